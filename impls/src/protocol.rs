@@ -1,0 +1,112 @@
+//! The text and bytes between the harness and a worker process, so that any program can be a lane.
+//!
+//! The worker reads requests from standard input and answers on standard output, in order. A request is one line of JSON
+//! ([`Request`]), followed by exactly the payload bytes it announces; an answer is one line of JSON ([`Answer`]) followed
+//! by exactly the bytes *it* announces. Integers in payloads are little-endian int32. Several requests may be in flight.
+//! End of input ends the worker.
+
+use crate::fpm;
+use serde::{Deserialize, Serialize};
+
+/// Version of this protocol; a worker of another version is refused.
+pub const VERSION: u32 = 1;
+
+/// What the harness asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+pub enum Request {
+    /// Who are you? Answered by [`Answer::Hello`].
+    Hello,
+    /// Run one batch. Answered by [`Answer::Done`] and the output, or [`Answer::Failed`].
+    Run(Batch),
+}
+
+/// One batch for one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// Kernel name, with its operation.
+    #[serde(flatten)]
+    pub job: Job,
+    /// Number of elements.
+    pub len: usize,
+    /// Where the inputs come from.
+    pub source: Source,
+    /// The first element is placed this many elements past a 64-byte boundary, in input and output alike.
+    pub misalign: usize,
+}
+
+/// Operation, kernel and parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case")]
+pub enum Job {
+    /// Fixed point multiply. Input: `len` accumulators. Output: `len` int32.
+    Fpm {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// Multipliers and shifts.
+        params: fpm::Params,
+    },
+    /// One vector instruction or its portable model. Input: `len` first operands, then `len` second operands, each
+    /// sign-extended to int32. Output: `len` int32 results, then one int32 a vector of 128 bits (the last may be
+    /// partly filled): 1 where the cumulative saturation flag was set by that vector, otherwise 0.
+    Instruction {
+        /// Instruction with element width, such as `sqrdmulh.s32`.
+        kernel: String,
+    },
+}
+
+/// Where a batch's inputs come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The payload behind the request: `bytes` bytes.
+    Payload {
+        /// Length of the payload.
+        bytes: usize,
+    },
+    /// Consecutive accumulators `start, start + 1, ...`, made by the worker; no payload.
+    Range {
+        /// First accumulator.
+        start: i32,
+    },
+}
+
+/// What the worker answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "kebab-case")]
+pub enum Answer {
+    /// Reply to [`Request::Hello`].
+    Hello(Hello),
+    /// The batch ran; `bytes` bytes of output follow.
+    Done {
+        /// Length of the output that follows.
+        bytes: usize,
+    },
+    /// The batch could not run (unknown kernel, wrong payload length, a panic): the worker goes on.
+    Failed {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// Who a worker is and what it can run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`VERSION`].
+    pub protocol: u32,
+    /// `x86_64`, `aarch64`, ...
+    pub arch: String,
+    /// Everything it can be asked to run, mutants included.
+    pub kernels: Vec<Offer>,
+}
+
+/// One kernel that a worker offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// `fpm`, `instruction`.
+    pub op: String,
+    /// Kernel name.
+    pub kernel: String,
+    /// What executes: `scalar`, `portable`, or `neon: sqrdmulh, srshl`.
+    pub isa_path: String,
+}

@@ -1,0 +1,220 @@
+//! The ledger: what ran, what it covered, what was found. Every report is drawn from it and states nothing it does not hold.
+//!
+//! The JSON form is stable: fields are added, never renamed or given another meaning, within one [`FORMAT`].
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the JSON form.
+pub const FORMAT: u32 = 1;
+
+/// One verification run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Version of the program.
+    pub version: String,
+    /// The command that runs it again.
+    pub command: String,
+    /// Seed of every sampled stream.
+    pub seed: u64,
+    /// `quick`, `standard` or `exhaustive`.
+    pub effort: String,
+    /// `holds` or `broken`.
+    pub verdict: Verdict,
+    /// Wall-clock seconds of the whole run.
+    pub seconds: f64,
+    /// Lanes asked for, in order.
+    pub lanes: Vec<Lane>,
+    /// One row for each kernel, lane and scheme it was judged against.
+    pub rows: Vec<Row>,
+    /// The harness checking itself: each mutant must die with its class, each control must come out equal.
+    pub self_checks: Vec<SelfCheck>,
+    /// Everything that breaks a contract; empty exactly when the verdict is `holds`.
+    pub findings: Vec<Finding>,
+}
+
+/// Outcome of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every contract held on everything the run covered.
+    Holds,
+    /// At least one finding.
+    Broken,
+}
+
+/// One lane of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lane {
+    /// `host`, `aarch64-qemu`, `aarch64-native`, or a name from the lanes file.
+    pub name: String,
+    /// Whether it ran.
+    pub status: LaneStatus,
+}
+
+/// Whether a lane ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "status")]
+pub enum LaneStatus {
+    /// It ran.
+    Ran {
+        /// Architecture the kernels ran on.
+        arch: String,
+        /// How it was reached: `in process`, or the command of the worker.
+        via: String,
+    },
+    /// It did not run.
+    NotRun {
+        /// Why.
+        reason: String,
+        /// Whether the caller allowed it by name; otherwise the run is broken.
+        allowed: bool,
+    },
+}
+
+/// What a kernel was judged against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// The scheme of its own contract, where it must be exact.
+    Contract,
+    /// The operation's reference, where differences are counted and classified.
+    Reference,
+}
+
+/// Whether a row covers its whole input space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coverage {
+    /// Every accumulator of every parameter pair of the row.
+    Exhaustive,
+    /// Directed and random cases.
+    Sampled,
+}
+
+/// One kernel in one lane against one scheme.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Operation.
+    pub op: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Lane.
+    pub lane: String,
+    /// What executed, such as `neon: sqrdmulh, srshl`.
+    pub isa_path: String,
+    /// Contract or reference.
+    pub against: Against,
+    /// Scheme with its overflow policy, such as `ties-up:wrap`.
+    pub scheme: String,
+    /// Parameter pairs (multiplier, shift) seen.
+    pub parameters: u64,
+    /// Inputs judged.
+    pub inputs: u64,
+    /// Whether these are all there are.
+    pub coverage: Coverage,
+    /// Inputs to which the scheme gives no int32 value, and which are therefore not compared.
+    pub out_of_domain: u64,
+    /// Inputs on which the kernel differs.
+    pub differ: u64,
+    /// The differing inputs by `got - expected`, as decimal text.
+    pub by_delta: BTreeMap<String, u64>,
+    /// The differing inputs by class.
+    pub classes: BTreeMap<String, u64>,
+    /// Inputs that followed a declared deviation and differ from the contract's scheme there, by class.
+    pub deviations: BTreeMap<String, u64>,
+    /// Smallest differing input.
+    pub witness: Option<Witness>,
+    /// Seconds of lane and judge, summed over threads.
+    pub seconds: f64,
+}
+
+/// The smallest input that shows a difference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// The case by argument, such as `x`, `m`, `s`.
+    pub case: Vec<(String, i64)>,
+    /// What the kernel gave.
+    pub got: i64,
+    /// What the scheme gives; absent where the kernel gave nothing to compare (a crash).
+    pub expected: Option<i64>,
+    /// Class of the difference.
+    pub class: String,
+    /// What reproduces the kernel's output, in words.
+    pub because: String,
+    /// Command that runs this case again.
+    pub command: String,
+}
+
+/// One mutant or control in one lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SelfCheck {
+    /// Operation.
+    pub op: String,
+    /// Mutant or control name.
+    pub name: String,
+    /// Lane.
+    pub lane: String,
+    /// `mutant` or `control`.
+    pub kind: CheckKind,
+    /// Whether it came out as it must.
+    pub passed: bool,
+    /// Class the mutant must be given; empty for a control.
+    pub expected_class: String,
+    /// What was seen: the class and witness, or why nothing was.
+    pub seen: String,
+    /// Repository and issue the defect comes from.
+    pub origin: String,
+}
+
+/// What a self check is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckKind {
+    /// A known bug that must be caught.
+    Mutant,
+    /// Two forms that must come out equal.
+    Control,
+}
+
+/// Something outside a contract.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Operation.
+    pub op: String,
+    /// Kernel, or empty when the finding is about a lane.
+    pub kernel: String,
+    /// Lane.
+    pub lane: String,
+    /// Class: of the mismatch, or `crash`, `hang`, `wrong-length`, `stale-deviation`, `not-run`, `self-check`.
+    pub class: String,
+    /// One line a reader can act on.
+    pub message: String,
+    /// Witness, where there is one.
+    pub witness: Option<Witness>,
+}
+
+/// One kept mismatch, a line of `mismatches.csv`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Mismatch {
+    /// Operation.
+    pub op: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Lane.
+    pub lane: String,
+    /// Contract or reference.
+    pub against: Against,
+    /// Scheme.
+    pub scheme: String,
+    /// The case, such as `x=-1 m=1073741825 s=-1`.
+    pub case: String,
+    /// What the kernel gave.
+    pub got: i64,
+    /// What the scheme gives.
+    pub expected: i64,
+    /// Class.
+    pub class: String,
+}
