@@ -1,1 +1,12 @@
-//! x
+//! What is true. Rounding rules, schemes and instructions in exact arithmetic: big integers and rationals first, fast
+//! integer forms beside them that are derived on their own and held against the big ones.
+//!
+//! Knows nothing of any kernel. No `unsafe`, no SIMD, no float.
+
+#![forbid(unsafe_code)]
+
+pub mod fpm;
+pub mod instruction;
+pub mod names;
+pub mod rounding;
+pub mod word;

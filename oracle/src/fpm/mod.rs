@@ -1,0 +1,53 @@
+//! Fixed point multiply: `round(x * m * 2^(s - Q))`, and the schemes by which systems define it.
+//!
+//! Source of the operation: TVM RFC "fixed point multiply" (seed 1), where Q is 31.
+
+pub mod fast;
+pub mod integer;
+pub mod pieces;
+pub mod scheme;
+pub mod steps;
+pub mod sweep;
+
+use crate::rounding::RoundingRule;
+use crate::word::{INT32, Word};
+use rug::{Integer, Rational};
+use serde::Serialize;
+
+pub use scheme::{Definition, Scheme};
+
+/// Multiplier, shift and format of one fixed point multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Parameters {
+    /// Multiplier, a value of `word`.
+    pub m: i64,
+    /// Shift, positive = left.
+    pub s: i32,
+    /// Fractional bits of the multiplier.
+    pub q: u32,
+    /// Word of accumulator, multiplier and result.
+    pub word: Word,
+}
+
+impl Parameters {
+    /// The usual format: int32 accumulators, Q0.31 multiplier.
+    pub fn q31(m: i32, s: i32) -> Self {
+        Self { m: m.into(), s, q: 31, word: INT32 }
+    }
+
+    /// The same operation on words of `bits` bits, where the whole input space is small: Q is `bits - 1`.
+    pub fn narrow(m: i64, s: i32, bits: u32) -> Self {
+        Self { m, s, q: bits - 1, word: Word { bits } }
+    }
+}
+
+/// The exact value of `x * m * 2^(s - Q)`.
+pub fn exact(x: i64, p: &Parameters) -> Rational {
+    let product = Rational::from(Integer::from(x) * p.m);
+    product << (p.s - p.q as i32)
+}
+
+/// `round(x * m * 2^(s - Q))`, unbounded.
+pub fn fpm(rule: RoundingRule, x: i64, p: &Parameters) -> Integer {
+    rule.round(&exact(x, p))
+}

@@ -1,0 +1,327 @@
+//! The registry of schemes: a name, where it comes from, its steps, and the fast integer form held against them.
+
+use super::fast::{self, Fast};
+use super::steps::{Exponent, Multiplier, Step};
+use super::{Parameters, exact};
+use crate::names::{UnknownName, unknown};
+use crate::rounding::RoundingRule::{self, *};
+use crate::word::Overflow;
+use rug::{Integer, Rational};
+
+/// A mathematical definition of fixed point multiply.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Document and section, or repository and file.
+    pub source: &'static str,
+    /// The composition, each step with the name its source gives it. Starts from the accumulator.
+    pub steps: &'static [(&'static str, Step)],
+    /// The same in machine integers, derived apart.
+    pub fast: Fast,
+}
+
+/// A definition with the policy for results that do not fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheme {
+    /// The mathematics.
+    pub definition: &'static Definition,
+    /// What becomes of results that do not fit.
+    pub overflow: Overflow,
+}
+
+/// The values of a scheme at one input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// `x * m * 2^(s-Q)`.
+    pub exact: Rational,
+    /// Each step's name with the exact value after it.
+    pub steps: Vec<(&'static str, Rational)>,
+    /// The result, or nothing when the input is out of domain.
+    pub result: Option<Integer>,
+}
+
+macro_rules! single_rounding {
+    ($name:literal, $summary:literal, $source:literal, $rule:ident) => {
+        Definition {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            steps: &[
+                ("product x*m", Step::Multiply(Multiplier::Full)),
+                ("scale by 2^(s-Q)", Step::Scale(Exponent::Whole)),
+                (concat!("round ", $name), Step::Round($rule)),
+            ],
+            fast: |p, x| fast::single($rule, p, x),
+        }
+    };
+}
+
+/// Left shift, doubling high multiply (ties up, saturating): how the double-rounding schemes begin.
+const LEFT_SHIFT: (&str, Step) = ("left shift by max(s,0)", Step::Scale(Exponent::Left));
+const LEFT_WRAP: (&str, Step) = ("left shift wraps", Step::Wrap);
+const PRODUCT: (&str, Step) = ("product x*m", Step::Multiply(Multiplier::Full));
+const HIGH_HALF: (&str, Step) = ("scale by 2^-Q", Step::Scale(Exponent::Fraction));
+const HIGH_ROUND: (&str, Step) = ("doubling high multiply rounds (ties-up)", Step::Round(TiesUp));
+const HIGH_SATURATE: (&str, Step) = ("doubling high multiply saturates", Step::Saturate);
+const RIGHT_SHIFT: (&str, Step) = ("right shift by max(-s,0)", Step::Scale(Exponent::Right));
+
+const SINGLE_SOURCE: &str = "TVM RFC fixed point multiply, introduction";
+
+/// Every scheme.
+pub static DEFINITIONS: &[Definition] = &[
+    Definition {
+        source: "TVM RFC fixed point multiply, background: \"breaks ties upward\"",
+        ..single_rounding!("ties-up", "one rounding, half towards +inf (TVM UPWARD)", "", TiesUp)
+    },
+    Definition {
+        source: "apache/tvm src/relay/qnn/utils.cc, rounding TONEAREST",
+        ..single_rounding!("ties-away", "one rounding, half away from zero (TVM TONEAREST)", "", TiesAway)
+    },
+    single_rounding!("ties-even", "one rounding, half to even", "TVM RFC fixed point multiply, introduction", TiesEven),
+    Definition {
+        source: SINGLE_SOURCE,
+        ..single_rounding!("ties-down", "one rounding, half towards -inf", "", TiesDown)
+    },
+    Definition {
+        source: SINGLE_SOURCE,
+        ..single_rounding!("ties-to-zero", "one rounding, half towards zero", "", TiesToZero)
+    },
+    Definition {
+        source: SINGLE_SOURCE,
+        ..single_rounding!("toward-positive", "one rounding, ceiling", "", TowardPositive)
+    },
+    Definition {
+        source: SINGLE_SOURCE,
+        ..single_rounding!("toward-negative", "one rounding, floor", "", TowardNegative)
+    },
+    Definition { source: SINGLE_SOURCE, ..single_rounding!("toward-zero", "one rounding, truncation", "", TowardZero) },
+    Definition {
+        name: "gemmlowp-double",
+        summary: "SRDHM, then rounding divide by a power of two with ties away from zero",
+        source: "google/gemmlowp fixedpoint/fixedpoint.h SaturatingRoundingDoublingHighMul, RoundingDivideByPOT",
+        // SRDHM adds 2^(Q-1) or 1-2^(Q-1) by the product's sign and truncates: for a product P < 0,
+        // trunc((P + 1 - 2^(Q-1)) / 2^Q) = floor((P + 1 - 2^(Q-1) + 2^Q - 1) / 2^Q) = floor((P + 2^(Q-1)) / 2^Q): ties up.
+        steps: &[
+            LEFT_SHIFT,
+            LEFT_WRAP,
+            PRODUCT,
+            HIGH_HALF,
+            HIGH_ROUND,
+            HIGH_SATURATE,
+            RIGHT_SHIFT,
+            ("divide by power of two rounds (ties-away)", Step::Round(TiesAway)),
+        ],
+        fast: fast::gemmlowp_double,
+    },
+    Definition {
+        name: "sqrdmulh-srshl",
+        summary: "SQRDMULH, then SRSHL with ties up: the Arm sequence without its fixup",
+        source: "TVM RFC fixed point multiply, intrinsic overload, as printed; Arm ARM SQRDMULH, SRSHL",
+        steps: &[
+            LEFT_SHIFT,
+            LEFT_WRAP,
+            PRODUCT,
+            HIGH_HALF,
+            HIGH_ROUND,
+            HIGH_SATURATE,
+            RIGHT_SHIFT,
+            ("srshl rounds (ties-up)", Step::Round(TiesUp)),
+        ],
+        fast: fast::sqrdmulh_srshl,
+    },
+    Definition {
+        name: "sqrdmulh-fixup-srshl",
+        summary: "SQRDMULH, minus one where negative, then SRSHL: the Arm sequence as its text means it",
+        source: "TVM RFC fixed point multiply, intrinsic overload, \"the fixup is needed to round to nearest\"",
+        steps: &[
+            LEFT_SHIFT,
+            LEFT_WRAP,
+            PRODUCT,
+            HIGH_HALF,
+            HIGH_ROUND,
+            HIGH_SATURATE,
+            ("fixup", Step::FixupNegative),
+            ("fixup wraps", Step::Wrap),
+            RIGHT_SHIFT,
+            ("srshl rounds (ties-up)", Step::Round(TiesUp)),
+        ],
+        fast: fast::sqrdmulh_fixup_srshl,
+    },
+    Definition {
+        name: "tosa-apply-scale-32-single",
+        summary: "TOSA apply_scale_32, SINGLE_ROUND",
+        source: "TOSA specification, apply_scale_32 (shift = 31 - s)",
+        steps: &[
+            ("require multiplier >= 0", Step::RequireNonNegativeMultiplier),
+            ("require value in shift bits", Step::RequireBits(Exponent::TotalRight)),
+            PRODUCT,
+            ("scale by 2^-shift", Step::Scale(Exponent::Whole)),
+            ("round (ties-up)", Step::Round(TiesUp)),
+        ],
+        fast: fast::tosa_single,
+    },
+    Definition {
+        name: "tosa-apply-scale-32-double",
+        summary: "TOSA apply_scale_32, DOUBLE_ROUND",
+        source: "TOSA specification, apply_scale_32 (shift = 31 - s)",
+        steps: &[
+            ("require multiplier >= 0", Step::RequireNonNegativeMultiplier),
+            ("require value in shift bits", Step::RequireBits(Exponent::TotalRight)),
+            PRODUCT,
+            ("nudge by 2^30 away from zero", Step::NudgeAwayFromZero),
+            ("scale by 2^-shift", Step::Scale(Exponent::Whole)),
+            ("round (ties-up)", Step::Round(TiesUp)),
+        ],
+        fast: fast::tosa_double,
+    },
+    Definition {
+        name: "tflite-single",
+        summary: "TFLite MultiplyByQuantizedMultiplier with TFLITE_SINGLE_ROUNDING",
+        source: "tensorflow/tensorflow lite/kernels/internal/common.cc",
+        steps: &[
+            PRODUCT,
+            ("scale by 2^-total_shift", Step::Scale(Exponent::Whole)),
+            ("round (ties-up)", Step::Round(TiesUp)),
+        ],
+        fast: fast::halves,
+    },
+    Definition {
+        name: "cmsis-nn-single",
+        summary: "CMSIS-NN arm_nn_requantize with CMSIS_NN_USE_SINGLE_ROUNDING",
+        source: "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_nn_requantize",
+        steps: &[
+            PRODUCT,
+            ("scale by 2^-(total_shift-1)", Step::Scale(Exponent::WholeButOne)),
+            ("floor", Step::Round(TowardNegative)),
+            ("plus one", Step::Add(1)),
+            ("halve", Step::Scale(Exponent::Constant(-1))),
+            ("floor again", Step::Round(TowardNegative)),
+        ],
+        fast: fast::halves,
+    },
+    Definition {
+        name: "cmsis-nn-double",
+        summary: "CMSIS-NN arm_nn_requantize: doubling high multiply without saturation, divide with ties away",
+        source: "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_nn_doubling_high_mult_no_sat, arm_nn_divide_by_power_of_two",
+        steps: &[
+            LEFT_SHIFT,
+            LEFT_WRAP,
+            PRODUCT,
+            HIGH_HALF,
+            HIGH_ROUND,
+            ("doubling high multiply wraps", Step::Wrap),
+            RIGHT_SHIFT,
+            ("divide by power of two rounds (ties-away)", Step::Round(TiesAway)),
+        ],
+        fast: fast::cmsis_nn_double,
+    },
+    Definition {
+        name: "cmsis-nn-mve-single",
+        summary: "CMSIS-NN arm_requantize_mve, single rounding: VSHL (wraps), VQDMULH (floors), VRSHL by at least one",
+        source: "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_requantize_mve",
+        steps: &[
+            ("left shift by s-min(s,-1)", Step::Scale(Exponent::LeftOfRightAtLeastOne)),
+            LEFT_WRAP,
+            PRODUCT,
+            HIGH_HALF,
+            ("vqdmulh floors", Step::Round(TowardNegative)),
+            ("vqdmulh saturates", Step::Saturate),
+            ("right shift by max(-s,1)", Step::Scale(Exponent::RightAtLeastOne)),
+            ("vrshl rounds (ties-up)", Step::Round(TiesUp)),
+        ],
+        fast: |p, x| fast::sqdmulh_srshl(p, x, false),
+    },
+    Definition {
+        name: "xnnpack-rndnu",
+        summary: "XNNPACK rndnu on NEON: VQSHL (saturates), VQDMULH (floors), VRSHL by at least one",
+        source: "google/XNNPACK src/qs8-gemm, params neon rndnu",
+        steps: &[
+            ("left shift by s-min(s,-1)", Step::Scale(Exponent::LeftOfRightAtLeastOne)),
+            ("vqshl saturates", Step::Saturate),
+            PRODUCT,
+            HIGH_HALF,
+            ("vqdmulh floors", Step::Round(TowardNegative)),
+            ("vqdmulh saturates", Step::Saturate),
+            ("right shift by max(-s,1)", Step::Scale(Exponent::RightAtLeastOne)),
+            ("vrshl rounds (ties-up)", Step::Round(TiesUp)),
+        ],
+        fast: |p, x| fast::sqdmulh_srshl(p, x, true),
+    },
+    Definition {
+        name: "tflite-int16-multiplier",
+        summary: "TFLite 64-bit accumulator variant: multiplier reduced to its high half, saturated",
+        source: "tensorflow/tensorflow lite/kernels/internal/common.cc MultiplyByQuantizedMultiplier(int64_t)",
+        steps: &[
+            ("product x*m16", Step::Multiply(Multiplier::HighHalfSaturated)),
+            ("scale by 2^(s-15)", Step::Scale(Exponent::WholeHighHalf)),
+            ("round (ties-up)", Step::Round(TiesUp)),
+        ],
+        fast: fast::int16_multiplier,
+    },
+];
+
+impl Definition {
+    /// The exact values of every step at one input.
+    pub fn trace(&self, overflow: Overflow, x: i64, p: &Parameters) -> Trace {
+        let mut steps = Vec::with_capacity(self.steps.len());
+        let mut value = Some(Rational::from(x));
+        for (name, step) in self.steps {
+            value = value.and_then(|v| step.apply(v, p));
+            match &value {
+                Some(v) => steps.push((*name, v.clone())),
+                None => break,
+            }
+        }
+        let result = value.and_then(|v| {
+            assert!(v.is_integer(), "{} ends in the fraction {v}", self.name);
+            overflow.fit_exact(p.word, v.numer())
+        });
+        Trace { exact: exact(x, p), steps, result }
+    }
+}
+
+impl Scheme {
+    /// The scheme `NAME` or `NAME:POLICY`; the policy is out-of-domain where none is given.
+    pub fn parse(text: &str) -> Result<Self, UnknownName> {
+        let (name, policy) = text.split_once(':').unwrap_or((text, Overflow::OutOfDomain.name()));
+        let overflow = Overflow::ALL
+            .into_iter()
+            .find(|o| o.name() == policy)
+            .ok_or_else(|| unknown("overflow policy", policy, Overflow::ALL.map(Overflow::name)))?;
+        let definition = DEFINITIONS
+            .iter()
+            .find(|d| d.name == name)
+            .ok_or_else(|| unknown("scheme", name, DEFINITIONS.iter().map(|d| d.name)))?;
+        Ok(Self { definition, overflow })
+    }
+
+    /// The single rounding by `rule`, as a scheme.
+    pub fn single(rule: RoundingRule, overflow: Overflow) -> Self {
+        let definition = DEFINITIONS.iter().find(|d| d.name == rule.name());
+        Self { definition: definition.expect("every rule is a scheme"), overflow }
+    }
+
+    /// `NAME:POLICY`, or `NAME` alone where results that do not fit are out of domain.
+    pub fn label(&self) -> String {
+        match self.overflow {
+            Overflow::OutOfDomain => self.definition.name.to_owned(),
+            policy => format!("{}:{}", self.definition.name, policy.name()),
+        }
+    }
+
+    /// The exact result by big rationals, or nothing when the input is out of domain.
+    pub fn exact(&self, x: i64, p: &Parameters) -> Option<i64> {
+        let result = self.definition.trace(self.overflow, x, p).result;
+        result.map(|r| r.to_i64().expect("a fitted result is a word"))
+    }
+
+    /// The result by machine integers, or nothing when the input is out of domain.
+    #[inline]
+    pub fn fast(&self, x: i64, p: &Parameters) -> Option<i64> {
+        let unbounded = (self.definition.fast)(p, x)?;
+        self.overflow.fit(p.word, unbounded).map(|v| v as i64)
+    }
+}

@@ -1,0 +1,147 @@
+//! The vocabulary of schemes: exact, named steps. A scheme is a list of them; each takes the exact value so far to the next
+//! exact value, so every intermediate of a shipped sequence can be shown. Executed here on big rationals.
+
+use super::Parameters;
+use crate::rounding::RoundingRule;
+use rug::{Integer, Rational};
+
+/// A power of two that depends on the parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exponent {
+    /// `max(s, 0)`: the left part of the shift.
+    Left,
+    /// `min(s, 0)`: the right part of the shift.
+    Right,
+    /// `min(s, -1)`: the right part, at least one place.
+    RightAtLeastOne,
+    /// `s - min(s, -1)`: what is left of the shift when at least one place goes right.
+    LeftOfRightAtLeastOne,
+    /// `s - Q`: the whole scaling.
+    Whole,
+    /// `s - Q + 1`: all but the last place.
+    WholeButOne,
+    /// `-Q`: the multiplier's fraction.
+    Fraction,
+    /// `s - (Q - 16)`: the whole scaling when the multiplier has lost its low sixteen bits.
+    WholeHighHalf,
+    /// `Q - s`: the width that TOSA requires of the value.
+    TotalRight,
+    /// A constant.
+    Constant(i32),
+}
+
+impl Exponent {
+    /// The exponent for these parameters.
+    pub fn at(self, p: &Parameters) -> i32 {
+        let q = p.q as i32;
+        match self {
+            Self::Left => p.s.max(0),
+            Self::Right => p.s.min(0),
+            Self::RightAtLeastOne => p.s.min(-1),
+            Self::LeftOfRightAtLeastOne => p.s - p.s.min(-1),
+            Self::Whole => p.s - q,
+            Self::WholeButOne => p.s - q + 1,
+            Self::Fraction => -q,
+            Self::WholeHighHalf => p.s - (q - 16),
+            Self::TotalRight => q - p.s,
+            Self::Constant(n) => n,
+        }
+    }
+}
+
+/// The multiplier as it enters the product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Multiplier {
+    /// As given.
+    Full,
+    /// Reduced to its high half, rounded, saturated: `min((m + 2^15) >> 16, 0x7FFF)`.
+    HighHalfSaturated,
+    /// Reduced to its high half with the rounding addition wrapping: `w32(m + 2^15) >> 16`.
+    HighHalfWrapped,
+    /// Rounded to a 24-bit significand (a float32), ties to even.
+    Significand24,
+}
+
+/// One exact step. `v` is the value so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// `v * 2^e`, exact.
+    Scale(Exponent),
+    /// `v * m`, exact.
+    Multiply(Multiplier),
+    /// `v` rounded to an integer.
+    Round(RoundingRule),
+    /// `v` modulo the word.
+    Wrap,
+    /// `v` clamped to the word.
+    Saturate,
+    /// `v + n`.
+    Add(i64),
+    /// `v - 1` where `v < 0` and `s < 0`: makes a following ties-up right shift break ties away from zero.
+    FixupNegative,
+    /// `v + (v & -s)` where `s < 0`, in the word: the fixup without the `>> 31` that reduces it to a sign.
+    FixupMasked,
+    /// `v + 2^(Q-1)` where `v >= 0`, `v - 2^(Q-1)` where `v < 0`, both only where `s < 0`: TOSA's double rounding.
+    NudgeAwayFromZero,
+    /// No value unless `v` is in `[-2^(e-1), 2^(e-1))`.
+    RequireBits(Exponent),
+    /// No value unless `m >= 0`.
+    RequireNonNegativeMultiplier,
+}
+
+/// The multiplier that [`Step::Multiply`] uses.
+pub fn effective_multiplier(kind: Multiplier, p: &Parameters) -> Integer {
+    let m = Integer::from(p.m);
+    match kind {
+        Multiplier::Full => m,
+        Multiplier::HighHalfSaturated => {
+            RoundingRule::TiesUp.round(&(Rational::from(m) >> 16u32)).min(Integer::from(0x7FFF))
+        }
+        Multiplier::HighHalfWrapped => {
+            let biased = p.word.wrap_exact(&(m + (1 << 15)));
+            RoundingRule::TowardNegative.round(&(Rational::from(biased) >> 16u32))
+        }
+        Multiplier::Significand24 => {
+            let excess = m.significant_bits().saturating_sub(24);
+            RoundingRule::TiesEven.round(&(Rational::from(m) >> excess)) << excess
+        }
+    }
+}
+
+impl Step {
+    /// The next exact value, or nothing when the step puts the input out of domain.
+    pub fn apply(self, v: Rational, p: &Parameters) -> Option<Rational> {
+        let in_integers = |v: Rational, f: &dyn Fn(&Integer) -> Integer| {
+            assert!(v.is_integer(), "a scheme applies {self:?} to the fraction {v}");
+            Rational::from(f(v.numer()))
+        };
+        Some(match self {
+            Self::Scale(e) => v << e.at(p),
+            Self::Multiply(kind) => v * effective_multiplier(kind, p),
+            Self::Round(rule) => Rational::from(rule.round(&v)),
+            Self::Wrap => in_integers(v, &|v| p.word.wrap_exact(v)),
+            Self::Saturate => in_integers(v, &|v| p.word.saturate_exact(v)),
+            Self::Add(n) => v + n,
+            Self::FixupNegative => {
+                if p.s < 0 && v < 0 {
+                    v - 1
+                } else {
+                    v
+                }
+            }
+            Self::FixupMasked if p.s < 0 => in_integers(v, &|v| p.word.wrap_exact(&(v + Integer::from(v & -p.s)))),
+            Self::FixupMasked => v,
+            Self::NudgeAwayFromZero if p.s < 0 => {
+                let nudge = Integer::from(1) << (p.q - 1);
+                if v < 0 { v - nudge } else { v + nudge }
+            }
+            Self::NudgeAwayFromZero => v,
+            Self::RequireBits(e) if e.at(p) < 1 => return None,
+            Self::RequireBits(e) => {
+                let half = Rational::from(1) << (e.at(p) - 1);
+                (v < half && v >= -half.clone()).then_some(v)?
+            }
+            Self::RequireNonNegativeMultiplier => (p.m >= 0).then_some(v)?,
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! Looking things up by name, with the nearest name when there is none.
+
+use thiserror::Error;
+
+/// A name that is not in a registry.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("unknown {kind} `{name}`{}", .nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
+pub struct UnknownName {
+    /// What was looked for: `scheme`, `kernel`, `lane`, ...
+    pub kind: &'static str,
+    /// The name as given.
+    pub name: String,
+    /// The nearest known name, if one is near.
+    pub nearest: Option<String>,
+}
+
+/// The error for `name`, suggesting the nearest of `known`.
+pub fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> UnknownName {
+    let nearest = known
+        .into_iter()
+        .map(|k| (strsim::jaro_winkler(name, k), k))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, k)| k.to_owned());
+    UnknownName { kind, name: name.to_owned(), nearest }
+}

@@ -1,0 +1,135 @@
+//! The eight rounding rules, on exact rationals and on integers over a power of two.
+
+use rug::{Integer, Rational};
+use serde::Serialize;
+use std::cmp::Ordering;
+
+/// How a real number becomes an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundingRule {
+    /// To nearest, half towards +inf (TVM's UPWARD).
+    TiesUp,
+    /// To nearest, half away from zero (TVM's TONEAREST, gemmlowp).
+    TiesAway,
+    /// To nearest, half to even.
+    TiesEven,
+    /// To nearest, half towards -inf.
+    TiesDown,
+    /// To nearest, half towards zero.
+    TiesToZero,
+    /// Ceiling.
+    TowardPositive,
+    /// Floor.
+    TowardNegative,
+    /// Truncation.
+    TowardZero,
+}
+
+use RoundingRule::*;
+
+impl RoundingRule {
+    /// All rules.
+    pub const ALL: [Self; 8] =
+        [TiesUp, TiesAway, TiesEven, TiesDown, TiesToZero, TowardPositive, TowardNegative, TowardZero];
+
+    /// The field's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TiesUp => "ties-up",
+            TiesAway => "ties-away",
+            TiesEven => "ties-even",
+            TiesDown => "ties-down",
+            TiesToZero => "ties-to-zero",
+            TowardPositive => "toward-positive",
+            TowardNegative => "toward-negative",
+            TowardZero => "toward-zero",
+        }
+    }
+
+    /// Whether the rule rounds to the nearest integer and only decides ties.
+    pub fn is_nearest(self) -> bool {
+        matches!(self, TiesUp | TiesAway | TiesEven | TiesDown | TiesToZero)
+    }
+
+    /// `v` rounded, by its definition: floor, and the exact remainder compared with one half.
+    pub fn round(self, v: &Rational) -> Integer {
+        let floor = v.clone().floor().into_numer_denom().0;
+        let rest = Rational::from(v - &floor);
+        if rest == 0 {
+            return floor;
+        }
+        let up = match (self, rest.cmp(&Rational::from((1, 2)))) {
+            (TowardPositive, _) => true,
+            (TowardNegative, _) => false,
+            (TowardZero, _) => *v < 0,
+            (_, Ordering::Greater) => true,
+            (_, Ordering::Less) => false,
+            (TiesUp, _) => true,
+            (TiesDown, _) => false,
+            (TiesAway, _) => *v > 0,
+            (TiesToZero, _) => *v < 0,
+            (TiesEven, _) => floor.is_odd(),
+        };
+        if up { floor + 1 } else { floor }
+    }
+
+    /// `v / 2^bits` rounded, in machine integers: one bias added before one floor shift, the bias chosen by the rule,
+    /// the sign and (for ties to even) the parity. Derived apart from [`RoundingRule::round`]. `bits` at most 120, and
+    /// `v + 2^bits` must fit in i128.
+    pub fn shift_right(self, v: i128, bits: u32) -> i128 {
+        if bits == 0 {
+            return v;
+        }
+        let half = 1i128 << (bits - 1);
+        let bias = match self {
+            TiesUp => half,
+            TiesDown => half - 1,
+            TiesAway => half - i128::from(v < 0),
+            TiesToZero => half - i128::from(v >= 0),
+            TiesEven => half - 1 + ((v >> bits) & 1),
+            TowardPositive => 2 * half - 1,
+            TowardNegative => 0,
+            TowardZero => (2 * half - 1) * i128::from(v < 0),
+        };
+        (v + bias) >> bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_agree_on_every_small_fraction_and_rule() {
+        let mut covered = 0;
+        for rule in RoundingRule::ALL {
+            for bits in 0..=6 {
+                for v in -300i128..=300 {
+                    let exact = rule.round(&(Rational::from(v) >> bits));
+                    assert_eq!(exact, rule.shift_right(v, bits), "{} {v}/2^{bits}", rule.name());
+                    covered += 1;
+                }
+            }
+        }
+        assert_eq!(covered, 8 * 7 * 601);
+    }
+
+    #[test]
+    fn halves_go_where_each_rule_says() {
+        let halves = [-3i128, -1, 1, 3];
+        let table = [
+            (TiesUp, [-1, 0, 1, 2]),
+            (TiesAway, [-2, -1, 1, 2]),
+            (TiesEven, [-2, 0, 0, 2]),
+            (TiesDown, [-2, -1, 0, 1]),
+            (TiesToZero, [-1, 0, 0, 1]),
+            (TowardPositive, [-1, 0, 1, 2]),
+            (TowardNegative, [-2, -1, 0, 1]),
+            (TowardZero, [-1, 0, 0, 1]),
+        ];
+        for (rule, expected) in table {
+            assert_eq!(halves.map(|h| rule.round(&Rational::from((h, 2)))), expected, "{}", rule.name());
+        }
+    }
+}

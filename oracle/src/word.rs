@@ -1,0 +1,106 @@
+//! Signed two's-complement words of any width up to 64 bits, and what becomes of a value that does not fit.
+
+use rug::Integer;
+use rug::ops::RemRounding;
+use serde::Serialize;
+
+/// A signed word of `bits` bits, 2..=64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Word {
+    /// Width in bits.
+    pub bits: u32,
+}
+
+/// The word of the operations of today's kernels.
+pub const INT32: Word = Word { bits: 32 };
+
+impl Word {
+    /// Smallest value.
+    pub fn min(self) -> i128 {
+        -(1 << (self.bits - 1))
+    }
+
+    /// Largest value.
+    pub fn max(self) -> i128 {
+        (1 << (self.bits - 1)) - 1
+    }
+
+    /// Whether `v` is representable.
+    pub fn holds(self, v: i128) -> bool {
+        (self.min()..=self.max()).contains(&v)
+    }
+
+    /// `v` modulo `2^bits`, as a signed value.
+    pub fn wrap(self, v: i128) -> i128 {
+        let unused = 128 - self.bits;
+        v << unused >> unused
+    }
+
+    /// The representable value nearest to `v`.
+    pub fn saturate(self, v: i128) -> i128 {
+        v.clamp(self.min(), self.max())
+    }
+
+    /// [`Word::wrap`] on big integers: the residue in `[-2^(bits-1), 2^(bits-1))`.
+    pub fn wrap_exact(self, v: &Integer) -> Integer {
+        let half = Integer::from(1) << (self.bits - 1);
+        let modulus = Integer::from(1) << self.bits;
+        Integer::from(v + &half).rem_euc(&modulus) - half
+    }
+
+    /// [`Word::saturate`] on big integers.
+    pub fn saturate_exact(self, v: &Integer) -> Integer {
+        let half = Integer::from(1) << (self.bits - 1);
+        let bottom = Integer::from(-&half);
+        v.clone().clamp(&bottom, &(half - 1u32))
+    }
+
+    /// Whether the big integer `v` is representable.
+    pub fn holds_exact(self, v: &Integer) -> bool {
+        self.saturate_exact(v) == *v
+    }
+}
+
+/// Policy for an exact result that does not fit in the output word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overflow {
+    /// Two's-complement wrap, as a cast.
+    Wrap,
+    /// The nearest representable value.
+    Saturate,
+    /// No value: the input is outside the domain.
+    OutOfDomain,
+}
+
+impl Overflow {
+    /// All policies.
+    pub const ALL: [Self; 3] = [Self::Wrap, Self::Saturate, Self::OutOfDomain];
+
+    /// Name in `SCHEME:POLICY`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wrap => "wrap",
+            Self::Saturate => "saturate",
+            Self::OutOfDomain => "out-of-domain",
+        }
+    }
+
+    /// `v` in `word`, or nothing when it is out of domain.
+    pub fn fit(self, word: Word, v: i128) -> Option<i128> {
+        match self {
+            Self::Wrap => Some(word.wrap(v)),
+            Self::Saturate => Some(word.saturate(v)),
+            Self::OutOfDomain => word.holds(v).then_some(v),
+        }
+    }
+
+    /// [`Overflow::fit`] on big integers.
+    pub fn fit_exact(self, word: Word, v: &Integer) -> Option<Integer> {
+        match self {
+            Self::Wrap => Some(word.wrap_exact(v)),
+            Self::Saturate => Some(word.saturate_exact(v)),
+            Self::OutOfDomain => word.holds_exact(v).then(|| v.clone()),
+        }
+    }
+}
