@@ -51,6 +51,7 @@ pub struct Lane {
     /// `host`, `aarch64-qemu`, `aarch64-native`, or a name from the lanes file.
     pub name: String,
     /// Whether it ran.
+    #[serde(flatten)]
     pub status: LaneStatus,
 }
 
@@ -127,7 +128,7 @@ pub struct Row {
     pub deviations: BTreeMap<String, u64>,
     /// Smallest differing input.
     pub witness: Option<Witness>,
-    /// Seconds of lane and judge, summed over threads.
+    /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.
     pub seconds: f64,
 }
 
@@ -140,6 +141,8 @@ pub struct Witness {
     pub got: i64,
     /// What the scheme gives; absent where the kernel gave nothing to compare (a crash).
     pub expected: Option<i64>,
+    /// Scheme that gives `expected`: the row's, or that of the declared deviation that binds this input.
+    pub scheme: String,
     /// Class of the difference.
     pub class: String,
     /// What reproduces the kernel's output, in words.
@@ -190,7 +193,7 @@ pub struct Finding {
     pub lane: String,
     /// Class: of the mismatch, or `crash`, `hang`, `wrong-length`, `stale-deviation`, `not-run`, `self-check`.
     pub class: String,
-    /// One line a reader can act on.
+    /// What is wrong, in one line, without repeating kernel, lane and case, which every report puts before it.
     pub message: String,
     /// Witness, where there is one.
     pub witness: Option<Witness>,

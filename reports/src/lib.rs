@@ -1,3 +1,15 @@
 //! The ledger of a run and everything drawn from it. Knows nothing of the oracle or of any kernel.
+//!
+//! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is what a person
+//! reads first, [`json`] what a program reads, [`markdown`] what goes into a pull request, [`junit`] what a build server
+//! shows, and [`files`] puts them on disk. How a number, a case or a finding reads is decided once, in [`text`].
 
+pub mod files;
+pub mod json;
+pub mod junit;
 pub mod ledger;
+pub mod markdown;
+pub mod self_checks;
+pub mod table;
+pub mod text;
+mod view;

@@ -1,0 +1,216 @@
+//! The output directory: `ledger.json`, `mismatches.csv`, `summary.md` and `junit.xml`.
+//!
+//! All four are drawn first, written beside their places under other names, and renamed last, so that a reader never meets
+//! half a file and a full disk does not cost the files of the run before.
+
+use crate::ledger::{Against, FORMAT, Ledger, Mismatch};
+use crate::{json, junit, markdown};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The file that holds the whole ledger.
+pub const LEDGER: &str = "ledger.json";
+/// The file that holds every kept mismatch.
+pub const MISMATCHES: &str = "mismatches.csv";
+/// The file for a reviewer.
+pub const SUMMARY: &str = "summary.md";
+/// The file for a build server.
+pub const JUNIT: &str = "junit.xml";
+
+/// Columns of [`MISMATCHES`].
+pub const MISMATCH_COLUMNS: [&str; 9] =
+    ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class"];
+
+/// What was written, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// `ledger.json`.
+    pub ledger: PathBuf,
+    /// `mismatches.csv`.
+    pub mismatches: PathBuf,
+    /// `summary.md`.
+    pub summary: PathBuf,
+    /// `junit.xml`.
+    pub junit: PathBuf,
+}
+
+impl Written {
+    fn under(dir: &Path) -> Self {
+        Self {
+            ledger: dir.join(LEDGER),
+            mismatches: dir.join(MISMATCHES),
+            summary: dir.join(SUMMARY),
+            junit: dir.join(JUNIT),
+        }
+    }
+
+    fn paths(&self) -> [&Path; 4] {
+        [&self.ledger, &self.mismatches, &self.summary, &self.junit]
+    }
+}
+
+/// Why the output directory cannot be written. The cause is part of the text, so that it is told however the error is shown.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The directory is not there and cannot be made.
+    #[error("cannot create the output directory {}: {cause}; name another with --out DIR", dir.display())]
+    Create {
+        /// The directory.
+        dir: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// A file in it cannot be written.
+    #[error("cannot write {}: {cause}; make room or permit it there, or name another directory with --out DIR", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// Where a file belongs there is a directory.
+    #[error("cannot write {}: a directory has that name; move it away, or name another directory with --out DIR", path.display())]
+    Occupied {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+/// Makes the directory and sees that the files can be written there, before hours of work. What is in it stays.
+pub fn check_writable(dir: &Path) -> Result<(), WriteError> {
+    create(dir)?;
+    let places = Written::under(dir);
+    for path in places.paths() {
+        if path.is_dir() {
+            return Err(WriteError::Occupied { path: path.to_owned() });
+        }
+    }
+    Staged::new(&places.ledger, b"").map(drop)
+}
+
+/// Writes the four files, all of them or (but for a failure between two renames) none.
+pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result<Written, WriteError> {
+    create(dir)?;
+    let written = Written::under(dir);
+    let staged = [
+        Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
+        Staged::new(&written.mismatches, &mismatches_csv(mismatches))?,
+        Staged::new(&written.summary, markdown::render(ledger).as_bytes())?,
+        Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
+    ];
+    for file in staged {
+        file.publish()?;
+    }
+    Ok(written)
+}
+
+fn create(dir: &Path) -> Result<(), WriteError> {
+    fs::create_dir_all(dir).map_err(|cause| WriteError::Create { dir: dir.to_owned(), cause })
+}
+
+/// The mismatches as CSV, in the order of [`Mismatch`], with a header even where there are none.
+fn mismatches_csv(mismatches: &[Mismatch]) -> Vec<u8> {
+    let mut sorted: Vec<_> = mismatches.iter().collect();
+    sorted.sort();
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    writer.write_record(MISMATCH_COLUMNS).expect("written to memory");
+    for mismatch in sorted {
+        writer.write_record(record(mismatch)).expect("written to memory, nine columns each");
+    }
+    writer.into_inner().expect("written to memory")
+}
+
+fn record(mismatch: &Mismatch) -> [String; 9] {
+    let m = mismatch.clone();
+    let against = match m.against {
+        Against::Contract => "contract",
+        Against::Reference => "reference",
+    };
+    let [got, expected] = [m.got, m.expected].map(|value| value.to_string());
+    [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class]
+}
+
+/// A file written under another name in the directory it belongs to; gone unless published.
+struct Staged {
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Staged {
+    fn new(path: &Path, contents: &[u8]) -> Result<Self, WriteError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        let staged = Self { temporary, path: path.to_owned() };
+        match staged.fill(contents) {
+            Ok(()) => Ok(staged),
+            Err(cause) => Err(staged.error(cause)),
+        }
+    }
+
+    fn fill(&self, contents: &[u8]) -> io::Result<()> {
+        let mut file = fs::File::create(&self.temporary)?;
+        file.write_all(contents)?;
+        file.sync_all()
+    }
+
+    fn publish(self) -> Result<(), WriteError> {
+        fs::rename(&self.temporary, &self.path).map_err(|cause| self.error(cause))
+    }
+
+    fn error(&self, cause: io::Error) -> WriteError {
+        let path = self.path.clone();
+        if path.is_dir() { WriteError::Occupied { path } } else { WriteError::Write { path, cause } }
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // Published, or never made: then there is nothing to remove, and nobody to tell.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Why a ledger cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be read.
+    #[error("cannot read the ledger {}: {cause}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// It is not JSON, or not that of a ledger.
+    #[error("{} is not a ledger of format {FORMAT}: {cause}; write it again with `cargo xtask verify --out DIR`", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with line and column.
+        cause: serde_json::Error,
+    },
+    /// It is of a format that this program does not know.
+    #[error("{} has ledger format {found}, and this program reads format {FORMAT}; use the version of tiebreak that wrote it", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The format it has.
+        found: u64,
+    },
+}
+
+/// Reads a ledger back. The format is looked at first: a ledger of another one is not called malformed.
+pub fn read_ledger(path: &Path) -> Result<Ledger, ReadError> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format: u64,
+    }
+    let malformed = |cause| ReadError::Malformed { path: path.to_owned(), cause };
+    let text = fs::read_to_string(path).map_err(|cause| ReadError::Read { path: path.to_owned(), cause })?;
+    let head: Head = serde_json::from_str(&text).map_err(malformed)?;
+    if head.format != u64::from(FORMAT) {
+        return Err(ReadError::Format { path: path.to_owned(), found: head.format });
+    }
+    serde_json::from_str(&text).map_err(malformed)
+}

@@ -1,0 +1,96 @@
+//! `--format json`: the ledger's summary, for programs. Stable as the ledger is: within one [`crate::ledger::FORMAT`]
+//! fields are added, never renamed or given another meaning.
+//!
+//! ```json
+//! {
+//!   "format": 1, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
+//!   "reference": "ties-up:wrap",            // absent where rows have several references, or none
+//!   "verdict": "holds",                     // or "broken"
+//!   "seconds": 12.5,                        // wall clock
+//!   "lanes": [
+//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process"},
+//!     {"name": "aarch64-native", "status": "not-run", "reason": "the host is x86_64", "allowed": true}
+//!   ],
+//!   "rows": [{
+//!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host", "isa_path": "portable",
+//!     "against": "reference",               // or "contract"
+//!     "scheme": "ties-up:wrap", "parameters": 1, "inputs": 4294967296,
+//!     "coverage": "exhaustive",             // or "sampled"
+//!     "out_of_domain": 0, "differ": 8388607, "by_delta": {"1": 8388607},
+//!     "classes": {"double-rounding": 8388607}, "deviations": {},
+//!     "witness": {"case": [["x", -1], ["m", 3], ["s", -8]], "got": 0, "expected": -1, "scheme": "ties-up:wrap",
+//!                 "class": "double-rounding", "because": "...", "command": "..."},   // or null
+//!     "seconds": 3.5                        // summed over threads
+//!   }],
+//!   "self_checks": {
+//!     "mutants": {"killed": 14, "total": 14}, "controls": {"equal": 8, "total": 8},
+//!     "failed": []                          // the self checks of the ledger that did not pass
+//!   },
+//!   "findings": []                          // as in the ledger; empty exactly when the verdict is "holds"
+//! }
+//! ```
+
+use crate::ledger::{Finding, Lane, Ledger, Row, Verdict};
+use crate::self_checks::SelfChecks;
+use crate::view;
+use serde::Serialize;
+
+/// What `--format json` prints, drawn from a ledger.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary<'a> {
+    /// Version of this form: that of the ledger.
+    pub format: u32,
+    /// Version of the program.
+    pub version: &'a str,
+    /// The command that runs it again.
+    pub command: &'a str,
+    /// Seed of every sampled stream.
+    pub seed: u64,
+    /// `quick`, `standard` or `exhaustive`.
+    pub effort: &'a str,
+    /// The scheme of the reference rows, where they share one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<&'a str>,
+    /// `holds` or `broken`.
+    pub verdict: Verdict,
+    /// Wall-clock seconds of the whole run.
+    pub seconds: f64,
+    /// Lanes asked for, in order.
+    pub lanes: &'a [Lane],
+    /// One row for each kernel, lane and scheme it was judged against.
+    pub rows: &'a [Row],
+    /// Self checks, counted, and those that failed.
+    pub self_checks: SelfChecks<'a>,
+    /// Everything that breaks a contract.
+    pub findings: &'a [Finding],
+}
+
+/// Summarises a ledger.
+pub fn summary(ledger: &Ledger) -> Summary<'_> {
+    Summary {
+        format: ledger.format,
+        version: &ledger.version,
+        command: &ledger.command,
+        seed: ledger.seed,
+        effort: &ledger.effort,
+        reference: view::reference(ledger),
+        verdict: ledger.verdict,
+        seconds: ledger.seconds,
+        lanes: &ledger.lanes,
+        rows: &ledger.rows,
+        self_checks: SelfChecks::of(ledger),
+        findings: &ledger.findings,
+    }
+}
+
+/// The summary as indented text with a newline at the end, keys in the documented order.
+pub fn render(ledger: &Ledger) -> String {
+    pretty(&summary(ledger))
+}
+
+/// Indented JSON of one of this crate's own forms, which have string keys only and so cannot fail.
+pub(crate) fn pretty(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("string keys only");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,167 @@
+//! `junit.xml`: a run for a build server. A suite is a lane; a case is a kernel against its contract, or a self check, or
+//! whether the lane ran at all. Every finding of the ledger fails exactly one case.
+
+use crate::ledger::{Against, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
+use crate::text;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Draws a ledger as JUnit XML.
+pub fn render(ledger: &Ledger) -> String {
+    let mut report = Report::new("tiebreak");
+    report.set_time(duration(ledger.seconds));
+    for suite in Suites::new(ledger).all() {
+        report.add_test_suite(suite);
+    }
+    report.to_string().expect("written to memory, from strings")
+}
+
+/// The suites of a ledger, and the findings that no case has told yet.
+struct Suites<'a> {
+    ledger: &'a Ledger,
+    untold: Vec<&'a Finding>,
+}
+
+impl<'a> Suites<'a> {
+    fn new(ledger: &'a Ledger) -> Self {
+        Self { ledger, untold: ledger.findings.iter().collect() }
+    }
+
+    fn all(mut self) -> Vec<TestSuite> {
+        let names: Vec<_> = self.ledger.lanes.iter().map(|lane| lane.name.as_str()).collect();
+        let known: BTreeSet<_> = names.iter().copied().collect();
+        let unknown: BTreeSet<_> = self.lanes_named().filter(|n| !known.contains(n)).collect();
+        let names: Vec<_> = names.into_iter().chain(unknown).collect();
+        names.into_iter().map(|lane| self.suite(lane)).collect()
+    }
+
+    /// Every lane that a row, a check or a finding names.
+    fn lanes_named(&self) -> impl Iterator<Item = &'a str> {
+        let rows = self.ledger.rows.iter().map(|row| row.lane.as_str());
+        let checks = self.ledger.self_checks.iter().map(|check| check.lane.as_str());
+        rows.chain(checks).chain(self.ledger.findings.iter().map(|finding| finding.lane.as_str()))
+    }
+
+    fn suite(&mut self, name: &str) -> TestSuite {
+        let ledger = self.ledger;
+        let mut suite = TestSuite::new(if name.is_empty() { "run" } else { name });
+        for lane in ledger.lanes.iter().filter(|lane| lane.name == name) {
+            suite.add_test_case(self.lane(lane));
+        }
+        let contract = |row: &&Row| row.lane == name && row.against == Against::Contract;
+        for row in ledger.rows.iter().filter(contract) {
+            suite.add_test_case(self.kernel(row));
+        }
+        for check in ledger.self_checks.iter().filter(|check| check.lane == name) {
+            suite.add_test_case(self.check(check));
+        }
+        for finding in self.take(|finding| finding.lane == name) {
+            suite.add_test_case(self.lone(finding));
+        }
+        let seconds = suite.test_cases.iter().filter_map(|case| case.time).sum();
+        suite.set_time(seconds);
+        suite
+    }
+
+    fn take(&mut self, wanted: impl Fn(&Finding) -> bool) -> Vec<&'a Finding> {
+        let (taken, left) = self.untold.drain(..).partition(|finding| wanted(finding));
+        self.untold = left;
+        taken
+    }
+
+    fn lane(&mut self, lane: &Lane) -> TestCase {
+        let findings = self.take(|f| f.lane == lane.name && f.class == "not-run");
+        let status = match &lane.status {
+            LaneStatus::Ran { .. } => self.status(&findings),
+            LaneStatus::NotRun { reason, allowed: true } => {
+                let mut status = TestCaseStatus::skipped();
+                status.set_message(format!("not run: {reason}"));
+                status
+            }
+            LaneStatus::NotRun { reason, allowed: false } => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+                status.set_message(format!("not run: {reason}")).set_type("not-run");
+                status.set_description(format!("again: {}", self.ledger.command));
+                status
+            }
+        };
+        case("lane", format!("{} runs", lane.name), status)
+    }
+
+    fn kernel(&mut self, row: &Row) -> TestCase {
+        let of_row = |f: &Finding| (&f.op, &f.kernel, &f.lane) == (&row.op, &row.kernel, &row.lane) && !is_check(f);
+        let findings = self.take(of_row);
+        let name = format!("{} against {}", row.kernel, row.scheme);
+        let mut case = case(&row.op, name, self.status(&findings));
+        case.set_time(duration(row.seconds));
+        case
+    }
+
+    fn check(&mut self, check: &SelfCheck) -> TestCase {
+        let of_check =
+            |f: &Finding| (&f.op, &f.kernel, &f.lane) == (&check.op, &check.name, &check.lane) && is_check(f);
+        let findings = self.take(of_check);
+        let status = match check.passed {
+            true => self.status(&findings),
+            false => self.failed_check(check, &findings),
+        };
+        let kind = match check.kind {
+            CheckKind::Mutant => "mutant",
+            CheckKind::Control => "control",
+        };
+        case(&format!("{}.self-check", check.op), format!("{kind} {}", check.name), status)
+    }
+
+    fn failed_check(&self, check: &SelfCheck, findings: &[&Finding]) -> TestCaseStatus {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_message(crate::self_checks::describe(check)).set_type("self-check");
+        let told = self.tell(findings);
+        let again = format!("again: {}", self.ledger.command);
+        status.set_description(if told.is_empty() { again } else { told });
+        status
+    }
+
+    /// A finding that belongs to no kernel's row and no check: a lane's own, or a kernel that never got as far as a row.
+    fn lone(&self, finding: &Finding) -> TestCase {
+        let kernel = if finding.kernel.is_empty() { "lane" } else { &finding.kernel };
+        let name = format!("{kernel} {}", finding.class);
+        let class = if finding.op.is_empty() { "lane" } else { &finding.op };
+        case(class, name, self.status(&[finding]))
+    }
+
+    fn status(&self, findings: &[&Finding]) -> TestCaseStatus {
+        let Some(first) = findings.first() else {
+            return TestCaseStatus::success();
+        };
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_message(text::finding(first)).set_type(first.class.as_str());
+        status.set_description(self.tell(findings));
+        status
+    }
+
+    fn tell(&self, findings: &[&Finding]) -> String {
+        let mut lines = Vec::new();
+        for finding in findings {
+            lines.push(text::finding(finding));
+            lines.extend(text::finding_details(finding));
+            lines.push(format!("again: {}", text::rerun(finding, &self.ledger.command)));
+        }
+        lines.join("\n")
+    }
+}
+
+fn is_check(finding: &Finding) -> bool {
+    finding.class == "self-check"
+}
+
+fn case(class: &str, name: String, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    case.set_classname(class);
+    case
+}
+
+/// A ledger read from a file may hold any number; a duration holds none below zero.
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}

@@ -1,0 +1,199 @@
+//! `summary.md`: a run for a reviewer, to be pasted into a pull request. It states nothing the ledger does not hold, and
+//! beside each statement stands the command that shows it again.
+
+use crate::ledger::{Ledger, Row};
+use crate::self_checks::{self, SelfChecks};
+use crate::text;
+use crate::view::{self, Line};
+use std::fmt::Write;
+
+/// How many deltas or classes a cell names before it sums up the rest.
+const MOST: usize = 4;
+
+/// Draws a ledger as GitHub Markdown.
+pub fn render(ledger: &Ledger) -> String {
+    let sections = [
+        verdict(ledger),
+        findings(ledger),
+        lanes(ledger),
+        kernels(ledger),
+        witnesses(ledger),
+        remarks(ledger),
+        checks(ledger),
+        again(ledger),
+    ];
+    sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn verdict(ledger: &Ledger) -> String {
+    let word = text::verdict(ledger.verdict);
+    format!("# Tiebreak: {word}\n\n{}.\n", capital(&view::verdict(ledger)))
+}
+
+fn findings(ledger: &Ledger) -> String {
+    let mut out = String::new();
+    for finding in &ledger.findings {
+        let _ = writeln!(out, "- {}", code(&text::finding(finding)));
+        for detail in text::finding_details(finding) {
+            let _ = writeln!(out, "  - {}", plain(&detail));
+        }
+        let _ = writeln!(out, "  - again: {}", code(text::rerun(finding, &ledger.command)));
+    }
+    section("Findings", &out)
+}
+
+fn lanes(ledger: &Ledger) -> String {
+    let mut out = String::new();
+    for lane in &ledger.lanes {
+        let _ = writeln!(out, "- {}: {}", code(&lane.name), plain(&text::lane(&lane.status)));
+    }
+    section("Lanes", &out)
+}
+
+fn kernels(ledger: &Ledger) -> String {
+    if ledger.rows.is_empty() {
+        return section("Kernels", "None ran.\n");
+    }
+    let columns = [
+        "kernel",
+        "lane",
+        "ISA path",
+        "pairs (m, s)",
+        "inputs",
+        "coverage",
+        "against contract",
+        "against reference",
+        "seconds",
+    ];
+    let mut out = table_row(columns.map(str::to_owned));
+    out.push_str("|---|---|---|--:|--:|---|---|---|--:|\n");
+    for line in view::lines(ledger) {
+        out.push_str(&kernel(ledger, &line));
+    }
+    section("Kernels", &out)
+}
+
+fn kernel(ledger: &Ledger, line: &Line<'_>) -> String {
+    let row = line.row();
+    table_row([
+        view::kernel_label(ledger, row),
+        row.lane.clone(),
+        row.isa_path.clone(),
+        text::count(line.parameters()),
+        text::count(line.inputs()),
+        text::coverage(row.coverage).to_owned(),
+        line.contract.map_or("-".to_owned(), |row| against(row, line, "exact")),
+        line.reference.map_or("-".to_owned(), |row| against(row, line, "equal")),
+        text::seconds(line.seconds()),
+    ])
+}
+
+/// `8,388,607 differ (all +1); double-rounding`, or the word for no difference, after the scheme.
+fn against(row: &Row, line: &Line<'_>, same: &str) -> String {
+    let what = match row.differ {
+        0 => same.to_owned(),
+        n => {
+            let classes = text::classes(&row.classes, MOST).join("; ");
+            format!("{} differ ({}); {classes}", text::count(n), deltas(row))
+        }
+    };
+    let among = match row.inputs == line.inputs() {
+        true => String::new(),
+        false => format!(" of {}", text::count(row.inputs)),
+    };
+    format!("`{}` {what}{among}", row.scheme)
+}
+
+fn deltas(row: &Row) -> String {
+    let mut all = row.by_delta.keys();
+    match (all.next(), all.next()) {
+        (Some(only), None) => format!("all {}", text::delta(only)),
+        _ => text::deltas(&row.by_delta, MOST).join(", "),
+    }
+}
+
+fn witnesses(ledger: &Ledger) -> String {
+    let mut out = String::new();
+    for shown in view::witnesses(ledger) {
+        let kernel = view::kernel_label(ledger, shown.row);
+        let lanes = shown.lanes.join(", ");
+        let witness = code(&text::witness(shown.witness));
+        let _ = writeln!(out, "- {} ({lanes}): {witness}", plain(&kernel));
+        if !shown.witness.because.is_empty() {
+            let _ = writeln!(out, "  - {}", plain(&text::one_line(&shown.witness.because)));
+        }
+        let _ = writeln!(out, "  - again: {}", code(&shown.witness.command));
+    }
+    section("Differences from the reference, by their smallest witness", &out)
+}
+
+fn remarks(ledger: &Ledger) -> String {
+    let mut out = String::new();
+    for row in view::out_of_domain(ledger) {
+        let Row { kernel, lane, scheme, .. } = row;
+        let n = text::count(row.out_of_domain);
+        let _ = writeln!(out, "- {kernel} ({lane}): {n} inputs to which `{scheme}` gives no int32, not compared");
+    }
+    for (row, class, n) in view::deviations(ledger) {
+        let Row { kernel, lane, .. } = row;
+        let n = text::count(n);
+        let _ = writeln!(out, "- {kernel} ({lane}): declared deviation `{class}` seen on {n} inputs");
+    }
+    section("Domain and deviations", &out)
+}
+
+fn checks(ledger: &Ledger) -> String {
+    let checks = SelfChecks::of(ledger);
+    let mut out = format!("{}.\n", capital(&checks.sentence()));
+    if !checks.failed.is_empty() {
+        out.push('\n');
+    }
+    for failed in &checks.failed {
+        let _ = writeln!(out, "- {}", plain(&self_checks::describe(failed)));
+    }
+    section("Self-check", &out)
+}
+
+fn again(ledger: &Ledger) -> String {
+    let Ledger { version, command, seed, effort, .. } = ledger;
+    let about = format!("tiebreak {version}, effort {effort}, seed {seed}:");
+    section("Again", &format!("{about}\n\n```sh\n{command}\n```\n"))
+}
+
+fn section(title: &str, body: &str) -> String {
+    match body {
+        "" => String::new(),
+        body => format!("## {title}\n\n{body}"),
+    }
+}
+
+fn table_row<const N: usize>(cells: [String; N]) -> String {
+    let cells = cells.map(|cell| cell.replace('|', "\\|").replace('\n', " "));
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Text as code, whatever it holds: the fence is longer than any run of backticks inside.
+fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space = if longest > 0 { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+/// Text on one line, with what Markdown would take for markup kept as it is.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push(' '),
+            '*' | '<' | '>' | '[' | ']' | '\\' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

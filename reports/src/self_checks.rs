@@ -1,0 +1,77 @@
+//! The harness checking itself, counted: a harness that cannot see a known bug proves nothing by finding none.
+
+use crate::ledger::{CheckKind, Ledger, SelfCheck};
+use crate::text;
+use serde::Serialize;
+
+/// How the harness's checks of itself came out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SelfChecks<'a> {
+    /// Known bugs that must be caught.
+    pub mutants: Mutants,
+    /// Forms that must come out equal.
+    pub controls: Controls,
+    /// Those that did not come out as they must.
+    pub failed: Vec<&'a SelfCheck>,
+}
+
+/// Mutants, counted once a lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mutants {
+    /// Caught, with the class they must be given.
+    pub killed: usize,
+    /// All that ran.
+    pub total: usize,
+}
+
+/// Controls, counted once a lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Controls {
+    /// Came out equal.
+    pub equal: usize,
+    /// All that ran.
+    pub total: usize,
+}
+
+impl<'a> SelfChecks<'a> {
+    /// Counts the checks of a ledger.
+    pub fn of(ledger: &'a Ledger) -> Self {
+        let passed = |kind| {
+            let of_kind = ledger.self_checks.iter().filter(move |check| check.kind == kind);
+            (of_kind.clone().filter(|check| check.passed).count(), of_kind.count())
+        };
+        let (killed, mutants) = passed(CheckKind::Mutant);
+        let (equal, controls) = passed(CheckKind::Control);
+        Self {
+            mutants: Mutants { killed, total: mutants },
+            controls: Controls { equal, total: controls },
+            failed: ledger.self_checks.iter().filter(|check| !check.passed).collect(),
+        }
+    }
+
+    /// `mutants 14/14 killed, controls 8/8 equal`, or `none ran`.
+    pub fn sentence(&self) -> String {
+        let Self { mutants, controls, .. } = self;
+        if mutants.total + controls.total == 0 {
+            return "none ran".to_owned();
+        }
+        format!(
+            "mutants {}/{} killed, controls {}/{} equal",
+            mutants.killed, mutants.total, controls.equal, controls.total
+        )
+    }
+}
+
+/// A failed check in one line: `fpm mutant ties-down aarch64-qemu: equal on all inputs (must be class tie-direction)`.
+pub fn describe(check: &SelfCheck) -> String {
+    let SelfCheck { op, name, lane, seen, .. } = check;
+    let (kind, must) = match check.kind {
+        CheckKind::Mutant => ("mutant", format!("must be class {}", check.expected_class)),
+        CheckKind::Control => ("control", "must be equal".to_owned()),
+    };
+    let origin = match check.origin.as_str() {
+        "" => String::new(),
+        origin => format!("; from {origin}"),
+    };
+    text::one_line(&format!("{op} {kind} {name} {lane}: {seen} ({must}{origin})"))
+}

@@ -1,0 +1,311 @@
+//! What a person reads at the end of a run: lanes, one table of all kernels, what explains it, and the verdict last.
+//!
+//! Lines of a table are never wrapped. Where the width does not hold all columns, those that repeat themselves (path,
+//! contract) move to a list beneath the table, and those that stand elsewhere too are left out.
+
+mod kernels;
+
+use crate::ledger::{Finding, LaneStatus, Ledger, Row, Verdict};
+use crate::self_checks::{self, SelfChecks};
+use crate::text;
+use crate::view;
+use comfy_table::{Cell, Color, ContentArrangement, Table, TableStyle};
+use kernels::{Column, Layout};
+use std::fmt::Write;
+
+/// How the caller wants it. The default is plain and as wide as it needs to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to colour; the caller knows the terminal and `NO_COLOR`.
+    pub colour: bool,
+    /// Columns of the terminal, where it is one.
+    pub width: Option<u16>,
+}
+
+/// Draws a ledger for the terminal, with a newline at the end.
+pub fn render(ledger: &Ledger, style: Style) -> String {
+    let layout = Layout::fitting(ledger, style.width);
+    let mut page = Page { style, out: String::new() };
+    title(&mut page, ledger);
+    lanes(&mut page, ledger);
+    all_kernels(&mut page, ledger, layout);
+    legend(&mut page, ledger, layout);
+    witnesses(&mut page, ledger);
+    out_of_domain(&mut page, ledger);
+    deviations(&mut page, ledger);
+    checks(&mut page, ledger);
+    findings(&mut page, ledger);
+    verdict(&mut page, ledger);
+    page.out
+}
+
+/// What a colour stands for.
+#[derive(Clone, Copy)]
+enum Ink {
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Notable,
+    Bad,
+}
+
+impl Ink {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Strong => "1",
+            Self::Faint => "2",
+            Self::Good => "32",
+            Self::Notable => "33",
+            Self::Bad => "1;31",
+        }
+    }
+
+    fn cell(self, text: impl ToString) -> Cell {
+        let cell = Cell::new(text);
+        match self {
+            Self::Plain => cell,
+            Self::Strong => cell.add_attribute(comfy_table::Attribute::Bold),
+            Self::Faint => cell.add_attribute(comfy_table::Attribute::Dim),
+            Self::Good => cell.fg(Color::DarkGreen),
+            Self::Notable => cell.fg(Color::DarkYellow),
+            Self::Bad => cell.fg(Color::DarkRed).add_attribute(comfy_table::Attribute::Bold),
+        }
+    }
+}
+
+/// The text so far, and how to write more of it.
+struct Page {
+    style: Style,
+    out: String,
+}
+
+impl Page {
+    fn paint(&self, text: &str, ink: Ink) -> String {
+        match ink.code() {
+            code if self.style.colour && !code.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
+            _ => text.to_owned(),
+        }
+    }
+
+    /// A line as it is: commands and findings stay whole, to be copied and searched.
+    fn line(&mut self, indent: usize, text: &str, ink: Ink) {
+        let text = self.paint(text, ink);
+        let _ = writeln!(self.out, "{:indent$}{text}", "");
+    }
+
+    /// Prose, broken between words where the width asks for it.
+    fn prose(&mut self, indent: usize, text: &str, ink: Ink) {
+        let width = self.style.width.map_or(usize::MAX, |w| (w as usize).saturating_sub(indent));
+        for line in broken(text, width) {
+            self.line(indent, &line, ink);
+        }
+    }
+
+    fn heading(&mut self, text: &str) {
+        self.out.push('\n');
+        self.line(0, text, Ink::Strong);
+    }
+
+    /// A table without a rule: its cells break between words where the width asks for it.
+    fn list(&mut self, mut table: Table) {
+        if let Some(width) = self.style.width {
+            table.set_width(width.saturating_sub(1));
+            table.set_content_arrangement(ContentArrangement::Dynamic);
+        }
+        self.table(table);
+    }
+
+    fn table(&mut self, mut table: Table) {
+        if self.style.colour {
+            table.enforce_styling();
+        }
+        for line in table.lines() {
+            let _ = writeln!(self.out, " {}", line.trim_end());
+        }
+    }
+}
+
+fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("starts with one");
+        if last.is_empty() {
+            last.push_str(word);
+        } else if last.chars().count() + 1 + word.chars().count() <= width {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+fn bare_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).force_no_tty().style_text_only();
+    table
+}
+
+fn title(page: &mut Page, ledger: &Ledger) {
+    let Ledger { version, effort, seed, .. } = ledger;
+    page.line(0, &format!("tiebreak {version}, effort {effort}, seed {seed}"), Ink::Strong);
+    page.line(2, &ledger.command, Ink::Faint);
+}
+
+fn lanes(page: &mut Page, ledger: &Ledger) {
+    page.heading("Lanes");
+    let mut table = bare_table();
+    for lane in &ledger.lanes {
+        let ink = match &lane.status {
+            LaneStatus::Ran { .. } => Ink::Plain,
+            LaneStatus::NotRun { allowed: true, .. } => Ink::Notable,
+            LaneStatus::NotRun { allowed: false, .. } => Ink::Bad,
+        };
+        table.add_row([Cell::new(&lane.name), ink.cell(text::lane(&lane.status))]);
+    }
+    page.list(table);
+}
+
+fn all_kernels(page: &mut Page, ledger: &Ledger, layout: Layout) {
+    let each = match kernels::one_parameters(ledger) {
+        Some(n) => format!(", {} (m, s) each", text::plural(n as usize, "pair")),
+        None => String::new(),
+    };
+    page.heading(&format!("Kernels{each}"));
+    if ledger.rows.is_empty() {
+        return page.line(2, "none ran", Ink::Bad);
+    }
+    page.table(kernels::kernel_table(ledger, layout));
+}
+
+/// The columns that found no room: contract and path, kernels and lanes that agree taken together.
+fn legend(page: &mut Page, ledger: &Ledger, layout: Layout) {
+    if layout.shows(Column::IsaPath) || ledger.rows.is_empty() {
+        return;
+    }
+    let with_contract = !layout.shows(Column::Contract);
+    page.heading(if with_contract { "Contracts and ISA paths" } else { "ISA paths" });
+    let mut table = bare_table();
+    for (kernel, path) in paths(ledger) {
+        let mut cells = vec![kernel.0];
+        if with_contract {
+            cells.push(kernel.1);
+        }
+        cells.extend([path.lanes.join(", "), text::one_line(path.isa_path)]);
+        table.add_row(cells);
+    }
+    page.list(table);
+}
+
+struct Path<'a> {
+    row: &'a Row,
+    isa_path: &'a str,
+    lanes: Vec<&'a str>,
+}
+
+/// Paths by kernel, each with the label and contract to print before it: blank where the line above has them.
+fn paths(ledger: &Ledger) -> Vec<((String, String), Path<'_>)> {
+    let mut out: Vec<((String, String), Path<'_>)> = Vec::new();
+    for line in view::lines(ledger) {
+        let row = line.row();
+        let same_kernel = |known: &Row| (&known.op, &known.kernel) == (&row.op, &row.kernel);
+        let known = out.iter_mut().map(|(_, path)| path).find(|path| same_kernel(path.row));
+        let first = known.is_none();
+        let same_path = |p: &&mut Path<'_>| same_kernel(p.row) && p.isa_path == row.isa_path;
+        if let Some(path) = out.iter_mut().map(|(_, path)| path).find(same_path) {
+            path.lanes.push(&row.lane);
+            continue;
+        }
+        let contract = line.contract.map_or("", |row| &row.scheme).to_owned();
+        let label = (view::kernel_label(ledger, row), contract);
+        let label = if first { label } else { Default::default() };
+        out.push((label, Path { row, isa_path: &row.isa_path, lanes: vec![&row.lane] }));
+    }
+    out
+}
+
+fn witnesses(page: &mut Page, ledger: &Ledger) {
+    let shown = view::witnesses(ledger);
+    if shown.is_empty() {
+        return;
+    }
+    page.heading("Differences from the reference, by their smallest witness");
+    for shown in shown {
+        let kernel = page.paint(&view::kernel_label(ledger, shown.row), Ink::Strong);
+        let lanes = page.paint(&shown.lanes.join(", "), Ink::Faint);
+        page.line(2, &format!("{kernel}  {lanes}"), Ink::Plain);
+        page.line(4, &text::witness(shown.witness), Ink::Plain);
+        page.prose(4, &text::one_line(&shown.witness.because), Ink::Plain);
+        page.line(4, &shown.witness.command, Ink::Faint);
+    }
+}
+
+fn out_of_domain(page: &mut Page, ledger: &Ledger) {
+    let mut table = bare_table();
+    for row in view::out_of_domain(ledger) {
+        let kernel = view::kernel_label(ledger, row);
+        let n = text::count(row.out_of_domain);
+        table.add_row([kernel, row.lane.clone(), row.scheme.clone(), n]);
+    }
+    if !table.is_empty() {
+        page.heading("Out of domain: inputs to which the scheme gives no int32, not compared");
+        page.list(table);
+    }
+}
+
+fn deviations(page: &mut Page, ledger: &Ledger) {
+    let mut table = bare_table();
+    for (row, class, n) in view::deviations(ledger) {
+        let kernel = view::kernel_label(ledger, row);
+        let seen = format!("{class}, seen on {} inputs", text::count(n));
+        table.add_row([kernel, row.lane.clone(), seen]);
+    }
+    for stale in ledger.findings.iter().filter(|f| f.class == "stale-deviation") {
+        table.add_row([&stale.kernel, &stale.lane, &text::one_line(&stale.message)]);
+    }
+    if !table.is_empty() {
+        page.heading("Declared deviations");
+        page.list(table);
+    }
+}
+
+fn checks(page: &mut Page, ledger: &Ledger) {
+    let checks = SelfChecks::of(ledger);
+    let ink = if checks.failed.is_empty() { Ink::Good } else { Ink::Bad };
+    page.heading("Self-check");
+    page.line(2, &checks.sentence(), ink);
+    for failed in &checks.failed {
+        page.prose(2, &self_checks::describe(failed), Ink::Bad);
+    }
+}
+
+fn findings(page: &mut Page, ledger: &Ledger) {
+    if ledger.findings.is_empty() {
+        return;
+    }
+    page.heading("Findings");
+    for finding in &ledger.findings {
+        one_finding(page, finding, &ledger.command);
+    }
+}
+
+fn one_finding(page: &mut Page, finding: &Finding, run: &str) {
+    page.line(2, &text::finding(finding), Ink::Bad);
+    for detail in text::finding_details(finding) {
+        page.prose(4, &detail, Ink::Plain);
+    }
+    page.line(4, text::rerun(finding, run), Ink::Faint);
+}
+
+fn verdict(page: &mut Page, ledger: &Ledger) {
+    let ink = match ledger.verdict {
+        Verdict::Holds => Ink::Good,
+        Verdict::Broken => Ink::Bad,
+    };
+    let word = text::verdict(ledger.verdict);
+    page.out.push('\n');
+    page.prose(0, &format!("{word}: {}", view::verdict(ledger)), ink);
+}

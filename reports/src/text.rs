@@ -1,0 +1,179 @@
+//! How a number, a case, a witness and a finding read, the same in every report.
+
+use crate::ledger::{Coverage, Finding, LaneStatus, Verdict, Witness};
+use std::collections::BTreeMap;
+
+/// A count with thousands separators: `4,294,967,296`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with its noun: `1 finding`, `3 findings`.
+pub fn plural(n: usize, noun: &str) -> String {
+    format!("{} {noun}{}", count(n as u64), if n == 1 { "" } else { "s" })
+}
+
+/// Seconds with as many decimals as are worth reading: `0.042`, `3.17`, `41.9`, `1,204`.
+pub fn seconds(s: f64) -> String {
+    match s {
+        s if s < 1.0 => format!("{s:.3}"),
+        s if s < 10.0 => format!("{s:.2}"),
+        s if s < 100.0 => format!("{s:.1}"),
+        s => count(s.round() as u64),
+    }
+}
+
+/// A delta with its sign: `+1`, `-1`.
+pub fn delta(delta: &str) -> String {
+    match delta.parse::<i128>() {
+        Ok(d) => format!("{d:+}"),
+        Err(_) => delta.to_owned(),
+    }
+}
+
+/// Differences by delta, the most frequent first (then the nearest to zero), one item each: `+1: 8,388,607`. Beyond `most`
+/// items the rest are counted in a last one.
+pub fn deltas(by_delta: &BTreeMap<String, u64>, most: usize) -> Vec<String> {
+    let mut items: Vec<_> = by_delta.iter().collect();
+    items.sort_by_key(|(delta, n)| {
+        let value: i128 = delta.parse().unwrap_or(0);
+        (std::cmp::Reverse(**n), value.unsigned_abs(), value)
+    });
+    counted(items.into_iter().map(|(d, n)| (delta(d), *n)), most, "other delta")
+}
+
+/// Differences by class, the most frequent first. A class alone needs no count: it has them all.
+pub fn classes(classes: &BTreeMap<String, u64>, most: usize) -> Vec<String> {
+    if classes.len() == 1 {
+        return classes.keys().cloned().collect();
+    }
+    let mut items: Vec<_> = classes.iter().map(|(class, n)| (class.clone(), *n)).collect();
+    items.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    counted(items.into_iter(), most, "other class")
+}
+
+fn counted(items: impl ExactSizeIterator<Item = (String, u64)>, most: usize, rest: &str) -> Vec<String> {
+    let hidden = items.len().saturating_sub(most);
+    let mut left = 0;
+    let mut out = Vec::new();
+    for (i, (name, n)) in items.enumerate() {
+        if i < most {
+            out.push(format!("{name}: {}", count(n)));
+        } else {
+            left += n;
+        }
+    }
+    if hidden > 0 {
+        let ending = if rest.ends_with('s') { "es" } else { "s" };
+        let ending = if hidden == 1 { "" } else { ending };
+        out.push(format!("{hidden} {rest}{ending}: {}", count(left)));
+    }
+    out
+}
+
+/// A case: `x=-1 m=1073741825 s=-1`. Numbers are bare, to be pasted into a command or a catalogue.
+pub fn case(case: &[(String, i64)]) -> String {
+    let arguments: Vec<_> = case.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    arguments.join(" ")
+}
+
+/// A scheme without the policy that most share: `gemmlowp-double:wrap` is `gemmlowp-double`, while
+/// `gemmlowp-double:saturate` keeps its name, since there the policy may be the difference.
+pub fn scheme(scheme: &str) -> &str {
+    scheme.strip_suffix(":wrap").unwrap_or(scheme)
+}
+
+/// A witness: `x=-1 m=1073741825 s=-1: got 0, ties-up 1, class tie-direction`; without a value to compare (a crash),
+/// `x=-1 m=1073741825 s=-1: class crash`.
+pub fn witness(witness: &Witness) -> String {
+    let Witness { got, class, .. } = witness;
+    let case = case(&witness.case);
+    match witness.expected {
+        Some(expected) => {
+            let scheme = scheme(&witness.scheme);
+            format!("{case}: got {got}, {scheme} {expected}, class {class}")
+        }
+        None => format!("{case}: class {class}"),
+    }
+}
+
+/// Text of others on one line: a worker may say anything, and must not draw on the terminal.
+pub fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_control() || c.is_whitespace());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// A finding in one line a reader can act on. Values speak for themselves; where there are none the message does:
+/// - `fpm tvm-neon-rfc aarch64-qemu x=-1 m=1073741825 s=-1: got 0, gemmlowp-double -1, class tie-direction`
+/// - `fpm gemmlowp-neon aarch64-qemu x=7 m=5 s=0: the worker ended with signal 4, class crash`
+/// - `aarch64-qemu: no qemu-aarch64 on PATH, class not-run`
+pub fn finding(finding: &Finding) -> String {
+    let subject = subject(finding);
+    let line = match &finding.witness {
+        Some(seen) if seen.expected.is_some() => format!("{subject} {}", witness(seen)),
+        Some(seen) => {
+            format!("{subject} {}: {}, class {}", case(&seen.case), finding.message, finding.class)
+        }
+        None => format!("{subject}: {}, class {}", finding.message, finding.class),
+    };
+    one_line(&line)
+}
+
+/// What explains a finding beyond its line: the message where the line shows values instead, and what reproduces them.
+pub fn finding_details(finding: &Finding) -> Vec<String> {
+    let Some(witness) = &finding.witness else {
+        return Vec::new();
+    };
+    let message = witness.expected.map(|_| finding.message.as_str());
+    let details = message.into_iter().chain([witness.because.as_str()]);
+    details.map(one_line).filter(|line| !line.is_empty()).collect()
+}
+
+fn subject(finding: &Finding) -> String {
+    let named = [&finding.op, &finding.kernel, &finding.lane].map(String::as_str);
+    let named: Vec<_> = named.into_iter().filter(|name| !name.is_empty()).collect();
+    named.join(" ")
+}
+
+/// The command that shows a finding again: its witness's, or that of the whole run.
+pub fn rerun<'a>(finding: &'a Finding, run: &'a str) -> &'a str {
+    match &finding.witness {
+        Some(witness) if !witness.command.is_empty() => &witness.command,
+        _ => run,
+    }
+}
+
+/// How a lane went: `aarch64, via qemu-aarch64 worker`, or `not run: reason`.
+pub fn lane(status: &LaneStatus) -> String {
+    let line = match status {
+        LaneStatus::Ran { arch, via } if via == "in process" => format!("{arch}, in process"),
+        LaneStatus::Ran { arch, via } => format!("{arch}, via {via}"),
+        LaneStatus::NotRun { reason, allowed: true } => format!("not run: {reason} (allowed)"),
+        LaneStatus::NotRun { reason, allowed: false } => format!("not run: {reason}"),
+    };
+    one_line(&line)
+}
+
+/// The verdict in a word.
+pub fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Broken => "broken",
+    }
+}
+
+/// The coverage in a word.
+pub fn coverage(coverage: Coverage) -> &'static str {
+    match coverage {
+        Coverage::Exhaustive => "exhaustive",
+        Coverage::Sampled => "sampled",
+    }
+}

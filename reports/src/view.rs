@@ -1,0 +1,171 @@
+//! What several reports need to know of a ledger before they draw it: which rows belong together, and the totals.
+
+use crate::ledger::{Against, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
+use crate::text;
+use std::collections::BTreeSet;
+
+/// One kernel in one lane: the rows that were judged over the same outputs.
+pub(crate) struct Line<'a> {
+    pub(crate) contract: Option<&'a Row>,
+    pub(crate) reference: Option<&'a Row>,
+}
+
+impl<'a> Line<'a> {
+    fn new(row: &'a Row) -> Self {
+        let mut line = Self { contract: None, reference: None };
+        *line.slot(row.against) = Some(row);
+        line
+    }
+
+    /// The row that names the kernel, the lane and the path.
+    pub(crate) fn row(&self) -> &'a Row {
+        self.contract.or(self.reference).expect("a line is made from a row")
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &'a Row> {
+        self.contract.into_iter().chain(self.reference)
+    }
+
+    /// Inputs judged. Rows of a line are judged in one pass, so this is not a sum.
+    pub(crate) fn inputs(&self) -> u64 {
+        self.rows().map(|row| row.inputs).max().unwrap_or(0)
+    }
+
+    /// Parameter pairs, likewise.
+    pub(crate) fn parameters(&self) -> u64 {
+        self.rows().map(|row| row.parameters).max().unwrap_or(0)
+    }
+
+    /// Seconds, likewise.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.rows().map(|row| row.seconds).fold(0.0, f64::max)
+    }
+
+    fn slot(&mut self, against: Against) -> &mut Option<&'a Row> {
+        match against {
+            Against::Contract => &mut self.contract,
+            Against::Reference => &mut self.reference,
+        }
+    }
+
+    fn takes(&mut self, row: &Row) -> bool {
+        let here = self.row();
+        let same_kernel = (&here.op, &here.kernel) == (&row.op, &row.kernel);
+        let same_place = (&here.lane, &here.isa_path) == (&row.lane, &row.isa_path);
+        let same = same_kernel && same_place && here.coverage == row.coverage;
+        same && self.slot(row.against).is_none()
+    }
+}
+
+/// The rows of a ledger merged into lines, in order. Every row is in exactly one line.
+pub(crate) fn lines(ledger: &Ledger) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for row in &ledger.rows {
+        match lines.iter_mut().find_map(|line| line.takes(row).then(|| line.slot(row.against))) {
+            Some(slot) => *slot = Some(row),
+            None => lines.push(Line::new(row)),
+        }
+    }
+    lines
+}
+
+/// The one value that all items share, if they do.
+pub(crate) fn shared<T: PartialEq>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next()?;
+    items.all(|item| item == first).then_some(first)
+}
+
+/// The scheme of the reference rows, where they share one.
+pub(crate) fn reference(ledger: &Ledger) -> Option<&str> {
+    let rows = ledger.rows.iter().filter(|row| row.against == Against::Reference);
+    shared(rows.map(|row| row.scheme.as_str()))
+}
+
+/// How a kernel is called in a table: with its operation only where the ledger has several.
+pub(crate) fn kernel_label(ledger: &Ledger, row: &Row) -> String {
+    match shared(ledger.rows.iter().map(|row| &row.op)) {
+        Some(_) => row.kernel.clone(),
+        None => format!("{} {}", row.op, row.kernel),
+    }
+}
+
+/// A difference from the reference, with the lanes that show the very same witness.
+pub(crate) struct Shown<'a> {
+    pub(crate) row: &'a Row,
+    pub(crate) witness: &'a Witness,
+    pub(crate) lanes: Vec<&'a str>,
+}
+
+/// The smallest witness of each kernel that differs from the reference, lanes that agree on it taken together. Differences
+/// from a contract are findings, and shown there.
+pub(crate) fn witnesses(ledger: &Ledger) -> Vec<Shown<'_>> {
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    for row in ledger.rows.iter().filter(|row| row.against == Against::Reference) {
+        let Some(witness) = &row.witness else {
+            continue;
+        };
+        let line = text::witness(witness);
+        let same = |s: &&mut Shown<'_>| {
+            (&s.row.op, &s.row.kernel) == (&row.op, &row.kernel) && text::witness(s.witness) == line
+        };
+        match shown.iter_mut().find(same) {
+            Some(known) => known.lanes.push(&row.lane),
+            None => shown.push(Shown { row, witness, lanes: vec![&row.lane] }),
+        }
+    }
+    shown
+}
+
+/// Totals of a run.
+pub(crate) struct Totals {
+    inputs: u64,
+    kernels: usize,
+    lanes: usize,
+    not_run: usize,
+}
+
+impl Totals {
+    pub(crate) fn of(ledger: &Ledger) -> Self {
+        let kernels: BTreeSet<_> = ledger.rows.iter().map(|row| (&row.op, &row.kernel)).collect();
+        let ran = |lane: &&Lane| matches!(lane.status, LaneStatus::Ran { .. });
+        let lanes = ledger.lanes.iter().filter(ran).count();
+        Self {
+            inputs: lines(ledger).iter().map(Line::inputs).sum(),
+            kernels: kernels.len(),
+            lanes,
+            not_run: ledger.lanes.len() - lanes,
+        }
+    }
+
+    /// `17,179,869,184 inputs, 3 kernels, 2 lanes (1 not run), 38.4 s`
+    fn sentence(&self, seconds: f64) -> String {
+        let inputs = text::count(self.inputs);
+        let kernels = text::plural(self.kernels, "kernel");
+        let lanes = text::plural(self.lanes, "lane");
+        let not_run = match self.not_run {
+            0 => String::new(),
+            n => format!(" ({n} not run)"),
+        };
+        let seconds = text::seconds(seconds);
+        format!("{inputs} inputs, {kernels}, {lanes}{not_run}, {seconds} s")
+    }
+}
+
+/// The verdict with its measure: `every contract held on ...`, or `3 findings on ...`.
+pub(crate) fn verdict(ledger: &Ledger) -> String {
+    let what = match ledger.verdict {
+        Verdict::Holds => "every contract held".to_owned(),
+        Verdict::Broken => text::plural(ledger.findings.len(), "finding"),
+    };
+    format!("{what} on {}", Totals::of(ledger).sentence(ledger.seconds))
+}
+
+/// Rows that followed a declared deviation: what, on how many inputs.
+pub(crate) fn deviations(ledger: &Ledger) -> impl Iterator<Item = (&Row, &str, u64)> {
+    ledger.rows.iter().flat_map(|row| row.deviations.iter().map(move |(class, n)| (row, class.as_str(), *n)))
+}
+
+/// Rows with inputs to which their scheme gives no value.
+pub(crate) fn out_of_domain(ledger: &Ledger) -> impl Iterator<Item = &Row> {
+    ledger.rows.iter().filter(|row| row.out_of_domain > 0)
+}

@@ -1,0 +1,138 @@
+use crate::sample;
+use expect_test::expect;
+use std::fs;
+use std::path::Path;
+use tiebreak_reports::files::*;
+use tiebreak_reports::ledger::Mismatch;
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// An error's text with the temporary directory taken out of it.
+fn told(error: impl std::fmt::Display, dir: &Path) -> String {
+    error.to_string().replace(dir.to_str().unwrap(), "DIR")
+}
+
+#[test]
+fn four_files_and_nothing_else_in_a_new_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("a/b");
+    let written = write_all(&out, &sample::broken(), &sample::mismatches()).unwrap();
+    assert_eq!(names(&out), [JUNIT, LEDGER, MISMATCHES, SUMMARY]);
+    assert_eq!(written.ledger, out.join(LEDGER));
+    assert_eq!(written.junit, out.join(JUNIT));
+}
+
+#[test]
+fn a_ledger_comes_back_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    for mut ledger in [sample::holding(), sample::broken()] {
+        ledger.seconds = 0.1 + 0.2;
+        ledger.seed = u64::MAX;
+        let written = write_all(dir.path(), &ledger, &[]).unwrap();
+        assert_eq!(read_ledger(&written.ledger).unwrap(), ledger);
+    }
+}
+
+#[test]
+fn mismatches_come_back_sorted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut mismatches = sample::mismatches();
+    let written = write_all(dir.path(), &sample::holding(), &mismatches).unwrap();
+    let mut reader = csv::Reader::from_path(&written.mismatches).unwrap();
+    assert_eq!(reader.headers().unwrap(), &MISMATCH_COLUMNS[..]);
+    let back: Vec<Mismatch> = reader.deserialize().map(Result::unwrap).collect();
+    mismatches.sort();
+    assert_eq!(back, mismatches);
+}
+
+#[test]
+fn no_mismatches_are_a_header() {
+    let dir = tempfile::tempdir().unwrap();
+    let written = write_all(dir.path(), &sample::holding(), &[]).unwrap();
+    expect![[r#"
+        op,kernel,lane,against,scheme,case,got,expected,class
+    "#]]
+    .assert_eq(&fs::read_to_string(written.mismatches).unwrap());
+}
+
+#[test]
+fn the_same_ledger_gives_the_same_bytes() {
+    let [one, two] = [(), ()].map(|()| tempfile::tempdir().unwrap());
+    let mut mismatches = sample::mismatches();
+    write_all(one.path(), &sample::broken(), &mismatches).unwrap();
+    mismatches.reverse();
+    write_all(two.path(), &sample::broken(), &mismatches).unwrap();
+    for name in names(one.path()) {
+        let [a, b] = [&one, &two].map(|dir| fs::read(dir.path().join(&name)).unwrap());
+        assert_eq!(a, b, "{name}");
+    }
+}
+
+#[test]
+fn a_directory_below_a_file_is_refused_before_and_after_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let out = dir.path().join("file/out");
+    let early = check_writable(&out).unwrap_err();
+    expect![
+        "cannot create the output directory DIR/file/out: Not a directory (os error 20); name another with --out DIR"
+    ]
+    .assert_eq(&told(&early, dir.path()));
+    let late = write_all(&out, &sample::holding(), &[]).unwrap_err();
+    assert_eq!(late.to_string(), early.to_string());
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(SUMMARY)).unwrap();
+    let early = check_writable(dir.path()).unwrap_err();
+    expect![
+        "cannot write DIR/summary.md: a directory has that name; move it away, or name another directory with --out DIR"
+    ]
+    .assert_eq(&told(early, dir.path()));
+}
+
+#[test]
+fn checking_leaves_nothing_and_touches_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(LEDGER), "of the run before").unwrap();
+    check_writable(dir.path()).unwrap();
+    assert_eq!(names(dir.path()), [LEDGER]);
+    assert_eq!(fs::read_to_string(dir.path().join(LEDGER)).unwrap(), "of the run before");
+}
+
+/// A failed write keeps the files of the run before, and leaves no other behind.
+#[test]
+fn all_or_none() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(LEDGER), "of the run before").unwrap();
+    let blocked = format!(".{JUNIT}.{}.tmp", std::process::id());
+    fs::create_dir(dir.path().join(&blocked)).unwrap();
+    write_all(dir.path(), &sample::holding(), &[]).unwrap_err();
+    assert_eq!(names(dir.path()), [blocked.as_str(), LEDGER]);
+    assert_eq!(fs::read_to_string(dir.path().join(LEDGER)).unwrap(), "of the run before");
+}
+
+#[test]
+fn what_is_no_ledger_is_said_to_be_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(LEDGER);
+    let mut said = vec![told(read_ledger(&path).unwrap_err(), dir.path())];
+    let texts = ["{\"format\": 1,", "{}", "{\"format\": 2, \"new\": []}", "{\"format\": 1, \"version\": 3}"];
+    for text in texts {
+        fs::write(&path, text).unwrap();
+        said.push(told(read_ledger(&path).unwrap_err(), dir.path()));
+    }
+    expect![[r#"
+        cannot read the ledger DIR/ledger.json: No such file or directory (os error 2)
+        DIR/ledger.json is not a ledger of format 1: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json is not a ledger of format 1: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json has ledger format 2, and this program reads format 1; use the version of tiebreak that wrote it
+        DIR/ledger.json is not a ledger of format 1: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `cargo xtask verify --out DIR`"#]].assert_eq(&said.join("\n"));
+}

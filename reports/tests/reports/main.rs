@@ -1,0 +1,9 @@
+//! Reports over two hand-made ledgers, held against snapshots. `UPDATE_EXPECT=1` writes them again; read the difference.
+
+mod files;
+mod json;
+mod junit;
+mod markdown;
+mod sample;
+mod table;
+mod text;

@@ -1,0 +1,248 @@
+//! Two ledgers as a run would write them: one that holds, exhaustive over one parameter pair, and one that is broken in
+//! every way at once.
+
+use std::collections::BTreeMap;
+use tiebreak_reports::ledger::*;
+
+const QEMU: &str = "qemu-aarch64 -cpu max tiebreak-worker";
+const NEON_RFC: &str = "neon: sqrdmulh, and, sshr, srshl";
+
+fn ran(name: &str, arch: &str, via: &str) -> Lane {
+    let status = LaneStatus::Ran { arch: arch.into(), via: via.into() };
+    Lane { name: name.into(), status }
+}
+
+fn not_run(name: &str, reason: &str, allowed: bool) -> Lane {
+    let status = LaneStatus::NotRun { reason: reason.into(), allowed };
+    Lane { name: name.into(), status }
+}
+
+fn counts<const N: usize>(items: [(&str, u64); N]) -> BTreeMap<String, u64> {
+    items.into_iter().map(|(name, n)| (name.to_owned(), n)).collect()
+}
+
+fn row(kernel: &str, lane: &str, isa_path: &str, against: Against, scheme: &str) -> Row {
+    Row {
+        op: "fpm".into(),
+        kernel: kernel.into(),
+        lane: lane.into(),
+        isa_path: isa_path.into(),
+        against,
+        scheme: scheme.into(),
+        parameters: 1,
+        inputs: 1 << 32,
+        coverage: Coverage::Exhaustive,
+        out_of_domain: 0,
+        differ: 0,
+        by_delta: BTreeMap::new(),
+        classes: BTreeMap::new(),
+        deviations: BTreeMap::new(),
+        witness: None,
+        seconds: if lane == "host" { 3.5 } else { 39.25 },
+    }
+}
+
+fn contract(kernel: &str, lane: &str, isa_path: &str, scheme: &str) -> Row {
+    row(kernel, lane, isa_path, Against::Contract, scheme)
+}
+
+fn reference(kernel: &str, lane: &str, isa_path: &str) -> Row {
+    row(kernel, lane, isa_path, Against::Reference, "ties-up:wrap")
+}
+
+fn differing<const D: usize>(row: Row, deltas: [(&str, u64); D], witness: Witness) -> Row {
+    let by_delta = counts(deltas);
+    let differ = by_delta.values().sum();
+    let classes = counts([(&witness.class, differ)]);
+    Row { differ, by_delta, classes, witness: Some(witness), ..row }
+}
+
+fn command(kernel: &str, case: [i64; 3]) -> String {
+    let [_, m, s] = case;
+    format!("cargo xtask verify --op fpm --kernel {kernel} --multiplier={m} --shift={s}")
+}
+
+fn witness(kernel: &str, case: [i64; 3], got: i64, expected: Option<i64>, class: &str) -> Witness {
+    let names = ["x", "m", "s"].map(str::to_owned);
+    Witness {
+        case: names.into_iter().zip(case).collect(),
+        got,
+        expected,
+        scheme: "ties-up:wrap".into(),
+        class: class.into(),
+        because: "a second rounding, of a value that is already rounded, reproduces every output".into(),
+        command: command(kernel, case),
+    }
+}
+
+fn checks(lanes: &[&str]) -> Vec<SelfCheck> {
+    let mutants = [
+        ("srdhm-no-saturation", "missing-saturation", "google/gemmlowp#000"),
+        ("ties-other-way", "tie-direction", "apache/tvm#000"),
+        ("fixup-dropped", "double-rounding", "apache/tvm#000"),
+    ];
+    let controls = ["ties-up-twice", "models-of-instructions"];
+    let check = |name: &str, kind, class: &str, origin: &str, lane: &str| SelfCheck {
+        op: "fpm".into(),
+        name: name.into(),
+        lane: lane.into(),
+        kind,
+        passed: true,
+        expected_class: class.into(),
+        seen: if class.is_empty() { "equal".into() } else { format!("class {class}") },
+        origin: origin.into(),
+    };
+    let of_lane = |lane: &&str| {
+        let mutants = mutants.map(|(name, class, from)| check(name, CheckKind::Mutant, class, from, lane));
+        let controls = controls.map(|name| check(name, CheckKind::Control, "", "", lane));
+        mutants.into_iter().chain(controls).collect::<Vec<_>>()
+    };
+    lanes.iter().flat_map(of_lane).collect()
+}
+
+/// Two lanes ran, a third was allowed not to; every contract held.
+pub(crate) fn holding() -> Ledger {
+    let rfc = || witness("tvm-neon-rfc", [-197, 1395864371, -8], 0, Some(-1), "double-rounding");
+    let gemmlowp = || witness("gemmlowp-neon", [-984, 1395864371, -8], -3, Some(-2), "double-rounding");
+    let mut rows = Vec::new();
+    for lane in ["host", "aarch64-qemu"] {
+        let neon = |path: &'static str| if lane == "host" { "portable" } else { path };
+        rows.extend([contract("tvm-relay", lane, "scalar", "ties-up:wrap"), reference("tvm-relay", lane, "scalar")]);
+        let path = neon(NEON_RFC);
+        rows.extend([
+            contract("tvm-neon-rfc", lane, path, "sqrdmulh-srshl:wrap"),
+            differing(reference("tvm-neon-rfc", lane, path), [("1", 8_388_607)], rfc()),
+        ]);
+        let path = neon("neon: sqrdmulh, and, sshr, sqadd, srshl");
+        let deltas = [("-1", 4_194_304), ("1", 4_194_304)];
+        rows.extend([
+            contract("gemmlowp-neon", lane, path, "gemmlowp-double:wrap"),
+            differing(reference("gemmlowp-neon", lane, path), deltas, gemmlowp()),
+        ]);
+    }
+    rows.sort_by_key(|row| ["tvm-relay", "tvm-neon-rfc", "gemmlowp-neon"].iter().position(|k| *k == row.kernel));
+    Ledger {
+        format: FORMAT,
+        version: "0.1.0".into(),
+        command: "cargo xtask verify --op fpm --multiplier 1395864371 --shift=-8 --effort exhaustive".into(),
+        seed: 1,
+        effort: "exhaustive".into(),
+        verdict: Verdict::Holds,
+        seconds: 64.8125,
+        lanes: vec![
+            ran("host", "x86_64", "in process"),
+            ran("aarch64-qemu", "aarch64", QEMU),
+            not_run("aarch64-native", "the host is x86_64", true),
+        ],
+        rows,
+        self_checks: checks(&["host", "aarch64-qemu"]),
+        findings: Vec::new(),
+    }
+}
+
+fn finding(kernel: &str, lane: &str, class: &str, message: &str, witness: Option<Witness>) -> Finding {
+    Finding {
+        op: if kernel.is_empty() { String::new() } else { "fpm".into() },
+        kernel: kernel.into(),
+        lane: lane.into(),
+        class: class.into(),
+        message: message.into(),
+        witness,
+    }
+}
+
+fn wrong_tie() -> Witness {
+    Witness {
+        scheme: "gemmlowp-double:wrap".into(),
+        because: "ties-up in the last rounding reproduces every output".into(),
+        ..witness("gemmlowp-neon", [-1, 1073741825, -1], 0, Some(-1), "tie-direction")
+    }
+}
+
+fn crash() -> Witness {
+    Witness { scheme: String::new(), because: String::new(), ..witness("tvm-neon-rfc", [7, 5, 31], 0, None, "crash") }
+}
+
+/// A contract broken, a worker that died, a lane that did not run, a mutant that lived, a deviation nobody sees.
+pub(crate) fn broken() -> Ledger {
+    let sampled =
+        |row: Row| Row { parameters: 994, inputs: 4_194_304, coverage: Coverage::Sampled, seconds: 0.5, ..row };
+    let mut rows: Vec<_> = holding().rows.into_iter().map(sampled).collect();
+    rows.retain(|row| (row.kernel.as_str(), row.lane.as_str()) != ("tvm-neon-rfc", "aarch64-qemu"));
+    for row in &mut rows {
+        if row.kernel == "gemmlowp-neon" && row.against == Against::Reference {
+            (row.differ, row.by_delta) = (4_101, counts([("-1", 2_049), ("1", 2_052)]));
+            row.classes = counts([("double-rounding", 4_101)]);
+        }
+        if row.kernel == "gemmlowp-neon" && row.lane == "aarch64-qemu" && row.against == Against::Contract {
+            *row = differing(row.clone(), [("1", 1_024)], wrong_tie());
+        }
+        if row.kernel == "tvm-neon-rfc" && row.against == Against::Contract {
+            row.deviations = counts([("position", 12_288)]);
+        }
+        if row.kernel == "tvm-neon-rfc" && row.against == Against::Reference {
+            (row.differ, row.by_delta) =
+                (1_219, counts([("1", 1_203), ("-1", 9), ("2147483647", 3), ("-2", 3), ("3", 1)]));
+            (row.classes, row.out_of_domain) = (counts([("double-rounding", 1_206), ("wrap", 13)]), 51_200);
+        }
+    }
+    let mut self_checks = checks(&["host", "aarch64-qemu"]);
+    self_checks[1].passed = false;
+    self_checks[1].seen = "equal on 4,194,304 inputs".into();
+    let findings = vec![
+        finding(
+            "gemmlowp-neon",
+            "aarch64-qemu",
+            "tie-direction",
+            "differs from its contract on 1,024 of 4,194,304 inputs",
+            Some(wrong_tie()),
+        ),
+        finding("tvm-neon-rfc", "aarch64-qemu", "crash", "the worker ended with signal 4 (SIGILL)", Some(crash())),
+        finding(
+            "tvm-relay",
+            "host",
+            "stale-deviation",
+            "the declared deviation fallback was covered and never seen",
+            None,
+        ),
+        finding("ties-other-way", "host", "self-check", "the mutant was not caught: equal on 4,194,304 inputs", None),
+        finding("", "aarch64-native", "not-run", "no worker answers at ssh://builder", None),
+    ];
+    let mut ledger = Ledger {
+        command: "cargo xtask verify --op fpm --params scales.csv".into(),
+        effort: "standard".into(),
+        verdict: Verdict::Broken,
+        seconds: 9.5,
+        rows,
+        self_checks,
+        findings,
+        ..holding()
+    };
+    ledger.lanes[2] = not_run("aarch64-native", "no worker answers at ssh://builder", false);
+    ledger
+}
+
+/// Mismatches as the judge keeps them, not in order, one with everything CSV must quote.
+pub(crate) fn mismatches() -> Vec<Mismatch> {
+    let mismatch = |kernel: &str, case: &str, class: &str| Mismatch {
+        op: "fpm".into(),
+        kernel: kernel.into(),
+        lane: "host".into(),
+        against: Against::Reference,
+        scheme: "ties-up:wrap".into(),
+        case: case.into(),
+        got: 0,
+        expected: -1,
+        class: class.into(),
+    };
+    vec![
+        mismatch("tvm-neon-rfc", "x=-46 m=1395864371 s=-8", "double-rounding"),
+        Mismatch {
+            against: Against::Contract,
+            got: i64::MIN,
+            expected: i64::MAX,
+            ..mismatch("odd, \"quoted\"\nname", "x=1 m=2 s=3", "wrap")
+        },
+        mismatch("gemmlowp-neon", "x=-1 m=1073741825 s=-1", "tie-direction"),
+    ]
+}
