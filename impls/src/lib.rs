@@ -4,4 +4,17 @@
 
 pub mod contract;
 pub mod fpm;
+pub mod instruction;
+pub mod mutants;
 pub mod protocol;
+pub mod simd;
+pub mod worker;
+
+/// Which form of a kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Scalar code, or vector code over [`simd::Portable`]: the same on every target.
+    Portable,
+    /// Real vector instructions where this build has them, otherwise the portable form.
+    Native,
+}

@@ -1,5 +1,19 @@
 //! Fixed point multiply: `round(x * m * 2^(s - q))` as shipped systems compute it, one file a system.
+//!
+//! Signed overflow is undefined in most of the sources; kernels here wrap, as the compiled code does.
 
+mod cmsis_nn;
+mod gemmlowp;
+#[cfg(test)]
+mod tests;
+mod tflite;
+mod tosa;
+mod tvm_neon;
+mod tvm_qmuls;
+mod tvm_relay;
+mod xnnpack;
+
+use crate::Form;
 use crate::contract::Contract;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +35,19 @@ pub struct Params {
     pub channels: Vec<Channel>,
 }
 
+impl Params {
+    /// One channel with a Q0.31 multiplier.
+    pub fn single(multiplier: i32, shift: i32) -> Self {
+        Self { q: 31, channels: vec![Channel { multiplier, shift }] }
+    }
+
+    /// Multiplier and shift of the first channel, which is the only one of a per-tensor multiply.
+    pub fn first(&self) -> (i32, i32) {
+        let channel = self.channels[0];
+        (channel.multiplier, channel.shift)
+    }
+}
+
 /// `out[i] = fpm(x[i], channel of i)`; both slices have the same length, alignment is that of `i32` only.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
 
@@ -29,6 +56,8 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 pub struct Neon {
     /// Instructions of the body, in order, as an assembler spells them; the object code is held to this list.
     pub instructions: &'static [&'static str],
+    /// Symbol of the function that holds them, in aarch64 builds.
+    pub symbol: &'static str,
     /// The code; `None` where this build is not for aarch64.
     pub run: Option<Run>,
 }
@@ -49,3 +78,84 @@ pub struct Kernel {
     /// The same with real NEON instructions, where the system has such a form.
     pub neon: Option<Neon>,
 }
+
+impl Kernel {
+    /// The code that `form` runs in this build.
+    pub fn run(&self, form: Form) -> Run {
+        match (form, self.neon) {
+            (Form::Native, Some(Neon { run: Some(run), .. })) => run,
+            _ => self.portable,
+        }
+    }
+
+    /// What executes under `form`: `scalar`, `portable` (a vector kernel over models), or `neon: sqrdmulh, srshl`.
+    pub fn isa_path(&self, form: Form) -> String {
+        match (form, self.neon) {
+            (_, None) => "scalar".to_owned(),
+            (Form::Native, Some(Neon { run: Some(_), instructions, .. })) => {
+                format!("neon: {}", instructions.join(", "))
+            }
+            _ => "portable".to_owned(),
+        }
+    }
+}
+
+/// Every kernel, in the order of reports.
+pub fn kernels() -> &'static [Kernel] {
+    KERNELS
+}
+
+/// The kernel of that name; mutants are not kernels.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+static KERNELS: &[Kernel] = &[
+    tvm_relay::RELAY,
+    tvm_relay::PER_CHANNEL,
+    tvm_relay::TO_NEAREST,
+    tvm_qmuls::QMULS,
+    tvm_neon::RFC,
+    tvm_neon::FIXUP,
+    gemmlowp::SCALAR,
+    gemmlowp::NEON,
+    tflite::DOUBLE,
+    tflite::SINGLE,
+    tflite::REDUCED,
+    cmsis_nn::DOUBLE,
+    cmsis_nn::SINGLE,
+    cmsis_nn::MVE_SINGLE,
+    xnnpack::RNDNU_SCALAR,
+    xnnpack::RNDNU_NEON,
+    tosa::APPLY_SCALE_32_SINGLE,
+    tosa::APPLY_SCALE_32_DOUBLE,
+];
+
+/// Applies `f` to every element.
+#[inline(always)]
+fn each(x: &[i32], out: &mut [i32], f: impl Fn(i32) -> i32) {
+    debug_assert_eq!(x.len(), out.len());
+    for (x, out) in x.iter().zip(out) {
+        *out = f(*x);
+    }
+}
+
+/// The [`Neon`] form of a function generic over [`crate::simd::Vector`], under a symbol that a disassembler can find.
+macro_rules! neon_form {
+    ($symbol:literal, [$($instruction:literal),+], $run:ident) => {{
+        #[cfg(target_arch = "aarch64")]
+        const RUN: Option<$crate::fpm::Run> = {
+            // SAFETY: the name is this project's own and each is used once.
+            #[unsafe(export_name = $symbol)]
+            #[inline(never)]
+            extern "Rust" fn run(params: &$crate::fpm::Params, x: &[i32], out: &mut [i32]) {
+                $run::<$crate::simd::Neon>(params, x, out);
+            }
+            Some(run)
+        };
+        #[cfg(not(target_arch = "aarch64"))]
+        const RUN: Option<$crate::fpm::Run> = None;
+        $crate::fpm::Neon { instructions: &[$($instruction),+], symbol: $symbol, run: RUN }
+    }};
+}
+pub(crate) use neon_form;

@@ -1,0 +1,74 @@
+//! TensorFlow Lite: the three forms of `MultiplyByQuantizedMultiplier`.
+//!
+//! Double rounding is the default; `TFLITE_SINGLE_ROUNDING` selects the single form. The 64-bit overload serves int16
+//! activations with int64 accumulators: it reduces the multiplier to 16 bits so that a 48-bit accumulator cannot overflow.
+//! Its accumulator is an int32 here.
+//!
+//! The checks on a result that does not fit in int32 are debug checks; a release build casts, that is, wraps.
+//!
+//! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/common.cc`.
+
+use super::gemmlowp::double_rounding;
+use super::{Kernel, each};
+use crate::contract::{Contract, Domain, Overflow, Promise};
+
+const SOURCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/common.cc";
+
+/// The default: gemmlowp's two functions on an accumulator multiplied by `1 << max(s, 0)`. The source checks nothing.
+pub(super) const DOUBLE: Kernel = Kernel {
+    name: "tflite-double",
+    summary: "TFLite MultiplyByQuantizedMultiplier, double rounding",
+    contract: Contract {
+        promise: Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap },
+        domain: Domain::ALL,
+        deviations: &[],
+        source: SOURCE,
+    },
+    per_channel: false,
+    portable: |params, x, out| {
+        let (m, s) = params.first();
+        each(x, out, |x| double_rounding(x, m, s));
+    },
+    neon: None,
+};
+
+/// `(x * m + 2^(30-s)) >> (31-s)`. The source checks `m >= 0` and `-31 <= s <= 30`.
+pub(super) const SINGLE: Kernel = Kernel {
+    name: "tflite-single",
+    summary: "TFLite MultiplyByQuantizedMultiplier, single rounding",
+    contract: Contract {
+        promise: Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
+        domain: Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..Domain::ALL },
+        deviations: &[],
+        source: SOURCE,
+    },
+    per_channel: false,
+    portable: |params, x, out| {
+        let (m, s) = params.first();
+        let total = (31 - s) as u32;
+        let rounding = 1i64.wrapping_shl(total.wrapping_sub(1));
+        each(x, out, |x| (i64::from(x) * i64::from(m) + rounding).wrapping_shr(total) as i32);
+    },
+    neon: None,
+};
+
+/// `(x * m16 + 2^(14-s)) >> (15-s)` with the multiplier reduced to 16 bits. The source checks `m >= 0`, `-31 <= s <= 7`.
+pub(super) const REDUCED: Kernel = Kernel {
+    name: "tflite-int16",
+    summary: "TFLite MultiplyByQuantizedMultiplier for int64 accumulators, multiplier reduced to 16 bits",
+    contract: Contract {
+        promise: Promise { scheme: "tflite-int16-multiplier", overflow: Overflow::Wrap },
+        domain: Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..Domain::ALL },
+        deviations: &[],
+        source: SOURCE,
+    },
+    per_channel: false,
+    portable: |params, x, out| {
+        let (m, s) = params.first();
+        let reduced = if m < 0x7FFF_0000 { (m + (1 << 15)) >> 16 } else { 0x7FFF };
+        let total = (15 - s) as u32;
+        let rounding = 1i64.wrapping_shl(total.wrapping_sub(1));
+        each(x, out, |x| (i64::from(x) * i64::from(reduced) + rounding).wrapping_shr(total) as i32);
+    },
+    neon: None,
+};

@@ -1,0 +1,108 @@
+//! TVM: the intrinsic rule for Armv8-A, `sqrdmulh` and `srshl` on `int32x4`.
+//!
+//! For `s < 0`: `y = sqrdmulh(x, m)`, then `srshl(y, s)`. For `s >= 0`: `sqrdmulh(x * (1 << s), m)`, the product wrapping.
+//! `srshl` rounds ties up; the fixup `(y & s) >> 31`, which is -1 exactly where `y` is negative, is meant to turn that into
+//! ties away from zero.
+//!
+//! The rule as printed computes the fixup and `y + fixup`, and then shifts `y`. (The printed text and the merged source
+//! also differ in the mask, `s` and `-s`; with `-s` the fixup is always 0. Neither is used.) A vectoriser gives
+//! the rule four lanes at a time; elements behind the last whole vector, and multipliers that are not Q0.31, take the
+//! default lowering of [`super::tvm_qmuls`], which rounds once.
+//!
+//! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`,
+//! `_q_multiply_shift_arm`, from pull request 5980.
+
+use super::tvm_qmuls::{self, qmuls};
+use super::{Kernel, Params, neon_form};
+use crate::contract::{Contract, Deviation, Overflow, Promise, Region};
+use crate::simd::{LANES, Portable, Vector, strip_mine};
+
+const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py";
+
+const DEVIATIONS: &[Deviation] = &[
+    Deviation {
+        class: "fallback",
+        region: Region::QNot31,
+        instead: tvm_qmuls::PROMISE,
+        reason: "sqrdmulh multiplies Q0.31 numbers; for any other Q the rule returns the default lowering",
+    },
+    Deviation {
+        class: "position",
+        region: Region::VectorTail { lanes: LANES },
+        instead: tvm_qmuls::PROMISE,
+        reason: "the rule holds for int32x4 only; elements behind the last whole vector take the default lowering",
+    },
+];
+
+/// The rule as printed: the fixup is computed and never used.
+pub(super) const RFC: Kernel = Kernel {
+    name: "tvm-neon-rfc",
+    summary: "TVM intrinsic rule for Armv8-A as printed in the RFC: fixup computed, never used",
+    contract: Contract {
+        promise: Promise { scheme: "sqrdmulh-srshl", overflow: Overflow::Wrap },
+        domain: tvm_qmuls::DOMAIN,
+        deviations: DEVIATIONS,
+        source: SOURCE,
+    },
+    per_channel: false,
+    portable: rfc::<Portable>,
+    neon: Some(neon_form!(
+        "tiebreak_fpm_tvm_neon_rfc",
+        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul", "sqrdmulh"],
+        rfc
+    )),
+};
+
+/// The rule as its text means it: the fixup is applied.
+pub(super) const FIXUP: Kernel = Kernel {
+    name: "tvm-neon-fixup",
+    summary: "TVM intrinsic rule for Armv8-A as the RFC's text means it: fixup applied",
+    contract: Contract {
+        promise: Promise { scheme: "sqrdmulh-fixup-srshl", overflow: Overflow::Wrap },
+        domain: tvm_qmuls::DOMAIN,
+        deviations: DEVIATIONS,
+        source: SOURCE,
+    },
+    per_channel: false,
+    portable: fixup::<Portable>,
+    neon: Some(neon_form!(
+        "tiebreak_fpm_tvm_neon_fixup",
+        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul", "sqrdmulh"],
+        fixup
+    )),
+};
+
+#[inline(always)]
+fn rfc<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
+    rule::<V>(params, x, out, |y, shift| {
+        let fixup = y.and(shift).sshr31();
+        y.add(fixup).keep();
+        y.srshl(shift)
+    });
+}
+
+#[inline(always)]
+fn fixup<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
+    rule::<V>(params, x, out, |y, shift| {
+        let fixup = y.and(shift).sshr31();
+        y.add(fixup).srshl(shift)
+    });
+}
+
+/// Both variants; `round` is the step behind `sqrdmulh` when the shift is to the right.
+#[inline(always)]
+fn rule<V: Vector>(params: &Params, x: &[i32], out: &mut [i32], round: impl Fn(V, V) -> V) {
+    if params.q != 31 {
+        return tvm_qmuls::run(params, x, out);
+    }
+    let (m, s) = params.first();
+    let multiplier = V::splat(m);
+    let tail = |x| qmuls(x, m, 31, s);
+    if s < 0 {
+        let shift = V::splat(s);
+        strip_mine::<V>(x, out, |x| round(x.sqrdmulh(multiplier), shift), tail);
+    } else {
+        let scale = V::splat(1i32.wrapping_shl(s as u32));
+        strip_mine::<V>(x, out, |x| x.mul(scale).sqrdmulh(multiplier), tail);
+    }
+}

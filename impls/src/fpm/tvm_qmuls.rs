@@ -1,0 +1,52 @@
+//! TVM: the default lowering of the intrinsic `qmuls(x, y, q, s)`, which became `tir.q_multiply_shift`.
+//!
+//! The 64-bit Relay sequence for a multiplier with `q` fractional bits: shift right by `q + max(-s, 0)`. It is what a
+//! target without its own rule uses, and what the Arm rule falls back to for data that is not `int32x4` and for `q != 31`.
+//!
+//! Later versions of the source take a short cut in 32 bits when the multiplier is 2^30; the RFC has none, and neither has
+//! this kernel. The short cut is the mutant of apache/tvm issue 20340.
+//!
+//! Source: RFC on fixed point multiplication; apache/tvm `src/target/intrin_rule.cc`, `tir.q_multiply_shift`.
+
+use super::{Kernel, Params, each};
+use crate::contract::{Contract, Domain, Overflow, Promise};
+
+/// Domain of the default lowering.
+///
+/// The rounding constant is `1 << (q + max(-s, 0) - 1)`, so there must be something to shift: `q - s >= 1`. A positive `s`
+/// is shifted left in 64 bits before the multiplication; what wraps there lies above the bits that the cast keeps.
+pub(super) const DOMAIN: Domain = Domain { q: 0..=31, right_shifts: 1..=62, ..Domain::ALL };
+
+/// What the default lowering computes.
+pub(super) const PROMISE: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
+
+/// The default lowering, for every Q.
+pub(super) const QMULS: Kernel = Kernel {
+    name: "tvm-qmuls",
+    summary: "TVM default lowering of the intrinsic qmuls(x, y, q, s), every Q",
+    contract: Contract {
+        promise: PROMISE,
+        domain: DOMAIN,
+        deviations: &[],
+        source: "TVM RFC on fixed point multiplication; apache/tvm src/target/intrin_rule.cc, tir.q_multiply_shift",
+    },
+    per_channel: false,
+    portable: run,
+    neon: None,
+};
+
+/// The default lowering over a whole slice.
+pub(super) fn run(params: &Params, x: &[i32], out: &mut [i32]) {
+    let (multiplier, shift) = params.first();
+    each(x, out, |x| qmuls(x, multiplier, params.q, shift));
+}
+
+/// One element.
+#[inline(always)]
+pub(super) fn qmuls(x: i32, y: i32, q: u32, s: i32) -> i32 {
+    let left = s.max(0) as u32;
+    let right = q.wrapping_add(s.min(0).unsigned_abs());
+    let product = i64::from(x).wrapping_shl(left).wrapping_mul(i64::from(y));
+    let rounding = 1i64.wrapping_shl(right.wrapping_sub(1));
+    product.wrapping_add(rounding).wrapping_shr(right) as i32
+}

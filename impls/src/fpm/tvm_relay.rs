@@ -1,0 +1,108 @@
+//! TVM: the sequence of Relay operators that `fixed_point_multiply` is lowered to, in 64 bits.
+//!
+//! `cast(i64)`, left shift by `max(s, 0)`, multiply, add the rounding constant, arithmetic shift right by
+//! `31 + max(-s, 0)`, `cast(i32)`. The rounding constant is `2^(30 + max(-s, 0))`, which rounds ties up (UPWARD); TONEAREST
+//! uses one less where the product is negative, which rounds ties away from zero.
+//!
+//! Source: RFC "Using arm intrinsics to implement fixed point multiplication in TVM"; apache/tvm
+//! `src/relay/qnn/utils.cc`, `FixedPointMultiplyToNearest` and `FixedPointMultiplyPerChannel`.
+
+use super::{Channel, Kernel, Params, each};
+use crate::contract::{Contract, Domain, Overflow, Promise};
+
+const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm src/relay/qnn/utils.cc";
+
+/// Per-tensor, ties up.
+///
+/// Why the domain is everything: for `s <= 0` no step overflows (`2^62 + 2^61 < 2^63`). For `s > 0` the product
+/// `x * m * 2^s` can exceed 63 bits and wraps, but the shift is then by 31 exactly, the cast keeps bits 31..=62 of the
+/// sum, and wrapping modulo 2^64 leaves those alone. So the result is ties-up with the exact quotient wrapped to int32.
+pub(super) const RELAY: Kernel = Kernel {
+    name: "tvm-relay",
+    summary: "TVM relay operators in 64 bits, per tensor, UPWARD",
+    contract: Contract {
+        promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
+        domain: Domain::ALL,
+        deviations: &[],
+        source: SOURCE,
+    },
+    per_channel: false,
+    portable: |params, x, out| {
+        let step = Step::new(params.channels[0]);
+        each(x, out, |x| step.upward(x));
+    },
+    neon: None,
+};
+
+/// The same for a multiplier and shift per channel.
+pub(super) const PER_CHANNEL: Kernel = Kernel {
+    name: "tvm-relay-per-channel",
+    summary: "TVM relay operators in 64 bits, per channel, UPWARD",
+    per_channel: true,
+    portable: per_channel,
+    ..RELAY
+};
+
+/// Per-tensor, ties away from zero.
+///
+/// Left shifts above 1 are outside the domain: the choice of rounding constant looks at the sign of the 64-bit product
+/// after it may have wrapped, and a tie can then be rounded towards zero. At `s = 1` only `MIN * MIN` wraps, and that is no
+/// tie.
+pub(super) const TO_NEAREST: Kernel = Kernel {
+    name: "tvm-relay-tonearest",
+    summary: "TVM relay operators in 64 bits, per tensor, TONEAREST",
+    contract: Contract {
+        promise: Promise { scheme: "ties-away", overflow: Overflow::Wrap },
+        domain: Domain { shifts: -31..=1, ..Domain::ALL },
+        deviations: &[],
+        source: SOURCE,
+    },
+    per_channel: false,
+    portable: |params, x, out| {
+        let step = Step::new(params.channels[0]);
+        each(x, out, |x| step.to_nearest(x));
+    },
+    neon: None,
+};
+
+fn per_channel(params: &Params, x: &[i32], out: &mut [i32]) {
+    debug_assert_eq!(x.len(), out.len());
+    let steps: Vec<Step> = params.channels.iter().copied().map(Step::new).collect();
+    for (x, out) in x.chunks(steps.len()).zip(out.chunks_mut(steps.len())) {
+        for ((x, out), step) in x.iter().zip(out).zip(&steps) {
+            *out = step.upward(*x);
+        }
+    }
+}
+
+/// The constants of one channel.
+#[derive(Clone, Copy)]
+struct Step {
+    multiplier: i64,
+    left: u32,
+    right: u32,
+}
+
+impl Step {
+    fn new(Channel { multiplier, shift }: Channel) -> Self {
+        Self { multiplier: i64::from(multiplier), left: shift.max(0) as u32, right: 31 + shift.min(0).unsigned_abs() }
+    }
+
+    #[inline(always)]
+    fn product(self, x: i32) -> i64 {
+        i64::from(x).wrapping_shl(self.left).wrapping_mul(self.multiplier)
+    }
+
+    #[inline(always)]
+    fn upward(self, x: i32) -> i32 {
+        let rounding = 1i64.wrapping_shl(self.right - 1);
+        self.product(x).wrapping_add(rounding).wrapping_shr(self.right) as i32
+    }
+
+    #[inline(always)]
+    fn to_nearest(self, x: i32) -> i32 {
+        let product = self.product(x);
+        let rounding = 1i64.wrapping_shl(self.right - 1) - i64::from(product < 0);
+        product.wrapping_add(rounding).wrapping_shr(self.right) as i32
+    }
+}

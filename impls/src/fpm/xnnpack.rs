@@ -1,0 +1,61 @@
+//! XNNPACK: the `rndnu` requantization (round to nearest, ties up), without zero point and clamp.
+//!
+//! XNNPACK derives its parameters from a float scale in `[2^-32, 256)`: the multiplier is the 24-bit significand (moved up
+//! by 7 bits in the NEON form, hence a multiple of 128 in `[2^30, 2^31)`), and the right shift is 16..=55 (scalar) or
+//! -8..=31 (NEON); both are `s` in -31..=8. The arithmetic below takes any multiplier that is not negative, so the
+//! contracts do too.
+//!
+//! Source: google/XNNPACK `src/qs8-requantization/qs8-requantization-rndnu-*.c`, `src/microparams-init.c` and the rndnu
+//! GEMM kernels.
+
+use super::{Kernel, Params, each, neon_form};
+use crate::contract::{Contract, Domain, Overflow, Promise};
+use crate::simd::{Portable, Vector, every_lane};
+
+const DOMAIN: Domain = Domain { multipliers: 0..=i32::MAX, shifts: -31..=8, ..Domain::ALL };
+
+/// 64-bit product, rounding constant, arithmetic shift.
+pub(super) const RNDNU_SCALAR: Kernel = Kernel {
+    name: "xnnpack-rndnu-scalar",
+    summary: "XNNPACK rndnu requantization, scalar, before clamp and zero point",
+    contract: Contract {
+        promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
+        domain: DOMAIN,
+        deviations: &[],
+        source: "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-scalar.c",
+    },
+    per_channel: false,
+    portable: |params, x, out| {
+        let (m, s) = params.first();
+        let shift = (31 - s) as u32;
+        let rounding = 1i64.wrapping_shl(shift.wrapping_sub(1));
+        each(x, out, |x| (i64::from(x) * i64::from(m) + rounding).wrapping_shr(shift) as i32);
+    },
+    neon: None,
+};
+
+/// `vqshlq` by what goes left, `vqdmulhq`, `vrshlq` by at least one place to the right.
+///
+/// The saturating left shift is that of the GEMM kernels; the requantization stubs use `vshlq`, for scales below 1, where
+/// nothing goes left. Kernels read and compute whole vectors, padding included, so there is no scalar tail.
+pub(super) const RNDNU_NEON: Kernel = Kernel {
+    name: "xnnpack-rndnu-neon",
+    summary: "XNNPACK rndnu requantization, NEON, before narrowing and zero point",
+    contract: Contract {
+        promise: Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Wrap },
+        domain: DOMAIN,
+        deviations: &[],
+        source: "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c and rndnu GEMM kernels",
+    },
+    per_channel: false,
+    portable: rndnu::<Portable>,
+    neon: Some(neon_form!("tiebreak_fpm_xnnpack_rndnu_neon", ["sqshl", "sqdmulh", "srshl"], rndnu)),
+};
+
+#[inline(always)]
+fn rndnu<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
+    let (m, s) = params.first();
+    let post = s.min(-1);
+    let (multiplier, pre, post) = (V::splat(m), V::splat(s.wrapping_sub(post)), V::splat(post));
+    every_lane::<V>(x, out, |x| x.sqshl(pre).sqdmulh(multiplier).srshl(post));
+}

@@ -1,0 +1,76 @@
+//! The instructions themselves: FPSR.QC cleared, one 128-bit vector executed, QC read.
+
+use bytemuck::Pod;
+use core::arch::aarch64::{int8x16_t, vld1q_s8, vst1q_s8};
+
+/// The native form of one instruction over lanes of `$lane`.
+macro_rules! form {
+    ($mnemonic:expr, $width:expr, $second:expr, $lane:ty, $lanes:literal) => {
+        |a, b, out, qc| {
+            let execute = |a: core::arch::aarch64::int8x16_t, b: core::arch::aarch64::int8x16_t| {
+                let result: core::arch::aarch64::int8x16_t;
+                let fpsr: u64;
+                // SAFETY: Advanced SIMD is part of the AArch64 baseline. The block touches registers and the cumulative
+                // flags of FPSR only, which code without `preserves_flags` may change. Not `pure`: it clears a flag.
+                unsafe {
+                    core::arch::asm!(
+                        "msr fpsr, xzr",
+                        concat!($mnemonic, " {d:v}.", $width, ", {a:v}.", $width, ", ", $second),
+                        "mrs {f}, fpsr",
+                        d = lateout(vreg) result,
+                        a = in(vreg) a,
+                        b = in(vreg) b,
+                        f = lateout(reg) fpsr,
+                        options(nomem, nostack),
+                    );
+                }
+                (result, fpsr >> 27 & 1 != 0)
+            };
+            neon::each_vector::<$lane, $lanes>((a, b), (out, qc), |value| value as $lane, execute);
+        }
+    };
+}
+pub(super) use form;
+
+/// Packs operands into registers (zeros behind the last), executes, and unpacks result and flag.
+#[inline(always)]
+pub(super) fn each_vector<T: Pod + Into<i32>, const N: usize>(
+    (a, b): (&[i32], &[i32]),
+    (out, qc): (&mut [i32], &mut [i32]),
+    narrow: impl Fn(i32) -> T,
+    execute: impl Fn(int8x16_t, int8x16_t) -> (int8x16_t, bool),
+) {
+    debug_assert!(a.len() == b.len() && a.len() == out.len() && qc.len() == a.len().div_ceil(N));
+    let operands = a.chunks(N).zip(b.chunks(N));
+    for ((a, b), (out, qc)) in operands.zip(out.chunks_mut(N).zip(qc)) {
+        let (result, saturated) = execute(pack::<T, N>(a, &narrow), pack::<T, N>(b, &narrow));
+        for (out, lane) in out.iter_mut().zip(unpack::<T, N>(result)) {
+            *out = lane.into();
+        }
+        *qc = i32::from(saturated);
+    }
+}
+
+/// A register of up to `N` lanes.
+#[inline(always)]
+fn pack<T: Pod, const N: usize>(values: &[i32], narrow: impl Fn(i32) -> T) -> int8x16_t {
+    let mut lanes = [T::zeroed(); N];
+    for (lane, value) in lanes.iter_mut().zip(values) {
+        *lane = narrow(*value);
+    }
+    let bytes: &[i8] = bytemuck::cast_slice(&lanes);
+    assert_eq!(bytes.len(), 16);
+    // SAFETY: 16 bytes are there to read.
+    unsafe { vld1q_s8(bytes.as_ptr()) }
+}
+
+/// The lanes of a register.
+#[inline(always)]
+fn unpack<T: Pod, const N: usize>(register: int8x16_t) -> [T; N] {
+    let mut lanes = [T::zeroed(); N];
+    let bytes: &mut [i8] = bytemuck::cast_slice_mut(&mut lanes);
+    assert_eq!(bytes.len(), 16);
+    // SAFETY: 16 bytes are there to write.
+    unsafe { vst1q_s8(bytes.as_mut_ptr(), register) }
+    lanes
+}

@@ -1,0 +1,116 @@
+//! Known bugs, re-implemented so that the harness can be shown to catch them. Never mistaken for kernels: they have
+//! registries of their own, and [`crate::fpm::find`] does not know them.
+//!
+//! Every mutant claims a contract, breaks it, and says by which class. The values in `witnesses` are those of
+//! the reports that the bugs come from.
+
+mod controls;
+mod fpm_directions;
+mod fpm_rounding;
+mod fpm_widths;
+mod process;
+#[cfg(test)]
+mod tests;
+
+pub use controls::{Control, controls};
+pub use process::{FAULT_AT, Fault, ProcessMutant, process};
+
+use crate::fpm::Kernel;
+
+/// One input on which a mutant is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// Accumulator.
+    pub x: i32,
+    /// Multiplier.
+    pub m: i32,
+    /// Shift.
+    pub s: i32,
+    /// What the mutant computes, in a batch of this one element.
+    pub got: i32,
+    /// What its contract promises.
+    pub expected: i32,
+}
+
+/// A known bug, as a kernel that claims what it does not do.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// The buggy code, with the contract that it claims.
+    pub kernel: Kernel,
+    /// The class that the judge must name.
+    pub class: &'static str,
+    /// Where the bug was shipped or reported.
+    pub origin: &'static str,
+    /// Inputs on which it is wrong.
+    pub witnesses: &'static [Witness],
+}
+
+/// Mutants of fixed point multiply.
+pub mod fpm {
+    use super::{Mutant, fpm_directions, fpm_rounding, fpm_widths};
+
+    /// Every mutant of fixed point multiply.
+    pub fn mutants() -> &'static [Mutant] {
+        MUTANTS
+    }
+
+    /// The mutant of that name.
+    pub fn find(name: &str) -> Option<&'static Mutant> {
+        MUTANTS.iter().find(|mutant| mutant.kernel.name == name)
+    }
+
+    static MUTANTS: &[Mutant] = &[
+        fpm_rounding::DOUBLE_FOR_SINGLE,
+        fpm_rounding::SINGLE_FOR_DOUBLE,
+        fpm_directions::DEAD_FIXUP,
+        fpm_directions::FIXUP_WITHOUT_SHIFT,
+        fpm_widths::NARROW_BEFORE_ROUNDING,
+        fpm_widths::NARROWED_MULTIPLIER,
+        fpm_widths::POWER_OF_TWO,
+        fpm_widths::POWER_OF_TWO_SHIFT_MINUS_ONE,
+        fpm_widths::LEFT_SHIFT_BEFORE_HIGH_HALF,
+        fpm_rounding::DOUBLE_ROUNDING_TAIL,
+        fpm_widths::NO_SATURATION,
+        fpm_directions::FLOOR_FOR_TRUNCATION,
+        fpm_directions::TIES_DOWN,
+        fpm_directions::TIES_AWAY,
+        fpm_directions::NO_ROUNDING,
+        fpm_widths::SQRDMULH_NO_SATURATION,
+    ];
+}
+
+/// A scalar mutant: `f(x, m, s)` applied to every element.
+macro_rules! scalar {
+    (
+        $name:literal, $summary:literal, claims $scheme:literal on $domain:expr, $class:literal, $origin:literal,
+        $f:expr, [$(($x:expr, $m:expr, $s:expr): $got:expr, not $expected:expr);+ $(;)?]
+    ) => {
+        $crate::mutants::Mutant {
+            kernel: $crate::fpm::Kernel {
+                name: $name,
+                summary: $summary,
+                contract: $crate::contract::Contract {
+                    promise: $crate::contract::Promise {
+                        scheme: $scheme,
+                        overflow: $crate::contract::Overflow::Wrap,
+                    },
+                    domain: $domain,
+                    deviations: &[],
+                    source: $origin,
+                },
+                per_channel: false,
+                portable: |params, x, out| {
+                    let (m, s) = params.first();
+                    for (x, out) in x.iter().zip(out) {
+                        *out = $f(*x, m, s);
+                    }
+                },
+                neon: None,
+            },
+            class: $class,
+            origin: $origin,
+            witnesses: &[$($crate::mutants::Witness { x: $x, m: $m, s: $s, got: $got, expected: $expected }),+],
+        }
+    };
+}
+pub(crate) use scalar;

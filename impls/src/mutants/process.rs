@@ -1,0 +1,77 @@
+//! Mutants that fail as processes do: they crash, hang, panic, or return too little. To be run in a worker only.
+
+use crate::contract::{Contract, Domain, Overflow, Promise};
+use crate::fpm::{Kernel, Params};
+
+/// The accumulator at which a process mutant fails; everywhere else it is ties-up, exactly.
+pub const FAULT_AT: i32 = 0x0BAD_F00D;
+
+/// How a process mutant fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The process aborts.
+    Crash,
+    /// The call does not return.
+    Hang,
+    /// The kernel panics; the worker reports it and goes on.
+    Panic,
+    /// The worker returns one element too few.
+    Short,
+}
+
+/// A kernel that takes its process down, with the contract that it claims.
+#[derive(Clone, Debug)]
+pub struct ProcessMutant {
+    /// The code.
+    pub kernel: Kernel,
+    /// How it fails.
+    pub fault: Fault,
+}
+
+/// Every process mutant.
+pub fn process() -> &'static [ProcessMutant] {
+    PROCESS
+}
+
+static PROCESS: &[ProcessMutant] = &[
+    mutant("mutant-crash", "aborts at x = 0x0BADF00D", Fault::Crash, |params, x, out| {
+        run(params, x, out, || std::process::abort());
+    }),
+    mutant("mutant-hang", "never returns from x = 0x0BADF00D", Fault::Hang, |params, x, out| {
+        run(params, x, out, || {
+            loop {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+            }
+        });
+    }),
+    mutant("mutant-panic", "panics at x = 0x0BADF00D", Fault::Panic, |params, x, out| {
+        run(params, x, out, || panic!("met x = {FAULT_AT:#010x}"));
+    }),
+    // The fault of this one is the worker's: a kernel is handed its output and cannot shorten it.
+    mutant("mutant-short", "returns one element too few", Fault::Short, |params, x, out| run(params, x, out, || ())),
+];
+
+const fn mutant(
+    name: &'static str,
+    summary: &'static str,
+    fault: Fault,
+    portable: fn(&Params, &[i32], &mut [i32]),
+) -> ProcessMutant {
+    let contract = Contract {
+        promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
+        domain: Domain { shifts: -31..=0, ..Domain::ALL },
+        deviations: &[],
+        source: "of our own: what a worker process must survive or report",
+    };
+    ProcessMutant { kernel: Kernel { name, summary, contract, per_channel: false, portable, neon: None }, fault }
+}
+
+fn run(params: &Params, x: &[i32], out: &mut [i32], fault: fn()) {
+    let (m, s) = params.first();
+    for (x, out) in x.iter().zip(out) {
+        if *x == FAULT_AT {
+            fault();
+        }
+        *out = ((i64::from(*x) * i64::from(m) + (1i64 << (30 - s))) >> (31 - s)) as i32;
+    }
+}

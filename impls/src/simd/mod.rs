@@ -1,0 +1,81 @@
+//! Four int32 lanes, so that a vector kernel is written once and runs everywhere.
+//!
+//! A kernel is generic over [`Vector`]. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
+//! aarch64) executes the instruction each method is named after, one for one. The models are held against the
+//! instructions by the `instruction` operation, so what is learnt on [`Portable`] carries over.
+
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+
+#[cfg(target_arch = "aarch64")]
+pub use neon::Neon;
+pub use portable::Portable;
+
+/// Lanes of a [`Vector`].
+pub const LANES: usize = 4;
+
+/// One 128-bit vector of int32; each method is the AArch64 instruction of that name on `.4s`.
+pub trait Vector: Copy {
+    /// The same value in every lane.
+    fn splat(value: i32) -> Self;
+    /// Reads four consecutive elements.
+    fn load(from: &[i32; LANES]) -> Self;
+    /// Writes four consecutive elements.
+    fn store(self, to: &mut [i32; LANES]);
+
+    /// Saturating rounding doubling multiply, high half: `sat((2ab + 2^31) >> 32)`.
+    fn sqrdmulh(self, other: Self) -> Self;
+    /// Saturating doubling multiply, high half: `sat(2ab >> 32)`.
+    fn sqdmulh(self, other: Self) -> Self;
+    /// Rounding shift left by the signed low byte of each lane; right shifts round ties up.
+    fn srshl(self, shift: Self) -> Self;
+    /// Saturating shift left by the signed low byte of each lane; right shifts floor.
+    fn sqshl(self, shift: Self) -> Self;
+    /// Shift left by the signed low byte of each lane, wrapping; right shifts floor.
+    fn sshl(self, shift: Self) -> Self;
+    /// Saturating addition.
+    fn sqadd(self, other: Self) -> Self;
+    /// Wrapping addition.
+    fn add(self, other: Self) -> Self;
+    /// Wrapping multiplication, low half.
+    fn mul(self, other: Self) -> Self;
+    /// Bitwise and.
+    fn and(self, other: Self) -> Self;
+    /// Arithmetic shift right by the immediate 31: all ones where a lane is negative.
+    fn sshr31(self) -> Self;
+
+    /// Has the value computed although nothing reads it, for kernels that compute what they do not use.
+    fn keep(self);
+}
+
+/// Applies `body` to whole vectors and `tail` to the `len % 4` elements behind them, as a strip-mined loop does.
+#[inline(always)]
+pub fn strip_mine<V: Vector>(x: &[i32], out: &mut [i32], body: impl Fn(V) -> V, tail: impl Fn(i32) -> i32) {
+    debug_assert_eq!(x.len(), out.len());
+    let (vectors, rest) = x.as_chunks::<LANES>();
+    let (out_vectors, out_rest) = out.as_chunks_mut::<LANES>();
+    for (x, out) in vectors.iter().zip(out_vectors) {
+        body(V::load(x)).store(out);
+    }
+    for (x, out) in rest.iter().zip(out_rest) {
+        *out = tail(*x);
+    }
+}
+
+/// Applies `body` to every element, the last vector partly filled, as a predicated loop does.
+#[inline(always)]
+pub fn every_lane<V: Vector>(x: &[i32], out: &mut [i32], body: impl Fn(V) -> V) {
+    debug_assert_eq!(x.len(), out.len());
+    let (vectors, rest) = x.as_chunks::<LANES>();
+    let (out_vectors, out_rest) = out.as_chunks_mut::<LANES>();
+    for (x, out) in vectors.iter().zip(out_vectors) {
+        body(V::load(x)).store(out);
+    }
+    if !rest.is_empty() {
+        let mut last = [0; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        body(V::load(&last)).store(&mut last);
+        out_rest.copy_from_slice(&last[..rest.len()]);
+    }
+}

@@ -1,0 +1,84 @@
+//! [`Vector`] over the models of the instructions, for any target.
+
+use super::{LANES, Vector};
+use crate::instruction::model;
+
+/// Four int32 lanes in plain Rust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Portable([i32; LANES]);
+
+/// One model, applied lane by lane; the saturation flag is dropped, since no kernel reads it.
+#[inline(always)]
+fn lanes(a: Portable, b: Portable, model: impl Fn(i64, i64) -> (i64, bool)) -> Portable {
+    Portable(std::array::from_fn(|i| model(i64::from(a.0[i]), i64::from(b.0[i])).0 as i32))
+}
+
+impl Vector for Portable {
+    #[inline(always)]
+    fn splat(value: i32) -> Self {
+        Self([value; LANES])
+    }
+
+    #[inline(always)]
+    fn load(from: &[i32; LANES]) -> Self {
+        Self(*from)
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [i32; LANES]) {
+        *to = self.0;
+    }
+
+    #[inline(always)]
+    fn sqrdmulh(self, other: Self) -> Self {
+        lanes(self, other, model::sqrdmulh::<32>)
+    }
+
+    #[inline(always)]
+    fn sqdmulh(self, other: Self) -> Self {
+        lanes(self, other, model::sqdmulh::<32>)
+    }
+
+    #[inline(always)]
+    fn srshl(self, shift: Self) -> Self {
+        lanes(self, shift, model::srshl::<32>)
+    }
+
+    #[inline(always)]
+    fn sqshl(self, shift: Self) -> Self {
+        lanes(self, shift, model::sqshl::<32>)
+    }
+
+    #[inline(always)]
+    fn sshl(self, shift: Self) -> Self {
+        lanes(self, shift, model::sshl::<32>)
+    }
+
+    #[inline(always)]
+    fn sqadd(self, other: Self) -> Self {
+        lanes(self, other, model::sqadd::<32>)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        lanes(self, other, model::add::<32>)
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        lanes(self, other, model::mul::<32>)
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        lanes(self, other, model::and::<32>)
+    }
+
+    #[inline(always)]
+    fn sshr31(self) -> Self {
+        lanes(self, self, model::sshr::<32, 31>)
+    }
+
+    #[inline(always)]
+    fn keep(self) {}
+}
