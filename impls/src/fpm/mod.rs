@@ -54,7 +54,8 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// A vector form of a kernel: the same algorithm over real instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Neon {
-    /// Instructions of the body, in order, as an assembler spells them; the object code is held to this list.
+    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` is held to hold
+    /// every one of them (in which order, and how often, is the compiler's business).
     pub instructions: &'static [&'static str],
     /// Symbol of the function that holds them, in aarch64 builds.
     pub symbol: &'static str,

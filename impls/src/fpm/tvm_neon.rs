@@ -46,11 +46,7 @@ pub(super) const RFC: Kernel = Kernel {
     },
     per_channel: false,
     portable: rfc::<Portable>,
-    neon: Some(neon_form!(
-        "tiebreak_fpm_tvm_neon_rfc",
-        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul", "sqrdmulh"],
-        rfc
-    )),
+    neon: Some(neon_form!("tiebreak_fpm_tvm_neon_rfc", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], rfc)),
 };
 
 /// The rule as its text means it: the fixup is applied.
@@ -65,11 +61,7 @@ pub(super) const FIXUP: Kernel = Kernel {
     },
     per_channel: false,
     portable: fixup::<Portable>,
-    neon: Some(neon_form!(
-        "tiebreak_fpm_tvm_neon_fixup",
-        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul", "sqrdmulh"],
-        fixup
-    )),
+    neon: Some(neon_form!("tiebreak_fpm_tvm_neon_fixup", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], fixup)),
 };
 
 #[inline(always)]

@@ -1,1 +1,146 @@
-//! placeholder
+//! The models against the definitions in unbounded integers, and on aarch64 against the instructions.
+
+use super::{Kernel, kernels};
+
+/// The definition, from the text of the Arm manual, in `i128`: nothing here overflows, so nothing is clamped.
+fn definition(name: &str, bits: u32, a: i32, b: i32) -> (i32, bool) {
+    let (a, b) = (i128::from(a), i128::from(b));
+    let amount = b.rem_euclid(256);
+    let amount = if amount >= 128 { amount - 256 } else { amount };
+    let shift = |value: i128, rounding: bool| {
+        if amount >= 0 {
+            return value * (1i128 << amount.min(90));
+        }
+        let divisor = 1i128 << amount.unsigned_abs().min(120);
+        (value + if rounding { divisor / 2 } else { 0 }).div_euclid(divisor)
+    };
+    let size = 1i128 << bits;
+    let (exact, saturates) = match name.split('.').next().expect("a name") {
+        "sqrdmulh" => ((2 * a * b + size / 2).div_euclid(size), true),
+        "sqdmulh" => ((2 * a * b).div_euclid(size), true),
+        "srshl" => (shift(a, true), false),
+        "sqshl" => (shift(a, false), true),
+        "sshl" => (shift(a, false), false),
+        "sqadd" => (a + b, true),
+        "add" => (a + b, false),
+        "mul" => (a * b, false),
+        "and" => (a & b, false),
+        "sshr1" => (a.div_euclid(2), false),
+        "sshr7" | "sshr15" | "sshr31" => (if a < 0 { -1 } else { 0 }, false),
+        other => panic!("no definition of {other}"),
+    };
+    let (min, max) = (-size / 2, size / 2 - 1);
+    if saturates {
+        (exact.clamp(min, max) as i32, exact < min || exact > max)
+    } else {
+        ((exact - min).rem_euclid(size).wrapping_add(min) as i32, false)
+    }
+}
+
+/// Runs `run` with the pair repeated through a whole vector, so that the flag belongs to the pair.
+fn check_pairs(kernel: &Kernel, run: super::Run, pairs: impl Iterator<Item = (i32, i32)>) {
+    let n = kernel.lanes;
+    let (mut out, mut qc) = (vec![0; n], [0]);
+    for (a, b) in pairs {
+        run(&vec![a; n], &vec![b; n], &mut out, &mut qc);
+        let expected = definition(kernel.name, kernel.bits, a, b);
+        assert!(
+            out.iter().all(|value| *value == expected.0) && qc == [i32::from(expected.1)],
+            "{} a={a} b={b}: got {out:?} qc={qc:?}, expected {expected:?}",
+            kernel.name
+        );
+    }
+}
+
+/// Values at which something changes, for lanes of `bits`.
+fn corners(bits: u32) -> Vec<i32> {
+    let (min, max) = ((-1i64 << (bits - 1)) as i32, ((1i64 << (bits - 1)) - 1) as i32);
+    let mut values = vec![min, min + 1, -1, 0, 1, max - 1, max];
+    for k in 0..bits - 1 {
+        values.extend([(1 << k) - 1, 1 << k, (1 << k) + 1, -(1 << k), -(1 << k) - 1]);
+    }
+    // Shift amounts on both sides of the width, and amounts that only the low byte shows.
+    values.extend((-70i32..=70).chain([-128, -127, 127, 128, 255, 256, 257, -129, 0x0102, 0x7F80]));
+    let mut values: Vec<i32> = values.into_iter().map(|v| v << (32 - bits) >> (32 - bits)).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Every pair of corners, and a deterministic stream behind it.
+fn directed(bits: u32, random: usize) -> impl Iterator<Item = (i32, i32)> {
+    let corners = corners(bits);
+    let pairs: Vec<_> = corners.iter().flat_map(|a| corners.iter().map(move |b| (*a, *b))).collect();
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 32) as i32 >> (32 - bits)
+    };
+    pairs.into_iter().chain((0..random).map(move |_| (next(), next())))
+}
+
+fn exhaustive_8() -> impl Iterator<Item = (i32, i32)> {
+    (-128..=127).flat_map(|a| (-128..=127).map(move |b| (a, b)))
+}
+
+fn check_all(form: crate::Form) {
+    for kernel in kernels() {
+        match kernel.bits {
+            8 => check_pairs(kernel, kernel.run(form), exhaustive_8()),
+            bits => check_pairs(kernel, kernel.run(form), directed(bits, 20_000)),
+        }
+    }
+}
+
+#[test]
+fn models_are_the_definitions() {
+    check_all(crate::Form::Portable);
+}
+
+#[test]
+#[cfg(target_arch = "aarch64")]
+fn instructions_are_the_definitions() {
+    assert!(kernels().iter().all(|kernel| kernel.neon.is_some()));
+    check_all(crate::Form::Native);
+}
+
+/// Mixed lanes: every pair in another lane, the flag of a vector is that of any of its lanes.
+#[test]
+fn a_vector_sets_the_flag_if_any_lane_does() {
+    for kernel in kernels() {
+        let pairs: Vec<_> = directed(kernel.bits, 1000).collect();
+        let (a, b): (Vec<i32>, Vec<i32>) = pairs.iter().copied().unzip();
+        for form in [crate::Form::Portable, crate::Form::Native] {
+            let (mut out, mut qc) = (vec![0; a.len()], vec![-1; kernel.flags(a.len())]);
+            kernel.run(form)(&a, &b, &mut out, &mut qc);
+            for (i, vector) in pairs.chunks(kernel.lanes).enumerate() {
+                let expected: Vec<_> =
+                    vector.iter().map(|(a, b)| definition(kernel.name, kernel.bits, *a, *b)).collect();
+                let first = i * kernel.lanes;
+                let values: Vec<_> = expected.iter().map(|(value, _)| *value).collect();
+                assert_eq!(out[first..first + vector.len()], values, "{} {form:?} {vector:?}", kernel.name);
+                assert_eq!(qc[i] != 0, expected.iter().any(|(_, flag)| *flag), "{} {form:?} {vector:?}", kernel.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_length_runs() {
+    for kernel in kernels() {
+        for len in 0..=2 * kernel.lanes + 1 {
+            let (mut out, mut qc) = (vec![7; len], vec![7; kernel.flags(len)]);
+            kernel.run(crate::Form::Native)(&vec![1; len], &vec![1; len], &mut out, &mut qc);
+            assert!(qc.iter().all(|flag| *flag == 0), "{} {len}", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn names_are_unique_and_say_their_width() {
+    for (i, kernel) in kernels().iter().enumerate() {
+        assert!(kernel.name.ends_with(&format!(".s{}", kernel.bits)));
+        assert_eq!(kernel.lanes as u32 * kernel.bits, 128);
+        assert!(kernels()[..i].iter().all(|other| other.name != kernel.name));
+    }
+}

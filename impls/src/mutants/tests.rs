@@ -1,1 +1,109 @@
-//! placeholder
+//! Every mutant gives the buggy value at the witness of the report that it comes from, inside the domain it claims.
+
+use super::{Witness, controls, fpm, process};
+use crate::Form;
+use crate::contract::Promise;
+use crate::fpm::{Params, find};
+
+/// The promised value, from the definitions, for the schemes that mutants claim; unbounded integers.
+fn promised(promise: Promise, x: i32, m: i32, s: i32) -> i32 {
+    let (wide, product) = (i128::from(m), i128::from(x) * i128::from(m));
+    let up = |numerator: i128, shift: i32| (numerator * 2 + (1i128 << shift)).div_euclid(2i128 << shift);
+    let high = || {
+        let shifted = i128::from(x.wrapping_shl(s.max(0) as u32));
+        up(shifted * wide, 31).min(i128::from(i32::MAX))
+    };
+    let e = -s.min(0);
+    let exact = match promise.scheme {
+        "ties-up" | "cmsis-nn-single" => up(product, 31 - s),
+        "gemmlowp-double" => {
+            let y = high();
+            if y >= 0 { up(y, e) } else { -up(-y, e) }
+        }
+        "sqrdmulh-srshl" => up(high(), e),
+        "tflite-int16-multiplier" => up(i128::from(x) * ((wide + (1 << 15)) >> 16).min(0x7FFF), 15 - s),
+        other => panic!("no definition of {other}"),
+    };
+    exact as i32
+}
+
+#[test]
+fn witnesses_of_the_reports() {
+    for mutant in fpm::mutants() {
+        let kernel = &mutant.kernel;
+        assert!(!mutant.witnesses.is_empty(), "{}", kernel.name);
+        for Witness { x, m, s, got, expected } in mutant.witnesses {
+            assert!(kernel.contract.domain.contains(*m, *s, 31), "{} m={m} s={s}", kernel.name);
+            for form in [Form::Portable, Form::Native] {
+                let mut out = [0];
+                kernel.run(form)(&Params::single(*m, *s), &[*x], &mut out);
+                assert_eq!(out, [*got], "{} x={x} m={m} s={s}", kernel.name);
+            }
+            assert_eq!(promised(kernel.contract.promise, *x, *m, *s), *expected, "{} x={x} m={m} s={s}", kernel.name);
+            assert_ne!(got, expected, "{}", kernel.name);
+        }
+    }
+}
+
+/// The mutant of CMSIS-NN issue 170 is right in the body and wrong in the tail.
+#[test]
+fn the_tail_mutant_is_wrong_in_its_tail_only() {
+    let mutant = fpm::find("mutant-tail-double-rounding").expect("registered");
+    for form in [Form::Portable, Form::Native] {
+        let mut out = [9; 6];
+        mutant.kernel.run(form)(&Params::single(1 << 30, -1), &[1; 6], &mut out);
+        assert_eq!(out, [0, 0, 0, 0, 1, 1]);
+    }
+}
+
+/// No mutant panics anywhere in the domain it claims: a panic would hide the wrong value.
+#[test]
+fn mutants_run_on_their_whole_domain() {
+    let x = [i32::MIN, i32::MIN + 1, -1, 0, 1, 1 << 30, i32::MAX - 1, i32::MAX, 12345];
+    for mutant in fpm::mutants() {
+        for s in mutant.kernel.contract.domain.shifts.clone() {
+            for m in [i32::MIN, i32::MIN + 1, -1, 0, 1, 1 << 30, 1395864371, i32::MAX] {
+                if mutant.kernel.contract.domain.contains(m, s, 31) {
+                    mutant.kernel.run(Form::Native)(&Params::single(m, s), &x, &mut [0; 9]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn mutants_are_not_kernels() {
+    let names = fpm::mutants().iter().map(|mutant| mutant.kernel.name);
+    let names: Vec<_> = names.chain(process().iter().map(|mutant| mutant.kernel.name)).collect();
+    for (i, name) in names.iter().enumerate() {
+        assert!(name.starts_with("mutant-"), "{name}");
+        assert!(find(name).is_none() && !names[..i].contains(name), "{name}");
+    }
+}
+
+/// The controls hold at corners; the harness checks them at length.
+#[test]
+fn controls_are_equal_at_corners() {
+    for control in controls() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 32) as i32
+        };
+        let domain = &control.domain;
+        for s in domain.shifts.clone() {
+            let random: Vec<i32> = (0..200).map(|_| next() >> (next() & 31)).collect();
+            for m in [*domain.multipliers.start(), 1 << 30, 1395864320, i32::MAX - 127, *domain.multipliers.end()] {
+                if !domain.contains(m, s, 31) {
+                    continue;
+                }
+                let x: Vec<i32> = [i32::MIN, -1, 0, 1, i32::MAX].into_iter().chain(random.iter().copied()).collect();
+                let mut out = vec![0; x.len()];
+                control.left.run(Form::Native)(&Params::single(m, s), &x, &mut out);
+                for (x, out) in x.iter().zip(out) {
+                    assert_eq!(out, promised(control.against, *x, m, s), "{} x={x} m={m} s={s}", control.name);
+                }
+            }
+        }
+    }
+}

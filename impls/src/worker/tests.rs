@@ -1,1 +1,171 @@
-//! placeholder
+//! The protocol end to end over memory: framing, alignment, failures that the worker survives, and process mutants.
+
+use super::*;
+use crate::fpm::Channel;
+
+/// Serves the requests with their payloads and splits the answers.
+fn exchange(requests: &[(Request, Vec<i32>)]) -> Vec<(Answer, Vec<i32>)> {
+    let mut bytes = Vec::new();
+    for (request, payload) in requests {
+        serde_json::to_writer(&mut bytes, request).expect("a request is JSON");
+        bytes.push(b'\n');
+        bytes.extend(payload.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    answers(&bytes)
+}
+
+fn answers(requests: &[u8]) -> Vec<(Answer, Vec<i32>)> {
+    let mut written = Vec::new();
+    serve(requests, &mut written).expect("memory does not fail");
+    let (mut rest, mut answers) = (written.as_slice(), Vec::new());
+    while !rest.is_empty() {
+        let mut line = Vec::new();
+        rest.read_until(b'\n', &mut line).expect("memory does not fail");
+        let answer: Answer = serde_json::from_slice(&line).expect("an answer is JSON");
+        let bytes = if let Answer::Done { bytes } = answer { bytes } else { 0 };
+        let (payload, behind) = rest.split_at(bytes);
+        let payload = payload.chunks(4).map(|v| i32::from_le_bytes(v.try_into().expect("4 bytes"))).collect();
+        answers.push((answer, payload));
+        rest = behind;
+    }
+    answers
+}
+
+fn fpm_job(kernel: &str) -> Job {
+    let channels = vec![Channel { multiplier: (1 << 30) + 1, shift: -1 }];
+    Job::Fpm { kernel: kernel.to_owned(), params: Params { q: 31, channels } }
+}
+
+fn run(job: Job, payload: Vec<i32>, misalign: usize) -> (Request, Vec<i32>) {
+    let len = if matches!(job, Job::Fpm { .. }) { payload.len() } else { payload.len() / 2 };
+    let source = Source::Payload { bytes: payload.len() * 4 };
+    (Request::Run(Batch { job, len, source, misalign }), payload)
+}
+
+fn failed(answer: &(Answer, Vec<i32>), part: &str) {
+    let Answer::Failed { reason } = &answer.0 else { panic!("{answer:?} did not fail") };
+    assert!(reason.contains(part), "{reason}");
+}
+
+#[test]
+fn hello_lists_every_registry() {
+    let Answer::Hello(hello) = &exchange(&[(Request::Hello, vec![])])[0].0 else { panic!("no hello") };
+    assert_eq!(hello.protocol, VERSION);
+    assert_eq!(hello.arch, std::env::consts::ARCH);
+    for name in ["tvm-neon-rfc", "mutant-dead-fixup", "mutant-hang", "sqrdmulh.s32"] {
+        assert!(hello.kernels.iter().any(|offer| offer.kernel == name), "{name}");
+    }
+    let count = fpm::kernels().len() + mutants::fpm::mutants().len() + mutants::process().len();
+    assert_eq!(hello.kernels.len(), count + instruction::kernels().len());
+}
+
+#[test]
+fn payload_and_range_agree_at_every_length_and_alignment() {
+    let (mut requests, mut expected) = (Vec::new(), Vec::new());
+    for (len, misalign) in (0..=9).flat_map(|len| (0..16).map(move |misalign| (len, misalign))) {
+        let x: Vec<i32> = (-4..).take(len).collect();
+        let mut out = vec![0; len];
+        execute(&fpm_job("tvm-neon-fixup"), Form::Portable, &x, &mut out).expect("runs");
+        requests.push(run(fpm_job("tvm-neon-fixup"), x, misalign));
+        let source = Source::Range { start: -4 };
+        requests.push((Request::Run(Batch { job: fpm_job("tvm-neon-fixup"), len, source, misalign }), vec![]));
+        expected.extend([out.clone(), out]);
+    }
+    for ((answer, payload), expected) in exchange(&requests).into_iter().zip(expected) {
+        assert_eq!(answer, Answer::Done { bytes: 4 * expected.len() });
+        assert_eq!(payload, expected);
+    }
+}
+
+#[test]
+fn a_range_wraps() {
+    let source = Source::Range { start: i32::MAX };
+    let job = Job::Fpm { kernel: "tvm-relay".to_owned(), params: Params::single(1, 31) };
+    let answers = exchange(&[(Request::Run(Batch { job, len: 3, source, misalign: 0 }), vec![])]);
+    assert_eq!(answers[0].1, [i32::MAX, i32::MIN, i32::MIN + 1]);
+}
+
+#[test]
+fn instructions_return_flags_behind_their_results() {
+    let job = Job::Instruction { kernel: "sqadd.s32".to_owned() };
+    let a = [1, 2, 3, 4, i32::MAX];
+    let answers = exchange(&[run(job, a.into_iter().chain([1; 5]).collect(), 3)]);
+    assert_eq!(answers[0].1, [2, 3, 4, 5, i32::MAX, 0, 1]);
+}
+
+#[test]
+fn failures_leave_the_stream_in_step() {
+    let two_channels = Params { q: 31, channels: vec![Channel { multiplier: 1, shift: 0 }; 2] };
+    let wrong_bytes =
+        Request::Run(Batch { job: fpm_job("tvm-relay"), len: 5, source: Source::Payload { bytes: 8 }, misalign: 0 });
+    let too_long = Request::Run(Batch {
+        job: fpm_job("tvm-relay"),
+        len: 1 << 40,
+        source: Source::Range { start: 0 },
+        misalign: 0,
+    });
+    let instruction_range = Request::Run(Batch {
+        job: Job::Instruction { kernel: "add.s8".to_owned() },
+        len: 1,
+        source: Source::Range { start: 0 },
+        misalign: 0,
+    });
+    let answers = exchange(&[
+        run(fpm_job("no-such-kernel"), vec![0x0A0A_0A0A; 3], 0),
+        run(Job::Instruction { kernel: "no.s8".to_owned() }, vec![0; 4], 0),
+        run(Job::Fpm { kernel: "gemmlowp-neon".to_owned(), params: two_channels }, vec![1], 0),
+        run(Job::Fpm { kernel: "tvm-relay".to_owned(), params: Params { q: 31, channels: vec![] } }, vec![1], 0),
+        (wrong_bytes, vec![1, 2]),
+        (too_long, vec![]),
+        (instruction_range, vec![]),
+        run(fpm_job("tvm-relay"), vec![1], 16),
+        run(fpm_job("mutant-panic"), vec![1, mutants::FAULT_AT], 0),
+        run(fpm_job("tvm-relay"), vec![-1], 0),
+    ]);
+    let parts = ["unknown fpm", "unknown instruction", "one channel", "no channel", "payload of 8", "at most", "range"];
+    for (answer, part) in answers.iter().zip(parts.into_iter().chain(["misaligned", "met x"])) {
+        failed(answer, part);
+    }
+    assert_eq!(answers.len(), 10);
+    assert_eq!(answers[9], (Answer::Done { bytes: 4 }, vec![0]));
+}
+
+#[test]
+fn bad_json_is_answered_and_survived() {
+    let answers = answers(b"{\"command\":\n{\"command\":\"dance\"}\n{\"command\":\"hello\"}\n");
+    failed(&answers[0], "not a request");
+    failed(&answers[1], "dance");
+    assert!(matches!(answers[2].0, Answer::Hello(_)));
+}
+
+#[test]
+fn a_short_kernel_returns_one_element_too_few() {
+    let answers = exchange(&[run(fpm_job("mutant-short"), vec![0; 5], 0), run(fpm_job("mutant-short"), vec![], 0)]);
+    assert_eq!(answers[0], (Answer::Done { bytes: 16 }, vec![0; 4]));
+    assert_eq!(answers[1].0, Answer::Done { bytes: 0 });
+}
+
+#[test]
+fn process_mutants_stay_out_of_this_process() {
+    for mutant in mutants::process() {
+        let reason = execute(&fpm_job(mutant.kernel.name), Form::Portable, &[0], &mut [0]).expect_err("refused");
+        assert!(reason.contains("worker process only"), "{reason}");
+    }
+}
+
+#[test]
+fn execute_checks_lengths() {
+    assert!(execute(&fpm_job("tvm-relay"), Form::Native, &[1, 2], &mut [0]).is_err());
+    let job = Job::Instruction { kernel: "add.s32".to_owned() };
+    assert!(execute(&job, Form::Native, &[1, 2, 3], &mut [0; 3]).is_err());
+    assert!(execute(&job, Form::Native, &[1, 2], &mut [0; 1]).is_err());
+    let mut output = [9; 2];
+    execute(&job, Form::Native, &[1, 2], &mut output).expect("runs");
+    assert_eq!(output, [3, 0]);
+}
+
+#[test]
+fn a_payload_that_ends_early_is_a_transport_error() {
+    let request = b"{\"command\":\"run\",\"op\":\"fpm\",\"kernel\":\"tvm-relay\",\"params\":{\"q\":31,\"channels\":[{\"multiplier\":1,\"shift\":0}]},\"len\":1,\"source\":{\"payload\":{\"bytes\":4}},\"misalign\":0}\nab";
+    assert!(serve(&request[..], Vec::new()).is_err());
+}
