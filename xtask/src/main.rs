@@ -1,1 +1,97 @@
-fn main() {}
+//! `cargo xtask`: provisions tools, builds lanes and forwards to the `tiebreak` program.
+//!
+//! One file a command. Whatever a command does not have to say goes to standard error, so that the standard output of
+//! `cargo xtask verify --format json` is `tiebreak`'s alone. Exit codes: 0 holds, 1 something failed its check, 2 bad
+//! usage, or a tool or build that this program needs failed.
+
+mod apt;
+mod bench;
+mod cargo;
+mod doctor;
+mod forward;
+mod fuzz;
+mod lanes;
+mod probe;
+mod process;
+mod qemu;
+mod rust;
+mod setup;
+mod test;
+mod tools;
+mod workspace;
+
+use anyhow::Result;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Provisions tools, builds lanes and runs Tiebreak.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The commands of xtask itself; those of `tiebreak` are in [`forward::FORWARDED`].
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List each tool: what it is for, whether it is there, and the command that installs it
+    Doctor(doctor::Arguments),
+    /// Install what is missing
+    Setup,
+    /// Check format, lints and tests, on the host and on aarch64
+    Test(test::Arguments),
+    /// Run `cargo bench --workspace` with the arguments that follow
+    #[command(disable_help_flag = true)]
+    Bench(bench::Arguments),
+    /// Run fuzz targets with cargo-fuzz, which is installed where absent
+    Fuzz(fuzz::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    run(&arguments).unwrap_or_else(|error| {
+        eprintln!("xtask: error: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+fn run(arguments: &[OsString]) -> Result<ExitCode> {
+    if let Some((command, rest)) = forward::select(arguments) {
+        return forward::run(command, rest);
+    }
+    let matches = command_line().try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match cli.command {
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Setup => setup::run(),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
+    }
+}
+
+/// Xtask's own commands and, for help and for suggestions, the forwarded ones.
+fn command_line() -> clap::Command {
+    forward::FORWARDED.iter().fold(Cli::command(), |cli, forwarded| {
+        cli.subcommand(clap::Command::new(forwarded.name).about(forwarded.about))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        command_line().debug_assert();
+    }
+
+    #[test]
+    fn an_unknown_command_gets_a_suggestion_and_code_2() {
+        let error = command_line().try_get_matches_from(["cargo xtask", "verfy"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("'verify'"), "{error}");
+    }
+}

@@ -1,0 +1,26 @@
+//! `cargo xtask bench`: `cargo bench --workspace`, once what it builds with is there.
+
+use crate::process;
+use crate::setup;
+use crate::tools::Tool;
+use crate::workspace::Workspace;
+use anyhow::Result;
+use clap::Args;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// The arguments of `bench`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Passed to `cargo bench --workspace`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Runs the benchmarks; the exit code is cargo's.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    setup::require(&setup::provision(&workspace, &Tool::BASE)?, &Tool::BASE)?;
+    let mut command = workspace.cargo();
+    process::become_program(command.args(["bench", "--workspace"]).args(&arguments.arguments))
+}

@@ -1,0 +1,162 @@
+//! Building with cargo: quiet unless it fails or takes long, and with the paths of what was built as cargo tells them.
+
+use crate::probe::Probe;
+use crate::process;
+use crate::rust::Aarch64Rust;
+use crate::workspace::{AARCH64, Workspace};
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// A build that takes longer than this is announced where cargo shows no progress itself.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The line of `cargo build --message-format=json` that tells of an executable.
+#[derive(Deserialize)]
+struct Artifact {
+    target: Target,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+/// Programs of the workspace, each with its package.
+pub(crate) const WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-worker");
+/// The program that everything is forwarded to.
+pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak-suites", "tiebreak");
+
+/// `cargo build --release` of programs, for the host.
+pub(crate) fn build(workspace: &Workspace, programs: &[(&str, &str)]) -> Result<BTreeMap<String, PathBuf>> {
+    let mut command = workspace.cargo();
+    command.args(["build", "--release"]).args(selection(programs));
+    executables(&mut command, programs)
+}
+
+/// `cargo build --release` of programs, for aarch64.
+pub(crate) fn build_aarch64(
+    workspace: &Workspace,
+    probe: &Probe,
+    programs: &[(&str, &str)],
+) -> Result<BTreeMap<String, PathBuf>> {
+    let mut command = aarch64(workspace, probe, "build");
+    command.arg("--release").args(selection(programs));
+    executables(&mut command, programs)
+}
+
+/// A cargo subcommand for aarch64: compiler, linker, static linking and emulator are set, and its target directory is its
+/// own.
+pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) -> Command {
+    let mut command = workspace.cargo();
+    command.arg(subcommand).args(["--target", AARCH64, "--target-dir"]).arg(workspace.aarch64_target());
+    command.env(
+        "CARGO_ENCODED_RUSTFLAGS",
+        static_flags(std::env::var_os("CARGO_ENCODED_RUSTFLAGS"), std::env::var_os("RUSTFLAGS")),
+    );
+    if let Some(linker) = &probe.aarch64_cc {
+        command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", linker);
+    }
+    if let Some(qemu) = &probe.qemu {
+        // A list, unlike the environment's words, may hold a path with a space.
+        let words = [qemu.path.to_string_lossy().as_ref(), "-cpu", "max"].map(|word| format!("{word:?}")).join(", ");
+        command.arg("--config").arg(format!("target.{AARCH64}.runner=[{words}]"));
+    }
+    if let Some(Aarch64Rust::Private(private)) = &probe.rust {
+        command.env("RUSTC", private.rustc()).env("RUSTDOC", private.rustdoc());
+    }
+    command
+}
+
+/// The caller's flags and static linking: a static program needs no aarch64 libraries to run.
+fn static_flags(encoded: Option<OsString>, plain: Option<OsString>) -> String {
+    let text = |flags: OsString| flags.to_string_lossy().into_owned();
+    let plain = plain.map(|flags| text(flags).split_whitespace().collect::<Vec<_>>().join("\u{1f}"));
+    let callers = encoded.map(text).or(plain).filter(|flags| !flags.is_empty());
+    let ours = "-C\u{1f}target-feature=+crt-static";
+    callers.map_or_else(|| ours.to_owned(), |callers| format!("{callers}\u{1f}{ours}"))
+}
+
+fn selection(programs: &[(&str, &str)]) -> Vec<String> {
+    programs.iter().flat_map(|(package, program)| ["--package", package, "--bin", program].map(str::to_owned)).collect()
+}
+
+/// Runs a build and returns the paths of the programs.
+fn executables(command: &mut Command, programs: &[(&str, &str)]) -> Result<BTreeMap<String, PathBuf>> {
+    command.arg("--message-format=json-render-diagnostics").stdin(Stdio::null()).stdout(Stdio::piped());
+    let shown = std::io::stderr().is_terminal();
+    command.stderr(if shown { Stdio::inherit() } else { Stdio::piped() });
+    let messages = finish(command, shown)?;
+    let built = parse(&messages);
+    match programs.iter().find(|(_, program)| !built.contains_key(*program)) {
+        Some((package, program)) => bail!("cargo built package {package} and told of no program {program}"),
+        None => Ok(built),
+    }
+}
+
+/// Waits for a build; returns its standard output. What it wrote to standard error is shown if it failed.
+fn finish(command: &mut Command, shown: bool) -> Result<String> {
+    let line = process::line(command);
+    let mut child = command.spawn().with_context(|| format!("`{line}` could not be started"))?;
+    let complaints = collect(child.stderr.take());
+    let messages = collect(child.stdout.take());
+    let messages = messages.recv_timeout(PATIENCE).or_else(|_| {
+        if !shown {
+            eprintln!("xtask: {line} ...");
+        }
+        messages.recv()
+    })?;
+    let status = child.wait()?;
+    if !status.success() {
+        eprint!("{}", complaints.recv()?);
+        bail!("`{line}` failed; its own message is above");
+    }
+    Ok(messages)
+}
+
+/// Reads a pipe to its end in the background.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // A pipe that breaks ends the text; the build's exit code says the rest.
+        let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+        // The receiver is gone only if nobody wants the text.
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
+
+fn parse(messages: &str) -> BTreeMap<String, PathBuf> {
+    let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
+    artifacts.filter_map(|artifact| Some((artifact.target.name, artifact.executable?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_executables_are_kept() {
+        let messages = "{\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"a\"},\"executable\":\"/t/a\"}\n\
+                        {\"reason\":\"compiler-artifact\",\"target\":{\"name\":\"b\"},\"executable\":null}\n\
+                        {\"reason\":\"build-finished\",\"success\":true}\nnot json\n";
+        assert_eq!(parse(messages), BTreeMap::from([("a".to_owned(), PathBuf::from("/t/a"))]));
+    }
+
+    #[test]
+    fn the_callers_flags_are_kept() {
+        let ours = "-C\u{1f}target-feature=+crt-static";
+        assert_eq!(static_flags(None, None), ours);
+        assert_eq!(static_flags(None, Some("-D  warnings".into())), format!("-D\u{1f}warnings\u{1f}{ours}"));
+        assert_eq!(static_flags(Some("-g".into()), Some("ignored".into())), format!("-g\u{1f}{ours}"));
+    }
+}

@@ -1,0 +1,142 @@
+//! `cargo xtask doctor`: what is there, what is missing, and the command for it.
+
+use crate::probe::Probe;
+use crate::tools::Tool;
+use crate::workspace::Workspace;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// The arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How to print the list
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// How the list is printed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// Lines for a reader
+    Table,
+    /// One JSON object
+    Json,
+}
+
+/// All that `doctor` says.
+#[derive(Debug, Serialize)]
+struct Findings {
+    /// Whether everything that is needed is there.
+    complete: bool,
+    tools: Vec<Finding>,
+}
+
+/// One tool.
+#[derive(Debug, Serialize)]
+struct Finding {
+    name: &'static str,
+    purpose: &'static str,
+    /// Whether Tiebreak is incomplete without it.
+    needed: bool,
+    /// Path and version; nothing where it is missing.
+    found: Option<String>,
+    /// The command that installs it.
+    install: String,
+}
+
+/// Prints the list; code 1 where something needed is missing.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let findings = findings(&Probe::look(&Workspace::locate()?)?);
+    match arguments.format {
+        Format::Table => print!("{}", table(&findings)),
+        Format::Json => println!("{}", serde_json::to_string_pretty(&findings)?),
+    }
+    Ok(ExitCode::from(u8::from(!findings.complete)))
+}
+
+fn findings(probe: &Probe) -> Findings {
+    let needed = Tool::needed(probe.host);
+    let finding = |tool: Tool, needed| Finding {
+        name: tool.name(probe.host),
+        purpose: tool.purpose(),
+        needed,
+        found: probe.found(tool),
+        install: probe.install(tool),
+    };
+    let mut tools: Vec<Finding> = needed.iter().map(|tool| finding(*tool, true)).collect();
+    tools.push(finding(Tool::Cxx, false));
+    Findings { complete: probe.missing(&needed).is_empty(), tools }
+}
+
+fn table(findings: &Findings) -> String {
+    let width =
+        |text: fn(&Finding) -> &str| findings.tools.iter().map(|finding| text(finding).len()).max().unwrap_or(0);
+    let (names, purposes) = (width(|finding| finding.name), width(|finding| finding.purpose));
+    let mut text = String::new();
+    for finding in &findings.tools {
+        let Finding { name, purpose, install, .. } = finding;
+        let state = match (&finding.found, finding.needed) {
+            (Some(found), _) => found.clone(),
+            (None, true) => format!("MISSING: {install}"),
+            (None, false) => format!("missing, optional: {install}"),
+        };
+        writeln!(text, "{name:names$}  {purpose:purposes$}  {state}").expect("a string takes all text");
+    }
+    let missing = findings.tools.iter().filter(|finding| finding.needed && finding.found.is_none()).count();
+    match missing {
+        0 => text.push_str("everything that is needed is there\n"),
+        _ => writeln!(text, "{missing} missing: `cargo xtask setup` installs what it can")
+            .expect("a string takes all text"),
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::tests::{aarch64, complete};
+
+    #[test]
+    fn a_complete_machine_is_complete() {
+        let findings = findings(&complete());
+        assert!(findings.complete);
+        let text = table(&findings);
+        assert!(text.contains("/t/cross/qemu/qemu-aarch64 (10.0.2)"), "{text}");
+        assert!(text.ends_with("everything that is needed is there\n"), "{text}");
+    }
+
+    #[test]
+    fn what_is_missing_comes_with_its_command() {
+        let probe = Probe { m4: None, aarch64_cc: None, ..complete() };
+        let text = table(&findings(&probe));
+        let m4 = text.lines().find(|line| line.starts_with("m4")).expect("a line for m4");
+        assert!(m4.ends_with("MISSING: sudo apt-get install --no-install-recommends m4"), "{m4}");
+        assert!(text.ends_with("2 missing: `cargo xtask setup` installs what it can\n"), "{text}");
+    }
+
+    #[test]
+    fn the_columns_line_up() {
+        let text = table(&findings(&complete()));
+        let at = |line: &str, what: &str| line.find(what).expect(what);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(at(lines[1], "/usr/bin/make"), at(lines[2], "/usr/bin/m4"));
+    }
+
+    #[test]
+    fn an_aarch64_host_is_not_asked_for_an_emulator() {
+        let findings = findings(&aarch64());
+        assert!(findings.complete);
+        assert!(findings.tools.iter().all(|finding| finding.name != "qemu-aarch64"));
+    }
+
+    #[test]
+    fn json_says_the_same() {
+        let json = serde_json::to_value(findings(&Probe { make: None, ..complete() })).expect("it is JSON");
+        assert_eq!(json["complete"], false);
+        assert_eq!(json["tools"][1]["name"], "make");
+        assert_eq!(json["tools"][1]["found"], serde_json::Value::Null);
+    }
+}

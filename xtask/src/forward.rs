@@ -1,0 +1,86 @@
+//! The commands of `tiebreak` as commands of xtask: tools and lanes first, then `tiebreak` itself, with the arguments as
+//! they came, its exit code and its standard output.
+
+use crate::cargo;
+use crate::lanes;
+use crate::process;
+use crate::setup;
+use crate::tools::Tool;
+use crate::workspace::Workspace;
+use anyhow::Result;
+use std::ffi::OsString;
+use std::process::{Command, ExitCode};
+
+/// A command of `tiebreak`.
+#[derive(Debug)]
+pub(crate) struct Forwarded {
+    /// Its name there and here.
+    pub(crate) name: &'static str,
+    /// What it does.
+    pub(crate) about: &'static str,
+    /// Whether it takes `--lanes FILE`, so that lanes are built for it.
+    lanes: bool,
+}
+
+/// Every command that is forwarded: one that `tiebreak` gains is one line here.
+pub(crate) const FORWARDED: &[Forwarded] = &[
+    Forwarded { name: "verify", about: "Verify kernels against the exact oracle, in every lane", lanes: true },
+    Forwarded { name: "case", about: "Evaluate one input in every kernel and scheme", lanes: true },
+    Forwarded { name: "kernels", about: "List the kernels with their contracts", lanes: false },
+    Forwarded { name: "schemes", about: "List the schemes", lanes: false },
+];
+
+/// The forwarded command that a command line asks for, and the arguments behind it.
+pub(crate) fn select(arguments: &[OsString]) -> Option<(&'static Forwarded, &[OsString])> {
+    let (name, rest) = arguments.get(1..)?.split_first()?;
+    FORWARDED.iter().find(|forwarded| name == forwarded.name).map(|forwarded| (forwarded, rest))
+}
+
+/// Builds what the command needs and becomes `tiebreak`.
+pub(crate) fn run(forwarded: &Forwarded, arguments: &[OsString]) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let mut command =
+        if forwarded.lanes { with_lanes(&workspace, forwarded)? } else { without_lanes(&workspace, forwarded)? };
+    process::become_program(command.args(arguments))
+}
+
+fn with_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
+    let probe = setup::provision(workspace, &Tool::needed(crate::workspace::Host::CURRENT))?;
+    setup::require(&probe, &Tool::BASE)?;
+    let built = lanes::build(workspace, &probe)?;
+    let mut command = Command::new(built.tiebreak);
+    command.arg(forwarded.name).arg("--lanes").arg(built.file);
+    Ok(command)
+}
+
+fn without_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
+    setup::require(&setup::provision(workspace, &Tool::BASE)?, &Tool::BASE)?;
+    let built = cargo::build(workspace, &[cargo::TIEBREAK])?;
+    let mut command = Command::new(&built[cargo::TIEBREAK.1]);
+    command.arg(forwarded.name);
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn arguments_pass_unparsed() {
+        let line = words(&["xtask", "verify", "--shift=-8", "--help", "--", "--format", "json"]);
+        let (forwarded, rest) = select(&line).expect("verify is forwarded");
+        assert_eq!(forwarded.name, "verify");
+        assert_eq!(rest, &line[2..]);
+    }
+
+    #[test]
+    fn what_is_not_forwarded_is_left_alone() {
+        for line in [&["xtask"][..], &["xtask", "doctor"], &["xtask", "--help", "verify"], &[]] {
+            assert!(select(&words(line)).is_none(), "{line:?}");
+        }
+    }
+}

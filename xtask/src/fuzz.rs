@@ -1,0 +1,106 @@
+//! `cargo xtask fuzz`: fuzz targets under cargo-fuzz, without a sanitizer, so that a stable toolchain will do.
+
+use crate::process::{self, which};
+use crate::setup;
+use crate::tools::Tool;
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::process::{Command, ExitCode};
+
+/// How long a target is fuzzed where the arguments do not say.
+const DEFAULT_TIME: &str = "-max_total_time=30";
+
+/// The arguments of `fuzz`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The target; without it each in turn
+    target: Option<String>,
+    /// Passed to libFuzzer, such as `-max_total_time=600` (30 s if not given)
+    #[arg(last = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Fuzzes; code 1 where a target found something.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let selected = select(&targets(&workspace)?, arguments.target.as_deref())?;
+    provision(&workspace)?;
+    let mut failed = false;
+    for target in selected {
+        let mut command = workspace.cargo();
+        // cargo-fuzz has a target directory of its own.
+        command.env_remove("CARGO_TARGET_DIR").env("RUSTC_BOOTSTRAP", "1");
+        command.args(["fuzz", "run", "-s", "none", &target, "--"]).args(with_time(&arguments.arguments));
+        eprintln!("xtask: {}", process::line(&command));
+        failed |= !process::status(&mut command)?.success();
+    }
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// The names of the files in `fuzz/fuzz_targets`.
+fn targets(workspace: &Workspace) -> Result<Vec<String>> {
+    let directory = workspace.root.join("fuzz/fuzz_targets");
+    let entries =
+        fs::read_dir(&directory).with_context(|| format!("there are no fuzz targets in {}", directory.display()))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension() == Some(OsStr::new("rs")) {
+            names.extend(path.file_stem().and_then(OsStr::to_str).map(str::to_owned));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn select(targets: &[String], wanted: Option<&str>) -> Result<Vec<String>> {
+    match wanted {
+        None if targets.is_empty() => bail!("there are no fuzz targets in fuzz/fuzz_targets"),
+        None => Ok(targets.to_vec()),
+        Some(wanted) if targets.iter().any(|target| target == wanted) => Ok(vec![wanted.to_owned()]),
+        Some(wanted) => bail!("there is no fuzz target `{wanted}`; there are: {}", targets.join(", ")),
+    }
+}
+
+fn with_time(arguments: &[OsString]) -> Vec<OsString> {
+    let timed = arguments.iter().any(|argument| argument.to_string_lossy().starts_with("-max_total_time"));
+    let default = (!timed).then(|| OsString::from(DEFAULT_TIME));
+    default.into_iter().chain(arguments.iter().cloned()).collect()
+}
+
+/// A C++ compiler and cargo-fuzz, beside what everything needs.
+fn provision(workspace: &Workspace) -> Result<()> {
+    let tools = [Tool::BASE.as_slice(), &[Tool::Cxx]].concat();
+    setup::require(&setup::provision(workspace, &tools)?, &tools)?;
+    if which(&["cargo-fuzz"]).is_some() {
+        return Ok(());
+    }
+    eprintln!("xtask: installing cargo-fuzz: it builds and runs the fuzz targets");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    process::output(command.args(["install", "cargo-fuzz", "--locked"])).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_target_is_told_the_known_ones() {
+        let targets = ["dot".to_owned(), "fpm".to_owned()];
+        assert_eq!(select(&targets, Some("fpm")).expect("it is there"), ["fpm"]);
+        assert_eq!(select(&targets, None).expect("all of them"), targets);
+        let error = select(&targets, Some("fpn")).unwrap_err().to_string();
+        assert_eq!(error, "there is no fuzz target `fpn`; there are: dot, fpm");
+        assert!(select(&[], None).is_err());
+    }
+
+    #[test]
+    fn fuzzing_ends_by_itself() {
+        assert_eq!(with_time(&[]), [DEFAULT_TIME]);
+        assert_eq!(with_time(&["-max_total_time=9".into()]), ["-max_total_time=9"]);
+        assert_eq!(with_time(&["-runs=5".into()]), [DEFAULT_TIME, "-runs=5"]);
+    }
+}

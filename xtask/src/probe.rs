@@ -1,0 +1,147 @@
+//! What this machine has: looked up anew at every start, because that takes a few milliseconds.
+
+use crate::process::{self, which};
+use crate::qemu::{self, Qemu};
+use crate::rust::{self, Aarch64Rust};
+use crate::tools::{Manager, Tool};
+use crate::workspace::{Host, Workspace};
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The tools that were found.
+#[derive(Clone, Debug)]
+pub(crate) struct Probe {
+    /// This machine.
+    pub(crate) host: Host,
+    /// Who installs packages here.
+    pub(crate) manager: Manager,
+    /// Whether rustup manages the Rust in use.
+    pub(crate) rustup: bool,
+    /// A C compiler that finds its library.
+    pub(crate) cc: Option<PathBuf>,
+    /// Make.
+    pub(crate) make: Option<PathBuf>,
+    /// M4.
+    pub(crate) m4: Option<PathBuf>,
+    /// Rust for aarch64.
+    pub(crate) rust: Option<Aarch64Rust>,
+    /// A C compiler for aarch64 that finds its library.
+    pub(crate) aarch64_cc: Option<PathBuf>,
+    /// The emulator.
+    pub(crate) qemu: Option<Qemu>,
+    /// A disassembler of aarch64.
+    pub(crate) objdump: Option<PathBuf>,
+    /// A C++ compiler.
+    pub(crate) cxx: Option<PathBuf>,
+}
+
+impl Probe {
+    /// Looks.
+    pub(crate) fn look(workspace: &Workspace) -> Result<Self> {
+        let host = Host::CURRENT;
+        let emulates = host.emulates_aarch64();
+        Ok(Self {
+            host,
+            manager: manager(),
+            rustup: which(&["rustup"]).is_some(),
+            cc: which(&["cc", "gcc", "clang"]).filter(|cc| host.os != "linux" || has_library(cc, "crt1.o")),
+            make: which(&["make", "gmake"]),
+            m4: which(&["m4", "gm4"]),
+            rust: rust::find(workspace, host)?,
+            aarch64_cc: which(&["aarch64-linux-gnu-gcc"]).filter(|cc| emulates && has_library(cc, "libc.a")),
+            qemu: emulates.then(|| qemu::find(workspace)).flatten(),
+            objdump: which(if host.is_aarch64() { &["objdump"] } else { &["aarch64-linux-gnu-objdump"] }),
+            cxx: which(&["c++", "g++", "clang++"]),
+        })
+    }
+
+    /// Where a tool is, in words; `None` where it is missing.
+    pub(crate) fn found(&self, tool: Tool) -> Option<String> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        match tool {
+            Tool::Cc => path(&self.cc),
+            Tool::Make => path(&self.make),
+            Tool::M4 => path(&self.m4),
+            Tool::Aarch64Rust => self.rust.as_ref().map(ToString::to_string),
+            Tool::Aarch64Cc => path(&self.aarch64_cc),
+            Tool::Qemu => self.qemu.as_ref().map(ToString::to_string),
+            Tool::Objdump => path(&self.objdump),
+            Tool::Cxx => path(&self.cxx),
+        }
+    }
+
+    /// Those of `tools` that are missing.
+    pub(crate) fn missing(&self, tools: &[Tool]) -> Vec<Tool> {
+        tools.iter().copied().filter(|tool| self.found(*tool).is_none()).collect()
+    }
+
+    /// The command that installs a tool here.
+    pub(crate) fn install(&self, tool: Tool) -> String {
+        tool.install(self.manager, self.host, self.rustup)
+    }
+
+    /// `NAME is missing (PURPOSE): install it with `COMMAND``.
+    pub(crate) fn complaint(&self, tool: Tool) -> String {
+        format!("{} is missing ({}): install it with `{}`", tool.name(self.host), tool.purpose(), self.install(tool))
+    }
+}
+
+/// The package manager of this system.
+fn manager() -> Manager {
+    let known =
+        [("apt-get", Manager::Apt), ("dnf", Manager::Dnf), ("pacman", Manager::Pacman), ("brew", Manager::Brew)];
+    known.into_iter().find(|(name, _)| which(&[name]).is_some()).map_or(Manager::Unknown, |(_, manager)| manager)
+}
+
+/// Whether a C compiler knows where a file of the C library is: without one it prints the bare name back.
+fn has_library(cc: &Path, file: &str) -> bool {
+    let answer = process::output(Command::new(cc).arg(format!("-print-file-name={file}")));
+    answer.is_ok_and(|answer| Path::new(answer.trim()).is_absolute())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An x86-64 Debian that has everything.
+    pub(crate) fn complete() -> Probe {
+        let path = |path: &str| Some(PathBuf::from(path));
+        Probe {
+            host: Host { arch: "x86_64", os: "linux" },
+            manager: Manager::Apt,
+            rustup: true,
+            cc: path("/usr/bin/cc"),
+            make: path("/usr/bin/make"),
+            m4: path("/usr/bin/m4"),
+            rust: Some(Aarch64Rust::Installed("/rust/lib/rustlib/aarch64-unknown-linux-gnu".into())),
+            aarch64_cc: path("/usr/bin/aarch64-linux-gnu-gcc"),
+            qemu: Some(Qemu { path: "/t/cross/qemu/qemu-aarch64".into(), version: "10.0.2".into() }),
+            objdump: path("/usr/bin/aarch64-linux-gnu-objdump"),
+            cxx: None,
+        }
+    }
+
+    /// A Debian on aarch64 that has everything.
+    pub(crate) fn aarch64() -> Probe {
+        let host = Host { arch: "aarch64", os: "linux" };
+        let objdump = Some("/usr/bin/objdump".into());
+        Probe { host, objdump, rust: Some(Aarch64Rust::Host), aarch64_cc: None, qemu: None, ..complete() }
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_its_purpose_and_command() {
+        let probe = Probe { m4: None, qemu: None, ..complete() };
+        assert_eq!(probe.missing(&Tool::needed(probe.host)), [Tool::M4, Tool::Qemu]);
+        let expected = "m4 is missing (GMP's build fails without it): install it with \
+                        `sudo apt-get install --no-install-recommends m4`";
+        assert_eq!(probe.complaint(Tool::M4), expected);
+    }
+
+    #[test]
+    fn a_complete_machine_misses_nothing() {
+        for probe in [complete(), aarch64()] {
+            assert_eq!(probe.missing(&Tool::needed(probe.host)), []);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Running other programs.
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs a command to its end with nothing shown, and returns its standard output. A failure names the command and ends
+/// with the last lines it wrote to standard error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let line = line(command);
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{line}` could not be started"))?;
+    if !output.status.success() {
+        bail!("`{line}` failed ({}): {}", output.status, tail(&String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// As [`output`], with an end put to the command after `limit`.
+pub(crate) fn output_within(command: &mut Command, limit: Duration) -> Result<String> {
+    let line = line(command);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("`{line}` could not be started"))?;
+    let start = Instant::now();
+    while child.try_wait()?.is_none() {
+        if start.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            bail!("`{line}` was ended after {} s without a result", limit.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        bail!("`{line}` failed ({}): {}", output.status, tail(&String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs a command in the foreground.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
+    command.status().with_context(|| format!("`{}` could not be started", line(command)))
+}
+
+/// Becomes the command where the system allows it, so that its exit code and signals are this program's.
+pub(crate) fn become_program(command: &mut Command) -> Result<ExitCode> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        let error = command.exec();
+        Err(error).with_context(|| format!("`{}` could not be started", line(command)))
+    }
+    #[cfg(not(unix))]
+    {
+        let code = status(command)?.code().and_then(|code| u8::try_from(code).ok());
+        Ok(ExitCode::from(code.unwrap_or(2)))
+    }
+}
+
+/// The first of `names` that is an executable file on the search path.
+pub(crate) fn which(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    names.iter().find_map(|name| {
+        std::env::split_paths(&path).map(|directory| directory.join(name)).find(|file| is_executable(file))
+    })
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// The command as one would type it.
+pub(crate) fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+/// The last lines of what a program complained about, on one line.
+fn tail(text: &str) -> String {
+    let text = text.split("\nStack backtrace:").next().unwrap_or_default();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(4)..].join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_command_and_reason() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo first >&2; echo; echo because >&2; exit 3"]);
+        let error = output(&mut command).unwrap_err().to_string();
+        assert!(
+            error.contains("sh -c") && error.contains("exit status: 3") && error.ends_with("first; because"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let error = output(&mut Command::new("no-such-program-here")).unwrap_err().to_string();
+        assert_eq!(error, "`no-such-program-here` could not be started");
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_is_ended() {
+        let mut command = Command::new("sleep");
+        let error = output_within(command.arg("60"), Duration::from_millis(50)).unwrap_err().to_string();
+        assert!(error.contains("was ended after 0 s"), "{error}");
+    }
+
+    #[test]
+    fn a_backtrace_is_no_part_of_a_reason() {
+        assert_eq!(tail("error: no\n\nStack backtrace:\n 0: main"), "error: no");
+    }
+}

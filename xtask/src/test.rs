@@ -1,0 +1,224 @@
+//! `cargo xtask test`: format, lints and tests, on the host and on aarch64. Every step runs, whatever the others say.
+
+use crate::cargo;
+use crate::lanes;
+use crate::probe::Probe;
+use crate::process;
+use crate::rust::Aarch64Rust;
+use crate::setup;
+use crate::tools::Tool;
+use crate::workspace::{Host, Workspace};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+/// The arguments of `test`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The steps to run; without it all of them
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Step>,
+}
+
+/// One thing that is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// The lanes can be built
+    Lanes,
+    /// The code is formatted
+    Fmt,
+    /// Clippy is content, on the host
+    Clippy,
+    /// Clippy is content with the kernels' code for aarch64
+    ClippyAarch64,
+    /// Every test passes on the host
+    Unit,
+    /// The kernels' tests pass on aarch64
+    Aarch64,
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed(String),
+    /// Another step covers it on this host.
+    NotApplicable(String),
+}
+
+impl Step {
+    /// In the order in which they run: `lanes` before the tests, which may start a worker.
+    const ALL: [Self; 6] = [Self::Lanes, Self::Fmt, Self::Clippy, Self::ClippyAarch64, Self::Unit, Self::Aarch64];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Lanes => "lanes",
+            Self::Fmt => "fmt",
+            Self::Clippy => "clippy",
+            Self::ClippyAarch64 => "clippy-aarch64",
+            Self::Unit => "unit",
+            Self::Aarch64 => "aarch64",
+        }
+    }
+
+    /// The tools without which the step cannot run.
+    fn tools(self) -> &'static [Tool] {
+        match self {
+            Self::Fmt => &[],
+            Self::Lanes | Self::Clippy | Self::Unit => &Tool::BASE,
+            Self::ClippyAarch64 => &[Tool::Aarch64Rust],
+            Self::Aarch64 => &Tool::EMULATION_RUN,
+        }
+    }
+
+    /// Why the step has nothing to say on a host.
+    fn not_applicable(self, host: Host) -> Option<String> {
+        match self {
+            Self::ClippyAarch64 | Self::Aarch64 if host.is_aarch64() => {
+                Some("the host is aarch64: clippy and unit cover it".to_owned())
+            }
+            Self::ClippyAarch64 | Self::Aarch64 if !host.emulates_aarch64() => {
+                Some(format!("qemu-user runs on Linux; this host is {}", host.os))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Runs the steps; code 1 where one failed.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let steps: Vec<Step> = Step::ALL.into_iter().filter(|step| selected(*step, &arguments.only)).collect();
+    let probe = setup::provision(&workspace, &wanted(&steps))?;
+    let mut outcomes = Vec::new();
+    for step in steps {
+        let start = Instant::now();
+        let outcome = run_step(&workspace, &probe, step);
+        outcomes.push((step, outcome, start.elapsed().as_secs_f64()));
+    }
+    for (step, outcome, seconds) in &outcomes {
+        eprintln!("xtask: {}", line(*step, outcome, *seconds));
+    }
+    let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome, _)| outcome).collect();
+    println!("{}", closing(&outcomes));
+    Ok(ExitCode::from(u8::from(outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_))))))
+}
+
+/// Whether a step runs: the tests need the lanes.
+fn selected(step: Step, only: &[Step]) -> bool {
+    only.is_empty() || only.contains(&step) || (step == Step::Lanes && only.contains(&Step::Unit))
+}
+
+/// The tools to provision for some steps: lanes want all that this host can use.
+fn wanted(steps: &[Step]) -> Vec<Tool> {
+    if steps.contains(&Step::Lanes) {
+        return Tool::needed(Host::CURRENT);
+    }
+    let applicable = steps.iter().filter(|step| step.not_applicable(Host::CURRENT).is_none());
+    applicable.flat_map(|step| step.tools()).copied().collect()
+}
+
+fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
+    if let Some(reason) = step.not_applicable(probe.host) {
+        return Outcome::NotApplicable(reason);
+    }
+    let missing: Vec<String> = probe.missing(step.tools()).into_iter().map(|tool| probe.complaint(tool)).collect();
+    if !missing.is_empty() {
+        return Outcome::Failed(format!("not run: {}", missing.join("; ")));
+    }
+    let result = match step {
+        Step::Lanes => build_lanes(workspace, probe),
+        Step::Fmt => check(step, workspace.cargo().args(["fmt", "--all", "--check"])),
+        Step::Clippy => {
+            check(step, workspace.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+        }
+        Step::ClippyAarch64 => check(step, &mut clippy_aarch64(workspace, probe)),
+        Step::Unit => check(step, workspace.cargo().args(["test", "--release", "--workspace"])),
+        Step::Aarch64 => {
+            check(step, cargo::aarch64(workspace, probe, "test").args(["--release", "--package", cargo::WORKER.0]))
+        }
+    };
+    result.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
+}
+
+/// Builds the lanes; a lane that this host should have and has not is a failure.
+fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
+    eprintln!("xtask: ==> lanes");
+    lanes::build(workspace, probe)?;
+    setup::require(probe, &Tool::needed(probe.host))?;
+    Ok(Outcome::Passed)
+}
+
+/// Runs a step's command with all that it prints.
+fn check(step: Step, command: &mut Command) -> Result<Outcome> {
+    let line = process::line(command);
+    eprintln!("xtask: ==> {}: {line}", step.name());
+    let status = process::status(command)?;
+    Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
+}
+
+/// Clippy for aarch64. Debian's is driven as cargo's own clippy drives its driver.
+fn clippy_aarch64(workspace: &Workspace, probe: &Probe) -> Command {
+    let selection = ["--package", cargo::WORKER.0, "--all-targets"];
+    if let Some(Aarch64Rust::Private(private)) = &probe.rust {
+        let mut command = cargo::aarch64(workspace, probe, "check");
+        command.args(selection).env("RUSTC_WORKSPACE_WRAPPER", private.clippy_driver());
+        command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+        return command;
+    }
+    let mut command = cargo::aarch64(workspace, probe, "clippy");
+    command.args(selection).args(["--", "-D", "warnings"]);
+    command
+}
+
+fn line(step: Step, outcome: &Outcome, seconds: f64) -> String {
+    let name = step.name();
+    match outcome {
+        Outcome::Passed => format!("{name}: passed ({seconds:.1} s)"),
+        Outcome::Failed(reason) => format!("{name}: FAILED ({seconds:.1} s): {reason}"),
+        Outcome::NotApplicable(reason) => format!("{name}: not run: {reason}"),
+    }
+}
+
+/// The closing line: `N passed, N failed`. A step that could not run has failed.
+fn closing(outcomes: &[Outcome]) -> String {
+    let count = |wanted: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| wanted(outcome)).count();
+    let passed = count(|outcome| *outcome == Outcome::Passed);
+    let failed = count(|outcome| matches!(outcome, Outcome::Failed(_)));
+    format!("{passed} passed, {failed} failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::tests::{aarch64, complete};
+
+    #[test]
+    fn the_closing_line_counts_what_ran() {
+        let outcomes =
+            [Outcome::Passed, Outcome::Failed("x".into()), Outcome::NotApplicable("y".into()), Outcome::Passed];
+        assert_eq!(closing(&outcomes), "2 passed, 1 failed");
+    }
+
+    #[test]
+    fn the_emulated_steps_are_not_for_an_aarch64_host() {
+        for step in [Step::ClippyAarch64, Step::Aarch64] {
+            assert!(step.not_applicable(aarch64().host).is_some());
+            assert!(step.not_applicable(complete().host).is_none());
+        }
+        assert!(Step::Unit.not_applicable(aarch64().host).is_none());
+    }
+
+    #[test]
+    fn tests_come_with_lanes() {
+        assert!(selected(Step::Lanes, &[Step::Unit]) && !selected(Step::Lanes, &[Step::Fmt]));
+        assert!(Step::ALL.into_iter().all(|step| selected(step, &[])));
+    }
+
+    #[test]
+    fn a_step_says_how_it_ended() {
+        assert_eq!(line(Step::Fmt, &Outcome::Passed, 0.26), "fmt: passed (0.3 s)");
+        assert_eq!(line(Step::Aarch64, &Outcome::NotApplicable("no".into()), 0.0), "aarch64: not run: no");
+    }
+}
