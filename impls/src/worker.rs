@@ -113,7 +113,7 @@ pub fn serve(mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()>
             return Ok(());
         }
         match serde_json::from_slice(&line) {
-            Ok(Request::Hello) => write_answer(&mut writer, &Answer::Hello(hello()), &[])?,
+            Ok(Request::Hello) => write_answer(&mut writer, &Answer::Hello(hello(Form::Native)), &[])?,
             Ok(Request::Run(batch)) => match run_batch(&batch, &mut reader, &mut input, &mut output)? {
                 Ok(len) => {
                     let bytes: &[u8] = bytemuck::cast_slice(&output.elements()[..len]);
@@ -223,13 +223,14 @@ fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io:
     writer.flush()
 }
 
-fn hello() -> Hello {
+/// What this build can run in `form`.
+pub fn hello(form: Form) -> Hello {
     let fpm = fpm::kernels().iter();
     let fpm = fpm.chain(mutants::fpm::mutants().iter().map(|mutant| &mutant.kernel));
     let fpm = fpm.chain(mutants::process().iter().map(|mutant| &mutant.kernel));
-    let fpm = fpm.map(|kernel| ("fpm", kernel.name, kernel.isa_path(Form::Native)));
+    let fpm = fpm.map(|kernel| ("fpm", kernel.name, kernel.isa_path(form)));
     let instructions = instruction::kernels().iter();
-    let instructions = instructions.map(|kernel| ("instruction", kernel.name, kernel.isa_path(Form::Native)));
+    let instructions = instructions.map(|kernel| ("instruction", kernel.name, kernel.isa_path(form)));
     let offer =
         |(op, kernel, isa_path): (&str, &str, String)| Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path };
     Hello {

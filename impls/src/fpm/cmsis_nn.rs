@@ -74,8 +74,13 @@ pub(super) const MVE_SINGLE: Kernel = Kernel {
 fn mve_single<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     let (m, s) = params.first();
     let r = s.min(-1);
-    let (multiplier, left, right) = (V::splat(m), V::splat(s.wrapping_sub(r)), V::splat(r));
-    every_lane::<V>(x, out, |x| x.sshl(left).sqdmulh(multiplier).srshl(right));
+    let constants = [V::splat(m), V::splat(s.wrapping_sub(r)), V::splat(r)];
+    every_lane(x, out, constants, mve_single_body::<V>);
+}
+
+#[inline(always)]
+fn mve_single_body<V: Vector>([multiplier, left, right]: [V; 3], x: V) -> V {
+    x.sshl(left).sqdmulh(multiplier).srshl(right)
 }
 
 /// `arm_nn_doubling_high_mult_no_sat`: the rounding constant is the same for both signs, the shift a floor.

@@ -56,6 +56,11 @@ pub(super) const RNDNU_NEON: Kernel = Kernel {
 fn rndnu<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     let (m, s) = params.first();
     let post = s.min(-1);
-    let (multiplier, pre, post) = (V::splat(m), V::splat(s.wrapping_sub(post)), V::splat(post));
-    every_lane::<V>(x, out, |x| x.sqshl(pre).sqdmulh(multiplier).srshl(post));
+    let constants = [V::splat(m), V::splat(s.wrapping_sub(post)), V::splat(post)];
+    every_lane(x, out, constants, rndnu_body::<V>);
+}
+
+#[inline(always)]
+fn rndnu_body<V: Vector>([multiplier, pre, post]: [V; 3], x: V) -> V {
+    x.sqshl(pre).sqdmulh(multiplier).srshl(post)
 }
