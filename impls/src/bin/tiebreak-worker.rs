@@ -3,6 +3,8 @@
 use std::io::{self, BufReader};
 
 fn main() -> io::Result<()> {
+    // A kernel's panic is an answer with its message; a backtrace beside it on every such batch is noise.
+    std::panic::set_hook(Box::new(|panic| eprintln!("tiebreak-worker: {panic}")));
     let reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
     tiebreak_impls::worker::serve(reader, output()?)
 }
