@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Debian's public mirrors, for a system whose own sources name no release.
+/// Debian's public mirrors, for what this system's own sources do not name.
 const MIRROR: &str = "http://deb.debian.org/debian";
 const SECURITY_MIRROR: &str = "http://deb.debian.org/debian-security";
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -154,13 +154,15 @@ fn unpack_all(debs: &Path, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The source lines of this system's own mirrors for its release, its updates and its security updates.
+/// The source lines of this system's own mirrors for its release, its updates and its security updates, the latter two in
+/// which newer compilers appear.
 pub(crate) fn release_sources(debian: &Debian) -> Vec<String> {
     let codename = &debian.codename;
     let mut mirrors = mirrors(&index_targets(), codename);
-    if !mirrors.iter().any(|(_, release)| release == codename) {
-        mirrors.insert((MIRROR.to_owned(), codename.clone()));
-        mirrors.insert((SECURITY_MIRROR.to_owned(), format!("{codename}-security")));
+    for (site, release) in [(MIRROR, codename.clone()), (SECURITY_MIRROR, format!("{codename}-security"))] {
+        if !mirrors.iter().any(|(_, known)| *known == release) {
+            mirrors.insert((site.to_owned(), release));
+        }
     }
     mirrors.iter().map(|(site, release)| source(site, release)).collect()
 }

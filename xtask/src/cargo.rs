@@ -39,10 +39,10 @@ pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak-suites", "tiebreak");
 pub(crate) fn build(workspace: &Workspace, programs: &[(&str, &str)]) -> Result<BTreeMap<String, PathBuf>> {
     let mut command = workspace.cargo();
     command.args(["build", "--release"]).args(selection(programs));
-    executables(&mut command, programs)
+    executables(&mut command, programs, "this host", std::io::stderr().is_terminal())
 }
 
-/// `cargo build --release` of programs, for aarch64.
+/// `cargo build --release` of programs, for aarch64. Shows no progress: it may go on beside the one for the host.
 pub(crate) fn build_aarch64(
     workspace: &Workspace,
     probe: &Probe,
@@ -50,7 +50,7 @@ pub(crate) fn build_aarch64(
 ) -> Result<BTreeMap<String, PathBuf>> {
     let mut command = aarch64(workspace, probe, "build");
     command.arg("--release").args(selection(programs));
-    executables(&mut command, programs)
+    executables(&mut command, programs, "aarch64", false)
 }
 
 /// A cargo subcommand for aarch64: compiler, linker, static linking and emulator are set, and its target directory is its
@@ -90,11 +90,16 @@ fn selection(programs: &[(&str, &str)]) -> Vec<String> {
 }
 
 /// Runs a build and returns the paths of the programs.
-fn executables(command: &mut Command, programs: &[(&str, &str)]) -> Result<BTreeMap<String, PathBuf>> {
+fn executables(
+    command: &mut Command,
+    programs: &[(&str, &str)],
+    machine: &str,
+    shown: bool,
+) -> Result<BTreeMap<String, PathBuf>> {
     command.arg("--message-format=json-render-diagnostics").stdin(Stdio::null()).stdout(Stdio::piped());
-    let shown = std::io::stderr().is_terminal();
     command.stderr(if shown { Stdio::inherit() } else { Stdio::piped() });
-    let messages = finish(command, shown)?;
+    let names: Vec<&str> = programs.iter().map(|(_, program)| *program).collect();
+    let messages = finish(command, &format!("building {} for {machine}", names.join(" and ")), shown)?;
     let built = parse(&messages);
     match programs.iter().find(|(_, program)| !built.contains_key(*program)) {
         Some((package, program)) => bail!("cargo built package {package} and told of no program {program}"),
@@ -103,21 +108,21 @@ fn executables(command: &mut Command, programs: &[(&str, &str)]) -> Result<BTree
 }
 
 /// Waits for a build; returns its standard output. What it wrote to standard error is shown if it failed.
-fn finish(command: &mut Command, shown: bool) -> Result<String> {
+fn finish(command: &mut Command, doing: &str, shown: bool) -> Result<String> {
     let line = process::line(command);
     let mut child = command.spawn().with_context(|| format!("`{line}` could not be started"))?;
     let complaints = collect(child.stderr.take());
     let messages = collect(child.stdout.take());
     let messages = messages.recv_timeout(PATIENCE).or_else(|_| {
         if !shown {
-            eprintln!("xtask: {line} ...");
+            eprintln!("xtask: {doing} ...");
         }
         messages.recv()
     })?;
     let status = child.wait()?;
     if !status.success() {
         eprint!("{}", complaints.recv()?);
-        bail!("`{line}` failed; its own message is above");
+        bail!("{doing} failed, as told above: `{line}`");
     }
     Ok(messages)
 }

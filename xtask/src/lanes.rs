@@ -6,8 +6,10 @@ use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// The lanes file.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -38,19 +40,30 @@ pub(crate) struct Built {
 
 /// Builds the workers and `tiebreak`, and writes the lanes file.
 pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
-    let emulated = match probe.host.emulates_aarch64() && probe.missing(&Tool::EMULATION_BUILD).is_empty() {
-        true => Some(program(&cargo::build_aarch64(workspace, probe, &[cargo::WORKER])?, cargo::WORKER)),
-        false => None,
-    };
-    let native = cargo::build(workspace, &[cargo::WORKER, cargo::TIEBREAK])?;
+    // Side by side: the oracle's GMP, on the host, leaves cores idle for minutes.
+    let (emulated, native) = thread::scope(|scope| {
+        let emulated = scope.spawn(|| build_emulated(workspace, probe));
+        let native = cargo::build(workspace, &[cargo::WORKER, cargo::TIEBREAK]);
+        (emulated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), native)
+    });
+    let (emulated, native) = (emulated?, native?);
     let lanes = describe(probe, &program(&native, cargo::WORKER), emulated.as_deref());
     let file = workspace.target.join("tiebreak/lanes.json");
     write(&file, &(serde_json::to_string_pretty(&lanes)? + "\n"))?;
     Ok(Built { file, tiebreak: program(&native, cargo::TIEBREAK) })
 }
 
+/// The worker for the emulated lane, where the tools to build it are there.
+fn build_emulated(workspace: &Workspace, probe: &Probe) -> Result<Option<PathBuf>> {
+    if !probe.host.emulates_aarch64() || !probe.missing(&Tool::EMULATION_BUILD).is_empty() {
+        return Ok(None);
+    }
+    let built = cargo::build_aarch64(workspace, probe, &[cargo::WORKER])?;
+    Ok(Some(program(&built, cargo::WORKER)))
+}
+
 /// The path of one of the programs that a build was asked for.
-fn program(built: &std::collections::BTreeMap<String, PathBuf>, (_, name): (&str, &str)) -> PathBuf {
+fn program(built: &BTreeMap<String, PathBuf>, (_, name): (&str, &str)) -> PathBuf {
     built[name].clone()
 }
 

@@ -86,11 +86,16 @@ pub(crate) fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The last lines of what a program complained about, on one line.
+/// What a program complained about, on one line: its first error, or else its last lines, and the very last.
 fn tail(text: &str) -> String {
     let text = text.split("\nStack backtrace:").next().unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(4)..].join("; ")
+    let first = lines.iter().position(|line| line.starts_with("error") || line.starts_with("E:"));
+    let lines = &lines[first.unwrap_or(lines.len().saturating_sub(3))..];
+    match lines {
+        [first, _, .., last] => format!("{first}; {last}"),
+        _ => lines.join("; "),
+    }
 }
 
 #[cfg(test)]
@@ -119,6 +124,13 @@ mod tests {
         let mut command = Command::new("sleep");
         let error = output_within(command.arg("60"), Duration::from_millis(50)).unwrap_err().to_string();
         assert!(error.contains("was ended after 0 s"), "{error}");
+    }
+
+    #[test]
+    fn a_long_complaint_is_cut_to_its_ends() {
+        let text = "info: trying\nerror: no file\nCaused by:\n  a\n  refused\n";
+        assert_eq!(tail(text), "error: no file; refused");
+        assert_eq!(tail(""), "");
     }
 
     #[test]
