@@ -30,7 +30,7 @@
 //! }
 //! ```
 
-use crate::ledger::{Finding, Lane, Ledger, Row, Verdict};
+use crate::ledger::{CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Row, Verdict};
 use crate::self_checks::SelfChecks;
 use crate::view;
 use serde::Serialize;
@@ -59,6 +59,10 @@ pub struct Summary<'a> {
     pub lanes: &'a [Lane],
     /// One row for each kernel, lane and scheme it was judged against.
     pub rows: &'a [Row],
+    /// The corner catalogue, by operation and lane.
+    pub catalogue: &'a [CatalogueRun],
+    /// Kernels whose domain holds none of the run's parameters.
+    pub outside_domain: &'a [OutsideDomain],
     /// Self checks, counted, and those that failed.
     pub self_checks: SelfChecks<'a>,
     /// Everything that breaks a contract.
@@ -78,6 +82,8 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         seconds: ledger.seconds,
         lanes: &ledger.lanes,
         rows: &ledger.rows,
+        catalogue: &ledger.catalogue,
+        outside_domain: &ledger.outside_domain,
         self_checks: SelfChecks::of(ledger),
         findings: &ledger.findings,
     }

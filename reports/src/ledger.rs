@@ -29,6 +29,12 @@ pub struct Ledger {
     pub lanes: Vec<Lane>,
     /// One row for each kernel, lane and scheme it was judged against.
     pub rows: Vec<Row>,
+    /// The corner catalogue, by operation and lane.
+    #[serde(default)]
+    pub catalogue: Vec<CatalogueRun>,
+    /// Kernels not run because their domain holds none of the run's parameters.
+    #[serde(default)]
+    pub outside_domain: Vec<OutsideDomain>,
     /// The harness checking itself: each mutant must die with its class, each control must come out equal.
     pub self_checks: Vec<SelfCheck>,
     /// Everything that breaks a contract; empty exactly when the verdict is `holds`.
@@ -220,4 +226,30 @@ pub struct Mismatch {
     pub expected: i64,
     /// Class.
     pub class: String,
+}
+
+/// The corner catalogue, run first, through one lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogueRun {
+    /// Operation.
+    pub op: String,
+    /// Lane.
+    pub lane: String,
+    /// Kept cases.
+    pub cases: u64,
+    /// Outputs judged: cases by kernels whose domain holds them.
+    pub judged: u64,
+    /// Outputs outside a contract; each kernel's smallest is a finding.
+    pub broken: u64,
+}
+
+/// A kernel that promises nothing for any parameter of the run, and was therefore not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutsideDomain {
+    /// Operation.
+    pub op: String,
+    /// Kernel.
+    pub kernel: String,
+    /// What its domain is.
+    pub domain: String,
 }

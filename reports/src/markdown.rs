@@ -151,6 +151,12 @@ fn checks(ledger: &Ledger) -> String {
     for failed in &checks.failed {
         let _ = writeln!(out, "- {}", plain(&self_checks::describe(failed)));
     }
+    for run in &ledger.catalogue {
+        let _ = writeln!(out, "- {}", plain(&text::catalogue(run)));
+    }
+    for outside in &ledger.outside_domain {
+        let _ = writeln!(out, "- not run: {}", plain(&text::outside_domain(outside)));
+    }
     section("Self-check", &out)
 }
 

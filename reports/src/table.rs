@@ -33,6 +33,7 @@ pub fn render(ledger: &Ledger, style: Style) -> String {
     witnesses(&mut page, ledger);
     out_of_domain(&mut page, ledger);
     deviations(&mut page, ledger);
+    outside_domain(&mut page, ledger);
     checks(&mut page, ledger);
     findings(&mut page, ledger);
     verdict(&mut page, ledger);
@@ -272,11 +273,24 @@ fn deviations(page: &mut Page, ledger: &Ledger) {
     }
 }
 
+fn outside_domain(page: &mut Page, ledger: &Ledger) {
+    if ledger.outside_domain.is_empty() {
+        return;
+    }
+    page.heading("Not run: no parameter of this run in the domain");
+    for outside in &ledger.outside_domain {
+        page.line(2, &text::outside_domain(outside), Ink::Faint);
+    }
+}
+
 fn checks(page: &mut Page, ledger: &Ledger) {
     let checks = SelfChecks::of(ledger);
     let ink = if checks.failed.is_empty() { Ink::Good } else { Ink::Bad };
     page.heading("Self-check");
     page.line(2, &checks.sentence(), ink);
+    for run in &ledger.catalogue {
+        page.line(2, &text::catalogue(run), if run.broken == 0 { Ink::Good } else { Ink::Bad });
+    }
     for failed in &checks.failed {
         page.prose(2, &self_checks::describe(failed), Ink::Bad);
     }

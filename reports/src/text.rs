@@ -1,6 +1,6 @@
 //! How a number, a case, a witness and a finding read, the same in every report.
 
-use crate::ledger::{Coverage, Finding, LaneStatus, Verdict, Witness};
+use crate::ledger::{CatalogueRun, Coverage, Finding, LaneStatus, OutsideDomain, Verdict, Witness};
 use std::collections::BTreeMap;
 
 /// A count with thousands separators: `4,294,967,296`.
@@ -176,4 +176,18 @@ pub fn coverage(coverage: Coverage) -> &'static str {
         Coverage::Exhaustive => "exhaustive",
         Coverage::Sampled => "sampled",
     }
+}
+
+/// A catalogue run in one line.
+pub fn catalogue(run: &CatalogueRun) -> String {
+    let outcome = match run.broken {
+        0 => "all as promised".to_owned(),
+        n => format!("{} outside a contract", count(n)),
+    };
+    format!("catalogue {} {}: {} cases, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
+}
+
+/// A kernel that was not run, with its domain.
+pub fn outside_domain(outside: &OutsideDomain) -> String {
+    format!("{} {}: {}", outside.op, outside.kernel, outside.domain)
 }

@@ -1,7 +1,7 @@
 //! Step lists executed in machine integers: a value is `n / 2^f`. Fast enough to try many hypotheses on many outputs.
 
 use super::Parameters;
-use super::steps::{Multiplier, Step};
+use super::steps::{Multiplier, Step, power_of_two_shift};
 use crate::rounding::RoundingRule;
 
 /// The multiplier that a product uses, in machine integers.
@@ -54,6 +54,14 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
             Step::FixupNegative => n -= i128::from(n < 0 && p.s < 0) << f,
             Step::Wrap => n = p.word.wrap(integer(n, f)?),
             Step::Saturate => n = p.word.saturate(integer(n, f)?),
+            Step::NudgeBySign => {
+                let half = 1i128 << (p.q - 1);
+                n += if n < 0 { 1 - half } else { half } << f;
+            }
+            Step::PowerOfTwoShift => {
+                let k = power_of_two_shift(p)?;
+                n = p.word.wrap(integer(n, f)? + (1i128 << ((k + 31) % 32))) >> k;
+            }
             Step::FixupMasked if p.s < 0 => n = p.word.wrap(integer(n, f)? + (n & i128::from(-p.s))),
             Step::FixupMasked => {}
         }

@@ -155,6 +155,7 @@ impl Folding {
             }
             Step::FixupNegative | Step::NudgeAwayFromZero => Some(()),
             Step::FixupMasked => (p.s >= 0).then_some(()),
+            Step::NudgeBySign | Step::PowerOfTwoShift => None,
             Step::Multiply(kind) => {
                 let m = integer::effective_multiplier(kind, p);
                 self.times(m)

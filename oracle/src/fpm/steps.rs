@@ -24,6 +24,8 @@ pub enum Exponent {
     Fraction,
     /// `s - (Q - 16)`: the whole scaling when the multiplier has lost its low sixteen bits.
     WholeHighHalf,
+    /// `min(s, 0) - Q`: the right part of the shift with the multiplier's fraction.
+    RightAndFraction,
     /// `Q - s`: the width that TOSA requires of the value.
     TotalRight,
     /// A constant.
@@ -43,6 +45,7 @@ impl Exponent {
             Self::WholeButOne => p.s - q + 1,
             Self::Fraction => -q,
             Self::WholeHighHalf => p.s - (q - 16),
+            Self::RightAndFraction => p.s.min(0) - q,
             Self::TotalRight => q - p.s,
             Self::Constant(n) => n,
         }
@@ -83,6 +86,11 @@ pub enum Step {
     FixupMasked,
     /// `v + 2^(Q-1)` where `v >= 0`, `v - 2^(Q-1)` where `v < 0`, both only where `s < 0`: TOSA's double rounding.
     NudgeAwayFromZero,
+    /// `v + 2^(Q-1)` where `v >= 0`, `v + 1 - 2^(Q-1)` where `v < 0`: SRDHM's nudge, which wants a truncating division.
+    NudgeBySign,
+    /// `w(v + 2^((k-1) mod 32)) >> k` with `2^-k` the whole scaling by a multiplier that is a power of two: a
+    /// shift in place of the multiply, in the word throughout. No value for another multiplier, or `k` outside 0..=31.
+    PowerOfTwoShift,
     /// No value unless `v` is in `[-2^(e-1), 2^(e-1))`.
     RequireBits(Exponent),
     /// No value unless `m >= 0`.
@@ -106,6 +114,12 @@ pub fn effective_multiplier(kind: Multiplier, p: &Parameters) -> Integer {
             RoundingRule::TiesEven.round(&(Rational::from(m) >> excess)) << excess
         }
     }
+}
+
+/// `k` where the whole scaling is by `2^-k`, `k` in 0..=31.
+pub fn power_of_two_shift(p: &Parameters) -> Option<u32> {
+    let power = (p.m > 0 && p.m & (p.m - 1) == 0).then(|| p.m.trailing_zeros() as i32)?;
+    u32::try_from(p.q as i32 - p.s - power).ok().filter(|k| *k < 32)
 }
 
 impl Step {
@@ -136,6 +150,15 @@ impl Step {
                 if v < 0 { v - nudge } else { v + nudge }
             }
             Self::NudgeAwayFromZero => v,
+            Self::NudgeBySign => {
+                let half = Integer::from(1) << (p.q - 1);
+                if v < 0 { v + 1 - half } else { v + half }
+            }
+            Self::PowerOfTwoShift => {
+                let k = power_of_two_shift(p)?;
+                let biased = in_integers(v, &|v| p.word.wrap_exact(&(v + (Integer::from(1) << ((k + 31) % 32)))));
+                Rational::from(RoundingRule::TowardNegative.round(&(biased >> k)))
+            }
             Self::RequireBits(e) if e.at(p) < 1 => return None,
             Self::RequireBits(e) => {
                 let half = Rational::from(1) << (e.at(p) - 1);

@@ -1,0 +1,7 @@
+//! The program `tiebreak`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tiebreak_suites::cli::main()
+}

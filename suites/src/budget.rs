@@ -1,0 +1,64 @@
+//! All budgets, in one file.
+
+/// How much a run does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effort {
+    /// Seconds: catalogue, directed inputs, a few random ones, every position.
+    Quick,
+    /// About a minute: the same with many more parameters.
+    Standard,
+    /// Every accumulator of each parameter pair.
+    Exhaustive,
+}
+
+/// What an effort buys.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Random (multiplier, shift) pairs beside the directed grid, when the caller gives none.
+    pub random_parameters: usize,
+    /// Random accumulators at each pair, beside the directed ones.
+    pub random_accumulators: usize,
+    /// Near-tie accumulators solved for at each pair.
+    pub near_ties: usize,
+    /// Pairs at which every length and misalignment is run.
+    pub position_parameters: usize,
+    /// Random operand pairs for each instruction.
+    pub instruction_pairs: usize,
+    /// Every accumulator of each pair, too.
+    pub sweep: bool,
+}
+
+impl Effort {
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Standard => "standard",
+            Self::Exhaustive => "exhaustive",
+        }
+    }
+
+    /// What it buys.
+    pub fn budget(self) -> Budget {
+        match self {
+            Self::Quick => Budget {
+                random_parameters: 64,
+                random_accumulators: 256,
+                near_ties: 64,
+                position_parameters: 4,
+                instruction_pairs: 1 << 12,
+                sweep: false,
+            },
+            Self::Standard => Budget {
+                random_parameters: 1024,
+                random_accumulators: 4096,
+                near_ties: 256,
+                position_parameters: 16,
+                instruction_pairs: 1 << 16,
+                sweep: false,
+            },
+            Self::Exhaustive => Budget { sweep: true, ..Self::Standard.budget() },
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! `case`: one input through every scheme.
+
+use super::{Format, print, table};
+use crate::fpm::catalogue::ready_line;
+use crate::parameters::SHIFTS;
+use anyhow::{Result, bail};
+use serde_json::json;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_oracle::fpm::scheme::{DEFINITIONS, Trace};
+use tiebreak_oracle::fpm::{Parameters, Scheme};
+use tiebreak_oracle::word::Overflow;
+
+/// Arguments of `case`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Accumulator, an int32
+    #[arg(long, allow_negative_numbers = true)]
+    x: i32,
+    /// Multiplier, an int32
+    #[arg(long, allow_negative_numbers = true)]
+    multiplier: i32,
+    /// Shift, -31..=31, positive = left
+    #[arg(long, allow_negative_numbers = true)]
+    shift: i32,
+    /// Scheme to show step by step, NAME or NAME:POLICY; every scheme's result when none is given
+    #[arg(long, value_name = "NAME")]
+    scheme: Vec<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// Prints the exact value and what schemes make of it.
+pub(super) fn run(args: &Args) -> Result<()> {
+    if !SHIFTS.contains(&args.shift) {
+        bail!("--shift {}: a shift must be in -31..=31, positive = left", args.shift);
+    }
+    let p = Parameters::q31(args.multiplier, args.shift);
+    let schemes = match args.scheme.len() {
+        0 => DEFINITIONS.iter().map(|definition| Scheme { definition, overflow: Overflow::Wrap }).collect(),
+        _ => args.scheme.iter().map(|name| Scheme::parse(name)).collect::<Result<Vec<_>, _>>()?,
+    };
+    let traces: Vec<(Scheme, Trace)> =
+        schemes.iter().map(|s| (*s, s.definition.trace(s.overflow, args.x.into(), &p))).collect();
+    match args.format {
+        Format::Json => as_json(args, &traces),
+        Format::Table => as_table(args, &traces),
+    }
+}
+
+fn result(trace: &Trace) -> String {
+    trace.result.as_ref().map_or("out of domain".to_owned(), |r| r.to_string())
+}
+
+fn as_json(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
+    let schemes: Vec<_> = traces
+        .iter()
+        .map(|(scheme, trace)| {
+            let steps: Vec<_> = trace.steps.iter().map(|(name, v)| json!({"step": name, "value": v.to_string()})).collect();
+            let result = trace.result.as_ref().and_then(|r| r.to_i64());
+            json!({"scheme": scheme.label(), "result": result, "steps": steps})
+        })
+        .collect();
+    let exact = traces.first().map(|(_, t)| t.exact.to_string());
+    let all = json!({"x": args.x, "m": args.multiplier, "s": args.shift, "exact": exact, "schemes": schemes});
+    print(&(serde_json::to_string_pretty(&all)? + "\n"))
+}
+
+fn as_table(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
+    let Some((_, first)) = traces.first() else { return Ok(()) };
+    let (x, m, s) = (args.x, args.multiplier, args.shift);
+    let mut out = format!("fpm x={x} m={m} s={s}\nexact  {} = {}\n\n", first.exact, decimal(first));
+    if args.scheme.is_empty() {
+        let rows = traces.iter().map(|(scheme, trace)| vec![scheme.label(), result(trace)]);
+        out += &table(&["scheme", "result"], rows.collect());
+        let kept: Vec<Scheme> = ["ties-up", "gemmlowp-double", "sqrdmulh-srshl"]
+            .iter()
+            .map(|n| Scheme::parse(n))
+            .collect::<Result<_, _>>()?;
+        let channel = Channel { multiplier: m, shift: s };
+        out += &format!("\nAs a catalogue line:\n{}\n", ready_line(x, channel, &kept, "provenance"));
+    } else {
+        for (scheme, trace) in traces {
+            let rows = trace.steps.iter().map(|(name, v)| vec![(*name).to_owned(), v.to_string()]);
+            out += &table(&[&scheme.label(), "exact value"], rows.collect());
+            out += &format!(" result  {}\n\n", result(trace));
+        }
+    }
+    print(&out)
+}
+
+/// The exact value to ten places, rounded down, with a mark where it goes on.
+fn decimal(trace: &Trace) -> String {
+    let scaled = trace.exact.clone() * 10_000_000_000u64;
+    let (digits, more) = (scaled.clone().floor(), if scaled.is_integer() { "" } else { "..." });
+    let digits = digits.numer().clone();
+    let sign = if digits < 0 { "-" } else { "" };
+    let text = format!("{:0>11}", digits.abs().to_string());
+    let (whole, fraction) = text.split_at(text.len() - 10);
+    format!("{sign}{whole}.{fraction}{more}")
+}

@@ -1,0 +1,77 @@
+//! The command line of `tiebreak`, of which `cargo xtask` is a front.
+
+mod case;
+mod list;
+mod verify;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Exact verification of quantized kernels: on which inputs a kernel differs from the arithmetic it promises, by how much, and
+/// why.
+#[derive(Debug, Parser)]
+#[command(name = "tiebreak", bin_name = "cargo xtask", version, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Verify kernels against the exact oracle, on every lane.
+    Verify(Box<verify::Args>),
+    /// List kernels with their contracts.
+    Kernels(list::Args),
+    /// List schemes with their steps.
+    Schemes(list::Args),
+    /// Evaluate one case: the exact value, and what each scheme makes of it.
+    Case(case::Args),
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a person.
+    Table,
+    /// For a program.
+    Json,
+}
+
+/// Runs the program. 0: everything holds; 1: a contract is broken; 2: the call or its input is wrong.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Action::Verify(args) => verify::run(&args),
+        Action::Kernels(args) => list::kernels(&args).map(|()| true),
+        Action::Schemes(args) => list::schemes(&args).map(|()| true),
+        Action::Case(args) => case::run(&args).map(|()| true),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Writes to standard output; a reader that has seen enough is not an error.
+fn print(text: &str) -> Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// A list from a table, a blank row between columns only.
+fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::TableStyle::new()).set_header(header.to_vec()).add_rows(rows);
+    if let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size() {
+        table.set_width(width).set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
+}

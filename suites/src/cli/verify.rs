@@ -1,0 +1,163 @@
+//! `verify`.
+
+use super::{Format, print};
+use crate::budget::Effort;
+use crate::lane::config::Lanes;
+use crate::parameters::{self, SHIFTS};
+use crate::verify::{Command, OPS, Pairs, Request, run as verify};
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::ledger::Verdict;
+use tiebreak_reports::table::Style;
+use tiebreak_reports::{files, json, table};
+
+/// Arguments of `verify`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Operation: fpm, instruction [default: all]
+    #[arg(long, value_name = "NAME")]
+    op: Vec<String>,
+    /// Kernel, by name; a mutant's name works too [default: all kernels]
+    #[arg(long, value_name = "NAME")]
+    kernel: Vec<String>,
+    /// Lane: host, aarch64-qemu, aarch64-native, or a name from the lanes file [default: host and aarch64]
+    #[arg(long, value_name = "NAME")]
+    lane: Vec<String>,
+    /// How much to run
+    #[arg(long, value_enum, default_value = "standard")]
+    effort: Effort,
+    /// One multiplier, with --shift
+    #[arg(long, value_name = "M", requires = "shift", conflicts_with = "params", allow_negative_numbers = true, value_parser = multiplier)]
+    multiplier: Option<i32>,
+    /// One shift, positive = left, with --multiplier
+    #[arg(long, value_name = "S", requires = "multiplier", allow_negative_numbers = true, value_parser = shift)]
+    shift: Option<i32>,
+    /// One accumulator, with --multiplier and --shift
+    #[arg(long, value_name = "X", requires = "multiplier", allow_negative_numbers = true, value_parser = accumulator)]
+    x: Option<i32>,
+    /// Fractional bits of the given multipliers
+    #[arg(long, value_name = "Q", default_value = "31", value_parser = clap::value_parser!(u32).range(0..=31))]
+    q: u32,
+    /// CSV file with columns multiplier and shift
+    #[arg(long, value_name = "FILE.csv")]
+    params: Option<PathBuf>,
+    /// Scheme that differences are counted against, NAME or NAME:wrap, NAME:saturate
+    #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
+    reference: String,
+    /// Seed of everything sampled
+    #[arg(long, default_value = "1")]
+    seed: u64,
+    /// Threads, and workers of each lane [default: all cores]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Directory for ledger.json, mismatches.csv, summary.md and junit.xml
+    #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
+    out: PathBuf,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// Lane that may be absent without breaking the run
+    #[arg(long, value_name = "NAME")]
+    allow_not_run: Vec<String>,
+    /// The lanes there are; written by `cargo xtask`
+    #[arg(long, value_name = "FILE.json", hide = true)]
+    lanes: Option<PathBuf>,
+}
+
+fn int32(text: &str, what: &str) -> Result<i32, String> {
+    text.parse().map_err(|_| format!("{what} must be an int32, -2147483648..=2147483647"))
+}
+
+fn multiplier(text: &str) -> Result<i32, String> {
+    int32(text, "a multiplier")
+}
+
+fn accumulator(text: &str) -> Result<i32, String> {
+    int32(text, "an accumulator")
+}
+
+fn shift(text: &str) -> Result<i32, String> {
+    match text.parse() {
+        Ok(s) if SHIFTS.contains(&s) => Ok(s),
+        _ => Err("a shift must be in -31..=31, positive = left".to_owned()),
+    }
+}
+
+/// True where everything holds.
+pub(super) fn run(args: &Args) -> Result<bool> {
+    let request = request(args)?;
+    files::check_writable(&args.out)?;
+    if let Some(jobs) = args.jobs {
+        rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global().context("cannot start --jobs threads")?;
+    }
+    let outcome = verify(&request)?;
+    // Printed before it is written: what is computed is not lost to a full disk.
+    print(&match args.format {
+        Format::Table => table::render(&outcome.ledger, style()),
+        Format::Json => json::render(&outcome.ledger),
+    })?;
+    files::write_all(&args.out, &outcome.ledger, &outcome.mismatches)?;
+    Ok(outcome.ledger.verdict == Verdict::Holds)
+}
+
+fn style() -> Style {
+    let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    Style { colour, width: terminal_size::terminal_size().map(|(width, _)| width.0) }
+}
+
+fn request(args: &Args) -> Result<Request> {
+    let ops = ops(args)?;
+    let pairs = match (&args.params, args.multiplier, args.shift) {
+        (Some(path), ..) => Pairs::Given(parameters::read_csv(path)?),
+        (None, Some(multiplier), Some(shift)) => Pairs::Given(vec![Channel { multiplier, shift }]),
+        _ => Pairs::Grid,
+    };
+    if pairs == Pairs::Grid && args.q != 31 {
+        bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
+    }
+    let reference = Scheme::parse(&args.reference)?;
+    let known_lanes = match &args.lanes {
+        Some(path) => Lanes::read(path)?,
+        None => Lanes::default(),
+    };
+    for name in &args.allow_not_run {
+        if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {
+            return Err(unknown("lane", name, known_lanes.names().chain(Lanes::KNOWN)).into());
+        }
+    }
+    Ok(Request {
+        ops,
+        kernels: args.kernel.clone(),
+        lanes: args.lane.clone(),
+        allow_not_run: args.allow_not_run.clone(),
+        effort: args.effort,
+        pairs,
+        x: args.x,
+        q: args.q,
+        reference,
+        seed: args.seed,
+        command: command(args),
+        known_lanes,
+    })
+}
+
+fn ops(args: &Args) -> Result<Vec<String>> {
+    if let Some(name) = args.op.iter().find(|op| !OPS.contains(&op.as_str())) {
+        return Err(unknown("operation", name, OPS).into());
+    }
+    Ok(if args.op.is_empty() { OPS.map(str::to_owned).to_vec() } else { args.op.clone() })
+}
+
+/// This call, without the lanes file that its front adds by itself.
+fn command(args: &Args) -> Command {
+    let mut arguments: Vec<String> = std::env::args().skip(2).collect();
+    if let Some(at) = arguments.iter().position(|a| a == "--lanes") {
+        arguments.drain(at..(at + 2).min(arguments.len()));
+    }
+    arguments.retain(|a| !a.starts_with("--lanes="));
+    let reference = (args.reference != "ties-up").then(|| args.reference.clone());
+    Command { arguments, reference }
+}

@@ -1,0 +1,110 @@
+//! The class of a set of outputs: the first hypothesis that reproduces all of them.
+
+use super::Case;
+use super::hypotheses::{Hypothesis, class, structural_class};
+use super::yardstick::{Yardstick, Zone};
+use tiebreak_reports::ledger::Against;
+use tiebreak_reports::text;
+
+/// A case with what the kernel gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// The input.
+    pub case: Case,
+    /// The output.
+    pub got: i32,
+}
+
+/// Why outputs differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The class.
+    pub class: &'static str,
+    /// In words.
+    pub because: String,
+    /// What reproduces every output; nothing where body and tail need one each, or nothing does.
+    pub hypothesis: Option<Hypothesis>,
+}
+
+impl Explanation {
+    /// Nothing explains it.
+    pub fn none() -> Self {
+        Self {
+            class: class::UNEXPLAINED,
+            because: "no hypothesis reproduces every output".to_owned(),
+            hypothesis: None,
+        }
+    }
+
+    fn by(hypothesis: &Hypothesis, observations: &[Observation]) -> Self {
+        let because = format!("{} ({})", hypothesis.because, examined(observations));
+        Self { class: hypothesis.class, because, hypothesis: Some(hypothesis.clone()) }
+    }
+
+    /// Whether it also explains another output.
+    pub fn covers(&self, observation: &Observation) -> bool {
+        self.hypothesis.as_ref().is_none_or(|h| reproduces(h, observation))
+    }
+}
+
+fn examined(observations: &[Observation]) -> String {
+    format!("reproduces all {} outputs examined", text::count(observations.len() as u64))
+}
+
+/// Vector lengths at which a body and a tail are told apart.
+const VECTOR_LANES: [usize; 3] = [4, 8, 16];
+
+fn reproduces(hypothesis: &Hypothesis, o: &Observation) -> bool {
+    hypothesis.predicts(o.case.x.into(), &o.case.parameters()) == Some(o.got.into())
+}
+
+fn reproduces_all(hypothesis: &Hypothesis, observations: &[Observation]) -> bool {
+    observations.iter().all(|o| reproduces(hypothesis, o))
+}
+
+/// Explains `observations`, all of one zone, of which at least one differs from the zone's scheme; the differing ones come first.
+/// `holds` says that the kernel keeps its contract on all of them. Nothing where no hypothesis does.
+pub fn explain(yardstick: &Yardstick, zone: usize, observations: &[Observation], holds: bool) -> Option<Explanation> {
+    let zone = &yardstick.zones[zone];
+    let by = |hypothesis: &Hypothesis| Explanation::by(hypothesis, observations);
+    let stale = yardstick.stale();
+    if zone.region.is_some() && yardstick.against == Against::Contract && reproduces_all(&stale, observations) {
+        return Some(by(&stale));
+    }
+    if let Some(found) = zone.norm.hypotheses.iter().find(|h| reproduces_all(h, observations)) {
+        return Some(by(found));
+    }
+    if holds && yardstick.against == Against::Reference {
+        return by_own_scheme(zone, observations);
+    }
+    by_position(zone, observations)
+}
+
+/// A kernel that follows its own scheme against another one needs no change to explain it, only a name for what separates the two.
+pub fn by_own_scheme(zone: &Zone, observations: &[Observation]) -> Option<Explanation> {
+    let class = structural_class(&zone.norm.scheme, &zone.own);
+    let because = format!("follows {}, as its contract says", zone.own.definition.name);
+    let own = Hypothesis::of(&zone.own, class, because);
+    reproduces_all(&own, observations).then(|| Explanation::by(&own, observations))
+}
+
+/// Body and tail each follow something, but not the same thing.
+fn by_position(zone: &Zone, observations: &[Observation]) -> Option<Explanation> {
+    let as_promised = Hypothesis::of(&zone.norm.scheme, class::POSITION, "as promised".to_owned());
+    let candidates: Vec<&Hypothesis> = std::iter::once(&as_promised).chain(&zone.norm.hypotheses).collect();
+    let first = |part: &[Observation]| candidates.iter().find(|h| reproduces_all(h, part)).copied();
+    VECTOR_LANES.into_iter().find_map(|lanes| {
+        let (tail, body): (Vec<_>, Vec<_>) = observations.iter().partition(|o| o.case.is_in_tail(lanes));
+        if body.is_empty() || tail.is_empty() {
+            return None;
+        }
+        let (in_body, in_tail) = (first(&body)?, first(&tail)?);
+        let because = format!(
+            "vectors of {lanes}, body: {}, tail: {} ({})",
+            in_body.because,
+            in_tail.because,
+            examined(observations)
+        );
+        Some(Explanation { class: class::POSITION, because, hypothesis: None })
+    })
+}

@@ -1,0 +1,65 @@
+//! Judges one batch: every output against what the yardstick expects of it.
+
+use super::classify::Observation;
+use super::tally::{Regime, Tally};
+use super::yardstick::Yardstick;
+use super::{Case, case};
+use tiebreak_impls::fpm::Params;
+use tiebreak_reports::ledger::Against;
+
+/// Outputs of one batch kept as evidence for each zone: the first that differ and twice as many spread over the batch, and as many
+/// that do not differ.
+const KEPT: usize = 8;
+
+/// Compares `outs` with what `yardstick` expects of `xs`.
+pub fn judge(yardstick: &Yardstick, params: &Params, xs: &[i32], outs: &[i32]) -> Tally {
+    let mut tally = Tally::default();
+    let mut agreeing: Vec<Vec<Observation>> = vec![Vec::new(); yardstick.zones.len()];
+    let stride = (outs.len() / (2 * KEPT)).max(1);
+    for (index, &got) in outs.iter().enumerate() {
+        let case = case(params, xs, index);
+        let (zone, expected) = yardstick.expected(&case);
+        let Some(expected) = expected else {
+            tally.out_of_domain += 1;
+            continue;
+        };
+        tally.inputs += 1;
+        let observation = Observation { case, got };
+        if i64::from(got) == expected {
+            if index % stride == 0 || index + 4 >= outs.len() {
+                agreeing[zone].push(observation);
+            }
+            note_deviation(&mut tally, yardstick, zone, &case, expected);
+        } else {
+            note_difference(&mut tally, zone, stride, observation, expected);
+        }
+    }
+    for (key, bucket) in &mut tally.buckets {
+        // Only what the differences can be told apart from.
+        let here = |o: &&Observation| Regime::of(o.case.channel.shift) == key.1;
+        bucket.agreeing = agreeing[key.0].iter().filter(here).copied().collect();
+    }
+    tally
+}
+
+fn note_difference(tally: &mut Tally, zone: usize, stride: usize, observation: Observation, expected: i64) {
+    let case = observation.case;
+    tally.differ += 1;
+    *tally.by_delta.entry(i64::from(observation.got) - expected).or_default() += 1;
+    tally.offer((observation, expected));
+    let bucket = tally.buckets.entry((zone, Regime::of(case.channel.shift))).or_default();
+    let count = bucket.counts.entry((case.channel, case.q)).or_default();
+    *count += 1;
+    if *count <= KEPT as u64 || case.index % stride == 0 || case.index + 4 >= case.len {
+        bucket.differing.push((observation, expected));
+    }
+}
+
+/// Counts an output that followed a declared deviation where that makes a difference.
+fn note_deviation(tally: &mut Tally, yardstick: &Yardstick, zone: usize, case: &Case, expected: i64) {
+    if let (Some((_, class)), Against::Contract) = (yardstick.zones[zone].region, yardstick.against)
+        && yardstick.own.fast(case.x.into(), &case.parameters()) != Some(expected)
+    {
+        *tally.deviations.entry(class).or_default() += 1;
+    }
+}

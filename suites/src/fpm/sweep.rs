@@ -1,0 +1,378 @@
+//! Every accumulator of one (multiplier, shift). The kernel's blocks are compared with exact values stepped from accumulator to
+//! accumulator, anchored to big rationals at both ends of every chunk.
+
+use super::classify::{Observation, by_own_scheme};
+use super::sampled::{Settled, Subject, Unanswered, isolate};
+use super::tally::{Account, Bucket, Regime, Seen, Tally};
+use super::yardstick::Yardstick;
+use super::{Case, parameters};
+use crate::lane::{Failure, Input, Lease, Order};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+use tiebreak_impls::fpm::{Channel, Params};
+use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
+use tiebreak_oracle::fpm::sweep::{Expected, Stepper, Sweep};
+use tiebreak_reports::ledger::Against;
+
+/// Accumulators of one task.
+pub const CHUNK: i64 = 1 << 24;
+/// Accumulators of one batch in this process: input and output stay in a core's cache.
+const BLOCK_IN_PROCESS: usize = 1 << 14;
+/// Accumulators of one batch in a worker: enough to make a message's cost small.
+const BLOCK_IN_WORKER: usize = 1 << 16;
+/// Outputs that differ, and that do not, kept by each chunk as evidence for an explanation.
+const EVIDENCE: usize = 64;
+
+/// The chunks that make up all accumulators.
+pub fn chunks() -> impl Iterator<Item = i64> {
+    (i64::from(i32::MIN)..=i64::from(i32::MAX)).step_by(CHUNK as usize)
+}
+
+/// One chunk's outcome against one yardstick.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    inputs: u64,
+    out_of_domain: u64,
+    differ: u64,
+    by_delta: BTreeMap<i64, u64>,
+    differing: Vec<(Observation, i64)>,
+    agreeing: Vec<Observation>,
+    smallest: Option<(Observation, i64)>,
+}
+
+/// One chunk's outcome.
+#[derive(Clone, Debug, Default)]
+pub struct Swept {
+    contract: Part,
+    reference: Part,
+    failures: Vec<Unanswered>,
+    seconds: f64,
+}
+
+impl Part {
+    fn merge(&mut self, other: Self) {
+        self.inputs += other.inputs;
+        self.out_of_domain += other.out_of_domain;
+        self.differ += other.differ;
+        for (delta, n) in other.by_delta {
+            *self.by_delta.entry(delta).or_default() += n;
+        }
+        self.differing.extend(other.differing);
+        self.agreeing.extend(other.agreeing);
+        if let Some(seen) = other.smallest {
+            self.offer(seen);
+        }
+    }
+
+    fn offer(&mut self, seen: (Observation, i64)) {
+        if self.smallest.as_ref().is_none_or(|s| seen.0.case.size() < s.0.case.size()) {
+            self.smallest = Some(seen);
+        }
+    }
+
+    fn delta(&mut self, delta: i64, n: u64) {
+        if n > 0 {
+            *self.by_delta.entry(delta).or_default() += n;
+            self.differ += n;
+        }
+    }
+}
+
+impl Swept {
+    /// Adds another chunk.
+    pub fn merge(&mut self, other: Self) {
+        self.contract.merge(other.contract);
+        self.reference.merge(other.reference);
+        self.failures.extend(other.failures);
+        self.seconds += other.seconds;
+    }
+}
+
+/// What a sweep of one subject at one channel compares with.
+pub struct Plan<'a> {
+    subject: &'a Subject<'a>,
+    channel: Channel,
+    contract: Sweep,
+    reference: Option<Sweep>,
+    block: usize,
+}
+
+impl<'a> Plan<'a> {
+    /// Prepares the exact values. The kernel is in its domain, and whole blocks lie in one zone.
+    pub fn new(subject: &'a Subject<'a>, channel: Channel) -> Self {
+        let block = if subject.lane.is_isolated() { BLOCK_IN_WORKER } else { BLOCK_IN_PROCESS };
+        let params = Params { q: 31, channels: vec![channel] };
+        assert!(subject.contract.is_uniform(&params, block), "a block has no tail");
+        let sweep = |yardstick: &Yardstick| Sweep::new(*yardstick.scheme(), parameters(channel, 31));
+        Self {
+            subject,
+            channel,
+            contract: sweep(&subject.contract),
+            reference: subject.reference.as_ref().map(sweep),
+            block,
+        }
+    }
+
+    /// One chunk, from `start` on.
+    pub fn chunk(&self, start: i64) -> Swept {
+        let begun = Instant::now();
+        let mut swept = Swept::default();
+        let mut lease = self.subject.lane.lease();
+        let params = Params { q: 31, channels: vec![self.channel] };
+        let job = self.subject.job(&params);
+        // Nearest zero first, so that a witness found is not bettered a thousand times.
+        let mut starts: Vec<i64> = (start..start + CHUNK).step_by(self.block).collect();
+        if start < 0 {
+            starts.reverse();
+        }
+        let order = |at: i64| Order { job: &job, input: Input::Range { start: at as i32, len: self.block }, misalign: 0 };
+        let (mut waiting, mut outs) = (VecDeque::new(), Vec::new());
+        let mut next = starts.into_iter();
+        // Two in flight: the worker computes one block while the other is judged.
+        loop {
+            while waiting.len() < 2 && !self.subject.has_given_up() {
+                let Some(at) = next.next() else { break };
+                waiting.push_back((at, lease.submit(&order(at))));
+            }
+            let Some((at, submitted)) = waiting.pop_front() else { break };
+            match submitted.and_then(|()| lease.collect(&mut outs)) {
+                Ok(()) => self.judge(at, &outs, &mut swept),
+                Err(failure) => {
+                    let lost = std::iter::once(at).chain(waiting.drain(..).map(|(at, _)| at)).collect::<Vec<_>>();
+                    swept.failures.push(self.unanswered(failure, &lost));
+                    self.again(&lost, &mut lease, &mut swept, &order);
+                }
+            }
+        }
+        self.anchor(start);
+        swept.seconds = begun.elapsed().as_secs_f64();
+        swept
+    }
+
+    /// Runs the blocks of a lost session one at a time.
+    fn again<'o>(
+        &self,
+        lost: &[i64],
+        lease: &mut Lease<'_>,
+        swept: &mut Swept,
+        order: &impl Fn(i64) -> Order<'o>,
+    ) {
+        let mut outs = Vec::new();
+        for &at in lost {
+            if lease.run(&order(at), &mut outs).is_ok() {
+                self.judge(at, &outs, swept);
+            }
+        }
+    }
+
+    fn unanswered(&self, failure: Failure, lost: &[i64]) -> Unanswered {
+        self.subject.note_failure();
+        let params = Params { q: 31, channels: vec![self.channel] };
+        let job = self.subject.job(&params);
+        let found = lost.iter().find_map(|&at| {
+            let xs: Vec<i32> = (at..at + self.block as i64).map(|x| x as i32).collect();
+            isolate(self.subject.lane, &job, &xs).map(|index| xs[index])
+        });
+        let case = found.map(|x| self.case(x));
+        let during = format!(
+            "accumulators {}..={}, m={} s={}",
+            lost[0],
+            lost[0] + self.block as i64 - 1,
+            self.channel.multiplier,
+            self.channel.shift
+        );
+        Unanswered { failure, case, during }
+    }
+
+    fn case(&self, x: i32) -> Case {
+        Case { x, channel: self.channel, q: 31, index: 0, len: self.block }
+    }
+
+    fn judge(&self, at: i64, outs: &[i32], swept: &mut Swept) {
+        let contract_held = self.compare(&self.contract, at, outs, &mut swept.contract, None);
+        if let Some(reference) = &self.reference {
+            let already = contract_held.then_some(&self.contract);
+            self.compare(reference, at, outs, &mut swept.reference, already);
+        }
+    }
+
+    /// Compares a block; true where all of it has a value and equals it. `equal_to` is a scheme the block has been found equal
+    /// to: where both step alike there is nothing left to compare.
+    fn compare(&self, sweep: &Sweep, at: i64, outs: &[i32], part: &mut Part, equal_to: Option<&Sweep>) -> bool {
+        let known = equal_to.map(|s| s.runs(at, outs.len()));
+        let runs = sweep.runs(at, outs.len());
+        if known.as_ref() == Some(&runs) && runs.iter().all(|r| matches!(r.2, Expected::Stepped(_))) {
+            part.inputs += outs.len() as u64;
+            return true;
+        }
+        let before = (part.differ, part.out_of_domain);
+        for (x, len, expected) in runs {
+            let outs = &outs[(x - at) as usize..][..len];
+            match expected {
+                Expected::OutOfDomain => part.out_of_domain += len as u64,
+                Expected::Stepped(stepper) => self.stepped(&stepper, x, outs, part),
+                Expected::OneByOne => self.one_by_one(sweep, x, outs, part),
+            }
+        }
+        before == (part.differ, part.out_of_domain)
+    }
+
+    fn stepped(&self, stepper: &Stepper, x: i64, outs: &[i32], part: &mut Part) {
+        part.inputs += outs.len() as u64;
+        let near = tally_near(stepper, outs);
+        if near.differ == 0 {
+            return;
+        }
+        if near.far {
+            for (i, &got) in outs.iter().enumerate() {
+                let delta = i64::from(got) - i64::from(stepper.ahead(i));
+                part.delta(delta, u64::from(delta != 0));
+            }
+        } else {
+            part.delta(1, near.plus());
+            part.delta(-1, near.minus());
+        }
+        self.gather(x, outs, part, |i| Some(stepper.ahead(i).into()));
+    }
+
+    fn one_by_one(&self, sweep: &Sweep, x: i64, outs: &[i32], part: &mut Part) {
+        let before = part.differ;
+        for (i, &got) in outs.iter().enumerate() {
+            match sweep.one(x + i as i64) {
+                None => part.out_of_domain += 1,
+                Some(expected) => {
+                    part.inputs += 1;
+                    let delta = i64::from(got) - expected;
+                    part.delta(delta, u64::from(delta != 0));
+                }
+            }
+        }
+        if part.differ > before {
+            self.gather(x, outs, part, |i| sweep.one(x + i as i64));
+        }
+    }
+
+    /// Evidence from a block with differences, and its smallest witness where it may beat the one there is.
+    fn gather(&self, x: i64, outs: &[i32], part: &mut Part, expected: impl Fn(usize) -> Option<i64>) {
+        let last = x + outs.len() as i64 - 1;
+        let nearest = if x <= 0 && last >= 0 { 0 } else { x.abs().min(last.abs()) };
+        let hopeful = part.smallest.as_ref().is_none_or(|(o, _)| nearest <= i64::from(o.case.x).abs());
+        if !hopeful && part.differing.len() >= EVIDENCE && part.agreeing.len() >= EVIDENCE {
+            return;
+        }
+        let from_zero: Box<dyn Iterator<Item = usize>> =
+            if last <= 0 { Box::new((0..outs.len()).rev()) } else { Box::new(0..outs.len()) };
+        let (mut differing, mut agreeing) = (0, 0);
+        for i in from_zero {
+            let Some(expected) = expected(i) else { continue };
+            let observation = Observation { case: self.case((x + i as i64) as i32), got: outs[i] };
+            if i64::from(outs[i]) != expected {
+                if differing < 4 && part.differing.len() < EVIDENCE {
+                    part.differing.push((observation, expected));
+                }
+                differing += 1;
+                part.offer((observation, expected));
+            } else if agreeing < 4 && part.agreeing.len() < EVIDENCE {
+                part.agreeing.push(observation);
+                agreeing += 1;
+            }
+            let crosses_zero = x < 0 && last > 0;
+            if differing >= 4 && agreeing >= 4 && !crosses_zero {
+                break;
+            }
+        }
+    }
+
+    /// Holds the stepped values against big rationals at both ends of the chunk.
+    fn anchor(&self, start: i64) {
+        for sweep in std::iter::once(&self.contract).chain(&self.reference) {
+            for x in [start, start + CHUNK / 2 - 1, start + CHUNK - 1] {
+                let stepped = match sweep.runs(x, 1)[0].2 {
+                    Expected::Stepped(stepper) => Some(stepper.ahead(0).into()),
+                    Expected::OutOfDomain => None,
+                    Expected::OneByOne => sweep.one(x),
+                };
+                assert_eq!(stepped, sweep.anchor(x), "the oracle disagrees with itself: {} at x={x}", sweep.scheme().label());
+            }
+        }
+    }
+
+    /// Names the cause of everything the sweep saw.
+    pub fn settle(&self, swept: Swept) -> Settled {
+        let holds = swept.contract.differ == 0;
+        let reference = self.subject.reference.as_ref().map(|yardstick| self.account(yardstick, swept.reference, holds));
+        Settled {
+            parameters: 1,
+            contract: self.account(&self.subject.contract, swept.contract, holds),
+            reference: reference.unwrap_or_default(),
+            failures: swept.failures,
+            seconds: swept.seconds,
+        }
+    }
+
+    fn account(&self, yardstick: &Yardstick, part: Part, holds: bool) -> Account {
+        let rest = yardstick.zones.len() - 1;
+        let mut tally = Tally {
+            inputs: part.inputs,
+            out_of_domain: part.out_of_domain,
+            differ: part.differ,
+            by_delta: part.by_delta,
+            smallest: part.smallest,
+            ..Tally::default()
+        };
+        let differing: Vec<_> = part.smallest.into_iter().chain(part.differing).collect();
+        let mut evidence: Vec<Observation> = differing.iter().map(|(o, _)| *o).collect();
+        evidence.extend(&part.agreeing);
+        let counts = BTreeMap::from([((self.channel, 31), part.differ)]);
+        let bucket = Bucket { counts, differing, agreeing: part.agreeing };
+        tally.buckets.insert((rest, Regime::of(self.channel.shift)), bucket);
+        let mut account = tally.settle(yardstick, holds);
+        // A kernel that equals its scheme on all accumulators is explained on all of them only by what equals that scheme.
+        let explained = account.witness.as_ref().is_none_or(|w| self.equals_own(yardstick, w));
+        if yardstick.against == Against::Reference && holds && !explained {
+            let zone = yardstick.rest();
+            if let Some(own) = by_own_scheme(zone, &evidence) {
+                account.explain_all(&own);
+            }
+        }
+        account
+    }
+
+    /// Whether the witness's hypothesis is, piece for piece, the scheme of the contract.
+    fn equals_own(&self, yardstick: &Yardstick, witness: &Seen) -> bool {
+        let p = parameters(self.channel, 31);
+        let own = fold(&yardstick.own, &p);
+        let hypothesis = witness.explanation.hypothesis.as_ref();
+        hypothesis.is_some_and(|h| own.is_some() && fold_steps(&h.steps, h.overflow, &p) == own)
+    }
+}
+
+/// Differences of a run as sums.
+struct Near {
+    differ: u32,
+    sum: i32,
+    far: bool,
+}
+
+impl Near {
+    fn plus(&self) -> u64 {
+        (i64::from(self.differ) + i64::from(self.sum)) as u64 / 2
+    }
+
+    fn minus(&self) -> u64 {
+        (i64::from(self.differ) - i64::from(self.sum)) as u64 / 2
+    }
+}
+
+/// How many outputs differ from the stepped values, the sum of the differences, and whether any is not -1, 0 or 1. Without a
+/// branch, so that it runs at the speed of vector code.
+fn tally_near(stepper: &Stepper, outs: &[i32]) -> Near {
+    let (mut differ, mut sum, mut far) = (0u32, 0i32, 0u32);
+    for (i, &got) in outs.iter().enumerate() {
+        let delta = got.wrapping_sub(stepper.ahead(i));
+        differ += u32::from(delta != 0);
+        sum = sum.wrapping_add(delta);
+        far |= u32::from(delta.wrapping_add(1) as u32 > 2);
+    }
+    Near { differ, sum, far: far != 0 }
+}

@@ -1,0 +1,67 @@
+//! The `host` lane: kernels called in this process, in their portable form.
+
+use super::{Failure, Input, Order, Session};
+use std::collections::VecDeque;
+use tiebreak_impls::Form;
+use tiebreak_impls::protocol::{Job, Source};
+use tiebreak_impls::worker::execute;
+
+/// A session that runs each batch when it is collected.
+#[derive(Default)]
+pub(super) struct InProcess {
+    waiting: VecDeque<Waiting>,
+    inputs: Vec<i32>,
+    outputs: Vec<i32>,
+}
+
+struct Waiting {
+    job: Job,
+    len: usize,
+    results: usize,
+    source: Source,
+    values: Vec<i32>,
+    misalign: usize,
+}
+
+impl Session for InProcess {
+    fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure> {
+        let values = match order.input {
+            // Placed where the first element is misaligned as asked, relative to the buffer.
+            Input::Values { values, .. } => [&vec![0; order.misalign][..], values].concat(),
+            Input::Range { .. } => Vec::new(),
+        };
+        let header = order.header();
+        self.waiting.push_back(Waiting {
+            job: header.job,
+            len: header.len,
+            results: order.results(),
+            source: header.source,
+            values,
+            misalign: order.misalign,
+        });
+        Ok(())
+    }
+
+    fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
+        let batch = self.waiting.pop_front().expect("collect follows submit");
+        let input = match batch.source {
+            Source::Payload { .. } => &batch.values[batch.misalign..],
+            Source::Range { start } => {
+                self.inputs.resize(batch.len, 0);
+                for (i, x) in self.inputs.iter_mut().enumerate() {
+                    *x = start.wrapping_add(i as i32);
+                }
+                &self.inputs[..]
+            }
+        };
+        out.resize(batch.results, 0);
+        if batch.misalign == 0 {
+            return execute(&batch.job, Form::Portable, input, out).map_err(Failure::Refused);
+        }
+        self.outputs.resize(batch.misalign + batch.results, 0);
+        let output = &mut self.outputs[batch.misalign..];
+        let ran = execute(&batch.job, Form::Portable, input, output).map_err(Failure::Refused);
+        out.copy_from_slice(output);
+        ran
+    }
+}

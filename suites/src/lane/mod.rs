@@ -1,0 +1,111 @@
+//! Lanes: where kernels run. In this process, or in a worker process reached over [`tiebreak_impls::protocol`].
+
+pub mod config;
+mod in_process;
+mod pool;
+mod process;
+
+use std::time::Duration;
+use thiserror::Error;
+use tiebreak_impls::protocol::{Batch, Job, Source};
+
+pub use pool::{Lane, Lease};
+
+/// Why a batch gave no output. Every one of these is a finding about the kernel or its lane, never the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Failure {
+    /// The worker process ended.
+    #[error("the worker died ({0})")]
+    Crashed(String),
+    /// No answer in time; the worker was killed.
+    #[error("no answer within {0:?}; the worker was killed")]
+    Hung(Duration),
+    /// The output has another length than promised.
+    #[error("{got} results for {expected} inputs")]
+    WrongLength {
+        /// Results asked for.
+        expected: usize,
+        /// Results given.
+        got: usize,
+    },
+    /// The worker refused or a kernel panicked.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Failure {
+    /// Class of the finding.
+    pub fn class(&self) -> &'static str {
+        match self {
+            Self::Crashed(_) => "crash",
+            Self::Hung(_) => "hang",
+            Self::WrongLength { .. } => "wrong-length",
+            Self::Refused(_) => "refused",
+        }
+    }
+}
+
+/// A batch with its inputs, as a lane takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// Operation, kernel and parameters.
+    pub job: &'a Job,
+    /// The inputs.
+    pub input: Input<'a>,
+    /// Elements between a 64-byte boundary and the first element.
+    pub misalign: usize,
+}
+
+/// Inputs of a batch.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// `len` elements, as the operation lays them out.
+    Values {
+        /// Number of elements of the batch.
+        len: usize,
+        /// Everything the operation reads.
+        values: &'a [i32],
+    },
+    /// Consecutive accumulators.
+    Range {
+        /// First accumulator.
+        start: i32,
+        /// How many.
+        len: usize,
+    },
+}
+
+impl Order<'_> {
+    fn len(&self) -> usize {
+        match self.input {
+            Input::Values { len, .. } | Input::Range { len, .. } => len,
+        }
+    }
+
+    /// The header that a worker reads.
+    fn header(&self) -> Batch {
+        let source = match self.input {
+            Input::Values { values, .. } => Source::Payload { bytes: size_of_val(values) },
+            Input::Range { start, .. } => Source::Range { start },
+        };
+        Batch { job: self.job.clone(), len: self.len(), source, misalign: self.misalign }
+    }
+
+    /// Number of int32 results this batch must give.
+    fn results(&self) -> usize {
+        match self.job {
+            Job::Fpm { .. } => self.len(),
+            Job::Instruction { kernel } => {
+                self.len() + tiebreak_impls::instruction::find(kernel).map_or(0, |k| k.flags(self.len()))
+            }
+        }
+    }
+}
+
+/// A place that runs batches one after another. Two may be in flight: `submit`, `submit`, `collect`, ...
+pub trait Session: Send {
+    /// Hand over a batch.
+    fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure>;
+    /// Take the results of the oldest batch not yet collected.
+    fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure>;
+}

@@ -1,0 +1,169 @@
+//! A lane with its idle sessions: threads lease one each, and a session that failed is not handed out again.
+
+use super::config::{Entry, HOST, Lanes};
+use super::in_process::InProcess;
+use super::process::Worker;
+use super::{Failure, Order, Session};
+use std::sync::Mutex;
+use std::time::Duration;
+use tiebreak_impls::protocol::{Hello, Job};
+use tiebreak_oracle::names::{UnknownName, unknown};
+
+/// How long a batch may take before its worker is taken for hung.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+/// The same while a failure is being narrowed down to one input.
+const IMPATIENCE: Duration = Duration::from_secs(1);
+
+enum Place {
+    InProcess,
+    Worker(Vec<String>),
+}
+
+/// Where kernels run.
+pub struct Lane {
+    /// Name on the command line and in every report.
+    pub name: String,
+    /// Who runs there.
+    pub hello: Hello,
+    place: Place,
+    idle: Mutex<Vec<Box<dyn Session>>>,
+}
+
+/// A session on loan. Dropped, it goes back, unless it failed.
+pub struct Lease<'a> {
+    lane: &'a Lane,
+    session: Option<Box<dyn Session>>,
+    patience: Duration,
+}
+
+impl Lane {
+    /// The lane in this process.
+    pub fn host() -> Self {
+        let hello = tiebreak_impls::worker::hello(tiebreak_impls::Form::Portable);
+        Self { name: HOST.to_owned(), hello, place: Place::InProcess, idle: Mutex::default() }
+    }
+
+    /// The lane `name`: the lane, or in words why it cannot run.
+    pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, String>, UnknownName> {
+        if name == HOST {
+            return Ok(Ok(Self::host()));
+        }
+        match lanes.lanes.iter().find(|l| l.name == name) {
+            Some(entry) => Ok(Self::of_entry(entry)),
+            None if Lanes::KNOWN.contains(&name) => {
+                Ok(Err("no worker was built for it; `cargo xtask verify` builds one".to_owned()))
+            }
+            None => Err(unknown("lane", name, lanes.names().chain(Lanes::KNOWN))),
+        }
+    }
+
+    fn of_entry(entry: &Entry) -> Result<Self, String> {
+        let reason = || entry.not_run.clone().unwrap_or_else(|| "the lanes file gives no command".to_owned());
+        let command = entry.command.clone().ok_or_else(reason)?;
+        let (worker, hello) = Worker::start(&command, PATIENCE).map_err(|failure| failure.to_string())?;
+        let idle: Vec<Box<dyn Session>> = vec![Box::new(worker)];
+        Ok(Self { name: entry.name.clone(), hello, place: Place::Worker(command), idle: Mutex::new(idle) })
+    }
+
+    /// How the lane is reached, in words.
+    pub fn via(&self) -> String {
+        match &self.place {
+            Place::InProcess => "in process".to_owned(),
+            Place::Worker(command) => command.join(" "),
+        }
+    }
+
+    /// Whether a kernel that ends or hangs its process leaves this one alone.
+    pub fn is_isolated(&self) -> bool {
+        matches!(self.place, Place::Worker(_))
+    }
+
+    /// What executes `kernel` here, or nothing when the lane does not offer it.
+    pub fn isa_path(&self, op: &str, kernel: &str) -> Option<&str> {
+        let offer = self.hello.kernels.iter().find(|o| o.op == op && o.kernel == kernel);
+        offer.map(|o| o.isa_path.as_str())
+    }
+
+    /// A session of one's own.
+    pub fn lease(&self) -> Lease<'_> {
+        let session = self.idle.lock().expect("lane").pop();
+        Lease { lane: self, session, patience: PATIENCE }
+    }
+
+    fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {
+        match &self.place {
+            Place::InProcess => Ok(Box::new(InProcess::default())),
+            Place::Worker(command) => Ok(Box::new(Worker::start(command, patience)?.0)),
+        }
+    }
+}
+
+impl Lanes {
+    /// Lanes the project knows of, whether or not this machine has them.
+    pub(crate) const KNOWN: [&'static str; 2] = ["aarch64-qemu", "aarch64-native"];
+}
+
+impl Lease<'_> {
+    /// The lane leased from.
+    pub fn lane(&self) -> &Lane {
+        self.lane
+    }
+
+    /// A lease of a fresh session that gives up quickly, for narrowing a failure down.
+    pub fn impatient(lane: &Lane) -> Lease<'_> {
+        Lease { lane, session: None, patience: IMPATIENCE }
+    }
+
+    fn session(&mut self) -> Result<&mut Box<dyn Session>, Failure> {
+        if self.session.is_none() {
+            self.session = Some(self.lane.start(self.patience)?);
+        }
+        Ok(self.session.as_mut().expect("just started"))
+    }
+
+    /// After a failure the session's state is unknown: the next batch gets a fresh one.
+    fn checked(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
+        if result.is_err() {
+            self.session = None;
+        }
+        result
+    }
+
+    /// See [`Session::submit`].
+    pub fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure> {
+        let result = self.session().and_then(|s| s.submit(order));
+        self.checked(result)
+    }
+
+    /// See [`Session::collect`]. After a failure nothing is in flight any more.
+    pub fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
+        let result = match &mut self.session {
+            Some(session) => session.collect(out),
+            None => Err(Failure::Refused("the session ended before its answer".to_owned())),
+        };
+        self.checked(result)
+    }
+
+    /// One batch from start to end.
+    pub fn run(&mut self, order: &Order<'_>, out: &mut Vec<i32>) -> Result<(), Failure> {
+        self.submit(order)?;
+        self.collect(out)
+    }
+
+    /// What executes `job`'s kernel here.
+    pub fn offers(&self, job: &Job) -> bool {
+        let (op, kernel) = match job {
+            Job::Fpm { kernel, .. } => ("fpm", kernel),
+            Job::Instruction { kernel } => ("instruction", kernel),
+        };
+        self.lane.isa_path(op, kernel).is_some()
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let (Some(session), true) = (self.session.take(), self.patience == PATIENCE) {
+            self.lane.idle.lock().expect("lane").push(session);
+        }
+    }
+}

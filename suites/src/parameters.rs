@@ -1,0 +1,169 @@
+//! Where the (multiplier, shift) pairs of a run come from: the caller, a CSV file, or a directed grid with random pairs.
+
+use crate::budget::{Budget, Effort};
+use crate::stream::{below, int32, int32_of_any_size, stream};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use tiebreak_impls::fpm::Channel;
+
+/// Shifts of the operation.
+pub const SHIFTS: std::ops::RangeInclusive<i32> = -31..=31;
+
+/// A parameter file that cannot be used.
+#[derive(Debug, Error)]
+pub enum BadParameters {
+    /// It cannot be opened.
+    #[error("cannot read {}: {cause}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: csv::Error,
+    },
+    /// It lacks a column.
+    #[error("{} has no column `{column}`; its columns are: {found}. Name one `multiplier` and one `shift`", path.display())]
+    MissingColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: &'static str,
+        /// What there is.
+        found: String,
+    },
+    /// A cell is not what it should be.
+    #[error("{}:{line}: column `{column}`: `{value}` is not {wanted}", path.display())]
+    BadValue {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// Column name.
+        column: &'static str,
+        /// The cell.
+        value: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// A line is malformed.
+    #[error("{}:{line}: {cause}", path.display())]
+    BadLine {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// Why.
+        cause: csv::Error,
+    },
+    /// No line at all.
+    #[error("{} has no parameters: a header and nothing below it", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+const MULTIPLIER: &str = "an int32 (-2147483648..=2147483647)";
+const SHIFT: &str = "a shift in -31..=31";
+
+/// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.
+pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
+    let path_buf = || path.to_owned();
+    let unreadable = |cause| BadParameters::Unreadable { path: path_buf(), cause };
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
+    let headers = reader.headers().map_err(unreadable)?.clone();
+    let column = |column: &'static str| {
+        headers.iter().position(|h| h == column).ok_or_else(|| BadParameters::MissingColumn {
+            path: path_buf(),
+            column,
+            found: headers.iter().collect::<Vec<_>>().join(", "),
+        })
+    };
+    let (multiplier, shift) = (column("multiplier")?, column("shift")?);
+    let mut channels = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|cause| BadParameters::BadLine {
+            path: path_buf(),
+            line: cause.position().map_or(0, csv::Position::line),
+            cause,
+        })?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let cell = |index: usize, column, wanted, ok: fn(i32) -> bool| {
+            let value = record.get(index).unwrap_or_default();
+            value.parse().ok().filter(|v| ok(*v)).ok_or_else(|| BadParameters::BadValue {
+                path: path_buf(),
+                line,
+                column,
+                value: value.to_owned(),
+                wanted,
+            })
+        };
+        channels.push(Channel {
+            multiplier: cell(multiplier, "multiplier", MULTIPLIER, |_| true)?,
+            shift: cell(shift, "shift", SHIFT, |s| SHIFTS.contains(&s))?,
+        });
+    }
+    if channels.is_empty() { Err(BadParameters::Empty { path: path_buf() }) } else { Ok(channels) }
+}
+
+/// Multipliers at which implementations are known, or likely, to part.
+pub const CORNER_MULTIPLIERS: [i32; 22] = [
+    0,
+    1,
+    -1,
+    2,
+    3,
+    1 << 16,
+    (1 << 30) - 1,
+    1 << 30,
+    (1 << 30) + 1,
+    (1 << 30) + (1 << 7),
+    i32::MAX,
+    i32::MAX - 1,
+    i32::MAX - 127,
+    i32::MIN,
+    i32::MIN + 1,
+    -(1 << 30),
+    0x7FFF_0000,
+    0x7FFF_EA86,
+    0x5555_5555,
+    1_395_864_371,
+    1_518_500_250,
+    1_583_594_044,
+];
+
+/// Shifts of the quick grid: both ends, both sides of zero and of the halves, and those of real models.
+const QUICK_SHIFTS: [i32; 17] = [-31, -30, -16, -15, -12, -9, -8, -3, -2, -1, 0, 1, 2, 7, 8, 30, 31];
+
+/// The directed grid, then random pairs.
+pub fn grid(effort: Effort, seed: u64) -> Vec<Channel> {
+    let Budget { random_parameters, .. } = effort.budget();
+    let all: Vec<i32> = SHIFTS.collect();
+    let shifts: &[i32] = if effort == Effort::Quick { &QUICK_SHIFTS } else { &all };
+    let corners = shifts.iter().flat_map(|&shift| CORNER_MULTIPLIERS.map(|multiplier| Channel { multiplier, shift }));
+    let mut multipliers = stream(seed, "fpm/multiplier");
+    let mut shift_stream = stream(seed, "fpm/shift");
+    let random = (0..random_parameters).map(move |i| {
+        let normalised = (1 << 30) | (int32(&mut multipliers) & ((1 << 30) - 1));
+        let any = int32_of_any_size(&mut multipliers);
+        let wide = below(&mut shift_stream, 63) as i32 - 31;
+        let usual = -(below(&mut shift_stream, 13) as i32);
+        // Normalised multipliers and small right shifts are what converters emit; the others must hold as well.
+        match i % 4 {
+            0 => Channel { multiplier: any, shift: wide },
+            1 => Channel { multiplier: normalised & !127, shift: usual },
+            2 => Channel { multiplier: normalised, shift: wide },
+            _ => Channel { multiplier: normalised, shift: usual },
+        }
+    });
+    corners.chain(random).collect()
+}
+
+/// Pairs that an exhaustive run sweeps when the caller gives none: a right shift in the middle, the shortest, none, a power of
+/// two, a small left shift.
+pub const SWEPT: [Channel; 5] = [
+    Channel { multiplier: 1_395_864_371, shift: -8 },
+    Channel { multiplier: 1_395_864_371, shift: -1 },
+    Channel { multiplier: i32::MAX, shift: 0 },
+    Channel { multiplier: 1 << 30, shift: -2 },
+    Channel { multiplier: 1_518_500_250, shift: 2 },
+];

@@ -1,0 +1,277 @@
+//! Fixed point multiply in a run: catalogue first, then sampled cases, sweeps, and the harness's own mutants.
+
+use super::rows::{self, OP};
+use super::{Pairs, Part, Request, progress};
+use crate::budget::Effort;
+use crate::fpm::catalogue::{self, Entry};
+use crate::fpm::sampled::{Formats, Group, Record, Settled, Subject, run_batch, run_group};
+use crate::fpm::self_check;
+use crate::fpm::shrink::{Freedom, shrink};
+use crate::fpm::sweep::{Plan, Swept, chunks};
+use crate::fpm::tally::Account;
+use crate::fpm::yardstick::{Norm, Yardstick};
+use crate::lane::Lane;
+use crate::parameters::{SWEPT, grid};
+use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
+use tiebreak_impls::fpm::{Channel, Kernel, Params};
+use tiebreak_reports::ledger::{CatalogueRun, Coverage, Finding, OutsideDomain, SelfCheck};
+
+/// Channels of one task: enough for a per-channel batch or two, few enough for many tasks.
+const GROUP: usize = 10;
+
+/// Verifies `kernels` in `lanes`.
+pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[Lane]) -> Result<Part> {
+    let channels = channels(request);
+    let mut part = Part::default();
+    let covered = covered(request, kernels, &channels, &mut part)?;
+    let reference = Norm::new(request.reference);
+    let mut subjects = Vec::new();
+    for kernel in &covered {
+        for lane in lanes {
+            if lane.isa_path(OP, kernel.name).is_some() {
+                subjects.push(Subject::new(kernel, lane, Some(&reference))?);
+            } else {
+                part.findings.push(not_offered(kernel.name, lane));
+            }
+        }
+    }
+    if request.x.is_none() && request.q == 31 {
+        part.extend(run_catalogue(request, &subjects, lanes)?);
+    }
+    let sweeps = request.effort == Effort::Exhaustive && request.x.is_none();
+    if !(sweeps && matches!(request.pairs, Pairs::Given(_))) {
+        for (subject, record) in subjects.iter().zip(sampled(request, &subjects, &channels)) {
+            rows::record(request, subject, &record, Coverage::Sampled, &mut part);
+        }
+    }
+    if sweeps {
+        let swept = if request.pairs == Pairs::Grid { SWEPT.to_vec() } else { distinct(&channels) };
+        for (subject, record) in subjects.iter().zip(sweep(&subjects, &swept)) {
+            if record.parameters > 0 {
+                rows::record(request, subject, &record, Coverage::Exhaustive, &mut part);
+            }
+        }
+    }
+    if request.kernels.is_empty() && request.x.is_none() {
+        let checks = self_checks(request, lanes)?;
+        part.findings.extend(checks.iter().filter(|c| !c.passed).map(failed_check));
+        part.self_checks = checks;
+    }
+    Ok(part)
+}
+
+fn channels(request: &Request) -> Vec<Channel> {
+    match &request.pairs {
+        Pairs::Grid => grid(request.effort, request.seed),
+        Pairs::Given(channels) => channels.clone(),
+    }
+}
+
+fn distinct(channels: &[Channel]) -> Vec<Channel> {
+    let mut out = channels.to_vec();
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+/// Kernels whose domain holds any of the parameters. The others are listed; one that was asked for by name is an error.
+fn covered(
+    request: &Request,
+    kernels: &[&'static Kernel],
+    channels: &[Channel],
+    part: &mut Part,
+) -> Result<Vec<&'static Kernel>> {
+    let mut out = Vec::new();
+    for kernel in kernels {
+        let domain = &kernel.contract.domain;
+        if channels.iter().any(|c| domain.contains(c.multiplier, c.shift, request.q)) {
+            out.push(*kernel);
+            continue;
+        }
+        let words = format!(
+            "multipliers {}..={}{}, shifts {}..={}, Q {}..={}",
+            domain.multipliers.start(),
+            domain.multipliers.end(),
+            if domain.multiple_of == 1 { String::new() } else { format!(" in steps of {}", domain.multiple_of) },
+            domain.shifts.start(),
+            domain.shifts.end(),
+            domain.q.start(),
+            domain.q.end(),
+        );
+        if !request.kernels.is_empty() {
+            bail!("{}: none of the given parameters is in its domain ({words})", kernel.name);
+        }
+        part.outside_domain.push(OutsideDomain { op: OP.to_owned(), kernel: kernel.name.to_owned(), domain: words });
+    }
+    Ok(out)
+}
+
+fn not_offered(kernel: &str, lane: &Lane) -> Finding {
+    Finding {
+        op: OP.to_owned(),
+        kernel: kernel.to_owned(),
+        lane: lane.name.clone(),
+        class: "not-run".to_owned(),
+        message: "not run: the lane's worker does not offer this kernel".to_owned(),
+        witness: None,
+    }
+}
+
+fn run_catalogue(request: &Request, subjects: &[Subject<'_>], lanes: &[Lane]) -> Result<Part> {
+    let entries = catalogue::read(catalogue::TEXT).context("suites/catalogue/fpm.txt")?;
+    let mut part = Part::default();
+    let records: Vec<Settled> = subjects.par_iter().map(|subject| catalogue_cases(subject, &entries)).collect();
+    for lane in lanes {
+        let mut run = CatalogueRun {
+            op: OP.to_owned(),
+            lane: lane.name.clone(),
+            cases: entries.len() as u64,
+            judged: 0,
+            broken: 0,
+        };
+        for (subject, record) in subjects.iter().zip(&records).filter(|(s, _)| s.lane.name == lane.name) {
+            run.judged += record.contract.tally.inputs;
+            run.broken += record.contract.tally.differ;
+            let mut found = Part::default();
+            rows::record(request, subject, record, Coverage::Sampled, &mut found);
+            part.findings.extend(found.findings);
+        }
+        part.catalogue.push(run);
+    }
+    Ok(part)
+}
+
+/// Each case in a vector's body and, for nine elements, in its tail.
+fn catalogue_cases(subject: &Subject<'_>, entries: &[Entry]) -> Settled {
+    let mut record = Record::default();
+    let mut lease = subject.lane.lease();
+    for entry in entries {
+        let Channel { multiplier, shift } = entry.channel;
+        if subject.kernel.contract.domain.contains(multiplier, shift, 31) {
+            let params = Params { q: 31, channels: vec![entry.channel] };
+            record.merge(run_batch(subject, &mut lease, &params, &[entry.x; 9], 0));
+        }
+    }
+    record.settle(subject)
+}
+
+fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel]) -> Vec<Settled> {
+    if let Some(x) = request.x {
+        return subjects.par_iter().map(|subject| one_case(request, subject, channels, x)).collect();
+    }
+    let groups: Vec<Group<'_>> = channels
+        .chunks(GROUP)
+        .enumerate()
+        .map(|(i, channels)| Group {
+            channels,
+            first: i * GROUP,
+            budget: request.effort.budget(),
+            formats: formats(request),
+            seed: request.seed,
+        })
+        .collect();
+    let bar = progress("fpm", groups.len());
+    let parts: Vec<Vec<Record>> = groups
+        .par_iter()
+        .map(|group| {
+            let records = run_group(group, subjects);
+            bar.inc(1);
+            records
+        })
+        .collect();
+    bar.finish_and_clear();
+    let mut totals = vec![Record::default(); subjects.len()];
+    for records in parts {
+        for (total, record) in totals.iter_mut().zip(records) {
+            total.merge(record);
+        }
+    }
+    let freedom = if request.pairs == Pairs::Grid { Freedom::Everything } else { Freedom::Accumulator };
+    let settled = |(subject, total): (&Subject<'_>, Record)| {
+        let mut settled = total.settle(subject);
+        simplify(subject, &mut settled, freedom);
+        settled
+    };
+    subjects.par_iter().zip(totals).map(settled).collect()
+}
+
+/// Formats of multiplier beside Q0.31: in a run of the grid all, otherwise the one asked for.
+fn formats(request: &Request) -> Formats {
+    match request.pairs {
+        Pairs::Grid => Formats::Q31AndOthers,
+        Pairs::Given(_) => Formats::Only(request.q),
+    }
+}
+
+/// One accumulator at every length up to nine: in a body, and in every tail.
+fn one_case(request: &Request, subject: &Subject<'_>, channels: &[Channel], x: i32) -> Settled {
+    let mut record = Record::default();
+    let mut lease = subject.lane.lease();
+    for channel in channels {
+        let params = Params { q: request.q, channels: vec![*channel] };
+        for len in 1..=9 {
+            record.merge(run_batch(subject, &mut lease, &params, &vec![x; len], 0));
+        }
+        record.parameters += 1;
+    }
+    record.settle(subject)
+}
+
+fn simplify(subject: &Subject<'_>, record: &mut Settled, freedom: Freedom) {
+    let simpler = |yardstick: &Yardstick, account: &mut Account| {
+        if let Some(seen) = &account.witness {
+            account.witness = Some(shrink(subject, yardstick, seen, freedom));
+        }
+    };
+    simpler(&subject.contract, &mut record.contract);
+    if let Some(reference) = &subject.reference {
+        simpler(reference, &mut record.reference);
+    }
+}
+
+/// Every accumulator of every channel in each subject's domain.
+fn sweep(subjects: &[Subject<'_>], channels: &[Channel]) -> Vec<Settled> {
+    let plans: Vec<(usize, Plan<'_>)> = subjects
+        .iter()
+        .enumerate()
+        .flat_map(|(i, subject)| {
+            let in_domain = |c: &&Channel| subject.kernel.contract.domain.contains(c.multiplier, c.shift, 31);
+            channels.iter().filter(in_domain).map(move |c| (i, Plan::new(subject, *c)))
+        })
+        .collect();
+    let bar = progress("fpm sweep", plans.len() * chunks().count());
+    let mut records = vec![Settled::default(); subjects.len()];
+    for (i, plan) in plans {
+        let starts: Vec<i64> = chunks().collect();
+        let parts: Vec<Swept> = starts
+            .par_iter()
+            .map(|start| {
+                let swept = plan.chunk(*start);
+                bar.inc(1);
+                swept
+            })
+            .collect();
+        let mut whole = Swept::default();
+        parts.into_iter().for_each(|p| whole.merge(p));
+        records[i].merge(plan.settle(whole));
+    }
+    bar.finish_and_clear();
+    records
+}
+
+fn self_checks(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
+    let checks: Result<Vec<Vec<SelfCheck>>, _> = lanes.par_iter().map(|lane| self_check::run(lane, request.seed)).collect();
+    Ok(checks?.concat())
+}
+
+fn failed_check(check: &SelfCheck) -> Finding {
+    Finding {
+        op: check.op.clone(),
+        kernel: check.name.clone(),
+        lane: check.lane.clone(),
+        class: "self-check".to_owned(),
+        message: tiebreak_reports::self_checks::describe(check),
+        witness: None,
+    }
+}

@@ -1,0 +1,96 @@
+//! Instructions in a run.
+
+use super::{Part, Request, progress};
+use crate::instruction::{Cases, OP, Outcome};
+use crate::lane::Lane;
+use anyhow::Result;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use tiebreak_impls::instruction::Kernel;
+use tiebreak_reports::ledger::{Against, Coverage, Finding, Row, Witness};
+use tiebreak_reports::text;
+
+/// Verifies `kernels` in `lanes`.
+pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[Lane]) -> Result<Part> {
+    let bar = progress(OP, kernels.len());
+    let budget = request.effort.budget();
+    let run = |kernel: &&'static Kernel| {
+        let cases = Cases::new(kernel, &budget, request.seed)?;
+        let outcomes: Vec<(&Lane, Outcome)> = lanes.iter().map(|lane| (lane, cases.run(lane))).collect();
+        bar.inc(1);
+        Ok::<_, anyhow::Error>((cases, outcomes))
+    };
+    let all: Vec<_> = kernels.par_iter().map(run).collect::<Result<_>>()?;
+    bar.finish_and_clear();
+    let mut part = Part::default();
+    for (cases, outcomes) in &all {
+        for (lane, outcome) in outcomes {
+            let row = row(request, cases, lane, outcome);
+            part.findings.extend(finding(cases, lane, outcome, row.witness.clone()));
+            part.rows.push(row);
+        }
+    }
+    Ok(part)
+}
+
+fn scheme(cases: &Cases) -> String {
+    format!("arm-{}", cases.mnemonic)
+}
+
+fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row {
+    let kernel = cases.kernel.name;
+    let counts = [("value", outcome.values), ("saturation-flag", outcome.flags)];
+    let classes: BTreeMap<String, u64> =
+        counts.into_iter().filter(|(_, n)| *n > 0).map(|(class, n)| (class.to_owned(), n)).collect();
+    let witness = outcome.witness.map(|w| Witness {
+        case: vec![("a".to_owned(), w.a.into()), ("b".to_owned(), w.b.into())],
+        got: w.got.into(),
+        expected: Some(w.expected.into()),
+        scheme: scheme(cases),
+        class: w.class.to_owned(),
+        because: "differs from the instruction's definition".to_owned(),
+        command: request.command.kernel(OP, kernel, &lane.name),
+    });
+    Row {
+        op: OP.to_owned(),
+        kernel: kernel.to_owned(),
+        lane: lane.name.clone(),
+        isa_path: lane.isa_path(OP, kernel).unwrap_or("not offered").to_owned(),
+        against: Against::Contract,
+        scheme: scheme(cases),
+        parameters: 0,
+        inputs: outcome.inputs,
+        coverage: if cases.exhaustive { Coverage::Exhaustive } else { Coverage::Sampled },
+        out_of_domain: 0,
+        differ: outcome.values + outcome.flags,
+        by_delta: BTreeMap::new(),
+        classes,
+        deviations: BTreeMap::new(),
+        witness,
+        seconds: outcome.seconds,
+    }
+}
+
+fn finding(
+    cases: &Cases,
+    lane: &Lane,
+    outcome: &Outcome,
+    witness: Option<Witness>,
+) -> Option<Finding> {
+    let (class, message) = match (&outcome.failure, &witness) {
+        (Some(failure), _) => (failure.class().to_owned(), failure.to_string()),
+        (None, Some(w)) => {
+            let wrong = outcome.values + outcome.flags;
+            (w.class.clone(), format!("{} of {} results are wrong", text::count(wrong), text::count(outcome.inputs)))
+        }
+        (None, None) => return None,
+    };
+    Some(Finding {
+        op: OP.to_owned(),
+        kernel: cases.kernel.name.to_owned(),
+        lane: lane.name.clone(),
+        class,
+        message,
+        witness,
+    })
+}

@@ -1,0 +1,215 @@
+//! One verification run: from what was asked to a ledger.
+
+mod again;
+mod fpm_op;
+mod instruction_op;
+mod rows;
+
+use crate::budget::Effort;
+use crate::lane::Lane;
+use crate::lane::config::Lanes;
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::Instant;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::{fpm as kernels, instruction, mutants};
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, Verdict};
+
+pub use again::Command;
+
+/// Operations that can be verified.
+pub const OPS: [&str; 2] = ["fpm", "instruction"];
+
+/// Where the parameters of a run come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pairs {
+    /// The directed grid and random pairs.
+    Grid,
+    /// The caller's.
+    Given(Vec<Channel>),
+}
+
+/// What is to be verified.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Operations, of [`OPS`].
+    pub ops: Vec<String>,
+    /// Kernels by name; all when empty.
+    pub kernels: Vec<String>,
+    /// Lanes by name; the default ones when empty.
+    pub lanes: Vec<String>,
+    /// Lanes that may be absent.
+    pub allow_not_run: Vec<String>,
+    /// How much.
+    pub effort: Effort,
+    /// Parameters.
+    pub pairs: Pairs,
+    /// One accumulator only.
+    pub x: Option<i32>,
+    /// Fractional bits of the given multipliers.
+    pub q: u32,
+    /// What differences are counted against.
+    pub reference: Scheme,
+    /// Seed of every stream.
+    pub seed: u64,
+    /// How to ask for this run again.
+    pub command: Command,
+    /// The lanes there are.
+    pub known_lanes: Lanes,
+}
+
+/// What a run gives.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The ledger.
+    pub ledger: Ledger,
+    /// Kept mismatches.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// What one operation adds to a ledger.
+#[derive(Default)]
+struct Part {
+    rows: Vec<ledger::Row>,
+    catalogue: Vec<ledger::CatalogueRun>,
+    outside_domain: Vec<ledger::OutsideDomain>,
+    self_checks: Vec<ledger::SelfCheck>,
+    findings: Vec<Finding>,
+    mismatches: Vec<Mismatch>,
+}
+
+/// Runs it. An error is one of usage; whatever goes wrong with a kernel or a lane is in the ledger.
+pub fn run(request: &Request) -> Result<Outcome> {
+    let begun = Instant::now();
+    let selected = select(request)?;
+    let (lanes, statuses) = open_lanes(request)?;
+    let mut part = Part { findings: not_run(&statuses), ..Part::default() };
+    if !selected.fpm.is_empty() {
+        part.extend(fpm_op::verify(request, &selected.fpm, &lanes)?);
+    }
+    if !selected.instructions.is_empty() {
+        part.extend(instruction_op::verify(request, &selected.instructions, &lanes)?);
+    }
+    let verdict = if part.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
+    let ledger = Ledger {
+        format: ledger::FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: request.command.whole(),
+        seed: request.seed,
+        effort: request.effort.name().to_owned(),
+        verdict,
+        seconds: begun.elapsed().as_secs_f64(),
+        lanes: statuses,
+        rows: part.rows,
+        catalogue: part.catalogue,
+        outside_domain: part.outside_domain,
+        self_checks: part.self_checks,
+        findings: part.findings,
+    };
+    Ok(Outcome { ledger, mismatches: part.mismatches })
+}
+
+impl Part {
+    fn extend(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+        self.catalogue.extend(other.catalogue);
+        self.outside_domain.extend(other.outside_domain);
+        self.self_checks.extend(other.self_checks);
+        self.findings.extend(other.findings);
+        self.mismatches.extend(other.mismatches);
+    }
+}
+
+/// Kernels to run, by operation.
+struct Selected {
+    fpm: Vec<&'static kernels::Kernel>,
+    instructions: Vec<&'static instruction::Kernel>,
+}
+
+/// Everything that can be named with `--kernel` for these operations, mutants last.
+pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    if ops.iter().any(|op| op == "fpm") {
+        names.extend(kernels::kernels().iter().map(|k| k.name));
+        names.extend(mutants::fpm::mutants().iter().map(|m| m.kernel.name));
+        names.extend(mutants::process().iter().map(|m| m.kernel.name));
+    }
+    if ops.iter().any(|op| op == "instruction") {
+        names.extend(instruction::kernels().iter().map(|k| k.name));
+    }
+    names
+}
+
+fn find_fpm(name: &str) -> Option<&'static kernels::Kernel> {
+    kernels::find(name)
+        .or_else(|| mutants::fpm::find(name).map(|m| &m.kernel))
+        .or_else(|| mutants::process().iter().map(|m| &m.kernel).find(|k| k.name == name))
+}
+
+fn select(request: &Request) -> Result<Selected> {
+    let has = |op: &str| request.ops.iter().any(|o| o == op);
+    if request.kernels.is_empty() {
+        // The grid of other operations has no accumulator or multiplier: they run only in a run that names none.
+        let all_ops = request.pairs == Pairs::Grid;
+        return Ok(Selected {
+            fpm: if has("fpm") { kernels::kernels().iter().collect() } else { Vec::new() },
+            instructions: if has("instruction") && all_ops { instruction::kernels().iter().collect() } else { Vec::new() },
+        });
+    }
+    let mut selected = Selected { fpm: Vec::new(), instructions: Vec::new() };
+    for name in &request.kernels {
+        match (find_fpm(name).filter(|_| has("fpm")), instruction::find(name).filter(|_| has("instruction"))) {
+            (Some(kernel), _) => selected.fpm.push(kernel),
+            (_, Some(kernel)) => selected.instructions.push(kernel),
+            _ => return Err(unknown("kernel", name, kernel_names(&request.ops)).into()),
+        }
+    }
+    Ok(selected)
+}
+
+fn open_lanes(request: &Request) -> Result<(Vec<Lane>, Vec<ledger::Lane>)> {
+    let names = if request.lanes.is_empty() { request.known_lanes.default_names() } else { request.lanes.clone() };
+    let (mut lanes, mut statuses) = (Vec::new(), Vec::new());
+    for name in names {
+        let status = match Lane::open(&name, &request.known_lanes)? {
+            Ok(lane) => {
+                let ran = LaneStatus::Ran { arch: lane.hello.arch.clone(), via: lane.via() };
+                lanes.push(lane);
+                ran
+            }
+            Err(reason) => LaneStatus::NotRun { reason, allowed: request.allow_not_run.contains(&name) },
+        };
+        statuses.push(ledger::Lane { name, status });
+    }
+    Ok((lanes, statuses))
+}
+
+/// Invariant 4: a lane that was asked for and did not run breaks the run, unless the caller allowed it by name.
+fn not_run(lanes: &[ledger::Lane]) -> Vec<Finding> {
+    lanes
+        .iter()
+        .filter_map(|lane| match &lane.status {
+            LaneStatus::NotRun { reason, allowed: false } => Some(Finding {
+                op: String::new(),
+                kernel: String::new(),
+                lane: lane.name.clone(),
+                class: "not-run".to_owned(),
+                message: format!("not run: {reason}; `--allow-not-run {}` accepts that", lane.name),
+                witness: None,
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress(what: &str, tasks: usize) -> ProgressBar {
+    let bar = ProgressBar::new(tasks as u64);
+    if let Ok(style) = ProgressStyle::with_template("{msg:20} {wide_bar} {pos}/{len} {eta}") {
+        bar.set_style(style);
+    }
+    bar.set_message(what.to_owned());
+    bar
+}

@@ -1,0 +1,146 @@
+//! From records to rows, witnesses, findings and mismatches of the ledger.
+
+use super::{Part, Request};
+use crate::fpm::hypotheses::class;
+use crate::fpm::sampled::{Settled, Subject, Unanswered};
+use crate::fpm::tally::{Account, Seen};
+use crate::fpm::yardstick::Yardstick;
+use tiebreak_reports::ledger::{Against, Coverage, Finding, Mismatch, Row, Witness};
+use tiebreak_reports::text;
+
+/// Name of the operation.
+pub(super) const OP: &str = "fpm";
+
+/// The arguments of a case by name; the place only where it matters.
+fn case(seen: &Seen) -> Vec<(String, i64)> {
+    let c = seen.case();
+    let mut out: Vec<(String, i64)> = vec![
+        ("x".to_owned(), c.x.into()),
+        ("m".to_owned(), c.channel.multiplier.into()),
+        ("s".to_owned(), c.channel.shift.into()),
+    ];
+    if c.q != 31 {
+        out.push(("q".to_owned(), c.q.into()));
+    }
+    if matches!(seen.explanation.class, class::POSITION | class::STALE_DEVIATION) {
+        out.extend([("index".to_owned(), c.index as i64), ("len".to_owned(), c.len as i64)]);
+    }
+    out
+}
+
+fn witness(request: &Request, subject: &Subject<'_>, seen: &Seen) -> Witness {
+    let c = seen.case();
+    Witness {
+        case: case(seen),
+        got: seen.observation.got.into(),
+        expected: Some(seen.expected),
+        scheme: seen.scheme.clone(),
+        class: seen.explanation.class.to_owned(),
+        because: seen.explanation.because.clone(),
+        command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
+    }
+}
+
+/// Writes one subject's record into the ledger: two rows, and a finding for everything outside the contract.
+pub(super) fn record(request: &Request, subject: &Subject<'_>, record: &Settled, coverage: Coverage, part: &mut Part) {
+    let sides = [(Some(&subject.contract), &record.contract), (subject.reference.as_ref(), &record.reference)];
+    for (yardstick, account) in sides {
+        let Some(yardstick) = yardstick else { continue };
+        part.rows.push(row(request, subject, yardstick, account, record, coverage));
+        part.mismatches.extend(account.kept.iter().map(|seen| mismatch(subject, yardstick, seen)));
+        part.findings.extend(broken(request, subject, yardstick, account));
+    }
+    part.findings.extend(record.failures.iter().map(|failure| unanswered(request, subject, failure)));
+}
+
+fn row(
+    request: &Request,
+    subject: &Subject<'_>,
+    yardstick: &Yardstick,
+    account: &Account,
+    record: &Settled,
+    coverage: Coverage,
+) -> Row {
+    let named = |map: &std::collections::BTreeMap<&'static str, u64>| {
+        map.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect()
+    };
+    Row {
+        op: OP.to_owned(),
+        kernel: subject.kernel.name.to_owned(),
+        lane: subject.lane.name.clone(),
+        isa_path: subject.lane.isa_path(OP, subject.kernel.name).unwrap_or("not offered").to_owned(),
+        against: yardstick.against,
+        scheme: yardstick.scheme().label(),
+        parameters: record.parameters,
+        inputs: account.tally.inputs,
+        coverage,
+        out_of_domain: account.tally.out_of_domain,
+        differ: account.tally.differ,
+        by_delta: account.tally.by_delta.iter().map(|(delta, n)| (delta.to_string(), *n)).collect(),
+        classes: named(&account.classes),
+        deviations: named(&account.tally.deviations),
+        witness: account.witness.as_ref().map(|seen| witness(request, subject, seen)),
+        seconds: record.seconds,
+    }
+}
+
+fn mismatch(subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismatch {
+    Mismatch {
+        op: OP.to_owned(),
+        kernel: subject.kernel.name.to_owned(),
+        lane: subject.lane.name.clone(),
+        against: yardstick.against,
+        scheme: seen.scheme.clone(),
+        case: text::case(&case(seen)),
+        got: seen.observation.got.into(),
+        expected: seen.expected,
+        class: seen.explanation.class.to_owned(),
+    }
+}
+
+/// Any difference from the contract; and, from the reference, one that nothing explains.
+fn broken(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, account: &Account) -> Option<Finding> {
+    let seen = account.witness.as_ref()?;
+    let message = match yardstick.against {
+        Against::Contract => {
+            format!("differs from its contract on {} of {} inputs", text::count(account.tally.differ), text::count(account.tally.inputs))
+        }
+        Against::Reference => {
+            let n = account.classes.get(class::UNEXPLAINED)?;
+            format!("differs from the reference on {} inputs for no known reason", text::count(*n))
+        }
+    };
+    Some(Finding {
+        op: OP.to_owned(),
+        kernel: subject.kernel.name.to_owned(),
+        lane: subject.lane.name.clone(),
+        class: seen.explanation.class.to_owned(),
+        message,
+        witness: Some(witness(request, subject, seen)),
+    })
+}
+
+fn unanswered(request: &Request, subject: &Subject<'_>, unanswered: &Unanswered) -> Finding {
+    let witness = unanswered.case.map(|c| Witness {
+        case: vec![
+            ("x".to_owned(), c.x.into()),
+            ("m".to_owned(), c.channel.multiplier.into()),
+            ("s".to_owned(), c.channel.shift.into()),
+        ],
+        got: 0,
+        expected: None,
+        scheme: String::new(),
+        class: unanswered.failure.class().to_owned(),
+        because: unanswered.failure.to_string(),
+        command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
+    });
+    let again = if witness.is_some() { "" } else { "; it did not happen again when the batch was run again" };
+    Finding {
+        op: OP.to_owned(),
+        kernel: subject.kernel.name.to_owned(),
+        lane: subject.lane.name.clone(),
+        class: unanswered.failure.class().to_owned(),
+        message: format!("{} during {}{again}", unanswered.failure, unanswered.during),
+        witness,
+    }
+}
