@@ -9,14 +9,14 @@ use crate::simd::{Portable, Vector, strip_mine};
 /// `SRDHM`, then division by a power of two with ties away from zero: right, but not what is promised.
 pub(super) const DOUBLE_FOR_SINGLE: Mutant = scalar!(
     "mutant-double-rounding", "double rounding where single rounding is promised",
-    claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "double-rounding", "tensorflow issue 25087, ruy pull request 227",
+    claims "ties-up" on Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=0, ..Domain::ALL }, "double-rounding", "tensorflow issue 25087, ruy pull request 227",
     double, [(1, 1 << 30, -1): 1, not 0; (7984, 1583594044, -9): 12, not 11]
 );
 
 /// One rounding, ties up: right, but not what is promised.
 pub(super) const SINGLE_FOR_DOUBLE: Mutant = scalar!(
     "mutant-single-rounding", "single rounding where double rounding is promised",
-    claims "gemmlowp-double" on Domain { shifts: -31..=0, ..Domain::ALL }, "double-rounding", "tensorflow issue 25087, ruy pull request 227",
+    claims "gemmlowp-double" on Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=0, ..Domain::ALL }, "double-rounding", "tensorflow issue 25087, ruy pull request 227",
     single, [(1, 1 << 30, -1): 0, not 1; (7984, 1583594044, -9): 11, not 12]
 );
 

@@ -81,7 +81,7 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
         }
         _ => add(class::MISSING_SATURATION, "the result wraps".to_owned(), steps.clone(), Overflow::Wrap),
     }
-    for (class, because, changed) in narrow_words().into_iter().chain(other_structures(&steps)) {
+    for (class, because, changed) in one_rounding(&steps).into_iter().chain(narrow_words()).chain(two_roundings()) {
         add(class, because, changed, overflow);
     }
     out
@@ -205,16 +205,21 @@ fn floor_then_shift(left_fit: Step) -> Vec<Step> {
     ]
 }
 
-/// One rounding where two are promised, two where one is, and sequences that lose part of their second rounding.
-fn other_structures(steps: &[Step]) -> Vec<Change> {
+/// One rounding where two are promised.
+fn one_rounding(steps: &[Step]) -> Vec<Change> {
     let rounds = steps.iter().filter(|s| matches!(s, Step::Round(_))).count();
-    let mut out = Vec::new();
-    if rounds > 1 {
-        for rule in RoundingRule::ALL.into_iter().filter(|r| r.is_nearest()) {
+    let rules = RoundingRule::ALL.into_iter().filter(|rule| rounds > 1 && rule.is_nearest());
+    rules
+        .map(|rule| {
             let single = vec![PRODUCT, Step::Scale(Exponent::Whole), Step::Round(rule)];
-            out.push((class::DOUBLE_ROUNDING, format!("one rounding ({}) where two are promised", rule.name()), single));
-        }
-    }
+            (class::DOUBLE_ROUNDING, format!("one rounding ({}) where two are promised", rule.name()), single)
+        })
+        .collect()
+}
+
+/// Two roundings, also where the second lost its fixup or the first its truncation.
+fn two_roundings() -> Vec<Change> {
+    let mut out = Vec::new();
     for second in [TiesUp, TiesAway, TiesEven, TiesDown, TiesToZero] {
         let mut double = high_multiply(TiesUp, Step::Saturate);
         double.extend([Step::Scale(Exponent::Right), Step::Round(second)]);
