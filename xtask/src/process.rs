@@ -80,9 +80,10 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// The command as one would type it.
+/// The command as one would type it, without the directory of its program.
 pub(crate) fn line(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 

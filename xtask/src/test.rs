@@ -130,9 +130,10 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
     let result = match step {
         Step::Lanes => build_lanes(workspace, probe),
         Step::Fmt => check(step, workspace.cargo().args(["fmt", "--all", "--check"])),
-        Step::Clippy => {
-            check(step, workspace.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
-        }
+        Step::Clippy => check(
+            step,
+            workspace.cargo().args(["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        ),
         Step::ClippyAarch64 => check(step, &mut clippy_aarch64(workspace, probe)),
         Step::Unit => check(step, workspace.cargo().args(["test", "--release", "--workspace"])),
         Step::Aarch64 => {
@@ -158,9 +159,9 @@ fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
 }
 
-/// Clippy for aarch64. Debian's is driven as cargo's own clippy drives its driver.
+/// Clippy for aarch64 (in the release profile like everything here, so that dependencies are built once). Debian's is driven as cargo's own clippy drives its driver.
 fn clippy_aarch64(workspace: &Workspace, probe: &Probe) -> Command {
-    let selection = ["--package", cargo::WORKER.0, "--all-targets"];
+    let selection = ["--release", "--package", cargo::WORKER.0, "--all-targets"];
     if let Some(Aarch64Rust::Private(private)) = &probe.rust {
         let mut command = cargo::aarch64(workspace, probe, "check");
         command.args(selection).env("RUSTC_WORKSPACE_WRAPPER", private.clippy_driver());
