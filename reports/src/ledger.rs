@@ -2,6 +2,7 @@
 //!
 //! The JSON form is stable: fields are added, never renamed or given another meaning, within one [`FORMAT`].
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -126,7 +127,7 @@ pub struct Row {
     pub out_of_domain: u64,
     /// Inputs on which the kernel differs.
     pub differ: u64,
-    /// The differing inputs by `got - expected`, as decimal text.
+    /// The differing inputs by `got - expected`, as decimal text; where there are very many, the rest under `other`.
     pub by_delta: BTreeMap<String, u64>,
     /// The differing inputs by class.
     pub classes: BTreeMap<String, u64>,
@@ -138,11 +139,14 @@ pub struct Row {
     pub seconds: f64,
 }
 
+/// Arguments by name, in the order in which the operation takes them.
+pub type Case = IndexMap<String, i64>;
+
 /// The smallest input that shows a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
     /// The case by argument, such as `x`, `m`, `s`.
-    pub case: Vec<(String, i64)>,
+    pub case: Case,
     /// What the kernel gave.
     pub got: i64,
     /// What the scheme gives; absent where the kernel gave nothing to compare (a crash).

@@ -24,12 +24,13 @@ pub struct Style {
 
 /// Draws a ledger for the terminal, with a newline at the end.
 pub fn render(ledger: &Ledger, style: Style) -> String {
-    let layout = Layout::fitting(ledger, style.width);
+    let condensed = view::condensed(ledger);
+    let layout = Layout::fitting(&condensed, style.width);
     let mut page = Page { style, out: String::new() };
     title(&mut page, ledger);
     lanes(&mut page, ledger);
-    all_kernels(&mut page, ledger, layout);
-    legend(&mut page, ledger, layout);
+    all_kernels(&mut page, &condensed, layout);
+    legend(&mut page, &condensed, layout);
     witnesses(&mut page, ledger);
     out_of_domain(&mut page, ledger);
     deviations(&mut page, ledger);
@@ -246,10 +247,12 @@ fn witnesses(page: &mut Page, ledger: &Ledger) {
 
 fn out_of_domain(page: &mut Page, ledger: &Ledger) {
     let mut table = bare_table();
-    for row in view::out_of_domain(ledger) {
+    let lines = view::out_of_domain(ledger).map(|row| {
         let kernel = view::kernel_label(ledger, row);
-        let n = text::count(row.out_of_domain);
-        table.add_row([kernel, row.lane.clone(), row.scheme.clone(), n]);
+        (vec![kernel, row.scheme.clone(), text::count(row.out_of_domain)], row.lane.as_str())
+    });
+    for (cells, lanes) in view::lanes_together(lines) {
+        table.add_row(cells.into_iter().chain([lanes.join(", ")]));
     }
     if !table.is_empty() {
         page.heading("Out of domain: inputs to which the scheme gives no int32, not compared");
@@ -259,13 +262,15 @@ fn out_of_domain(page: &mut Page, ledger: &Ledger) {
 
 fn deviations(page: &mut Page, ledger: &Ledger) {
     let mut table = bare_table();
-    for (row, class, n) in view::deviations(ledger) {
+    let lines = view::deviations(ledger).map(|(row, class, n)| {
         let kernel = view::kernel_label(ledger, row);
-        let seen = format!("{class}, seen on {} inputs", text::count(n));
-        table.add_row([kernel, row.lane.clone(), seen]);
+        (vec![kernel, format!("{class}, seen on {} inputs", text::count(n))], row.lane.as_str())
+    });
+    for (cells, lanes) in view::lanes_together(lines) {
+        table.add_row(cells.into_iter().chain([lanes.join(", ")]));
     }
     for stale in ledger.findings.iter().filter(|f| f.class == "stale-deviation") {
-        table.add_row([&stale.kernel, &stale.lane, &text::one_line(&stale.message)]);
+        table.add_row([&stale.kernel, &text::one_line(&stale.message), &stale.lane]);
     }
     if !table.is_empty() {
         page.heading("Declared deviations");

@@ -1,6 +1,6 @@
 //! How a number, a case, a witness and a finding read, the same in every report.
 
-use crate::ledger::{CatalogueRun, Coverage, Finding, LaneStatus, OutsideDomain, Verdict, Witness};
+use crate::ledger::{Case, CatalogueRun, Coverage, Finding, LaneStatus, OutsideDomain, Verdict, Witness};
 use std::collections::BTreeMap;
 
 /// A count with thousands separators: `4,294,967,296`.
@@ -39,15 +39,19 @@ pub fn delta(delta: &str) -> String {
     }
 }
 
-/// Differences by delta, the most frequent first (then the nearest to zero), one item each: `+1: 8,388,607`. Beyond `most`
+/// Differences by delta, one item each: `+1: 8,388,607`. One up and one down come first, then the most frequent. Beyond `most`
 /// items the rest are counted in a last one.
 pub fn deltas(by_delta: &BTreeMap<String, u64>, most: usize) -> Vec<String> {
-    let mut items: Vec<_> = by_delta.iter().collect();
-    items.sort_by_key(|(delta, n)| {
-        let value: i128 = delta.parse().unwrap_or(0);
-        (std::cmp::Reverse(**n), value.unsigned_abs(), value)
-    });
-    counted(items.into_iter().map(|(d, n)| (delta(d), *n)), most, "other delta")
+    let mut items: Vec<(i128, u64)> = by_delta.iter().filter_map(|(d, n)| Some((d.parse().ok()?, *n))).collect();
+    items.sort_by_key(|(d, n)| (d.abs() > 1, std::cmp::Reverse(*n), d.abs(), *d));
+    let mut out: Vec<String> =
+        items.iter().take(most).map(|(d, n)| format!("{}: {}", delta(&d.to_string()), count(*n))).collect();
+    let shown: u64 = items.iter().take(most).map(|(_, n)| n).sum();
+    match by_delta.values().sum::<u64>() - shown {
+        0 => {}
+        rest => out.push(format!("others: {}", count(rest))),
+    }
+    out
 }
 
 /// Differences by class, the most frequent first. A class alone needs no count: it has them all.
@@ -80,7 +84,7 @@ fn counted(items: impl ExactSizeIterator<Item = (String, u64)>, most: usize, res
 }
 
 /// A case: `x=-1 m=1073741825 s=-1`. Numbers are bare, to be pasted into a command or a catalogue.
-pub fn case(case: &[(String, i64)]) -> String {
+pub fn case(case: &Case) -> String {
     let arguments: Vec<_> = case.iter().map(|(name, value)| format!("{name}={value}")).collect();
     arguments.join(" ")
 }

@@ -1,6 +1,6 @@
 //! What several reports need to know of a ledger before they draw it: which rows belong together, and the totals.
 
-use crate::ledger::{Against, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
+use crate::ledger::{Against, Coverage, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
 use crate::text;
 use std::collections::BTreeSet;
 
@@ -168,4 +168,66 @@ pub(crate) fn deviations(ledger: &Ledger) -> impl Iterator<Item = (&Row, &str, u
 /// Rows with inputs to which their scheme gives no value.
 pub(crate) fn out_of_domain(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     ledger.rows.iter().filter(|row| row.out_of_domain > 0)
+}
+
+/// Lines that say the same of several lanes, once, with the lanes; in the order of their first appearance.
+pub(crate) fn lanes_together<'a>(
+    lines: impl Iterator<Item = (Vec<String>, &'a str)>,
+) -> Vec<(Vec<String>, Vec<&'a str>)> {
+    let mut together: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    for (cells, lane) in lines {
+        match together.iter_mut().find(|(known, _)| *known == cells) {
+            Some((_, lanes)) => lanes.push(lane),
+            None => together.push((cells, vec![lane])),
+        }
+    }
+    together
+}
+
+/// Kernels of one operation beyond which rows that have nothing to tell are summed up.
+const MANY: usize = 8;
+
+/// The ledger with the rows of each operation that is exact throughout, has no reference and very many kernels, in one row a
+/// lane: for a person to read. The files keep every row.
+pub(crate) fn condensed(ledger: &Ledger) -> Ledger {
+    let mut out = ledger.clone();
+    let ops: BTreeSet<&String> = ledger.rows.iter().map(|row| &row.op).collect();
+    for op in ops {
+        let rows: Vec<&Row> = ledger.rows.iter().filter(|row| row.op == *op).collect();
+        let quiet =
+            rows.iter().all(|row| row.differ == 0 && row.against == Against::Contract && row.out_of_domain == 0);
+        let kernels: BTreeSet<&String> = rows.iter().map(|row| &row.kernel).collect();
+        if quiet && kernels.len() > MANY {
+            out.rows.retain(|row| row.op != *op);
+            out.rows.extend(summed_up(&rows, kernels.len()));
+        }
+    }
+    out
+}
+
+/// One row a lane.
+fn summed_up(rows: &[&Row], kernels: usize) -> Vec<Row> {
+    let mut sums: Vec<Row> = Vec::new();
+    for row in rows {
+        match sums.iter_mut().find(|sum| sum.lane == row.lane) {
+            Some(sum) => {
+                sum.inputs += row.inputs;
+                sum.seconds += row.seconds;
+                sum.parameters = sum.parameters.max(row.parameters);
+                if sum.coverage != row.coverage {
+                    sum.coverage = Coverage::Sampled;
+                }
+                if sum.isa_path != row.isa_path {
+                    let family = sum.isa_path.split(':').next().unwrap_or_default();
+                    sum.isa_path = format!("{family}: each its own");
+                }
+            }
+            None => sums.push(Row {
+                kernel: format!("({kernels} kernels)"),
+                scheme: "the definition of each".to_owned(),
+                ..(*row).clone()
+            }),
+        }
+    }
+    sums
 }

@@ -106,7 +106,8 @@ impl Cases {
                 pairs.iter().flat_map(move |p| std::iter::repeat_n(operand(p), self.kernel.lanes))
             };
             let values: Vec<i32> = fill(|p| p.a).chain(fill(|p| p.b)).collect();
-            let order = Order { job: &job, input: Input::Values { len: values.len() / 2, values: &values }, misalign: 0 };
+            let order =
+                Order { job: &job, input: Input::Values { len: values.len() / 2, values: &values }, misalign: 0 };
             match lease.run(&order, &mut outs) {
                 Ok(()) => self.judge(pairs, &outs, &mut outcome),
                 Err(failure) => {

@@ -150,7 +150,7 @@ fn cell(ledger: &Ledger, line: &Line<'_>, column: Column, above: Option<&Row>) -
 }
 
 /// How many deltas or classes a cell names before it sums up the rest.
-const MOST: usize = 3;
+const MOST: usize = 2;
 
 fn classes(row: &Row) -> String {
     text::classes(&row.classes, MOST).join("\n")
@@ -165,11 +165,8 @@ fn against_contract(line: &Line<'_>) -> Cell {
         return Ink::Faint.cell("-");
     };
     match row.differ {
-        0 => Ink::Good.cell(among("exact".to_owned(), line, row)),
-        n => {
-            let text = format!("{} differ\n{}", text::count(n), classes(row));
-            Ink::Bad.cell(among(text, line, row))
-        }
+        0 => Ink::Good.cell("exact"),
+        n => Ink::Bad.cell(format!("{} differ\n{}", text::count(n), classes(row))),
     }
 }
 
@@ -185,7 +182,7 @@ fn against_reference(ledger: &Ledger, line: &Line<'_>, between: &str) -> Cell {
         Some(_) => text,
         None => format!("{}\n{text}", row.scheme),
     };
-    ink.cell(among(text, line, row))
+    ink.cell(text)
 }
 
 /// The differing inputs by delta, with their sum where not every delta is named.
@@ -196,9 +193,4 @@ fn differences(row: &Row, between: &str) -> String {
         n if n <= MOST => deltas,
         _ => format!("{} differ\n{deltas}", text::count(row.differ)),
     }
-}
-
-/// Says of how many inputs a cell speaks where it is not of all the line has.
-fn among(text: String, line: &Line<'_>, row: &Row) -> String {
-    if row.inputs == line.inputs() { text } else { format!("{text}\nof {}", text::count(row.inputs)) }
 }

@@ -56,7 +56,8 @@ fn as_json(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
     let schemes: Vec<_> = traces
         .iter()
         .map(|(scheme, trace)| {
-            let steps: Vec<_> = trace.steps.iter().map(|(name, v)| json!({"step": name, "value": v.to_string()})).collect();
+            let steps: Vec<_> =
+                trace.steps.iter().map(|(name, v)| json!({"step": name, "value": v.to_string()})).collect();
             let result = trace.result.as_ref().and_then(|r| r.to_i64());
             json!({"scheme": scheme.label(), "result": result, "steps": steps})
         })

@@ -91,7 +91,10 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let request = request(args)?;
     files::check_writable(&args.out)?;
     if let Some(jobs) = args.jobs {
-        rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global().context("cannot start --jobs threads")?;
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(jobs.into())
+            .build_global()
+            .context("cannot start --jobs threads")?;
     }
     let outcome = verify(&request)?;
     // Printed before it is written: what is computed is not lost to a full disk.

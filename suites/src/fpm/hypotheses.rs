@@ -98,7 +98,8 @@ fn one_step_changed(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
             let Step::Round(was) = *step else { continue };
             for rule in RoundingRule::ALL.into_iter().filter(|r| *r != was && r.is_nearest() == nearest) {
                 let class = if nearest { class::TIE_DIRECTION } else { class::TRUNCATION };
-                let place = if rounds > 1 { format!(" in \"{}\"", scheme.definition.steps[at].0) } else { String::new() };
+                let place =
+                    if rounds > 1 { format!(" in \"{}\"", scheme.definition.steps[at].0) } else { String::new() };
                 let because = format!("{} where {} is promised{place}", rule.name(), was.name());
                 out.push((class, because, replaced(steps, at, &[Step::Round(rule)])));
             }
@@ -234,7 +235,11 @@ fn two_roundings() -> Vec<Change> {
     for fit in [Step::Saturate, Step::Wrap] {
         let mut lost = high_multiply(TiesUp, fit);
         lost.extend([Step::FixupMasked, Step::Scale(Exponent::Right), Step::Round(TowardNegative)]);
-        out.push((class::FIXUP_LOST, "the fixup is masked but not reduced to a sign, and the shift floors".to_owned(), lost));
+        out.push((
+            class::FIXUP_LOST,
+            "the fixup is masked but not reduced to a sign, and the shift floors".to_owned(),
+            lost,
+        ));
         let floors = [PRODUCT, Step::NudgeBySign, Step::Scale(Exponent::Fraction), Step::Round(TowardNegative), fit];
         for second in [TiesAway, TiesUp] {
             let shift = [Step::Scale(Exponent::Right), Step::Round(second)];

@@ -56,11 +56,5 @@ impl Case {
 
 /// The case of element `index` of a batch.
 pub fn case(params: &Params, xs: &[i32], index: usize) -> Case {
-    Case {
-        x: xs[index],
-        channel: params.channels[index % params.channels.len()],
-        q: params.q,
-        index,
-        len: xs.len(),
-    }
+    Case { x: xs[index], channel: params.channels[index % params.channels.len()], q: params.q, index, len: xs.len() }
 }

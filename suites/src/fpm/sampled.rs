@@ -245,8 +245,7 @@ impl Group<'_> {
 pub fn run_group(group: &Group<'_>, subjects: &[Subject<'_>]) -> Vec<Record> {
     let mut records = vec![Record::default(); subjects.len()];
     let q = group.q();
-    let inputs: Vec<Vec<i32>> =
-        group.channels.iter().map(|c| accumulators(*c, q, &group.budget, group.seed)).collect();
+    let inputs: Vec<Vec<i32>> = group.channels.iter().map(|c| accumulators(*c, q, &group.budget, group.seed)).collect();
     for (subject, record) in subjects.iter().zip(&mut records) {
         let mut lease = subject.lane.lease();
         if subject.kernel.per_channel {

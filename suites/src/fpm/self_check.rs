@@ -24,7 +24,8 @@ pub fn run(lane: &Lane, seed: u64) -> Result<Vec<SelfCheck>, UnknownName> {
         checks.push(check_mutant(mutant, lane, &pairs, seed)?);
     }
     for control in mutants::controls() {
-        let contract = Contract { promise: control.against, domain: control.domain.clone(), ..control.left.contract.clone() };
+        let contract =
+            Contract { promise: control.against, domain: control.domain.clone(), ..control.left.contract.clone() };
         let kernel = Kernel { contract, ..control.left.clone() };
         let record = cases(&Subject::new(&kernel, lane, None)?, &pairs, seed);
         let (inputs, differ) = (record.contract.tally.inputs, record.contract.tally.differ);
@@ -71,7 +72,8 @@ fn check_mutant(mutant: &Mutant, lane: &Lane, pairs: &[Channel], seed: u64) -> R
     for w in mutant.witnesses {
         let params = Params { q: 31, channels: vec![Channel { multiplier: w.m, shift: w.s }] };
         let account = run_batch(&subject, &mut lease, &params, &[w.x; 5], 0).settle(&subject).contract;
-        let shown = |a: &Account| a.kept.iter().any(|s| s.observation.got == w.got && s.expected == i64::from(w.expected));
+        let shown =
+            |a: &Account| a.kept.iter().any(|s| s.observation.got == w.got && s.expected == i64::from(w.expected));
         if !shown(&account) {
             missing.push(format!("x={} m={} s={} does not give {} for {}", w.x, w.m, w.s, w.got, w.expected));
         }
@@ -99,4 +101,3 @@ fn check_mutant(mutant: &Mutant, lane: &Lane, pairs: &[Channel], seed: u64) -> R
         origin: mutant.origin.to_owned(),
     })
 }
-

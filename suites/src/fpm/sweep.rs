@@ -17,7 +17,7 @@ use tiebreak_reports::ledger::Against;
 /// Accumulators of one task.
 pub const CHUNK: i64 = 1 << 24;
 /// Accumulators of one batch in this process: input and output stay in a core's cache.
-const BLOCK_IN_PROCESS: usize = 1 << 14;
+pub const BLOCK_IN_PROCESS: usize = 1 << 14;
 /// Accumulators of one batch in a worker: enough to make a message's cost small.
 const BLOCK_IN_WORKER: usize = 1 << 16;
 /// Outputs that differ, and that do not, kept by each chunk as evidence for an explanation.
@@ -125,7 +125,8 @@ impl<'a> Plan<'a> {
         if start < 0 {
             starts.reverse();
         }
-        let order = |at: i64| Order { job: &job, input: Input::Range { start: at as i32, len: self.block }, misalign: 0 };
+        let order =
+            |at: i64| Order { job: &job, input: Input::Range { start: at as i32, len: self.block }, misalign: 0 };
         let (mut waiting, mut outs) = (VecDeque::new(), Vec::new());
         let mut next = starts.into_iter();
         // Two in flight: the worker computes one block while the other is judged.
@@ -150,13 +151,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Runs the blocks of a lost session one at a time.
-    fn again<'o>(
-        &self,
-        lost: &[i64],
-        lease: &mut Lease<'_>,
-        swept: &mut Swept,
-        order: &impl Fn(i64) -> Order<'o>,
-    ) {
+    fn again<'o>(&self, lost: &[i64], lease: &mut Lease<'_>, swept: &mut Swept, order: &impl Fn(i64) -> Order<'o>) {
         let mut outs = Vec::new();
         for &at in lost {
             if lease.run(&order(at), &mut outs).is_ok() {
@@ -188,7 +183,8 @@ impl<'a> Plan<'a> {
         Case { x, channel: self.channel, q: 31, index: 0, len: self.block }
     }
 
-    fn judge(&self, at: i64, outs: &[i32], swept: &mut Swept) {
+    /// Compares one block with the contract and with the reference.
+    pub fn judge(&self, at: i64, outs: &[i32], swept: &mut Swept) {
         let contract_held = self.compare(&self.contract, at, outs, &mut swept.contract, None);
         if let Some(reference) = &self.reference {
             let already = contract_held.then_some(&self.contract);
@@ -292,7 +288,12 @@ impl<'a> Plan<'a> {
                     Expected::OutOfDomain => None,
                     Expected::OneByOne => sweep.one(x),
                 };
-                assert_eq!(stepped, sweep.anchor(x), "the oracle disagrees with itself: {} at x={x}", sweep.scheme().label());
+                assert_eq!(
+                    stepped,
+                    sweep.anchor(x),
+                    "the oracle disagrees with itself: {} at x={x}",
+                    sweep.scheme().label()
+                );
             }
         }
     }
@@ -300,7 +301,8 @@ impl<'a> Plan<'a> {
     /// Names the cause of everything the sweep saw.
     pub fn settle(&self, swept: Swept) -> Settled {
         let holds = swept.contract.differ == 0;
-        let reference = self.subject.reference.as_ref().map(|yardstick| self.account(yardstick, swept.reference, holds));
+        let reference =
+            self.subject.reference.as_ref().map(|yardstick| self.account(yardstick, swept.reference, holds));
         Settled {
             parameters: 1,
             contract: self.account(&self.subject.contract, swept.contract, holds),

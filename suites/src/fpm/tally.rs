@@ -218,7 +218,8 @@ impl Account {
     fn seen_as(&self, yardstick: &Yardstick, (observation, expected): (Observation, i64)) -> Seen {
         let key = |case: &Case| (yardstick.zone_of(case), Regime::of(case.channel.shift));
         let same = |seen: &&Seen| key(seen.case()) == key(&observation.case);
-        let alike = |seen: &&Seen| seen.case().channel == observation.case.channel && seen.explanation.covers(&observation);
+        let alike =
+            |seen: &&Seen| seen.case().channel == observation.case.channel && seen.explanation.covers(&observation);
         let explanation = self
             .kept
             .iter()

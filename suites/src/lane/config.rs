@@ -34,10 +34,14 @@ impl Lanes {
     /// Read `path`.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).with_context(|| {
-            format!("cannot read the lanes file {}; `cargo xtask verify` writes one, and `--lane host` needs none", path.display())
+            format!(
+                "cannot read the lanes file {}; `cargo xtask verify` writes one, and `--lane host` needs none",
+                path.display()
+            )
         })?;
-        serde_json::from_str(&text)
-            .with_context(|| format!("{} is not a lanes file: {{\"lanes\":[{{\"name\":..,\"command\":[..]}}]}}", path.display()))
+        serde_json::from_str(&text).with_context(|| {
+            format!("{} is not a lanes file: {{\"lanes\":[{{\"name\":..,\"command\":[..]}}]}}", path.display())
+        })
     }
 
     /// The lanes of a run that names none: the host, and aarch64 natively or emulated, whichever this machine has.

@@ -261,7 +261,8 @@ fn sweep(subjects: &[Subject<'_>], channels: &[Channel]) -> Vec<Settled> {
 }
 
 fn self_checks(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
-    let checks: Result<Vec<Vec<SelfCheck>>, _> = lanes.par_iter().map(|lane| self_check::run(lane, request.seed)).collect();
+    let checks: Result<Vec<Vec<SelfCheck>>, _> =
+        lanes.par_iter().map(|lane| self_check::run(lane, request.seed)).collect();
     Ok(checks?.concat())
 }
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_impls::instruction::Kernel;
-use tiebreak_reports::ledger::{Against, Coverage, Finding, Row, Witness};
+use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Row, Witness};
 use tiebreak_reports::text;
 
 /// Verifies `kernels` in `lanes`.
@@ -43,7 +43,7 @@ fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row 
     let classes: BTreeMap<String, u64> =
         counts.into_iter().filter(|(_, n)| *n > 0).map(|(class, n)| (class.to_owned(), n)).collect();
     let witness = outcome.witness.map(|w| Witness {
-        case: vec![("a".to_owned(), w.a.into()), ("b".to_owned(), w.b.into())],
+        case: Case::from([("a".to_owned(), w.a.into()), ("b".to_owned(), w.b.into())]),
         got: w.got.into(),
         expected: Some(w.expected.into()),
         scheme: scheme(cases),
@@ -71,12 +71,7 @@ fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row 
     }
 }
 
-fn finding(
-    cases: &Cases,
-    lane: &Lane,
-    outcome: &Outcome,
-    witness: Option<Witness>,
-) -> Option<Finding> {
+fn finding(cases: &Cases, lane: &Lane, outcome: &Outcome, witness: Option<Witness>) -> Option<Finding> {
     let (class, message) = match (&outcome.failure, &witness) {
         (Some(failure), _) => (failure.class().to_owned(), failure.to_string()),
         (None, Some(w)) => {

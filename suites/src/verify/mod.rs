@@ -155,7 +155,11 @@ fn select(request: &Request) -> Result<Selected> {
         let all_ops = request.pairs == Pairs::Grid;
         return Ok(Selected {
             fpm: if has("fpm") { kernels::kernels().iter().collect() } else { Vec::new() },
-            instructions: if has("instruction") && all_ops { instruction::kernels().iter().collect() } else { Vec::new() },
+            instructions: if has("instruction") && all_ops {
+                instruction::kernels().iter().collect()
+            } else {
+                Vec::new()
+            },
         });
     }
     let mut selected = Selected { fpm: Vec::new(), instructions: Vec::new() };

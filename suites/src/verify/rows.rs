@@ -1,31 +1,36 @@
 //! From records to rows, witnesses, findings and mismatches of the ledger.
 
 use super::{Part, Request};
+use crate::fpm::Case;
 use crate::fpm::hypotheses::class;
 use crate::fpm::sampled::{Settled, Subject, Unanswered};
 use crate::fpm::tally::{Account, Seen};
 use crate::fpm::yardstick::Yardstick;
-use tiebreak_reports::ledger::{Against, Coverage, Finding, Mismatch, Row, Witness};
+use std::collections::BTreeMap;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Mismatch, Row, Witness};
 use tiebreak_reports::text;
 
 /// Name of the operation.
 pub(super) const OP: &str = "fpm";
 
 /// The arguments of a case by name; the place only where it matters.
-fn case(seen: &Seen) -> Vec<(String, i64)> {
+fn case(seen: &Seen) -> ledger::Case {
     let c = seen.case();
-    let mut out: Vec<(String, i64)> = vec![
-        ("x".to_owned(), c.x.into()),
-        ("m".to_owned(), c.channel.multiplier.into()),
-        ("s".to_owned(), c.channel.shift.into()),
-    ];
-    if c.q != 31 {
-        out.push(("q".to_owned(), c.q.into()));
-    }
+    let mut out = arguments(c);
     if matches!(seen.explanation.class, class::POSITION | class::STALE_DEVIATION) {
         out.extend([("index".to_owned(), c.index as i64), ("len".to_owned(), c.len as i64)]);
     }
     out
+}
+
+fn arguments(c: &Case) -> ledger::Case {
+    let Channel { multiplier, shift } = c.channel;
+    let mut out = vec![("x", i64::from(c.x)), ("m", multiplier.into()), ("s", shift.into())];
+    if c.q != 31 {
+        out.push(("q", c.q.into()));
+    }
+    out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn witness(request: &Request, subject: &Subject<'_>, seen: &Seen) -> Witness {
@@ -61,9 +66,7 @@ fn row(
     record: &Settled,
     coverage: Coverage,
 ) -> Row {
-    let named = |map: &std::collections::BTreeMap<&'static str, u64>| {
-        map.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect()
-    };
+    let named = |map: &BTreeMap<&'static str, u64>| map.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect();
     Row {
         op: OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
@@ -76,12 +79,24 @@ fn row(
         coverage,
         out_of_domain: account.tally.out_of_domain,
         differ: account.tally.differ,
-        by_delta: account.tally.by_delta.iter().map(|(delta, n)| (delta.to_string(), *n)).collect(),
+        by_delta: by_delta(&account.tally.by_delta),
         classes: named(&account.classes),
         deviations: named(&account.tally.deviations),
         witness: account.witness.as_ref().map(|seen| witness(request, subject, seen)),
         seconds: record.seconds,
     }
+}
+
+/// Distinct deltas that a ledger names; the rest are counted under `other`.
+const DELTAS: usize = 16;
+
+/// Small deltas first, then the most frequent; where an intermediate wraps there are thousands.
+fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
+    let mut deltas: Vec<(i64, u64)> = all.iter().map(|(d, n)| (*d, *n)).collect();
+    deltas.sort_by_key(|(d, n)| (d.unsigned_abs() > 2, std::cmp::Reverse(*n), *d));
+    let other: u64 = deltas.iter().skip(DELTAS).map(|(_, n)| n).sum();
+    let named = deltas.into_iter().take(DELTAS).map(|(d, n)| (d.to_string(), n));
+    named.chain((other > 0).then(|| ("other".to_owned(), other))).collect()
 }
 
 fn mismatch(subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismatch {
@@ -103,7 +118,11 @@ fn broken(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, accou
     let seen = account.witness.as_ref()?;
     let message = match yardstick.against {
         Against::Contract => {
-            format!("differs from its contract on {} of {} inputs", text::count(account.tally.differ), text::count(account.tally.inputs))
+            format!(
+                "differs from its contract on {} of {} inputs",
+                text::count(account.tally.differ),
+                text::count(account.tally.inputs)
+            )
         }
         Against::Reference => {
             let n = account.classes.get(class::UNEXPLAINED)?;
@@ -122,11 +141,7 @@ fn broken(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, accou
 
 fn unanswered(request: &Request, subject: &Subject<'_>, unanswered: &Unanswered) -> Finding {
     let witness = unanswered.case.map(|c| Witness {
-        case: vec![
-            ("x".to_owned(), c.x.into()),
-            ("m".to_owned(), c.channel.multiplier.into()),
-            ("s".to_owned(), c.channel.shift.into()),
-        ],
+        case: arguments(&c),
         got: 0,
         expected: None,
         scheme: String::new(),
