@@ -185,12 +185,12 @@ fn against_reference(ledger: &Ledger, line: &Line<'_>, between: &str) -> Cell {
     ink.cell(text)
 }
 
-/// The differing inputs by delta, with their sum where not every delta is named.
+/// The differing inputs by delta; only their sum where an intermediate wraps and deltas are as many as inputs.
 fn differences(row: &Row, between: &str) -> String {
     let deltas = text::deltas(&row.by_delta, MOST).join(between);
     match row.by_delta.len() {
         0 => format!("{} differ", text::count(row.differ)),
         n if n <= MOST => deltas,
-        _ => format!("{} differ\n{deltas}", text::count(row.differ)),
+        _ => format!("{} differ", text::count(row.differ)),
     }
 }

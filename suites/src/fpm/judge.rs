@@ -26,7 +26,7 @@ pub fn judge(yardstick: &Yardstick, params: &Params, xs: &[i32], outs: &[i32]) -
         tally.inputs += 1;
         let observation = Observation { case, got };
         if i64::from(got) == expected {
-            if index % stride == 0 || index + 4 >= outs.len() {
+            if index.is_multiple_of(stride) || index + 4 >= outs.len() {
                 agreeing[zone].push(observation);
             }
             note_deviation(&mut tally, yardstick, zone, &case, expected);
@@ -50,7 +50,7 @@ fn note_difference(tally: &mut Tally, zone: usize, stride: usize, observation: O
     let bucket = tally.buckets.entry((zone, Regime::of(case.channel.shift))).or_default();
     let count = bucket.counts.entry((case.channel, case.q)).or_default();
     *count += 1;
-    if *count <= KEPT as u64 || case.index % stride == 0 || case.index + 4 >= case.len {
+    if *count <= KEPT as u64 || case.index.is_multiple_of(stride) || case.index + 4 >= case.len {
         bucket.differing.push((observation, expected));
     }
 }
