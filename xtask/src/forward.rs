@@ -25,7 +25,11 @@ pub(crate) struct Forwarded {
 /// Every command that is forwarded: one that `tiebreak` gains is one line here.
 pub(crate) const FORWARDED: &[Forwarded] = &[
     Forwarded { name: "verify", about: "Verify kernels against the exact oracle, in every lane", lanes: true },
-    Forwarded { name: "case", about: "Evaluate one input in every kernel and scheme", lanes: true },
+    Forwarded {
+        name: "case",
+        about: "Evaluate one case: the exact value, and what each scheme makes of it",
+        lanes: false,
+    },
     Forwarded { name: "kernels", about: "List the kernels with their contracts", lanes: false },
     Forwarded { name: "schemes", about: "List the schemes", lanes: false },
 ];
