@@ -6,8 +6,8 @@ use crate::rounding::RoundingRule::{TiesUp, TowardNegative};
 use crate::word::Word;
 use rug::{Integer, Rational};
 
-/// What an instruction gives in one lane: the value, and whether it sets the cumulative saturation flag.
-pub type Lane = (Integer, bool);
+/// What an instruction gives in one lane, exactly: the value, and whether it sets the cumulative saturation flag.
+pub type ExactLane = (Integer, bool);
 
 /// An instruction by mnemonic. Operands are signed lanes; `b` is a lane of the second register (a shift amount is its low byte,
 /// signed), or the immediate, repeated.
@@ -61,8 +61,8 @@ impl Mnemonic {
         found.map(|(_, m)| *m).ok_or_else(|| unknown("instruction", name, Self::ALL.map(|(n, _)| n)))
     }
 
-    /// One lane of width `word`.
-    pub fn lane(self, word: Word, a: i64, b: i64) -> Lane {
+    /// One lane of width `word`, by its definition on big numbers.
+    pub fn lane_exact(self, word: Word, a: i64, b: i64) -> ExactLane {
         let (big_a, big_b) = (Integer::from(a), Integer::from(b));
         let fraction = |v: Integer| Rational::from(v) >> word.bits;
         match self {
@@ -79,6 +79,26 @@ impl Mnemonic {
             Sqshl => saturated(word, TowardNegative.round(&shifted(a, b))),
         }
     }
+
+    /// The same in machine integers, derived apart from [`Mnemonic::lane_exact`].
+    pub fn lane(self, word: Word, a: i64, b: i64) -> (i64, bool) {
+        let (n, a, b) = (b as i8, i128::from(a), i128::from(b));
+        let (exact, saturates) = match self {
+            Sqrdmulh => ((2 * a * b + (1 << (word.bits - 1))) >> word.bits, true),
+            Sqdmulh => ((2 * a * b) >> word.bits, true),
+            Sqadd => (a + b, true),
+            Sqshl => (shifted_fast(a, n, 0), true),
+            Srshl => (shifted_fast(a, n, 1), false),
+            Sshl => (shifted_fast(a, n, 0), false),
+            Add => (a + b, false),
+            Mul => (a * b, false),
+            And => (a & b, false),
+            Sshr => (a >> b, false),
+            Shl => (a << b, false),
+        };
+        let fitted = if saturates { word.saturate(exact) } else { word.wrap(exact) };
+        (fitted as i64, saturates && fitted != exact)
+    }
 }
 
 /// `a * 2^n`, n the low byte of `b` as a signed number.
@@ -86,8 +106,58 @@ fn shifted(a: i64, b: i64) -> Rational {
     Rational::from(a) << i32::from(b as i8)
 }
 
-fn saturated(word: Word, v: Integer) -> Lane {
+fn saturated(word: Word, v: Integer) -> ExactLane {
     let fitted = word.saturate_exact(&v);
     let saturates = fitted != v;
     (fitted, saturates)
+}
+
+/// `a * 2^n` in machine integers, n in -128..=127, rounded down after `bias * 2^(-n-1)` is added. Lanes have at most 32 bits, so
+/// beyond 64 places only the sign is left on the right, and on the left only whether there was anything.
+fn shifted_fast(a: i128, n: i8, bias: i128) -> i128 {
+    match i32::from(n) {
+        n if n >= 0 => a << n.min(64),
+        n => (a + (bias << (-n - 1).min(64))) >> (-n).min(65),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agree(word: Word, a: i64, b: i64) {
+        for (name, mnemonic) in Mnemonic::ALL {
+            // Immediate shifts have no other amounts.
+            let immediate = matches!(mnemonic, Sshr | Shl);
+            if immediate && !(0..i64::from(word.bits)).contains(&b) {
+                continue;
+            }
+            let (value, saturates) = mnemonic.lane(word, a, b);
+            let (exact, exactly) = mnemonic.lane_exact(word, a, b);
+            assert_eq!((Integer::from(value), saturates), (exact, exactly), "{name} at {} bits: {a}, {b}", word.bits);
+        }
+    }
+
+    #[test]
+    fn both_forms_agree_on_every_pair_of_bytes() {
+        for a in -128..128 {
+            for b in -128..128 {
+                agree(Word { bits: 8 }, a, b);
+            }
+        }
+    }
+
+    #[test]
+    fn both_forms_agree_at_the_ends_of_wider_lanes() {
+        for bits in [16, 32] {
+            let top = 1i64 << (bits - 1);
+            let values: Vec<i64> =
+                [-top, 1 - top, top - 1, top - 2, top / 2, -top / 2].into_iter().chain(-70..70).collect();
+            for a in &values {
+                for b in &values {
+                    agree(Word { bits }, *a, *b);
+                }
+            }
+        }
+    }
 }
