@@ -14,6 +14,7 @@ use crate::lane::Lane;
 use crate::parameters::{SWEPT, grid};
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use tiebreak_impls::fpm::{Channel, Kernel, Params};
 use tiebreak_reports::ledger::{CatalogueRun, Coverage, Finding, OutsideDomain, SelfCheck};
 
@@ -36,9 +37,10 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
             }
         }
     }
-    if request.x.is_none() && request.q == 31 {
-        part.extend(run_catalogue(request, &subjects, lanes)?);
-    }
+    let catalogue = match (request.x, request.q) {
+        (None, 31) => run_catalogue(request, &subjects, lanes)?,
+        _ => Part::default(),
+    };
     let sweeps = request.effort == Effort::Exhaustive && request.x.is_none();
     if !(sweeps && matches!(request.pairs, Pairs::Given(_))) {
         for (subject, record) in subjects.iter().zip(sampled(request, &subjects, &channels)) {
@@ -53,12 +55,23 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
             }
         }
     }
+    part.extend(catalogue.without_findings_of(&part));
     if request.kernels.is_empty() && request.x.is_none() {
         let checks = self_checks(request, lanes)?;
         part.findings.extend(checks.iter().filter(|c| !c.passed).map(failed_check));
         part.self_checks = checks;
     }
     Ok(part)
+}
+
+impl Part {
+    /// Without findings that `other` has on more inputs: same kernel, lane and class.
+    fn without_findings_of(mut self, other: &Self) -> Self {
+        let key = |f: &Finding| (f.kernel.clone(), f.lane.clone(), f.class.clone());
+        let known: BTreeSet<_> = other.findings.iter().map(key).collect();
+        self.findings.retain(|f| !known.contains(&key(f)));
+        self
+    }
 }
 
 fn channels(request: &Request) -> Vec<Channel> {
