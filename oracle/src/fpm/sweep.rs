@@ -1,8 +1,9 @@
 //! Expected results for runs of consecutive accumulators at the speed of a kernel.
 //!
 //! A piece is `floor((m*x + c) / 2^k)`: from one accumulator to the next its numerator grows by `m`. The numerator is kept modulo
-//! 2^64 and placed so that the result's word is its upper half, shifted right; a step costs one addition, one shift
-//! and one narrowing, which compilers turn into vector code. Int32 words only.
+//! 2^64 and placed so that the result's word is its upper half, shifted right. A few accumulators are stepped side by side, the
+//! halves of their numerators apart: two additions, the carry between them and a shift, all on 32 bits, which compilers
+//! turn into vector code of any width without a shuffle. Int32 words only.
 
 use super::pieces::{Piece, fold};
 use super::{Parameters, Scheme};
@@ -43,6 +44,146 @@ impl Stepper {
         let numerator = self.numerator.wrapping_add(self.slope.wrapping_mul(i as u64));
         ((numerator >> 32) as i32) >> self.shift
     }
+
+    /// Whether `outs` are the expected results from here on.
+    #[inline(always)]
+    pub fn equals(&self, outs: &[i32]) -> bool {
+        let (whole, rest) = outs.as_chunks::<LANES>();
+        let mut lanes = Lanes::new(self);
+        // A difference is seen now and then rather than at each step: there is mostly none.
+        for some in whole.chunks(128) {
+            let mut differ = [0; LANES];
+            for outs in some {
+                for l in 0..LANES {
+                    differ[l] |= outs[l] ^ lanes.result(l);
+                }
+                lanes.advance();
+            }
+            if differ != [0; LANES] {
+                return false;
+            }
+        }
+        let done = outs.len() - rest.len();
+        rest.iter().enumerate().all(|(i, &got)| got == self.ahead(done + i))
+    }
+
+    /// How `outs` differ from the expected results from here on; nothing when some differ by more than one.
+    #[inline(always)]
+    pub fn differences(&self, outs: &[i32]) -> Option<Differences> {
+        let (whole, rest) = outs.as_chunks::<LANES>();
+        let mut lanes = Lanes::new(self);
+        let (mut sums, mut sizes, mut any) = ([0i32; LANES], [0u32; LANES], [0u32; LANES]);
+        for outs in whole {
+            for l in 0..LANES {
+                let delta = outs[l].wrapping_sub(lanes.result(l));
+                let size = delta.unsigned_abs();
+                sums[l] = sums[l].wrapping_add(delta);
+                sizes[l] = sizes[l].wrapping_add(size);
+                any[l] |= size;
+            }
+            lanes.advance();
+        }
+        let mut far = any.iter().fold(0, |all, size| all | size) > 1;
+        // While every size is at most one these are exact: fewer than 2^31 outputs were added up.
+        let mut sum: i64 = sums.iter().map(|n| i64::from(*n)).sum();
+        let mut differ: i64 = sizes.iter().map(|n| i64::from(*n)).sum();
+        let done = outs.len() - rest.len();
+        for (i, &got) in rest.iter().enumerate() {
+            let delta = i64::from(got) - i64::from(self.ahead(done + i));
+            far |= delta.abs() > 1;
+            sum += delta;
+            differ += delta.abs();
+        }
+        (!far).then(|| Differences { plus: ((differ + sum) / 2) as u64, minus: ((differ - sum) / 2) as u64 })
+    }
+
+    /// How `outs` differ from the expected results from here on, where each differs by at most one or by more than `small`: those
+    /// that do not differ by one are the last number. Nothing when some differ by something in between.
+    #[inline(always)]
+    pub fn far_differences(&self, outs: &[i32], small: u32) -> Option<(Differences, u64)> {
+        let (whole, rest) = outs.as_chunks::<LANES>();
+        let mut lanes = Lanes::new(self);
+        let (mut plus, mut minus, mut far, mut between) = ([0u32; LANES], [0u32; LANES], [0u32; LANES], [0u32; LANES]);
+        for outs in whole {
+            for l in 0..LANES {
+                let (got, expected) = (outs[l], lanes.result(l));
+                let size = got.abs_diff(expected);
+                plus[l] += u32::from((size == 1) & (got > expected));
+                minus[l] += u32::from((size == 1) & (got < expected));
+                far[l] += u32::from(size > small);
+                between[l] += u32::from(size > 1);
+            }
+            lanes.advance();
+        }
+        let total = |counts: [u32; LANES]| counts.iter().map(|n| u64::from(*n)).sum::<u64>();
+        let (mut all, mut far, mut between) =
+            (Differences { plus: total(plus), minus: total(minus) }, total(far), total(between));
+        let done = outs.len() - rest.len();
+        for (i, &got) in rest.iter().enumerate() {
+            let expected = self.ahead(done + i);
+            let size = got.abs_diff(expected);
+            all.plus += u64::from((size == 1) & (got > expected));
+            all.minus += u64::from((size == 1) & (got < expected));
+            far += u64::from(size > small);
+            between += u64::from(size > 1);
+        }
+        (far == between).then_some((all, far))
+    }
+}
+
+/// Outputs that differ by one, each way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// One more than expected.
+    pub plus: u64,
+    /// One less than expected.
+    pub minus: u64,
+}
+
+/// Accumulators stepped side by side. More are no faster.
+const LANES: usize = 8;
+
+/// Numerators of [`LANES`] consecutive accumulators.
+struct Lanes {
+    high: [i32; LANES],
+    /// Lower halves less 2^31, so that the signed comparison, the one that vector units have, orders them.
+    low: [i32; LANES],
+    step_high: i32,
+    step_low: i32,
+    /// A lower half below this has just carried.
+    carried: i32,
+    shift: u32,
+}
+
+impl Lanes {
+    #[inline(always)]
+    fn new(stepper: &Stepper) -> Self {
+        let numerators: [u64; LANES] =
+            std::array::from_fn(|l| stepper.numerator.wrapping_add(stepper.slope.wrapping_mul(l as u64)));
+        let step = stepper.slope.wrapping_mul(LANES as u64);
+        Self {
+            high: numerators.map(|n| (n >> 32) as i32),
+            low: numerators.map(|n| n as i32 ^ i32::MIN),
+            step_high: (step >> 32) as i32,
+            step_low: step as i32,
+            carried: step as i32 ^ i32::MIN,
+            shift: stepper.shift & 31,
+        }
+    }
+
+    #[inline(always)]
+    fn result(&self, l: usize) -> i32 {
+        self.high[l] >> self.shift
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        for l in 0..LANES {
+            self.low[l] = self.low[l].wrapping_add(self.step_low);
+            let carry = i32::from(self.low[l] < self.carried);
+            self.high[l] = self.high[l].wrapping_add(self.step_high).wrapping_add(carry);
+        }
+    }
 }
 
 /// What is expected on a run of consecutive accumulators.
@@ -77,28 +218,37 @@ impl Sweep {
     }
 
     /// Splits `start .. start + len` into runs with one kind of expectation each: `(first, length, expected)`.
-    pub fn runs(&self, start: i64, len: usize) -> Vec<(i64, usize, Expected)> {
+    pub fn runs(&self, start: i64, len: usize) -> impl Iterator<Item = (i64, usize, Expected)> {
         let end = start + len as i64;
-        let Some(pieces) = &self.pieces else {
-            return vec![(start, len, Expected::OneByOne)];
-        };
-        let mut runs = Vec::new();
+        let pieces = self.pieces.as_deref();
+        let mut next = pieces.map_or(0, |pieces| pieces.partition_point(|p| p.hi < start));
         let mut x = start;
-        let mut next = pieces.partition_point(|p| p.hi < start);
-        while x < end {
-            let (stop, expected) = match pieces.get(next) {
-                Some(p) if p.lo <= x => {
+        std::iter::from_fn(move || {
+            if x >= end {
+                return None;
+            }
+            let (stop, expected) = match pieces.map(|pieces| pieces.get(next)) {
+                None => (end, Expected::OneByOne),
+                Some(Some(p)) if p.lo <= x => {
                     next += 1;
                     (p.hi + 1, Stepper::new(p, x).map_or(Expected::OneByOne, Expected::Stepped))
                 }
-                Some(p) => (p.lo, Expected::OutOfDomain),
-                None => (end, Expected::OutOfDomain),
+                Some(Some(p)) => (p.lo, Expected::OutOfDomain),
+                Some(None) => (end, Expected::OutOfDomain),
             };
-            let stop = stop.min(end);
-            runs.push((x, (stop - x) as usize, expected));
-            x = stop;
+            let first = x;
+            x = stop.min(end);
+            Some((first, (x - first) as usize, expected))
+        })
+    }
+
+    /// What is expected at `x`.
+    pub fn at(&self, x: i64) -> Option<i64> {
+        match self.runs(x, 1).next()?.2 {
+            Expected::Stepped(stepper) => Some(stepper.ahead(0).into()),
+            Expected::OutOfDomain => None,
+            Expected::OneByOne => self.one(x),
         }
-        runs
     }
 
     /// One expected result by the fast integer form.
@@ -110,5 +260,68 @@ impl Sweep {
     /// One expected result by big rationals.
     pub fn anchor(&self, x: i64) -> Option<i64> {
         self.scheme.exact(x, &self.parameters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sweep(scheme: &str, m: i32, s: i32) -> Sweep {
+        Sweep::new(Scheme::parse(scheme).expect("a scheme"), Parameters::q31(m, s))
+    }
+
+    fn stepper(sweep: &Sweep, x: i64, len: usize) -> Stepper {
+        match sweep.runs(x, len).next() {
+            Some((first, n, Expected::Stepped(stepper))) if (first, n) == (x, len) => stepper,
+            other => panic!("not one run of steps: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn side_by_side_is_one_by_one() {
+        for (m, s) in
+            [(1_395_864_371, -8), (-1_395_864_371, -1), (i32::MAX, 0), (1 << 30, -2), (1, -31), (3, 7), (0, 0)]
+        {
+            let sweep = sweep("ties-up:wrap", m, s);
+            for start in [i64::from(i32::MIN), -70, 1 << 20] {
+                for len in (0..40).chain([1023, 1024, 1025, 2051]).filter(|len| *len > 0) {
+                    let Some((_, len, Expected::Stepped(stepper))) = sweep.runs(start, len).next() else { continue };
+                    let right: Vec<i32> = (0..len).map(|i| stepper.ahead(i)).collect();
+                    assert!(stepper.equals(&right), "m={m} s={s} start={start} len={len}");
+                    assert_eq!(stepper.differences(&right), Some(Differences::default()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_difference_shows_in_every_position() {
+        let stepper = stepper(&sweep("ties-up:wrap", 1_395_864_371, -1), -500, 1100);
+        let mut outs: Vec<i32> = (0..1100).map(|i| stepper.ahead(i)).collect();
+        for i in 0..outs.len() {
+            for delta in [1, -1, 2, -2, i32::MIN, 1 << 16] {
+                let right = outs[i];
+                outs[i] = right.wrapping_add(delta);
+                assert!(!stepper.equals(&outs), "{delta} at {i}");
+                let expected = match delta {
+                    1 => Some(Differences { plus: 1, minus: 0 }),
+                    -1 => Some(Differences { plus: 0, minus: 1 }),
+                    _ => None,
+                };
+                assert_eq!(stepper.differences(&outs), expected, "{delta} at {i}");
+                let far = (delta.unsigned_abs() > 16).then(|| (Differences::default(), 1));
+                let near = expected.map(|differences| (differences, 0));
+                assert_eq!(stepper.far_differences(&outs, 16), near.or(far), "{delta} at {i}");
+                outs[i] = right;
+            }
+        }
+    }
+
+    #[test]
+    fn differences_are_counted_each_way() {
+        let stepper = stepper(&sweep("ties-up:wrap", 1_395_864_371, -1), -500, 1100);
+        let outs: Vec<i32> = (0..1100).map(|i| stepper.ahead(i) + [0, 1, -1, 1, 0][i % 5]).collect();
+        assert_eq!(stepper.differences(&outs), Some(Differences { plus: 440, minus: 220 }));
     }
 }

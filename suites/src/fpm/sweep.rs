@@ -3,15 +3,16 @@
 
 use super::classify::{Observation, by_own_scheme};
 use super::sampled::{Settled, Subject, Unanswered, isolate};
-use super::tally::{Account, Bucket, Regime, Seen, Tally};
+use super::tally::{Account, Bucket, FAR, Regime, Seen, Tally};
 use super::yardstick::Yardstick;
 use super::{Case, parameters};
 use crate::lane::{Failure, Input, Lease, Order};
+use fearless_simd::{Level, Simd, dispatch};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 use tiebreak_impls::fpm::{Channel, Params};
 use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
-use tiebreak_oracle::fpm::sweep::{Expected, Stepper, Sweep};
+use tiebreak_oracle::fpm::sweep::{Differences, Expected, Stepper, Sweep};
 use tiebreak_reports::ledger::Against;
 
 /// Accumulators of one task.
@@ -22,6 +23,8 @@ pub const BLOCK_IN_PROCESS: usize = 1 << 14;
 const BLOCK_IN_WORKER: usize = 1 << 16;
 /// Outputs that differ, and that do not, kept by each chunk as evidence for an explanation.
 const EVIDENCE: usize = 64;
+/// Deltas up to this, either way, are counted each; those beyond together.
+const SMALL: i64 = 16;
 
 /// The chunks that make up all accumulators.
 pub fn chunks() -> impl Iterator<Item = i64> {
@@ -38,6 +41,8 @@ pub struct Part {
     differing: Vec<(Observation, i64)>,
     agreeing: Vec<Observation>,
     smallest: Option<(Observation, i64)>,
+    /// Runs searched for evidence.
+    searched: usize,
 }
 
 /// One chunk's outcome.
@@ -76,6 +81,24 @@ impl Part {
             self.differ += n;
         }
     }
+
+    /// Counts deltas, 0 among them; returns how many there were.
+    fn deltas(&mut self, deltas: impl Iterator<Item = i64>) -> u64 {
+        let mut small = [0u64; 2 * SMALL as usize + 1];
+        let (mut far, mut all) = (0, 0);
+        for delta in deltas {
+            all += 1;
+            match small.get_mut((delta + SMALL) as usize) {
+                Some(n) => *n += 1,
+                None => far += 1,
+            }
+        }
+        for (delta, n) in (-SMALL..).zip(small).filter(|(delta, _)| *delta != 0) {
+            self.delta(delta, n);
+        }
+        self.delta(FAR, far);
+        all
+    }
 }
 
 impl Swept {
@@ -95,6 +118,7 @@ pub struct Plan<'a> {
     contract: Sweep,
     reference: Option<Sweep>,
     block: usize,
+    level: Level,
 }
 
 impl<'a> Plan<'a> {
@@ -110,6 +134,7 @@ impl<'a> Plan<'a> {
             contract: sweep(&subject.contract),
             reference: subject.reference.as_ref().map(sweep),
             block,
+            level: Level::new(),
         }
     }
 
@@ -195,17 +220,15 @@ impl<'a> Plan<'a> {
     /// Compares a block; true where all of it has a value and equals it. `equal_to` is a scheme the block has been found equal
     /// to: where both step alike there is nothing left to compare.
     fn compare(&self, sweep: &Sweep, at: i64, outs: &[i32], part: &mut Part, equal_to: Option<&Sweep>) -> bool {
-        let known = equal_to.map(|s| s.runs(at, outs.len()));
-        let runs = sweep.runs(at, outs.len());
-        if known.as_ref() == Some(&runs) && runs.iter().all(|r| matches!(r.2, Expected::Stepped(_))) {
-            part.inputs += outs.len() as u64;
-            return true;
-        }
         let before = (part.differ, part.out_of_domain);
-        for (x, len, expected) in runs {
+        let mut known = equal_to.map(|s| s.runs(at, outs.len()));
+        for run in sweep.runs(at, outs.len()) {
+            let alike = known.as_mut().and_then(Iterator::next) == Some(run);
+            let (x, len, expected) = run;
             let outs = &outs[(x - at) as usize..][..len];
             match expected {
                 Expected::OutOfDomain => part.out_of_domain += len as u64,
+                Expected::Stepped(_) if alike => part.inputs += len as u64,
                 Expected::Stepped(stepper) => self.stepped(&stepper, x, outs, part),
                 Expected::OneByOne => self.one_by_one(sweep, x, outs, part),
             }
@@ -215,36 +238,31 @@ impl<'a> Plan<'a> {
 
     fn stepped(&self, stepper: &Stepper, x: i64, outs: &[i32], part: &mut Part) {
         part.inputs += outs.len() as u64;
-        let near = tally_near(stepper, outs);
-        if near.differ == 0 {
+        if equal(self.level, stepper, outs) {
             return;
         }
-        if near.far {
-            for (i, &got) in outs.iter().enumerate() {
-                let delta = i64::from(got) - i64::from(stepper.ahead(i));
-                part.delta(delta, u64::from(delta != 0));
+        let near = differences(self.level, stepper, outs).map(|near| (near, 0));
+        match near.or_else(|| far_differences(self.level, stepper, outs)) {
+            Some((Differences { plus, minus }, far)) => {
+                part.delta(1, plus);
+                part.delta(-1, minus);
+                part.delta(FAR, far);
             }
-        } else {
-            part.delta(1, near.plus());
-            part.delta(-1, near.minus());
+            None => {
+                part.deltas(outs.iter().enumerate().map(|(i, got)| i64::from(*got) - i64::from(stepper.ahead(i))));
+            }
         }
         self.gather(x, outs, part, |i| Some(stepper.ahead(i).into()));
     }
 
     fn one_by_one(&self, sweep: &Sweep, x: i64, outs: &[i32], part: &mut Part) {
         let before = part.differ;
-        for (i, &got) in outs.iter().enumerate() {
-            match sweep.one(x + i as i64) {
-                None => part.out_of_domain += 1,
-                Some(expected) => {
-                    part.inputs += 1;
-                    let delta = i64::from(got) - expected;
-                    part.delta(delta, u64::from(delta != 0));
-                }
-            }
-        }
+        let expected = |i: usize| sweep.one(x + i as i64);
+        let inputs = part.deltas(outs.iter().enumerate().filter_map(|(i, got)| Some(i64::from(*got) - expected(i)?)));
+        part.inputs += inputs;
+        part.out_of_domain += outs.len() as u64 - inputs;
         if part.differ > before {
-            self.gather(x, outs, part, |i| sweep.one(x + i as i64));
+            self.gather(x, outs, part, expected);
         }
     }
 
@@ -253,9 +271,11 @@ impl<'a> Plan<'a> {
         let last = x + outs.len() as i64 - 1;
         let nearest = if x <= 0 && last >= 0 { 0 } else { x.abs().min(last.abs()) };
         let hopeful = part.smallest.as_ref().is_none_or(|(o, _)| nearest <= i64::from(o.case.x).abs());
-        if !hopeful && part.differing.len() >= EVIDENCE && part.agreeing.len() >= EVIDENCE {
+        let full = part.differing.len() >= EVIDENCE && part.agreeing.len() >= EVIDENCE;
+        if !hopeful && (full || part.searched >= EVIDENCE) {
             return;
         }
+        part.searched += 1;
         let from_zero: Box<dyn Iterator<Item = usize>> =
             if last <= 0 { Box::new((0..outs.len()).rev()) } else { Box::new(0..outs.len()) };
         let (mut differing, mut agreeing) = (0, 0);
@@ -283,17 +303,8 @@ impl<'a> Plan<'a> {
     fn anchor(&self, start: i64) {
         for sweep in std::iter::once(&self.contract).chain(&self.reference) {
             for x in [start, start + CHUNK / 2 - 1, start + CHUNK - 1] {
-                let stepped = match sweep.runs(x, 1)[0].2 {
-                    Expected::Stepped(stepper) => Some(stepper.ahead(0).into()),
-                    Expected::OutOfDomain => None,
-                    Expected::OneByOne => sweep.one(x),
-                };
-                assert_eq!(
-                    stepped,
-                    sweep.anchor(x),
-                    "the oracle disagrees with itself: {} at x={x}",
-                    sweep.scheme().label()
-                );
+                let (fast, exact) = (sweep.at(x), sweep.anchor(x));
+                assert_eq!(fast, exact, "the oracle disagrees with itself: {} at x={x}", sweep.scheme().label());
             }
         }
     }
@@ -349,32 +360,20 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Differences of a run as sums.
-struct Near {
-    differ: u32,
-    sum: i32,
-    far: bool,
+/// [`Stepper::equals`] by the vectors of this processor.
+#[inline(never)]
+fn equal(level: Level, stepper: &Stepper, outs: &[i32]) -> bool {
+    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.equals(outs)))
 }
 
-impl Near {
-    fn plus(&self) -> u64 {
-        (i64::from(self.differ) + i64::from(self.sum)) as u64 / 2
-    }
-
-    fn minus(&self) -> u64 {
-        (i64::from(self.differ) - i64::from(self.sum)) as u64 / 2
-    }
+/// [`Stepper::differences`] by the vectors of this processor.
+#[inline(never)]
+fn differences(level: Level, stepper: &Stepper, outs: &[i32]) -> Option<Differences> {
+    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.differences(outs)))
 }
 
-/// How many outputs differ from the stepped values, the sum of the differences, and whether any is not -1, 0 or 1. Without a
-/// branch, so that it runs at the speed of vector code.
-fn tally_near(stepper: &Stepper, outs: &[i32]) -> Near {
-    let (mut differ, mut sum, mut far) = (0u32, 0i32, 0u32);
-    for (i, &got) in outs.iter().enumerate() {
-        let delta = got.wrapping_sub(stepper.ahead(i));
-        differ += u32::from(delta != 0);
-        sum = sum.wrapping_add(delta);
-        far |= u32::from(delta.wrapping_add(1) as u32 > 2);
-    }
-    Near { differ, sum, far: far != 0 }
+/// [`Stepper::far_differences`] by the vectors of this processor.
+#[inline(never)]
+fn far_differences(level: Level, stepper: &Stepper, outs: &[i32]) -> Option<(Differences, u64)> {
+    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.far_differences(outs, SMALL as u32)))
 }

@@ -12,6 +12,10 @@ const KEPT: usize = 64;
 /// Differing outputs, and half as many agreeing ones, that one explanation must reproduce.
 const EVIDENCE: usize = 4096;
 
+/// Delta under which a sweep counts those that are not small, so that billions of outputs have few deltas. No int32 differs
+/// from another by it.
+pub const FAR: i64 = i64::MAX;
+
 /// A mismatch with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -109,7 +113,7 @@ pub struct Tally {
     pub out_of_domain: u64,
     /// Inputs on which the kernel differs.
     pub differ: u64,
-    /// By `got - expected`.
+    /// By `got - expected`; a sweep counts what is not small under [`FAR`].
     pub by_delta: BTreeMap<i64, u64>,
     /// Inputs that followed a declared deviation where it differs from the contract's scheme.
     pub deviations: BTreeMap<&'static str, u64>,

@@ -2,6 +2,7 @@
 
 use super::{Failure, Input, Order, Session};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use tiebreak_impls::Form;
 use tiebreak_impls::protocol::{Job, Source};
 use tiebreak_impls::worker::execute;
@@ -10,12 +11,14 @@ use tiebreak_impls::worker::execute;
 #[derive(Default)]
 pub(super) struct InProcess {
     waiting: VecDeque<Waiting>,
+    /// The last job, which the next batch mostly shares.
+    job: Option<Arc<Job>>,
     inputs: Vec<i32>,
     outputs: Vec<i32>,
 }
 
 struct Waiting {
-    job: Job,
+    job: Arc<Job>,
     len: usize,
     results: usize,
     source: Source,
@@ -30,12 +33,13 @@ impl Session for InProcess {
             Input::Values { values, .. } => [&vec![0; order.misalign][..], values].concat(),
             Input::Range { .. } => Vec::new(),
         };
-        let header = order.header();
+        let job = self.job.take().filter(|job| **job == *order.job).unwrap_or_else(|| Arc::new(order.job.clone()));
+        self.job = Some(Arc::clone(&job));
         self.waiting.push_back(Waiting {
-            job: header.job,
-            len: header.len,
+            job,
+            len: order.len(),
             results: order.results(),
-            source: header.source,
+            source: order.source(),
             values,
             misalign: order.misalign,
         });

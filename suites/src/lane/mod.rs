@@ -82,13 +82,17 @@ impl Order<'_> {
         }
     }
 
-    /// The header that a worker reads.
-    fn header(&self) -> Batch {
-        let source = match self.input {
+    /// Where a worker gets the inputs from.
+    fn source(&self) -> Source {
+        match self.input {
             Input::Values { values, .. } => Source::Payload { bytes: size_of_val(values) },
             Input::Range { start, .. } => Source::Range { start },
-        };
-        Batch { job: self.job.clone(), len: self.len(), source, misalign: self.misalign }
+        }
+    }
+
+    /// The header that a worker reads.
+    fn header(&self) -> Batch {
+        Batch { job: self.job.clone(), len: self.len(), source: self.source(), misalign: self.misalign }
     }
 
     /// Number of int32 results this batch must give.

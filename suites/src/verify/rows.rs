@@ -4,7 +4,7 @@ use super::{Part, Request};
 use crate::fpm::Case;
 use crate::fpm::hypotheses::class;
 use crate::fpm::sampled::{Settled, Subject, Unanswered};
-use crate::fpm::tally::{Account, Seen};
+use crate::fpm::tally::{Account, FAR, Seen};
 use crate::fpm::yardstick::Yardstick;
 use std::collections::BTreeMap;
 use tiebreak_impls::fpm::Channel;
@@ -92,9 +92,10 @@ const DELTAS: usize = 16;
 
 /// Small deltas first, then the most frequent; where an intermediate wraps there are thousands.
 fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
-    let mut deltas: Vec<(i64, u64)> = all.iter().map(|(d, n)| (*d, *n)).collect();
+    let mut deltas: Vec<(i64, u64)> = all.iter().map(|(d, n)| (*d, *n)).filter(|(d, _)| *d != FAR).collect();
     deltas.sort_by_key(|(d, n)| (d.unsigned_abs() > 2, std::cmp::Reverse(*n), *d));
-    let other: u64 = deltas.iter().skip(DELTAS).map(|(_, n)| n).sum();
+    let unnamed: u64 = deltas.iter().skip(DELTAS).map(|(_, n)| n).sum();
+    let other = unnamed + all.get(&FAR).copied().unwrap_or(0);
     let named = deltas.into_iter().take(DELTAS).map(|(d, n)| (d.to_string(), n));
     named.chain((other > 0).then(|| ("other".to_owned(), other))).collect()
 }
