@@ -1,0 +1,76 @@
+//! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak-suites`.
+//!
+//! Arguments behind `--`: `sweep`, `forms`, `lane` (all when none is named), `--lanes FILE`, `--json FILE`.
+
+mod forms;
+mod lane;
+mod sweep;
+mod timing;
+
+use std::path::PathBuf;
+
+/// One line of the result.
+#[derive(serde::Serialize)]
+struct Measured {
+    /// Section.
+    section: &'static str,
+    /// What was measured.
+    what: String,
+    /// Its numbers.
+    numbers: Vec<(&'static str, f64)>,
+    /// What the project asks of it, and whether it holds.
+    wanted: Option<(String, bool)>,
+}
+
+struct Arguments {
+    sections: Vec<String>,
+    lanes: PathBuf,
+    json: PathBuf,
+}
+
+fn arguments() -> Result<Option<Arguments>, String> {
+    let tmp = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let target = tmp.parent().unwrap_or(&tmp).join("tiebreak");
+    let mut out = Arguments { sections: Vec::new(), lanes: target.join("lanes.json"), json: target.join("bench.json") };
+    let mut benches = false;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut path = || arguments.next().map(PathBuf::from).ok_or(format!("{argument} wants a file"));
+        match argument.as_str() {
+            "--bench" => benches = true,
+            "--lanes" => out.lanes = path()?,
+            "--json" => out.json = path()?,
+            "sweep" | "forms" | "lane" => out.sections.push(argument),
+            other => {
+                return Err(format!("`{other}`: name sections of sweep, forms, lane; or --lanes FILE, --json FILE"));
+            }
+        }
+    }
+    // `cargo test --benches` starts this program without `--bench`: there is nothing to test.
+    Ok(benches.then_some(out))
+}
+
+fn main() -> Result<(), String> {
+    let Some(arguments) = arguments()? else { return Ok(()) };
+    let wanted = |name: &str| arguments.sections.is_empty() || arguments.sections.iter().any(|s| s == name);
+    let mut all = Vec::new();
+    if wanted("sweep") {
+        all.extend(sweep::run());
+    }
+    if wanted("forms") {
+        all.extend(forms::run());
+    }
+    if wanted("lane") {
+        all.extend(lane::run(&arguments.lanes));
+    }
+    println!("\nWhat the project asks for");
+    for m in &all {
+        if let Some((words, holds)) = &m.wanted {
+            println!("  {} {}: {words}", if *holds { "holds " } else { "BROKEN" }, m.what);
+        }
+    }
+    let text = serde_json::to_string_pretty(&all).map_err(|e| e.to_string())?;
+    let written = std::fs::create_dir_all(arguments.json.parent().unwrap_or(&arguments.json))
+        .and_then(|()| std::fs::write(&arguments.json, text));
+    written.map_err(|e| format!("{}: {e}", arguments.json.display()))
+}
