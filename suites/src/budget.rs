@@ -51,7 +51,7 @@ impl Effort {
                 sweep: false,
             },
             Self::Standard => Budget {
-                random_parameters: 1024,
+                random_parameters: 2048,
                 random_accumulators: 4096,
                 near_ties: 256,
                 position_parameters: 16,

@@ -20,6 +20,8 @@ use tiebreak_reports::ledger::{CatalogueRun, Coverage, Finding, OutsideDomain, S
 
 /// Channels of one task: enough for a per-channel batch or two, few enough for many tasks.
 const GROUP: usize = 10;
+/// Groups whose records are held before they are added up, in order: enough to keep every core busy, few enough to bound memory.
+const GROUPS_HELD: usize = 32;
 
 /// Verifies `kernels` in `lanes`.
 pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[Lane]) -> Result<Part> {
@@ -185,21 +187,23 @@ fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel]) ->
         })
         .collect();
     let bar = progress("fpm", groups.len());
-    let parts: Vec<Vec<Record>> = groups
-        .par_iter()
-        .map(|group| {
-            let records = run_group(group, subjects);
-            bar.inc(1);
-            records
-        })
-        .collect();
-    bar.finish_and_clear();
     let mut totals = vec![Record::default(); subjects.len()];
-    for records in parts {
-        for (total, record) in totals.iter_mut().zip(records) {
-            total.merge(record);
+    for some in groups.chunks(GROUPS_HELD) {
+        let parts: Vec<Vec<Record>> = some
+            .par_iter()
+            .map(|group| {
+                let records = run_group(group, subjects);
+                bar.inc(1);
+                records
+            })
+            .collect();
+        for records in parts {
+            for (total, record) in totals.iter_mut().zip(records) {
+                total.merge(record);
+            }
         }
     }
+    bar.finish_and_clear();
     let freedom = if request.pairs == Pairs::Grid { Freedom::Everything } else { Freedom::Accumulator };
     let settled = |(subject, total): (&Subject<'_>, Record)| {
         let mut settled = total.settle(subject);
