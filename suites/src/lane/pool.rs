@@ -4,6 +4,7 @@ use super::config::{Entry, HOST, Lanes};
 use super::in_process::InProcess;
 use super::process::Worker;
 use super::{Failure, Order, Session};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 use tiebreak_impls::protocol::{Hello, Job};
@@ -65,11 +66,15 @@ impl Lane {
         Ok(Self { name: entry.name.clone(), hello, place: Place::Worker(command), idle: Mutex::new(idle) })
     }
 
-    /// How the lane is reached, in words.
+    /// How the lane is reached, in words: programs by name, wherever on this machine they are.
     pub fn via(&self) -> String {
+        let name = |argument: &String| match Path::new(argument) {
+            path if path.is_absolute() => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            _ => argument.clone(),
+        };
         match &self.place {
             Place::InProcess => "in process".to_owned(),
-            Place::Worker(command) => command.join(" "),
+            Place::Worker(command) => command.iter().map(name).collect::<Vec<_>>().join(" "),
         }
     }
 
