@@ -1,1 +1,215 @@
-//! x
+//! What fuzz targets do with what a fuzzer makes up; the targets themselves are glue.
+
+use crate::accumulators::accumulators;
+use crate::budget::Effort;
+use crate::fpm::catalogue::{line, ready_line};
+use crate::fpm::judge::judge;
+use crate::fpm::sampled::{Record, Subject, run_batch};
+use crate::fpm::shrink::{Freedom, shrink};
+use crate::fpm::tally::Seen;
+use crate::fpm::yardstick::{Yardstick, in_domain};
+use crate::fpm::{Case, case, catalogue};
+use crate::lane::Lane;
+use crate::parameters::{SHIFTS, parse_csv};
+use crate::verify::Command;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::LazyLock;
+use tiebreak_impls::Form;
+use tiebreak_impls::contract::Domain;
+use tiebreak_impls::fpm::{Channel, Kernel, Params, kernels};
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::word::Overflow;
+
+/// A batch of fixed point multiplies, of any content.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Fractional bits of the multipliers, any number.
+    pub q: u8,
+    /// Multipliers and shifts, any numbers; those that a kernel makes no promise for are moved into its domain.
+    pub channels: Vec<(i32, i8)>,
+    /// Elements between the start of the buffers and the first one.
+    pub misalign: u8,
+    /// Accumulators.
+    pub xs: Vec<i32>,
+}
+
+/// A kernel with what it is held against.
+pub struct Held {
+    kernel: &'static Kernel,
+    contract: Yardstick,
+}
+
+/// Every kernel; `index` of a fuzzer's choice picks one.
+pub fn held(index: usize) -> &'static Held {
+    static ALL: LazyLock<Vec<Held>> = LazyLock::new(|| kernels().iter().map(Held::new).collect());
+    &ALL[index % ALL.len()]
+}
+
+impl Held {
+    /// `kernel` against its contract.
+    pub fn new(kernel: &'static Kernel) -> Self {
+        let contract = Yardstick::contract(&kernel.contract).expect("a contract names schemes that there are");
+        Self { kernel, contract }
+    }
+
+    /// Runs the batch in this process and compares every output: what to report where one differs.
+    pub fn run(&self, batch: &Batch) -> Result<(), String> {
+        let params = self.params(batch);
+        if params.channels.is_empty() || !in_domain(self.kernel, &params) {
+            return Ok(());
+        }
+        let misalign = usize::from(batch.misalign % 16);
+        let mut input = vec![0; misalign];
+        input.extend(&batch.xs);
+        let mut output = vec![0; input.len()];
+        self.kernel.run(Form::Portable)(&params, &input[misalign..], &mut output[misalign..]);
+        let outs = &output[misalign..];
+        let differs = |index: usize| {
+            let (_, expected) = self.contract.expected(&case(&params, &batch.xs, index));
+            expected.is_some_and(|expected| expected != i64::from(outs[index]))
+        };
+        if (0..outs.len()).any(differs) { Err(self.report(&params, &batch.xs, outs)) } else { Ok(()) }
+    }
+
+    fn params(&self, batch: &Batch) -> Params {
+        let domain = &self.kernel.contract.domain;
+        let channels = batch.channels.iter().take(if self.kernel.per_channel { usize::MAX } else { 1 });
+        Params {
+            q: within(batch.q.into(), *domain.q.start() as i32..=*domain.q.end() as i32) as u32,
+            channels: channels.map(|(m, s)| moved(*m, (*s).into(), domain)).collect(),
+        }
+    }
+
+    /// The smallest witness, as a line to read, a line for the catalogue, and a command.
+    fn report(&self, params: &Params, xs: &[i32], outs: &[i32]) -> String {
+        let lane = Lane::host();
+        let subject = Subject::new(self.kernel, &lane, None).expect("schemes are known");
+        let record = Record { contract: judge(&self.contract, params, xs, outs), ..Record::default() };
+        let Some(seen) = record.settle(&subject).contract.witness else {
+            return "differs, but not when judged again".to_owned();
+        };
+        self.lines(&shrink(&subject, &self.contract, &self.explained(&subject, seen), Freedom::Everything))
+    }
+
+    /// The same difference with a class that holds for more than one batch: many causes fit a few outputs, few fit all the
+    /// directed inputs.
+    fn explained(&self, subject: &Subject<'_>, seen: Seen) -> Seen {
+        let Case { x, channel, q, .. } = *seen.case();
+        let params = Params { q, channels: vec![channel] };
+        let mut xs = accumulators(channel, q, &Effort::Quick.budget(), 0);
+        xs.resize(xs.len().next_multiple_of(16) + seen.case().len % 16, x);
+        let record = run_batch(subject, &mut subject.lane.lease(), &params, &xs, 0);
+        record.settle(subject).contract.witness.unwrap_or(seen)
+    }
+
+    fn lines(&self, seen: &Seen) -> String {
+        let (name, case) = (self.kernel.name, seen.case());
+        let again = Command::default().case(name, "host", case.x, case.channel, case.q);
+        let reference = Scheme::single(RoundingRule::TiesUp, Overflow::Wrap);
+        let mut schemes = vec![self.contract.own];
+        schemes.extend((self.contract.own.label() != reference.label()).then_some(reference));
+        let kept = ready_line(case.x, case.channel, &schemes, &format!("{name}, found by fuzzing"));
+        // The catalogue knows Q0.31 only.
+        let kept = if case.q == 31 { format!("\ncatalogue: {kept}") } else { String::new() };
+        format!("fpm {name} host {}{kept}\nagain: {again}", line(seen))
+    }
+}
+
+/// `n` where it is in the range, otherwise something that is.
+fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
+    let (lo, hi) = range.into_inner();
+    if (lo..=hi).contains(&n) {
+        n
+    } else {
+        (i64::from(lo) + i64::from(n).rem_euclid(i64::from(hi) - i64::from(lo) + 1)) as i32
+    }
+}
+
+/// The channel where the domain holds it, otherwise one that it does.
+fn moved(m: i32, s: i32, domain: &Domain) -> Channel {
+    let shifts = *domain.shifts.start().max(SHIFTS.start())..=*domain.shifts.end().min(SHIFTS.end());
+    let multiplier = within(m, domain.multipliers.clone());
+    Channel { multiplier: multiplier - multiplier % domain.multiple_of, shift: within(s, shifts) }
+}
+
+/// Reads `text` as a parameter file and as a catalogue. Either may refuse it, in words; neither may panic.
+pub fn texts(text: &[u8]) {
+    if let Err(error) = parse_csv(Path::new("fuzz.csv"), text) {
+        assert!(!error.to_string().is_empty());
+    }
+    if let Ok(text) = std::str::from_utf8(text)
+        && let Err(error) = catalogue::read(text)
+    {
+        assert!(!error.reason.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tiebreak_impls::mutants;
+
+    fn batch(q: u8, channels: &[(i32, i8)], xs: &[i32]) -> Batch {
+        Batch { q, channels: channels.to_vec(), misalign: 3, xs: xs.to_vec() }
+    }
+
+    #[test]
+    fn kernels_keep_their_contracts() {
+        let xs: Vec<i32> = crate::accumulators::corners();
+        for index in 0..kernels().len() {
+            for (m, s) in [(1 << 30, -1), (i32::MIN, 0), (-1, 31), (1_395_864_371, -8), (0, 5), (i32::MAX, -128)] {
+                assert_eq!(held(index).run(&batch(31, &[(m, s), (1, -1)], &xs)), Ok(()));
+                assert_eq!(held(index).run(&batch(7, &[(m, s)], &xs[..9])), Ok(()));
+            }
+            assert_eq!(held(index).run(&batch(31, &[], &xs)), Ok(()));
+            assert_eq!(held(index).run(&batch(31, &[(1, 1)], &[])), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_mutant_is_reported_with_its_smallest_witness() {
+        let mutant = mutants::fpm::find("mutant-double-rounding").expect("a mutant");
+        let report = Held::new(&mutant.kernel).run(&batch(31, &[(1_583_594_044, -9)], &[0, 0, 7984, 0])).unwrap_err();
+        let lines: Vec<&str> = report.lines().collect();
+        assert_eq!(
+            lines[0],
+            "fpm mutant-double-rounding host x=1 m=1073741824 s=-1: got 1, ties-up:wrap 0, class double-rounding"
+        );
+        assert_eq!(lines[1], "catalogue: 1 1073741824 -1 ties-up:wrap=0 # mutant-double-rounding, found by fuzzing");
+        assert_eq!(
+            lines[2],
+            "again: cargo xtask verify --op fpm --kernel mutant-double-rounding --lane host --multiplier=1073741824 --shift=-1 --x=1"
+        );
+        let kept = lines[1].trim_start_matches("catalogue: ");
+        assert_eq!(catalogue::read(kept).expect("a line of the catalogue").len(), 1);
+    }
+
+    #[test]
+    fn every_mutant_is_caught_at_its_witnesses() {
+        for mutant in mutants::fpm::mutants() {
+            for w in mutant.witnesses {
+                let caught = Held::new(&mutant.kernel).run(&batch(31, &[(w.m, w.s as i8)], &[w.x; 5]));
+                assert!(caught.is_err(), "{} at x={} m={} s={}", mutant.kernel.name, w.x, w.m, w.s);
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_refused_or_read() {
+        for text in [
+            "",
+            "multiplier,shift\n1,2\n",
+            "multiplier,shift\n1,32",
+            "a,b",
+            "1 2 3",
+            "1 1 1 ties-up=1 # x",
+            "\"",
+            "\u{feff}",
+        ] {
+            texts(text.as_bytes());
+        }
+        texts(&[0xff, 0xfe, b'\n', 0]);
+    }
+}

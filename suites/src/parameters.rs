@@ -67,9 +67,15 @@ const SHIFT: &str = "a shift in -31..=31";
 
 /// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.
 pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
+    let unreadable = |cause: std::io::Error| BadParameters::Unreadable { path: path.to_owned(), cause: cause.into() };
+    parse_csv(path, std::fs::File::open(path).map_err(unreadable)?)
+}
+
+/// [`read_csv`] of text that is already at hand; `path` is what errors call it.
+pub fn parse_csv(path: &Path, text: impl std::io::Read) -> Result<Vec<Channel>, BadParameters> {
     let path_buf = || path.to_owned();
     let unreadable = |cause| BadParameters::Unreadable { path: path_buf(), cause };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
     let headers = reader.headers().map_err(unreadable)?.clone();
     let column = |column: &'static str| {
         headers.iter().position(|h| h == column).ok_or_else(|| BadParameters::MissingColumn {
