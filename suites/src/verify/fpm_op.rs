@@ -53,7 +53,7 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
         let swept = if request.pairs == Pairs::Grid { SWEPT.to_vec() } else { distinct(&channels) };
         for (subject, record) in subjects.iter().zip(sweep(&subjects, &swept)) {
             if record.parameters > 0 {
-                rows::record(request, subject, &record, Coverage::Exhaustive, &mut part);
+                rows::record(request, subject, &record, swept_coverage(&record), &mut part);
             }
         }
     }
@@ -275,6 +275,12 @@ fn sweep(subjects: &[Subject<'_>], channels: &[Channel]) -> Vec<Settled> {
     }
     bar.finish_and_clear();
     records
+}
+
+/// A sweep that lost blocks to a worker that died is not exhaustive.
+fn swept_coverage(record: &Settled) -> Coverage {
+    let seen = record.contract.tally.inputs + record.contract.tally.out_of_domain;
+    if seen == record.parameters << 32 { Coverage::Exhaustive } else { Coverage::Sampled }
 }
 
 fn self_checks(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
