@@ -68,11 +68,11 @@ const SHIFT: &str = "a shift in -31..=31";
 /// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.
 pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
     let unreadable = |cause: std::io::Error| BadParameters::Unreadable { path: path.to_owned(), cause: cause.into() };
-    parse_csv(path, std::fs::File::open(path).map_err(unreadable)?)
+    parse_csv(path, &std::fs::read(path).map_err(unreadable)?)
 }
 
 /// [`read_csv`] of text that is already at hand; `path` is what errors call it.
-pub fn parse_csv(path: &Path, text: impl std::io::Read) -> Result<Vec<Channel>, BadParameters> {
+pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters> {
     let path_buf = || path.to_owned();
     let unreadable = |cause| BadParameters::Unreadable { path: path_buf(), cause };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
@@ -89,10 +89,10 @@ pub fn parse_csv(path: &Path, text: impl std::io::Read) -> Result<Vec<Channel>, 
     for record in reader.records() {
         let record = record.map_err(|cause| BadParameters::BadLine {
             path: path_buf(),
-            line: cause.position().map_or(0, csv::Position::line),
+            line: cause.position().map_or(0, |at| line(text, at)),
             cause,
         })?;
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, |at| line(text, at));
         let cell = |index: usize, column, wanted, ok: fn(i32) -> bool| {
             let value = record.get(index).unwrap_or_default();
             value.parse().ok().filter(|v| ok(*v)).ok_or_else(|| BadParameters::BadValue {
@@ -109,6 +109,12 @@ pub fn parse_csv(path: &Path, text: impl std::io::Read) -> Result<Vec<Channel>, 
         });
     }
     if channels.is_empty() { Err(BadParameters::Empty { path: path_buf() }) } else { Ok(channels) }
+}
+
+/// The line of a record: its position is that of the blank lines before it, which the reader skips.
+fn line(text: &[u8], at: &csv::Position) -> u64 {
+    let before = text[at.byte() as usize..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
+    at.line() + before.filter(|b| **b == b'\n').count() as u64
 }
 
 /// Multipliers at which implementations are known, or likely, to part.
