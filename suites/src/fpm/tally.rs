@@ -159,8 +159,19 @@ impl Tally {
         }
     }
 
+    /// The smallest difference is evidence too, whatever was thinned out: it is the one that is shown with its reason.
+    fn keep_smallest(&mut self, yardstick: &Yardstick) {
+        let Some(smallest) = self.smallest else { return };
+        let case = &smallest.0.case;
+        let bucket = self.buckets.get_mut(&(yardstick.zone_of(case), Regime::of(case.channel.shift)));
+        if let Some(bucket) = bucket.filter(|b| !b.differing.contains(&smallest)) {
+            bucket.differing.insert(0, smallest);
+        }
+    }
+
     /// Names the cause of everything seen. `holds` says that the kernel keeps its contract on all of it.
     pub fn settle(mut self, yardstick: &Yardstick, holds: bool) -> Account {
+        self.keep_smallest(yardstick);
         let mut account = Account::default();
         for ((zone, _), bucket) in std::mem::take(&mut self.buckets) {
             if bucket.differing.is_empty() {
