@@ -108,6 +108,9 @@ fn one_step_changed(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
     for (at, step) in steps.iter().enumerate() {
         let name = scheme.definition.steps[at].0;
         match *step {
+            Step::FixupNegative => {
+                out.push((class::TIE_DIRECTION, format!("\"{name}\" is dropped"), replaced(steps, at, &[])));
+            }
             Step::Saturate => out.push((
                 class::MISSING_SATURATION,
                 format!("wraps where \"{name}\" is promised"),
