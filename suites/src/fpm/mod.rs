@@ -40,7 +40,7 @@ impl Case {
     /// Smaller is simpler: the order in which witnesses are preferred.
     pub fn size(&self) -> impl Ord + use<> {
         let Channel { multiplier: m, shift: s } = self.channel;
-        (self.x.unsigned_abs(), s.unsigned_abs(), m.unsigned_abs(), m < 0, self.x < 0, s > 0)
+        (self.x.unsigned_abs(), s.unsigned_abs(), m.unsigned_abs(), m < 0, self.x < 0, s > 0, self.len, self.index)
     }
 
     /// The oracle's form of its parameters.

@@ -53,8 +53,8 @@ impl Shrinker<'_> {
             return false;
         }
         let in_tail = self.best.case().is_in_tail(16) && self.best.case().index > 0 || self.best.case().len < 4;
-        // In the tail one at a time; otherwise padded to whole vectors, so that all are in the body.
-        let size = if in_tail { 1 } else { xs.len() };
+        // In the tail fewer than any vector holds; otherwise padded to whole vectors, so that all are in the body.
+        let size = if in_tail { 3 } else { xs.len() };
         let mut found = false;
         for part in xs.chunks(size.max(1)) {
             let mut padded = part.to_vec();
@@ -107,6 +107,8 @@ impl Shrinker<'_> {
                 break;
             }
         }
+        // Alone, in the shortest batch.
+        self.attempt(channel, &[self.best.case().x]);
     }
 
     fn shift(&mut self) {
@@ -121,6 +123,14 @@ impl Shrinker<'_> {
     }
 
     fn multiplier(&mut self) {
+        let Case { channel, x, .. } = *self.best.case();
+        let m = channel.multiplier;
+        // A larger multiplier may let a smaller accumulator differ.
+        for multiplier in crate::parameters::CORNER_MULTIPLIERS {
+            if multiplier.unsigned_abs() > m.unsigned_abs() {
+                self.attempt(Channel { multiplier, ..channel }, &simple_accumulators(x));
+            }
+        }
         let Case { channel, x, .. } = *self.best.case();
         let m = channel.multiplier;
         let round = (0..31).map(|bit| m >> bit << bit);
