@@ -92,6 +92,9 @@ pub fn run(request: &Request) -> Result<Outcome> {
     if !selected.instructions.is_empty() {
         part.extend(instruction_op::verify(request, &selected.instructions, &lanes)?);
     }
+    if part.findings.is_empty() && part.rows.iter().all(|row| row.inputs == 0) {
+        part.findings.push(nothing_ran());
+    }
     let verdict = if part.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
     let ledger = Ledger {
         format: ledger::FORMAT,
@@ -206,6 +209,19 @@ fn not_run(lanes: &[ledger::Lane]) -> Vec<Finding> {
             _ => None,
         })
         .collect()
+}
+
+/// A run that judged no input at all says nothing of any kernel, whatever the caller allowed.
+fn nothing_ran() -> Finding {
+    Finding {
+        op: String::new(),
+        kernel: String::new(),
+        lane: String::new(),
+        class: "not-run".to_owned(),
+        message: "not run: no lane ran, or no kernel's domain holds the parameters, so that no input was judged"
+            .to_owned(),
+        witness: None,
+    }
 }
 
 /// A bar on a terminal, nothing elsewhere.
