@@ -26,6 +26,8 @@ pub struct Entry {
     pub command: Option<Vec<String>>,
     /// Why there is no command.
     pub not_run: Option<String>,
+    /// Seconds a batch may take before the worker is taken for hung, where the usual ones are not right.
+    pub patience_seconds: Option<u64>,
     /// A disassembler for the worker, for tests that look at the object code.
     pub objdump: Option<PathBuf>,
 }

@@ -11,7 +11,7 @@ use tiebreak_impls::protocol::{Hello, Job};
 use tiebreak_oracle::names::{UnknownName, unknown};
 
 /// How long a batch may take before its worker is taken for hung.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(20);
 /// The same while a failure is being narrowed down to one input.
 const IMPATIENCE: Duration = Duration::from_secs(1);
 
@@ -27,6 +27,7 @@ pub struct Lane {
     /// Who runs there.
     pub hello: Hello,
     place: Place,
+    patience: Duration,
     idle: Mutex<Vec<Box<dyn Session>>>,
 }
 
@@ -34,14 +35,17 @@ pub struct Lane {
 pub struct Lease<'a> {
     lane: &'a Lane,
     session: Option<Box<dyn Session>>,
+    /// Why there is no session any more.
+    lost: Option<Failure>,
     patience: Duration,
+    goes_back: bool,
 }
 
 impl Lane {
     /// The lane in this process.
     pub fn host() -> Self {
         let hello = tiebreak_impls::worker::hello(tiebreak_impls::Form::Portable);
-        Self { name: HOST.to_owned(), hello, place: Place::InProcess, idle: Mutex::default() }
+        Self { name: HOST.to_owned(), hello, place: Place::InProcess, patience: PATIENCE, idle: Mutex::default() }
     }
 
     /// The lane `name`: the lane, or in words why it cannot run.
@@ -61,9 +65,10 @@ impl Lane {
     fn of_entry(entry: &Entry) -> Result<Self, String> {
         let reason = || entry.not_run.clone().unwrap_or_else(|| "the lanes file gives no command".to_owned());
         let command = entry.command.clone().ok_or_else(reason)?;
-        let (worker, hello) = Worker::start(&command, PATIENCE).map_err(|failure| failure.to_string())?;
+        let patience = entry.patience_seconds.map_or(PATIENCE, Duration::from_secs);
+        let (worker, hello) = Worker::start(&command, patience).map_err(|failure| failure.to_string())?;
         let idle: Vec<Box<dyn Session>> = vec![Box::new(worker)];
-        Ok(Self { name: entry.name.clone(), hello, place: Place::Worker(command), idle: Mutex::new(idle) })
+        Ok(Self { name: entry.name.clone(), hello, place: Place::Worker(command), patience, idle: Mutex::new(idle) })
     }
 
     /// How the lane is reached, in words: programs by name, wherever on this machine they are.
@@ -92,7 +97,7 @@ impl Lane {
     /// A session of one's own.
     pub fn lease(&self) -> Lease<'_> {
         let session = self.idle.lock().expect("lane").pop();
-        Lease { lane: self, session, patience: PATIENCE }
+        Lease { lane: self, session, lost: None, patience: self.patience, goes_back: true }
     }
 
     fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {
@@ -116,7 +121,7 @@ impl Lease<'_> {
 
     /// A lease of a fresh session that gives up quickly, for narrowing a failure down.
     pub fn impatient(lane: &Lane) -> Lease<'_> {
-        Lease { lane, session: None, patience: IMPATIENCE }
+        Lease { lane, session: None, lost: None, patience: IMPATIENCE.min(lane.patience), goes_back: false }
     }
 
     fn session(&mut self) -> Result<&mut Box<dyn Session>, Failure> {
@@ -128,8 +133,9 @@ impl Lease<'_> {
 
     /// After a failure the session's state is unknown: the next batch gets a fresh one.
     fn checked(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
-        if result.is_err() {
+        if let Err(failure) = &result {
             self.session = None;
+            self.lost = Some(failure.clone());
         }
         result
     }
@@ -140,11 +146,11 @@ impl Lease<'_> {
         self.checked(result)
     }
 
-    /// See [`Session::collect`]. After a failure nothing is in flight any more.
+    /// See [`Session::collect`]. After a failure nothing is in flight any more: what was is lost for the same reason.
     pub fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
         let result = match &mut self.session {
             Some(session) => session.collect(out),
-            None => Err(Failure::Refused("the session ended before its answer".to_owned())),
+            None => Err(self.lost.clone().expect("collect follows submit")),
         };
         self.checked(result)
     }
@@ -167,7 +173,7 @@ impl Lease<'_> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        if let (Some(session), true) = (self.session.take(), self.patience == PATIENCE) {
+        if let (Some(session), true) = (self.session.take(), self.goes_back) {
             self.lane.idle.lock().expect("lane").push(session);
         }
     }

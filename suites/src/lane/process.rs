@@ -12,6 +12,9 @@ use tiebreak_impls::protocol::{Answer, Hello, Request, VERSION};
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1 << 20;
 
+/// Longest answer line that is read; a greeting takes a few thousand bytes.
+const MAX_LINE: u64 = 1 << 20;
+
 /// A running worker.
 pub(super) struct Worker {
     child: Arc<Mutex<Child>>,
@@ -113,8 +116,8 @@ impl Worker {
 
     fn answer(&mut self) -> Result<Answer, Failure> {
         let mut line = Vec::new();
-        match self.output.read_until(b'\n', &mut line) {
-            Ok(n) if n > 0 && line.ends_with(b"\n") => serde_json::from_slice(&line)
+        match (&mut self.output).take(MAX_LINE).read_until(b'\n', &mut line) {
+            Ok(n) if line.ends_with(b"\n") || n as u64 == MAX_LINE => serde_json::from_slice(&line)
                 .map_err(|e| Failure::Refused(format!("the worker's answer is not one of the protocol: {e}"))),
             _ => Err(self.ended()),
         }
@@ -123,10 +126,16 @@ impl Worker {
     fn results(&mut self, expected: usize, out: &mut Vec<i32>) -> Result<(), Failure> {
         match self.answer()? {
             Answer::Done { bytes } => {
-                let got = bytes / size_of::<i32>();
-                out.resize(got, 0);
-                self.output.read_exact(bytemuck::cast_slice_mut(out)).map_err(|_| self.ended())?;
-                if got == expected { Ok(()) } else { Err(Failure::WrongLength { expected, got }) }
+                // Not read where it is not as long as it must be: this session is not used again.
+                if bytes % size_of::<i32>() != 0 {
+                    let reason = format!("the worker answered {bytes} bytes, which are no whole number of results");
+                    return Err(Failure::Refused(reason));
+                }
+                if bytes != expected * size_of::<i32>() {
+                    return Err(Failure::WrongLength { expected, got: bytes / size_of::<i32>() });
+                }
+                out.resize(expected, 0);
+                self.output.read_exact(bytemuck::cast_slice_mut(out)).map_err(|_| self.ended())
             }
             Answer::Failed { reason } => Err(Failure::Refused(reason)),
             Answer::Hello(_) => Err(Failure::Refused("the worker greeted instead of answering".to_owned())),
