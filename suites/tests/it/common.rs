@@ -1,0 +1,172 @@
+//! Lanes, the program `tiebreak`, and what it leaves behind.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+use tempfile::TempDir;
+use tiebreak_impls::fpm::{Channel, Kernel, Params};
+use tiebreak_impls::{fpm, mutants};
+use tiebreak_suites::lane::Lane;
+use tiebreak_suites::lane::config::Lanes;
+
+/// The lanes file: beside what this test was built into, otherwise that of the workspace.
+pub(crate) fn lanes_file() -> PathBuf {
+    let tests = std::env::current_exe().expect("the path of this test");
+    let beside = tests.ancestors().skip(1).map(|dir| dir.join("tiebreak/lanes.json"));
+    let mut candidates = beside.chain([target().join("tiebreak/lanes.json")]);
+    let found = candidates.find(|file| file.is_file());
+    found
+        .unwrap_or_else(|| panic!("no lanes file: run `cargo xtask test`, which builds the lanes and then these tests"))
+}
+
+/// The workspace.
+pub(crate) fn workspace() -> PathBuf {
+    let manifest =
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    manifest.parent().expect("suites lies in the workspace").to_owned()
+}
+
+fn target() -> PathBuf {
+    workspace().join("target")
+}
+
+/// Everything in the lanes file.
+pub(crate) static LANES: LazyLock<Lanes> = LazyLock::new(|| Lanes::read(&lanes_file()).expect("the lanes file is one"));
+
+/// The lane with real aarch64 instructions: emulated, or native where the host is aarch64.
+pub(crate) fn aarch64() -> &'static str {
+    let runs = |name: &&str| LANES.lanes.iter().any(|lane| lane.name == *name && lane.command.is_some());
+    ["aarch64-qemu", "aarch64-native"].into_iter().find(runs).unwrap_or_else(|| {
+        let reasons: Vec<_> =
+            LANES.lanes.iter().filter_map(|l| Some(format!("{}: {}", l.name, l.not_run.as_ref()?))).collect();
+        panic!("no aarch64 lane, run `cargo xtask test`: {}", reasons.join("; "))
+    })
+}
+
+/// The lanes that every kernel must pass in: this process, a process of the host, aarch64.
+pub(crate) fn all_lanes() -> [&'static str; 3] {
+    ["host", "host-worker", aarch64()]
+}
+
+/// The lane of that name.
+pub(crate) fn lane(name: &str) -> Lane {
+    let opened = Lane::open(name, &LANES).expect("a known lane");
+    opened.unwrap_or_else(|reason| panic!("lane {name} does not run ({reason}): run `cargo xtask test`"))
+}
+
+/// The command of a lane's worker.
+pub(crate) fn worker(name: &str) -> Vec<String> {
+    let entry = LANES.lanes.iter().find(|lane| lane.name == name);
+    let command = entry.and_then(|lane| lane.command.clone());
+    command.unwrap_or_else(|| panic!("lane {name} has no worker: run `cargo xtask test`"))
+}
+
+/// A lanes file with one lane.
+pub(crate) fn lanes_with(dir: &Path, name: &str, command: &[String]) -> PathBuf {
+    let file = dir.join("lanes.json");
+    let lanes = serde_json::json!({"lanes": [{"name": name, "command": command, "patience_seconds": 2}]});
+    std::fs::write(&file, lanes.to_string()).expect("the temporary directory can be written");
+    file
+}
+
+/// A kernel, mutant or process mutant.
+pub(crate) fn kernel(name: &str) -> &'static Kernel {
+    fpm::find(name)
+        .or_else(|| mutants::fpm::find(name).map(|m| &m.kernel))
+        .or_else(|| mutants::process().iter().map(|m| &m.kernel).find(|k| k.name == name))
+        .unwrap_or_else(|| panic!("no kernel {name}"))
+}
+
+/// One channel with a multiplier of Q0.31.
+pub(crate) fn channel(multiplier: i32, shift: i32) -> Channel {
+    Channel { multiplier, shift }
+}
+
+/// Parameters of one channel.
+pub(crate) fn params(channel: Channel) -> Params {
+    Params { q: 31, channels: vec![channel] }
+}
+
+/// A call of `tiebreak` that has ended.
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    dir: TempDir,
+}
+
+impl Run {
+    /// The output directory.
+    pub(crate) fn out(&self) -> PathBuf {
+        self.dir.path().join("out")
+    }
+
+    /// A file of the output directory.
+    pub(crate) fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.out().join(name)).unwrap_or_else(|e| panic!("{name}: {e}\n{}", self.told()))
+    }
+
+    /// `ledger.json`.
+    pub(crate) fn ledger(&self) -> Value {
+        serde_json::from_str(&self.file("ledger.json")).expect("the ledger is JSON")
+    }
+
+    /// Everything it said.
+    pub(crate) fn told(&self) -> String {
+        format!("exit code {}\n--- stdout\n{}--- stderr\n{}", self.code, self.stdout, self.stderr)
+    }
+
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}", self.told());
+        self
+    }
+}
+
+/// The program, to be started.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tiebreak"));
+    command.env_remove("CLICOLOR_FORCE").env("NO_COLOR", "1");
+    command
+}
+
+/// What a process left, with its exit code; a process that a signal ended has none, and that is never right.
+pub(crate) fn ended(output: Output, dir: TempDir) -> Run {
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    let code = output.status.code().unwrap_or_else(|| panic!("{}\n{stderr}", output.status));
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    Run { code, stdout, stderr, dir }
+}
+
+/// `tiebreak` with these arguments as they are.
+pub(crate) fn tiebreak(arguments: &[&str]) -> Run {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let output = program().args(arguments).current_dir(dir.path()).output().expect("tiebreak starts");
+    ended(output, dir)
+}
+
+/// `tiebreak verify` with these arguments, the lanes of this machine, and an output directory of its own.
+pub(crate) fn verify(arguments: &[&str]) -> Run {
+    verify_in(&lanes_file(), arguments)
+}
+
+/// The same with a lanes file of one's own.
+pub(crate) fn verify_in(lanes: &Path, arguments: &[&str]) -> Run {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut command = program();
+    command.arg("verify").arg("--lanes").arg(lanes).arg("--out").arg(dir.path().join("out")).args(arguments);
+    let output = command.current_dir(dir.path()).output().expect("tiebreak starts");
+    ended(output, dir)
+}
+
+/// The items of an array of the ledger.
+pub(crate) fn items<'a>(ledger: &'a Value, name: &str) -> &'a [Value] {
+    ledger[name].as_array().unwrap_or_else(|| panic!("no array {name}"))
+}
+
+/// The classes of the findings, in order.
+pub(crate) fn finding_classes(ledger: &Value) -> Vec<&str> {
+    items(ledger, "findings").iter().map(|f| f["class"].as_str().expect("a class")).collect()
+}

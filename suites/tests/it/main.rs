@@ -1,0 +1,16 @@
+//! The tests of the suites, one binary so that it is linked once; one subject a file.
+//!
+//! They need the lanes of `cargo xtask test`. A lane that is missing is a failure here: nothing passes by being skipped.
+
+mod bad_input;
+mod catalogue;
+mod classes;
+mod common;
+mod judging;
+mod mutants;
+mod object_code;
+mod positions;
+mod processes;
+mod reports;
+mod scratch;
+mod sweeps;

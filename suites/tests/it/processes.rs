@@ -1,0 +1,359 @@
+//! Invariant 7: a worker that crashes, hangs, lies or goes away is a finding with a witness, never the end of a run.
+
+use crate::common::*;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tiebreak_impls::mutants::FAULT_AT;
+use tiebreak_suites::fpm::sampled::{Record, Subject, run_batch};
+use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
+use tiebreak_suites::lane::{Failure, Lane};
+
+/// The native worker as lane `host-worker`, with a short patience.
+fn impatient(dir: &Path) -> PathBuf {
+    lanes_with(dir, "host-worker", &worker("host-worker"))
+}
+
+fn opened(file: &Path, name: &str) -> Result<Lane, String> {
+    let lanes = tiebreak_suites::lane::config::Lanes::read(file).expect("a lanes file");
+    Lane::open(name, &lanes).expect("a known lane")
+}
+
+/// A script that stands for a worker.
+fn script(dir: &Path, body: &str) -> Vec<String> {
+    let file = dir.join("worker.sh");
+    std::fs::write(&file, body).expect("the temporary directory can be written");
+    vec!["/bin/sh".to_owned(), file.to_string_lossy().into_owned()]
+}
+
+/// Accumulators with the one at which process mutants fail far inside.
+fn many() -> Vec<i32> {
+    let mut xs: Vec<i32> = (0..40_000).map(|i: i32| i.wrapping_mul(0x9E37_79B9u32 as i32)).collect();
+    xs.retain(|x| *x != FAULT_AT);
+    xs[23_456] = FAULT_AT;
+    xs
+}
+
+/// One batch of `kernel` through the native worker.
+fn batch(kernel_name: &str) -> Record {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let lane = opened(&impatient(dir.path()), "host-worker").expect("run `cargo xtask test`");
+    let subject = Subject::new(kernel(kernel_name), &lane, None).expect("a known scheme");
+    let params = params(channel(1 << 30, -1));
+    let record = run_batch(&subject, &mut lane.lease(), &params, &many(), 0);
+    // The lane is usable afterwards, by others and by the culprit.
+    let other = Subject::new(kernel("tvm-relay"), &lane, None).expect("a known scheme");
+    let sound = run_batch(&other, &mut lane.lease(), &params, &many(), 0);
+    assert_eq!((sound.contract.inputs, sound.contract.differ, sound.failures.len()), (40_000, 0, 0));
+    let again = run_batch(&subject, &mut lane.lease(), &params, &[1, 2, 3], 0);
+    if kernel_name != "mutant-short" {
+        assert_eq!((again.contract.inputs, again.contract.differ, again.failures.len()), (3, 0, 0));
+    }
+    record
+}
+
+fn only_failure(record: &Record) -> (&Failure, i32) {
+    assert_eq!(record.failures.len(), 1, "{:?}", record.failures);
+    let unanswered = &record.failures[0];
+    let case = unanswered.case.unwrap_or_else(|| panic!("not isolated: {unanswered:?}"));
+    assert_eq!(case.channel, channel(1 << 30, -1));
+    (&unanswered.failure, case.x)
+}
+
+#[test]
+fn a_crash_is_isolated_out_of_a_big_batch() {
+    let record = batch("mutant-crash");
+    let (failure, x) = only_failure(&record);
+    assert_eq!((failure.class(), x), ("crash", FAULT_AT));
+    assert!(failure.to_string().contains("signal: 6"), "{failure}");
+}
+
+#[test]
+fn a_hang_is_isolated_out_of_a_big_batch() {
+    let record = batch("mutant-hang");
+    let (failure, x) = only_failure(&record);
+    assert_eq!((failure, x), (&Failure::Hung(Duration::from_secs(2)), FAULT_AT));
+}
+
+#[test]
+fn a_panic_is_isolated_out_of_a_big_batch() {
+    let record = batch("mutant-panic");
+    let (failure, x) = only_failure(&record);
+    assert_eq!((failure.class(), x), ("refused", FAULT_AT));
+    assert!(failure.to_string().contains("panicked: met x = 0x0badf00d"), "{failure}");
+}
+
+/// Every input makes this one short, so the smallest witness is the first.
+#[test]
+fn a_short_answer_is_told_with_both_lengths() {
+    let record = batch("mutant-short");
+    let (failure, x) = only_failure(&record);
+    assert_eq!((failure, x), (&Failure::WrongLength { expected: 40_000, got: 39_999 }, many()[0]));
+}
+
+/// The findings that a run of the whole program tells of a process mutant, beside a kernel that is sound.
+fn program_finds(mutant: &str, class: &str) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let x = format!("--x={FAULT_AT}");
+    let arguments = ["--kernel", mutant, "--kernel", "tvm-relay", "--lane", "host-worker"];
+    let given = ["--multiplier=1073741824", "--shift=-1", &x, "--format=json"];
+    let begun = Instant::now();
+    let run = verify_in(&impatient(dir.path()), &[&arguments[..], &given].concat()).exits(1);
+    let ledger = run.ledger();
+    let findings = items(&ledger, "findings");
+    assert!(!findings.is_empty());
+    for finding in findings {
+        assert_eq!((finding["kernel"].as_str(), finding["class"].as_str()), (Some(mutant), Some(class)), "{finding}");
+        assert_eq!(finding["witness"]["case"]["x"], FAULT_AT);
+        assert_eq!(finding["witness"]["expected"], Value::Null);
+    }
+    // One accumulator at lengths 1 to 9: 45 outputs, all as promised, in spite of its neighbour.
+    let sound: Vec<_> = items(&ledger, "rows").iter().filter(|r| r["kernel"] == "tvm-relay").collect();
+    assert_eq!(sound.len(), 2);
+    assert!(sound.iter().all(|r| r["inputs"] == 45), "{sound:?}");
+    assert!(run.file("junit.xml").contains(&format!("type=\"{class}\"")));
+    println!("{mutant}: {} findings in {:.1} s", findings.len(), begun.elapsed().as_secs_f64());
+}
+
+#[test]
+fn a_crash_is_a_finding() {
+    program_finds("mutant-crash", "crash");
+}
+
+#[test]
+fn a_hang_is_a_finding() {
+    program_finds("mutant-hang", "hang");
+}
+
+#[test]
+fn a_panic_is_a_finding() {
+    program_finds("mutant-panic", "refused");
+}
+
+#[test]
+fn a_short_answer_is_a_finding() {
+    program_finds("mutant-short", "wrong-length");
+}
+
+/// In this process there is nothing to survive: the lane says so, and that is a finding too.
+#[test]
+fn the_host_lane_refuses_process_mutants() {
+    let x = format!("--x={FAULT_AT}");
+    let run = verify(&["--kernel=mutant-crash", "--lane=host", "--multiplier=1073741824", "--shift=-1", &x]).exits(1);
+    assert!(run.stdout.contains("mutant-crash runs in a worker process only"), "{}", run.told());
+}
+
+/// The children of a process that runs.
+fn children(parent: u32) -> Vec<u32> {
+    let output = Command::new("pgrep").args(["-P", &parent.to_string()]).output().expect("pgrep is there");
+    String::from_utf8_lossy(&output.stdout).lines().filter_map(|pid| pid.trim().parse().ok()).collect()
+}
+
+fn kill(pid: u32) {
+    let status = Command::new("kill").args(["-9", &pid.to_string()]).status().expect("kill is there");
+    assert!(status.success(), "{pid} was gone already");
+}
+
+/// Starts `verify`, kills `victims` of its workers one after another while it works, and waits for its end.
+fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
+    let dir = TempDir::new().expect("a temporary directory");
+    let mut command = program();
+    command.arg("verify").arg("--lanes").arg(lanes_file()).arg("--out").arg(dir.path().join("out"));
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(dir.path());
+    let begun = Instant::now();
+    let child = command.spawn().expect("tiebreak starts");
+    for _ in 0..victims {
+        std::thread::sleep(Duration::from_millis(1000));
+        let victim = children(child.id()).pop().expect("a worker runs");
+        kill(victim);
+    }
+    let output = child.wait_with_output().expect("it ends");
+    println!("killed {victims} workers of a run of {:.1} s", begun.elapsed().as_secs_f64());
+    ended(output, dir)
+}
+
+/// Every finding is the kill, and nothing that was computed, or was to be, is lost.
+fn only_crashes(ledger: &Value, victims: usize) {
+    let findings = items(ledger, "findings");
+    assert!((1..=victims).contains(&findings.len()), "{findings:#?}");
+    for finding in findings {
+        assert_eq!(finding["class"], "crash", "{finding}");
+        let message = finding["message"].as_str().expect("a message");
+        assert!(message.contains("signal: 9") && message.contains("did not happen again"), "{message}");
+        assert_eq!(finding["witness"], Value::Null);
+    }
+    for row in items(ledger, "rows").iter().filter(|r| r["against"] == "contract") {
+        assert_eq!(row["differ"], 0, "{row}");
+    }
+}
+
+/// Acceptance 5.
+#[test]
+fn a_worker_killed_during_a_sweep_costs_no_coverage() {
+    let arguments = ["--kernel=tvm-relay", "--lane=host-worker", "--effort=exhaustive"];
+    let run = killed_while_running(&[&arguments[..], &["--multiplier=1395864371", "--shift=-8"]].concat(), 2).exits(1);
+    let ledger = run.ledger();
+    only_crashes(&ledger, 2);
+    for row in items(&ledger, "rows").iter().filter(|r| r["coverage"] == "exhaustive") {
+        assert_eq!(row["inputs"], 1u64 << 32, "{row}");
+    }
+    assert!(run.stdout.contains("class crash"), "{}", run.stdout);
+    assert!(run.file("junit.xml").contains("type=\"crash\""));
+}
+
+/// Acceptance 5, sampled and under emulation: as many inputs as an undisturbed run.
+#[test]
+fn an_emulated_worker_killed_during_a_sampled_run_costs_no_coverage() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let csv = dir.path().join("scales.csv");
+    let rows = (0..2000).map(|i| format!("{},{}\n", (1i64 << 30) + i * 500_001, -(i % 12)));
+    std::fs::write(&csv, std::iter::once("multiplier,shift\n".to_owned()).chain(rows).collect::<String>())
+        .expect("written");
+    let csv = csv.to_string_lossy().into_owned();
+    let arguments = ["--kernel=gemmlowp-neon", "--lane", aarch64(), "--effort=standard", "--params", &csv];
+    let inputs = |ledger: &Value| {
+        items(ledger, "rows").iter().map(|r| r["inputs"].as_u64().expect("a count")).collect::<Vec<_>>()
+    };
+    let undisturbed = inputs(&verify(&arguments).exits(0).ledger());
+    let run = killed_while_running(&arguments, 1).exits(1);
+    let ledger = run.ledger();
+    only_crashes(&ledger, 1);
+    assert_eq!(inputs(&ledger), undisturbed);
+}
+
+/// A worker that died while idle is found out when the next sweep begins: a crash, and no result taken for another's.
+#[test]
+fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let pids = dir.path().join("pids");
+    let real = worker("host-worker").join(" ");
+    let body = format!("echo $$ >> '{}'\nexec {real}\n", pids.display());
+    let file = lanes_with(dir.path(), "mine", &script(dir.path(), &body));
+    let lane = opened(&file, "mine").expect("it speaks the protocol");
+    for attempt in 1..=5 {
+        let subject = Subject::new(kernel("gemmlowp-scalar"), &lane, None).expect("a known scheme");
+        let plan = Plan::new(&subject, channel(1_395_864_371, -8));
+        let started = std::fs::read_to_string(&pids).expect("it told its number");
+        kill(started.lines().last().and_then(|l| l.parse().ok()).expect("a number"));
+        let settled = plan.settle(plan.chunk(0));
+        assert_eq!(
+            (settled.contract.tally.inputs, settled.contract.tally.differ),
+            (CHUNK as u64, 0),
+            "attempt {attempt}"
+        );
+        let classes: Vec<_> = settled.failures.iter().map(|f| f.failure.class()).collect();
+        assert_eq!(classes, ["crash"], "{:?}", settled.failures);
+    }
+}
+
+/// Invariant 4: what could not run is told with its reason, and breaks the run unless it was allowed by name.
+#[test]
+fn a_lane_without_its_program_is_not_run() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = lanes_with(dir.path(), "mine", &["/nowhere/tiebreak-worker".to_owned()]);
+    let arguments = ["--kernel=tvm-relay", "--effort=quick", "--lane=host", "--lane=mine"];
+    let run = verify_in(&file, &arguments).exits(1);
+    assert!(run.stdout.contains("not run: cannot start `/nowhere/tiebreak-worker`"), "{}", run.told());
+    assert!(run.stdout.contains("--allow-not-run mine"), "{}", run.told());
+    let ledger = run.ledger();
+    assert_eq!(finding_classes(&ledger), ["not-run"]);
+    assert!(items(&ledger, "rows").iter().all(|r| r["lane"] == "host" && r["inputs"].as_u64() > Some(10_000)));
+    let allowed = verify_in(&file, &[&arguments[..], &["--allow-not-run=mine"]].concat()).exits(0);
+    assert!(allowed.stdout.contains("not run: ") && allowed.stdout.contains("(allowed)"), "{}", allowed.told());
+    assert!(allowed.file("junit.xml").contains("<skipped"), "a build server sees it");
+}
+
+/// A lane that nobody can run, and no other: nothing ran, so nothing holds.
+#[test]
+fn a_run_without_any_lane_does_not_hold() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = lanes_with(dir.path(), "mine", &["/nowhere/tiebreak-worker".to_owned()]);
+    let run = verify_in(&file, &["--kernel=tvm-relay", "--effort=quick", "--lane=mine", "--allow-not-run=mine"]);
+    assert_ne!(run.code, 0, "no input was judged, and the run says it holds\n{}", run.told());
+}
+
+/// What the program says of a worker with this script, in at most half a minute.
+fn reason(body: &str) -> String {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = lanes_with(dir.path(), "mine", &script(dir.path(), body));
+    let begun = Instant::now();
+    let run = verify_in(&file, &["--kernel=tvm-relay", "--effort=quick", "--lane=mine"]).exits(1);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    let ledger = run.ledger();
+    let finding = &items(&ledger, "findings")[0];
+    format!("{}: {}", finding["class"].as_str().expect("a class"), finding["message"].as_str().expect("a message"))
+}
+
+#[test]
+fn a_worker_of_another_protocol_is_refused() {
+    let hello = r#"{"answer":"hello","protocol":2,"arch":"x86_64","kernels":[]}"#;
+    let told = reason(&format!("read line\necho '{hello}'\nread line\n"));
+    assert!(told.starts_with("not-run: not run: the worker speaks protocol 2, this program 1"), "{told}");
+}
+
+#[test]
+fn a_worker_that_speaks_garbage_is_refused() {
+    let told = reason("read line\necho 'Segmentation fault (core dumped)'\nread line\n");
+    assert!(told.contains("the worker's answer is not one of the protocol"), "{told}");
+    let told = reason("read line\nhead -c 4096 /dev/zero\necho\nread line\n");
+    assert!(told.contains("the worker's answer is not one of the protocol"), "{told}");
+}
+
+/// A line without end is not collected until memory is full.
+#[test]
+fn a_worker_that_never_ends_its_line_is_refused() {
+    let told = reason("exec cat /dev/zero\n");
+    assert!(told.contains("not one of the protocol"), "{told}");
+}
+
+#[test]
+fn a_worker_that_ends_at_once_is_told() {
+    let told = reason("exit 3\n");
+    assert!(told.contains("exit status: 3"), "{told}");
+}
+
+#[test]
+fn a_worker_that_says_nothing_is_hung() {
+    let told = reason("exec sleep 100\n");
+    assert!(told.contains("no answer within 2s"), "{told}");
+}
+
+/// Says hello for tvm-relay, then `answer` to everything.
+fn liar(answer: &str) -> String {
+    let offer = r#"{"op":"fpm","kernel":"tvm-relay","isa_path":"scalar"}"#;
+    let hello = format!(r#"{{"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{offer}]}}"#);
+    format!("read line\necho '{hello}'\nwhile read line; do echo '{answer}'; done\n")
+}
+
+/// A length that no memory holds is not reserved.
+#[test]
+fn a_worker_that_promises_too_much_is_a_finding() {
+    for bytes in ["4611686018427387904", "18446744073709551612", "400000000000"] {
+        let told = reason(&liar(&format!(r#"{{"answer":"done","bytes":{bytes}}}"#)));
+        assert!(told.starts_with("wrong-length: "), "{told}");
+    }
+}
+
+/// Half an element is not an element.
+#[test]
+fn a_worker_that_splits_an_element_is_a_finding() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let body = liar(r#"{"answer":"done","bytes":7}"#);
+    let file = lanes_with(dir.path(), "mine", &script(dir.path(), &body));
+    let given = ["--multiplier=1073741824", "--shift=-1", "--x=1"];
+    let run = verify_in(&file, &[&["--kernel=tvm-relay", "--lane=mine"][..], &given].concat()).exits(1);
+    let ledger = run.ledger();
+    assert_eq!(finding_classes(&ledger)[0], "refused", "{}", run.told());
+    assert!(run.stdout.contains("7 bytes, which are no whole number of results"), "{}", run.told());
+}
+
+#[test]
+fn a_worker_that_does_not_offer_the_kernel_is_a_finding() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = lanes_with(dir.path(), "mine", &script(dir.path(), &liar("x")));
+    let run = verify_in(&file, &["--kernel=gemmlowp-neon", "--effort=quick", "--lane=mine"]).exits(1);
+    assert_eq!(finding_classes(&run.ledger()), ["not-run"]);
+    assert!(run.stdout.contains("the lane's worker does not offer this kernel"), "{}", run.told());
+}

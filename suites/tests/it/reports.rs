@@ -1,0 +1,342 @@
+//! What a run prints and leaves behind: stable, agreeing with itself, and able to be run again.
+
+use crate::common::*;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::process::Stdio;
+use tiebreak_impls::mutants;
+
+/// A quick run of one kernel on the host.
+fn quick(kernel: &str, more: &[&str]) -> Run {
+    verify(&[&["--kernel", kernel, "--lane=host", "--effort=quick"][..], more].concat())
+}
+
+/// Acceptance 4, for the known bugs: exit code 1, the class, and the smallest witness in one line.
+#[track_caller]
+fn prints(kernel: &str, lines: &[&str]) {
+    let run = quick(kernel, &[]).exits(1);
+    for line in lines {
+        assert!(run.stdout.contains(line), "no `{line}` in\n{}", run.told());
+        assert!(run.file("summary.md").contains(line) && run.file("junit.xml").contains(line), "{line}");
+    }
+}
+
+#[test]
+fn missing_saturation_is_named_with_its_witness() {
+    prints(
+        "mutant-no-saturation",
+        &[
+            "fpm mutant-no-saturation host x=-2147483648 m=-2147483648 s=0: got -2147483648, gemmlowp-double 2147483647, class missing-saturation",
+        ],
+    );
+}
+
+#[test]
+fn ties_the_other_way_are_named_with_their_witness() {
+    prints(
+        "mutant-ties-down",
+        &["fpm mutant-ties-down host x=1 m=1073741824 s=0: got 0, ties-up 1, class tie-direction"],
+    );
+}
+
+#[test]
+fn a_dropped_fixup_is_named_with_its_witness() {
+    prints(
+        "mutant-dead-fixup",
+        &["fpm mutant-dead-fixup host x=-1 m=1073741825 s=-1: got 0, gemmlowp-double -1, class tie-direction"],
+    );
+    prints(
+        "mutant-fixup-lost",
+        &["fpm mutant-fixup-lost host x=-1 m=1073741825 s=-1: got 0, gemmlowp-double -1, class fixup-lost"],
+    );
+}
+
+#[test]
+fn exit_code_0_where_every_contract_holds() {
+    let run = quick("tvm-neon-rfc", &[]).exits(0);
+    let ledger = run.ledger();
+    assert_eq!((ledger["verdict"].as_str(), items(&ledger, "findings").len()), (Some("holds"), 0));
+}
+
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+fn set(words: &str) -> BTreeSet<&str> {
+    words.split_whitespace().collect()
+}
+
+/// The documented keys, and nothing but JSON on standard output.
+#[test]
+fn the_json_form_is_the_documented_one() {
+    let run = verify(&["--kernel=tvm-neon-rfc", "--effort=quick", "--lane=host", "--lane", aarch64(), "--format=json"])
+        .exits(0);
+    let summary: Value = serde_json::from_str(&run.stdout).expect("standard output is JSON alone");
+    let top = "format version command seed effort reference verdict seconds lanes rows catalogue outside_domain self_checks findings";
+    assert_eq!(keys(&summary), set(top));
+    assert_eq!((&summary["format"], &summary["seed"], &summary["effort"]), (&1.into(), &1.into(), &"quick".into()));
+    assert_eq!(summary["reference"], "ties-up");
+    assert_eq!(keys(&summary["self_checks"]), set("mutants controls failed"));
+    let row = "op kernel lane isa_path against scheme parameters inputs coverage out_of_domain differ by_delta classes deviations witness seconds";
+    let rows = items(&summary, "rows");
+    assert_eq!(rows.len(), 4, "contract and reference in two lanes");
+    for r in rows {
+        assert_eq!(keys(r), set(row));
+        assert!(r["inputs"].as_u64() > Some(10_000) && r["coverage"] == "sampled", "{r}");
+    }
+    let reference = rows.iter().find(|r| r["against"] == "reference").expect("a row against the reference");
+    assert_eq!(keys(&reference["witness"]), set("case got expected scheme class because command"));
+    assert_eq!(keys(&reference["witness"]["case"]), set("x m s"));
+    let lanes = items(&summary, "lanes");
+    assert_eq!(keys(&lanes[0]), set("name status arch via"));
+    assert_eq!((&lanes[0]["status"], &lanes[1]["arch"]), (&"ran".into(), &"aarch64".into()));
+    let emulated = rows.iter().find(|r| r["lane"] == aarch64()).expect("a row of the aarch64 lane");
+    assert_eq!(emulated["isa_path"], "neon: sqrdmulh, and, sshr, add, srshl, mul");
+}
+
+#[test]
+fn other_commands_print_json_too() {
+    let case = tiebreak(&["case", "--x=-1", "--multiplier=1073741825", "--shift=-1", "--format=json"]).exits(0);
+    let case: Value = serde_json::from_str(&case.stdout).expect("JSON alone");
+    assert_eq!(case["exact"], "-1073741825/4294967296");
+    let double = items(&case, "schemes").iter().find(|s| s["scheme"] == "gemmlowp-double:wrap").expect("listed");
+    assert_eq!(double["result"], -1);
+    for list in ["kernels", "schemes"] {
+        let run = tiebreak(&[list, "--format=json"]).exits(0);
+        let all: Value = serde_json::from_str(&run.stdout).expect("JSON alone");
+        assert!(all.as_array().expect("a list").len() >= 10, "{list}");
+    }
+}
+
+/// Standard output in JSON, the ledger, the CSV file, the summary and JUnit's file tell the same.
+#[test]
+fn the_four_files_agree() {
+    for (kernel, code) in [("mutant-dead-fixup", 1), ("tvm-neon-rfc", 0), ("mutant-tail-double-rounding", 1)] {
+        let run = quick(kernel, &["--format=json"]).exits(code);
+        let ledger = run.ledger();
+        let summary: Value = serde_json::from_str(&run.stdout).expect("JSON alone");
+        for key in ["rows", "findings", "lanes", "verdict", "seed", "command", "catalogue", "seconds"] {
+            assert_eq!(ledger[key], summary[key], "{kernel}: {key}");
+        }
+        for row in items(&ledger, "rows") {
+            adds_up(row);
+        }
+        mismatches_agree(&ledger, &run.file("mismatches.csv"));
+        junit_agrees(&ledger, &run.file("junit.xml"));
+        let markdown = run.file("summary.md");
+        assert!(markdown.contains(kernel) && markdown.contains(ledger["verdict"].as_str().expect("a word")));
+        let names: BTreeSet<_> =
+            std::fs::read_dir(run.out()).expect("it is there").map(|e| e.expect("listed").file_name()).collect();
+        assert_eq!(names.len(), 4, "{names:?}");
+    }
+}
+
+/// Deltas and classes are each a partition of what differs.
+fn adds_up(row: &Value) {
+    let sum =
+        |key: &str| row[key].as_object().expect("counts").values().map(|n| n.as_u64().expect("a count")).sum::<u64>();
+    let differ = row["differ"].as_u64().expect("a count");
+    assert_eq!((sum("by_delta"), sum("classes")), (differ, differ), "{row}");
+    assert_eq!(row["witness"].is_object(), differ > 0, "{row}");
+    if differ > 0 {
+        let w = &row["witness"];
+        let delta = w["got"].as_i64().expect("a value") - w["expected"].as_i64().expect("a value");
+        assert!(counts(row, delta), "{row}");
+        assert!(row["classes"][w["class"].as_str().expect("a class")].is_u64(), "{row}");
+    }
+}
+
+/// Whether the row counts the delta by itself or, where there are many, among the others.
+fn counts(row: &Value, delta: i64) -> bool {
+    let deltas = &row["by_delta"];
+    deltas[delta.to_string()].is_u64() || deltas["other"].is_u64()
+}
+
+/// Each line of the CSV file belongs to a row that counts its delta and its class, and the smallest witnesses are among them.
+fn mismatches_agree(ledger: &Value, text: &str) {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
+    assert_eq!(header.join(","), "op,kernel,lane,against,scheme,case,got,expected,class");
+    let mut lines = 0;
+    for record in reader.records() {
+        let record = record.expect("a line");
+        let line: BTreeMap<&str, &str> = header.iter().map(String::as_str).zip(&record).collect();
+        let of = |r: &&Value| ["kernel", "lane", "against"].iter().all(|key| r[*key] == line[*key]);
+        let rows: Vec<_> = items(ledger, "rows").iter().filter(of).collect();
+        let delta = line["got"].parse::<i64>().expect("a number") - line["expected"].parse::<i64>().expect("a number");
+        assert!(rows.iter().any(|r| counts(r, delta)), "{line:?}");
+        assert!(rows.iter().any(|r| r["classes"][line["class"]].is_u64()), "{line:?}");
+        lines += 1;
+    }
+    assert_eq!(lines > 0, items(ledger, "rows").iter().any(|r| r["differ"] != 0));
+    println!("{lines} mismatches");
+}
+
+/// Well-formed, and with a failure for each broken kernel and no other.
+fn junit_agrees(ledger: &Value, text: &str) {
+    let report = quick_junit::Report::deserialize_from_str(text).expect("well-formed");
+    let cases: usize = report.test_suites.iter().map(|s| s.test_cases.len()).sum();
+    let failed = text.matches("<failure").count();
+    let findings = items(ledger, "findings");
+    assert_eq!(failed > 0, !findings.is_empty());
+    assert_eq!(report.failures, failed);
+    assert_eq!(report.tests, cases);
+    for finding in findings {
+        assert!(text.contains(&format!("again: {}", again(finding))), "{finding}");
+    }
+}
+
+/// The command printed beside a finding or row.
+fn again(of: &Value) -> &str {
+    of["witness"]["command"].as_str().expect("a command")
+}
+
+/// Runs a printed command; the row or finding of the same subject in its ledger.
+fn rerun(row: &Value) -> Value {
+    let words = again(row).strip_prefix("cargo xtask ").unwrap_or_else(|| panic!("{row}"));
+    let words: Vec<&str> = words.split(' ').collect();
+    assert_eq!(words[0], "verify");
+    let run = verify(&words[1..]);
+    let broken = row["against"] == "contract";
+    assert_eq!(run.code, i32::from(broken), "{}", run.told());
+    let ledger = run.ledger();
+    let same = |r: &&Value| ["kernel", "lane", "against", "scheme"].iter().all(|key| r[*key] == row[*key]);
+    items(&ledger, "rows").iter().find(same).expect("the same row").clone()
+}
+
+/// Invariant 8: the command beside a witness shows that witness.
+#[track_caller]
+fn shown_again(row: &Value) {
+    let again = rerun(row);
+    let values = |r: &Value| {
+        let w = &r["witness"];
+        (
+            ["x", "m", "s", "q"].map(|name| w["case"][name].clone()),
+            w["got"].clone(),
+            w["expected"].clone(),
+            w["scheme"].clone(),
+        )
+    };
+    assert_eq!(values(&again), values(row), "{}", self::again(row));
+}
+
+#[test]
+fn commands_beside_witnesses_of_mutants_show_them_again() {
+    for mutant in mutants::fpm::mutants() {
+        let ledger = quick(mutant.kernel.name, &[]).exits(1).ledger();
+        let broken: Vec<_> =
+            items(&ledger, "rows").iter().filter(|r| r["differ"] != 0 && r["against"] == "contract").collect();
+        assert_eq!(broken.len(), 1, "{}", mutant.kernel.name);
+        shown_again(broken[0]);
+    }
+}
+
+#[test]
+fn commands_beside_witnesses_against_references_show_them_again() {
+    for reference in ["ties-up", "ties-away"] {
+        let run = verify(&["--op=fpm", "--lane=host", "--lane", aarch64(), "--effort=quick", "--reference", reference])
+            .exits(0);
+        let ledger = run.ledger();
+        let differing: Vec<_> = items(&ledger, "rows").iter().filter(|r| r["differ"] != 0).collect();
+        assert!(differing.len() >= 20, "only {} rows differ", differing.len());
+        differing.iter().for_each(|row| shown_again(row));
+        println!("{} commands against {reference}", differing.len());
+    }
+}
+
+/// The command of the whole run says what was asked for, and not what its front added.
+#[test]
+fn the_command_of_the_run_is_the_callers() {
+    let run = quick("tvm-relay", &["--seed=7"]).exits(0);
+    let ledger = run.ledger();
+    let command = ledger["command"].as_str().expect("a command");
+    assert!(
+        command.starts_with("cargo xtask verify ")
+            && command.ends_with(" --kernel tvm-relay --lane=host --effort=quick --seed=7")
+    );
+    assert!(!command.contains("--lanes"), "{command}");
+}
+
+/// Everything but time and the call itself.
+fn timeless(mut ledger: Value) -> Value {
+    ledger["seconds"] = 0.into();
+    ledger["command"] = "".into();
+    for row in ledger["rows"].as_array_mut().expect("rows") {
+        row["seconds"] = 0.into();
+    }
+    ledger
+}
+
+/// Invariant 3.
+#[test]
+fn runs_depend_on_their_seed_and_on_nothing_else() {
+    let run = |more: &[&str]| {
+        let arguments = ["--effort=quick", "--lane=host", "--lane", aarch64()];
+        let run = verify(&[&arguments[..], more].concat()).exits(0);
+        (timeless(run.ledger()), run.file("mismatches.csv"))
+    };
+    let (one, csv) = run(&["--seed=7", "--jobs=1"]);
+    let (two, csv_again) = run(&["--seed=7", "--jobs=2"]);
+    assert_eq!(one, two);
+    assert_eq!(csv, csv_again);
+    let (other, other_csv) = run(&["--seed=8", "--jobs=2"]);
+    assert_ne!(one["rows"], other["rows"]);
+    assert_ne!(csv, other_csv);
+    println!("{} rows, {} mismatches", items(&one, "rows").len(), csv.lines().count() - 1);
+}
+
+/// A reader that has seen enough: no panic, the same exit code, and the files are written.
+#[test]
+fn standard_output_closed_early() {
+    for (kernel, code) in [("tvm-relay", 0), ("mutant-ties-down", 1)] {
+        for format in ["table", "json"] {
+            let dir = tempfile::tempdir().expect("a temporary directory");
+            let mut command = program();
+            command.args(["verify", "--lane=host", "--effort=quick", "--kernel", kernel, "--format", format, "--out"]);
+            command.arg(dir.path().join("out")).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().expect("tiebreak starts");
+            drop(child.stdout.take());
+            let mut stderr = String::new();
+            child.stderr.take().expect("piped").read_to_string(&mut stderr).expect("text");
+            let status = child.wait().expect("it ends");
+            assert_eq!((status.code(), stderr.as_str()), (Some(code), ""), "{kernel} {format}");
+            assert!(dir.path().join("out/ledger.json").is_file());
+        }
+    }
+    for arguments in
+        [&["kernels"][..], &["schemes"], &["case", "--x=1", "--multiplier=3", "--shift=0"], &["verify", "--help"]]
+    {
+        let mut child =
+            program().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("tiebreak starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    }
+}
+
+/// Acceptance 3, the part that takes one lane and a few seconds: all accumulators, and the count in closed form.
+#[test]
+fn an_exhaustive_sweep_counts_every_difference() {
+    let run = |kernel: &str, multiplier: &str, shift: &str| {
+        let ledger = verify(&[
+            "--kernel",
+            kernel,
+            "--lane=host",
+            "--effort=exhaustive",
+            "--multiplier",
+            multiplier,
+            "--shift",
+            shift,
+        ]);
+        let ledger = ledger.exits(0).ledger();
+        let row = items(&ledger, "rows").iter().find(|r| r["against"] == "reference" && r["coverage"] == "exhaustive");
+        let row = row.expect("a row of the sweep");
+        assert_eq!(row["inputs"], 1u64 << 32);
+        (row["by_delta"].to_string(), row["classes"].to_string(), row["witness"]["case"].to_string())
+    };
+    let (deltas, classes, case) = run("tvm-neon-rfc", "1395864371", "-8");
+    assert_eq!((deltas.as_str(), classes.as_str()), (r#"{"1":8388607}"#, r#"{"double-rounding":8388607}"#));
+    assert_eq!(case, r#"{"m":1395864371,"s":-8,"x":-197}"#);
+}

@@ -1,0 +1,111 @@
+//! A sweep steps and skips; judging one by one does neither. They count the same.
+
+use crate::common::{channel, kernel, lane, params};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_suites::fpm::sampled::{Record, Settled, Subject, run_batch};
+use tiebreak_suites::fpm::sweep::{CHUNK, Plan, chunks};
+use tiebreak_suites::fpm::tally::Account;
+use tiebreak_suites::fpm::yardstick::Norm;
+use tiebreak_suites::lane::Lane;
+
+/// Accumulators of one batch here: whole vectors, so that no element lies in a tail.
+const BATCH: i64 = 1 << 16;
+
+/// Every accumulator of a chunk through [`run_batch`].
+fn one_by_one(subject: &Subject<'_>, channel: Channel, start: i64) -> Settled {
+    let starts: Vec<i64> = (start..start + CHUNK).step_by(BATCH as usize).collect();
+    let records: Vec<Record> = starts
+        .par_iter()
+        .map(|at| {
+            let xs: Vec<i32> = (*at..at + BATCH).map(|x| x as i32).collect();
+            run_batch(subject, &mut subject.lane.lease(), &params(channel), &xs, 0)
+        })
+        .collect();
+    let mut whole = Record::default();
+    records.into_iter().for_each(|r| whole.merge(r));
+    whole.settle(subject)
+}
+
+/// Small deltas each, the others together: a sweep does not tell those apart.
+pub(crate) fn deltas(all: &BTreeMap<i64, u64>) -> (BTreeMap<i64, u64>, u64) {
+    let small = all.iter().filter(|(delta, _)| delta.unsigned_abs() <= 16).map(|(delta, n)| (*delta, *n));
+    let small: BTreeMap<i64, u64> = small.collect();
+    let far = all.values().sum::<u64>() - small.values().sum::<u64>();
+    (small, far)
+}
+
+fn same(what: &str, swept: &Account, judged: &Account) {
+    let (s, j) = (&swept.tally, &judged.tally);
+    assert_eq!(s.inputs + s.out_of_domain, CHUNK as u64, "{what}");
+    assert_eq!((s.inputs, s.out_of_domain, s.differ), (j.inputs, j.out_of_domain, j.differ), "{what}");
+    assert_eq!(deltas(&s.by_delta), deltas(&j.by_delta), "{what}");
+    assert_eq!(s.by_delta.values().sum::<u64>(), s.differ, "{what}");
+    let smallest = |a: &Account| a.witness.as_ref().map(|w| (w.case().x, w.observation.got, w.expected));
+    assert_eq!(smallest(swept), smallest(judged), "{what}");
+    assert_eq!(swept.classes.values().sum::<u64>(), s.differ, "{what}");
+}
+
+fn agree(lane: &Lane, name: &str, channel: Channel, reference: &str, starts: &[i64]) -> u64 {
+    let norm = Norm::new(Scheme::parse(reference).expect("a known scheme"));
+    let subject = Subject::new(kernel(name), lane, Some(&norm)).expect("known schemes");
+    let plan = Plan::new(&subject, channel);
+    let mut differ = 0;
+    for &start in starts {
+        let swept = plan.settle(plan.chunk(start));
+        let judged = one_by_one(&subject, channel, start);
+        let what = format!("{name} in {} {channel:?} from {start}", lane.name);
+        assert!(swept.failures.is_empty() && judged.failures.is_empty(), "{what}");
+        same(&format!("{what} against its contract"), &swept.contract, &judged.contract);
+        same(&format!("{what} against {reference}"), &swept.reference, &judged.reference);
+        differ += swept.contract.tally.differ + swept.reference.tally.differ;
+    }
+    differ
+}
+
+const FIRST: i64 = i32::MIN as i64;
+const LAST: i64 = i32::MAX as i64 + 1 - CHUNK;
+
+#[test]
+fn a_sweep_counts_what_judging_one_by_one_counts() {
+    let host = lane("host");
+    let ends = [FIRST, -CHUNK, 0, LAST];
+    let cases: [(&str, Channel, &str, &[i64], bool); 10] = [
+        ("tvm-neon-rfc", channel(1_395_864_371, -8), "ties-up", &ends, true),
+        ("tvm-neon-fixup", channel(1_395_864_371, -1), "ties-up", &[-CHUNK, 0], true),
+        ("gemmlowp-scalar", channel(-1_518_500_250, 0), "ties-away", &[FIRST, 0], false),
+        ("gemmlowp-scalar", channel(i32::MIN, 2), "ties-up:saturate", &[FIRST, 0], true),
+        ("tvm-relay", channel(1_395_864_371, 3), "ties-up:out-of-domain", &[FIRST, -CHUNK], false),
+        ("xnnpack-rndnu-neon", channel((1 << 30) + 128, 5), "ties-up:wrap", &[-CHUNK, LAST], true),
+        ("tosa-apply-scale-32-double", channel(1 << 30, -2), "ties-up", &[FIRST, 0], true),
+        ("mutant-no-saturation", channel(i32::MIN, 0), "ties-up", &[FIRST], true),
+        ("mutant-fixup-lost", channel(1_583_594_044, -9), "ties-up", &[-CHUNK], true),
+        ("mutant-power-of-two-wrap", channel(1 << 30, -3), "gemmlowp-double", &[LAST], true),
+    ];
+    let mut compared = 0;
+    for (name, channel, reference, starts, differs) in cases {
+        let differ = agree(&host, name, channel, reference, starts);
+        assert!(!differs || differ > 0, "{name} {channel:?} does not differ: nothing was compared but equality");
+        compared += starts.len();
+        println!("{name} {channel:?}: {differ} differ");
+    }
+    println!("{compared} chunks of {CHUNK} accumulators");
+}
+
+/// The same when the blocks come from another process.
+#[test]
+fn a_sweep_in_a_worker_counts_the_same() {
+    let differ = agree(&lane("host-worker"), "tvm-neon-rfc", channel(1_395_864_371, -8), "ties-up", &[0]);
+    assert!(differ > 0);
+}
+
+/// The chunks are all accumulators, each once.
+#[test]
+fn chunks_are_a_partition() {
+    let starts: Vec<i64> = chunks().collect();
+    assert_eq!(starts.len() as i64 * CHUNK, 1 << 32);
+    assert_eq!((starts[0], *starts.last().expect("some")), (FIRST, LAST));
+    assert!(starts.windows(2).all(|w| w[1] - w[0] == CHUNK));
+}
