@@ -158,7 +158,13 @@ impl<'a> Plan<'a> {
         loop {
             while waiting.len() < 2 && !self.subject.has_given_up() {
                 let Some(at) = next.next() else { break };
-                waiting.push_back((at, lease.submit(&order(at))));
+                let submitted = lease.submit(&order(at));
+                let failed = submitted.is_err();
+                waiting.push_back((at, submitted));
+                if failed {
+                    // The next one would start another session, whose answers are not those waited for.
+                    break;
+                }
             }
             let Some((at, submitted)) = waiting.pop_front() else { break };
             match submitted.and_then(|()| lease.collect(&mut outs)) {
