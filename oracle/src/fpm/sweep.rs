@@ -76,7 +76,8 @@ impl Stepper {
         for outs in whole {
             for l in 0..LANES {
                 let delta = outs[l].wrapping_sub(lanes.result(l));
-                let size = delta.unsigned_abs();
+                // Not of the delta: that of the two ends of the word wraps to one.
+                let size = outs[l].abs_diff(lanes.result(l));
                 sums[l] = sums[l].wrapping_add(delta);
                 sizes[l] = sizes[l].wrapping_add(size);
                 any[l] |= size;
