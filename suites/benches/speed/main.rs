@@ -29,13 +29,15 @@ struct Arguments {
 }
 
 fn arguments() -> Result<Option<Arguments>, String> {
+    // cargo starts a benchmark in its package's directory; files are named from the workspace's.
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let tmp = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let target = tmp.parent().unwrap_or(&tmp).join("tiebreak");
     let mut out = Arguments { sections: Vec::new(), lanes: target.join("lanes.json"), json: target.join("bench.json") };
     let mut benches = false;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut path = || arguments.next().map(PathBuf::from).ok_or(format!("{argument} wants a file"));
+        let mut path = || arguments.next().map(|path| root.join(path)).ok_or(format!("{argument} wants a file"));
         match argument.as_str() {
             "--bench" => benches = true,
             "--lanes" => out.lanes = path()?,
