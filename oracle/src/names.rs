@@ -18,8 +18,8 @@ pub struct UnknownName {
 pub fn unknown<'a>(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'a str>) -> UnknownName {
     let nearest = known
         .into_iter()
-        .map(|k| (strsim::jaro_winkler(name, k), k))
-        .filter(|(similarity, _)| *similarity > 0.7)
+        .map(|k| (strsim::jaro_winkler(name, k).max(strsim::normalized_damerau_levenshtein(name, k)), k))
+        .filter(|(similarity, _)| *similarity > 0.65)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, k)| k.to_owned());
     UnknownName { kind, name: name.to_owned(), nearest }

@@ -165,6 +165,8 @@ fn against_contract(line: &Line<'_>) -> Cell {
         return Ink::Faint.cell("-");
     };
     match row.differ {
+        // Neither right nor wrong: it gave nothing to compare.
+        0 if row.inputs == 0 => Ink::Bad.cell("no output"),
         0 => Ink::Good.cell("exact"),
         n => Ink::Bad.cell(format!("{} differ\n{}", text::count(n), classes(row))),
     }
@@ -175,6 +177,7 @@ fn against_reference(ledger: &Ledger, line: &Line<'_>, between: &str) -> Cell {
         return Ink::Faint.cell("-");
     };
     let (text, ink) = match row.differ {
+        0 if row.inputs == 0 => ("-".to_owned(), Ink::Faint),
         0 => ("equal".to_owned(), Ink::Plain),
         _ => (differences(row, between), Ink::Notable),
     };

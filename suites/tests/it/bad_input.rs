@@ -24,6 +24,7 @@ fn unknown_names_suggest_the_nearest() {
     refused(&verify(&["--allow-not-run=aarch64-quemu"]), &["unknown lane", "`aarch64-qemu`"]);
     refused(&verify(&["--reference=tie-up"]), &["unknown scheme", "`ties-up`"]);
     refused(&verify(&["--op=fpmm"]), &["unknown operation", "`fpm`"]);
+    refused(&verify(&["--op=fmp"]), &["unknown operation", "`fpm`"]);
     // A kernel of another operation than the one asked for is not known there.
     refused(&verify(&["--op=instruction", "--kernel=tvm-relay"]), &["unknown kernel", "tvm-relay"]);
     refused(&verify(&["--kernel="]), &["unknown kernel"]);

@@ -117,3 +117,37 @@ fn the_ends_of_the_word_are_far_apart() {
     assert_eq!((tally.inputs, tally.differ), (BLOCK_IN_PROCESS as u64, 1));
     assert_eq!(deltas(&tally.by_delta), (BTreeMap::new(), 1), "{:?}", tally.by_delta);
 }
+
+/// Where TOSA REQUIREs what an input is not, its kernels promise nothing: a reference that saturates has a value there, but
+/// nothing to compare it with.
+#[test]
+fn what_the_contract_refuses_no_reference_expects() {
+    let run = crate::common::verify(&[
+        "--op=fpm",
+        "--lane=host",
+        "--effort=quick",
+        "--kernel=tosa-apply-scale-32-single",
+        "--kernel=tosa-apply-scale-32-double",
+        "--reference=gemmlowp-double:saturate",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.told());
+    let swept = crate::common::verify(&[
+        "--op=fpm",
+        "--lane=host",
+        "--effort=exhaustive",
+        "--kernel=tosa-apply-scale-32-double",
+        "--multiplier=2147483647",
+        "--shift=20",
+        "--reference=gemmlowp-double:saturate",
+        "--format=json",
+    ]);
+    assert_eq!(swept.code, 0, "{}", swept.told());
+    let summary: serde_json::Value = serde_json::from_str(&swept.stdout).expect("JSON");
+    for row in summary["rows"].as_array().expect("rows") {
+        // A shift of 11 leaves room for values of 11 bits.
+        assert_eq!(
+            (row["inputs"].as_u64(), row["out_of_domain"].as_u64()),
+            (Some(1 << 11), Some((1 << 32) - (1 << 11)))
+        );
+    }
+}
