@@ -133,6 +133,9 @@ pub struct Row {
     pub classes: BTreeMap<String, u64>,
     /// Inputs that followed a declared deviation and differ from the contract's scheme there, by class.
     pub deviations: BTreeMap<String, u64>,
+    /// Deviations that the contract declares, by class, each with its reason; empty in rows against the reference.
+    #[serde(default)]
+    pub declared: BTreeMap<String, String>,
     /// Smallest differing input.
     pub witness: Option<Witness>,
     /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.

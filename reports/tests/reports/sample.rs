@@ -37,6 +37,7 @@ fn row(kernel: &str, lane: &str, isa_path: &str, against: Against, scheme: &str)
         by_delta: BTreeMap::new(),
         classes: BTreeMap::new(),
         deviations: BTreeMap::new(),
+        declared: BTreeMap::new(),
         witness: None,
         seconds: if lane == "host" { 3.5 } else { 39.25 },
     }

@@ -66,6 +66,7 @@ fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row 
         by_delta: BTreeMap::new(),
         classes,
         deviations: BTreeMap::new(),
+        declared: BTreeMap::new(),
         witness,
         seconds: outcome.seconds,
     }

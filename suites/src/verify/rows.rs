@@ -82,6 +82,7 @@ fn row(
         by_delta: by_delta(&account.tally.by_delta),
         classes: named(&account.classes),
         deviations: named(&account.tally.deviations),
+        declared: declared(subject, yardstick.against),
         witness: account.witness.as_ref().map(|seen| witness(request, subject, seen)),
         seconds: record.seconds,
     }
@@ -98,6 +99,12 @@ fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
     let other = unnamed + all.get(&FAR).copied().unwrap_or(0);
     let named = deltas.into_iter().take(DELTAS).map(|(d, n)| (d.to_string(), n));
     named.chain((other > 0).then(|| ("other".to_owned(), other))).collect()
+}
+
+/// What the contract declares, for the rows against it.
+fn declared(subject: &Subject<'_>, against: Against) -> BTreeMap<String, String> {
+    let deviations = subject.kernel.contract.deviations.iter().filter(|_| against == Against::Contract);
+    deviations.map(|d| (d.class.to_owned(), d.reason.to_owned())).collect()
 }
 
 fn mismatch(subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismatch {
