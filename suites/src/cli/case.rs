@@ -22,6 +22,9 @@ pub(super) struct Args {
     /// Shift, -31..=31, positive = left
     #[arg(long, allow_negative_numbers = true)]
     shift: i32,
+    /// Fractional bits of the multiplier
+    #[arg(long, value_name = "Q", default_value = "31", value_parser = clap::value_parser!(u32).range(0..=31))]
+    q: u32,
     /// Scheme to show step by step, NAME or NAME:POLICY; every scheme's result when none is given
     #[arg(long, value_name = "NAME")]
     scheme: Vec<String>,
@@ -35,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if !SHIFTS.contains(&args.shift) {
         bail!("--shift {}: a shift must be in -31..=31, positive = left", args.shift);
     }
-    let p = Parameters::q31(args.multiplier, args.shift);
+    let p = Parameters { q: args.q, ..Parameters::q31(args.multiplier, args.shift) };
     let schemes = match args.scheme.len() {
         0 => DEFINITIONS.iter().map(|definition| Scheme { definition, overflow: Overflow::Wrap }).collect(),
         _ => args.scheme.iter().map(|name| Scheme::parse(name)).collect::<Result<Vec<_>, _>>()?,
@@ -63,17 +66,23 @@ fn as_json(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
         })
         .collect();
     let exact = traces.first().map(|(_, t)| t.exact.to_string());
-    let all = json!({"x": args.x, "m": args.multiplier, "s": args.shift, "exact": exact, "schemes": schemes});
+    let all =
+        json!({"x": args.x, "m": args.multiplier, "s": args.shift, "q": args.q, "exact": exact, "schemes": schemes});
     print(&(serde_json::to_string_pretty(&all)? + "\n"))
 }
 
 fn as_table(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
     let Some((_, first)) = traces.first() else { return Ok(()) };
     let (x, m, s) = (args.x, args.multiplier, args.shift);
-    let mut out = format!("fpm x={x} m={m} s={s}\nexact  {} = {}\n\n", first.exact, decimal(first));
+    let q = if args.q == 31 { String::new() } else { format!(" q={}", args.q) };
+    let mut out = format!("fpm x={x} m={m} s={s}{q}\nexact  {} = {}\n\n", first.exact, decimal(first));
     if args.scheme.is_empty() {
         let rows = traces.iter().map(|(scheme, trace)| vec![scheme.label(), result(trace)]);
         out += &table(&["scheme", "result"], rows.collect());
+        if args.q != 31 {
+            // The catalogue is of Q0.31.
+            return print(&out);
+        }
         let kept: Vec<Scheme> = ["ties-up", "gemmlowp-double", "sqrdmulh-srshl"]
             .iter()
             .map(|n| Scheme::parse(n))

@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// One shift, positive = left, with --multiplier
     #[arg(long, value_name = "S", requires = "multiplier", allow_negative_numbers = true, value_parser = shift)]
     shift: Option<i32>,
-    /// One accumulator, with --multiplier and --shift
+    /// One accumulator, with --multiplier and --shift; run at every position of every length from 1 to 9
     #[arg(long, value_name = "X", requires = "multiplier", allow_negative_numbers = true, value_parser = accumulator)]
     x: Option<i32>,
     /// Fractional bits of the given multipliers
@@ -62,8 +62,8 @@ pub(super) struct Args {
     /// Lane that may be absent without breaking the run
     #[arg(long, value_name = "NAME")]
     allow_not_run: Vec<String>,
-    /// The lanes there are; written by `cargo xtask`
-    #[arg(long, value_name = "FILE.json", hide = true)]
+    /// The lanes there are, in place of those that `cargo xtask` builds; see CONTRIBUTING.md
+    #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
 }
 
@@ -154,13 +154,16 @@ fn ops(args: &Args) -> Result<Vec<String>> {
     Ok(if args.op.is_empty() { OPS.map(str::to_owned).to_vec() } else { args.op.clone() })
 }
 
-/// This call, without the lanes file that its front adds by itself.
+/// Where `cargo xtask` writes the lanes file, which it names by itself in front of the caller's arguments.
+const OWN_LANES: &str = "tiebreak/lanes.json";
+
+/// This call, without the lanes file of its front.
 fn command(args: &Args) -> Command {
     let mut arguments: Vec<String> = std::env::args().skip(2).collect();
-    if let Some(at) = arguments.iter().position(|a| a == "--lanes") {
-        arguments.drain(at..(at + 2).min(arguments.len()));
+    if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
+        arguments.drain(..2);
     }
-    arguments.retain(|a| !a.starts_with("--lanes="));
     let reference = (args.reference != "ties-up").then(|| args.reference.clone());
-    Command { arguments, reference }
+    let lanes = args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES));
+    Command { arguments, reference, lanes }
 }

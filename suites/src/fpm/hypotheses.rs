@@ -72,7 +72,9 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
         out.push(Hypothesis { class, because, steps, overflow });
     };
     let steps = steps_of(scheme);
-    for (class, because, changed) in one_step_changed(scheme, &steps) {
+    // One rounding before directed ones: truncating first and rounding half away from zero then is one rounding, too.
+    let ties = other_rules(scheme, true).into_iter().chain(other_steps(scheme, &steps));
+    for (class, because, changed) in ties.chain(one_rounding(&steps)).chain(other_rules(scheme, false)) {
         add(class, because, changed, overflow);
     }
     match overflow {
@@ -81,7 +83,7 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
         }
         _ => add(class::MISSING_SATURATION, "the result wraps".to_owned(), steps.clone(), Overflow::Wrap),
     }
-    for (class, because, changed) in one_rounding(&steps).into_iter().chain(narrow_words()).chain(two_roundings()) {
+    for (class, because, changed) in narrow_words().into_iter().chain(two_roundings()) {
         add(class, because, changed, overflow);
     }
     out
@@ -89,22 +91,26 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
 
 type Change = (&'static str, String, Vec<Step>);
 
-/// One step replaced by one of its kind.
-fn one_step_changed(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
+/// One rounding by another rule: to nearest, or directed.
+fn other_rules(scheme: &Scheme, nearest: bool) -> Vec<Change> {
+    let steps = &steps_of(scheme);
     let mut out = Vec::new();
     let rounds = steps.iter().filter(|s| matches!(s, Step::Round(_))).count();
-    for nearest in [true, false] {
-        for (at, step) in steps.iter().enumerate() {
-            let Step::Round(was) = *step else { continue };
-            for rule in RoundingRule::ALL.into_iter().filter(|r| *r != was && r.is_nearest() == nearest) {
-                let class = if nearest { class::TIE_DIRECTION } else { class::TRUNCATION };
-                let place =
-                    if rounds > 1 { format!(" in \"{}\"", scheme.definition.steps[at].0) } else { String::new() };
-                let because = format!("{} where {} is promised{place}", rule.name(), was.name());
-                out.push((class, because, replaced(steps, at, &[Step::Round(rule)])));
-            }
+    for (at, step) in steps.iter().enumerate() {
+        let Step::Round(was) = *step else { continue };
+        for rule in RoundingRule::ALL.into_iter().filter(|r| *r != was && r.is_nearest() == nearest) {
+            let class = if nearest { class::TIE_DIRECTION } else { class::TRUNCATION };
+            let place = if rounds > 1 { format!(" in \"{}\"", scheme.definition.steps[at].0) } else { String::new() };
+            let because = format!("{} where {} is promised{place}", rule.name(), was.name());
+            out.push((class, because, replaced(steps, at, &[Step::Round(rule)])));
         }
     }
+    out
+}
+
+/// One other step replaced by one of its kind.
+fn other_steps(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
+    let mut out = Vec::new();
     for (at, step) in steps.iter().enumerate() {
         let name = scheme.definition.steps[at].0;
         match *step {

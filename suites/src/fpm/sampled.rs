@@ -12,6 +12,7 @@ use std::time::Instant;
 use tiebreak_impls::fpm::{Channel, Kernel, Params};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_reports::text;
 
 /// A kernel that failed to answer this often in a lane is not asked again.
 const MOST_FAILURES: usize = 3;
@@ -147,7 +148,7 @@ pub fn run_batch(subject: &Subject<'_>, lease: &mut Lease<'_>, params: &Params, 
     if let Err(failure) = result {
         subject.note_failure();
         let case = isolate(subject.lane, &job, xs).map(|index| case(params, xs, index));
-        let during = format!("{} inputs, {}", xs.len(), describe(params));
+        let during = format!("{}, {}", text::plural(xs.len(), "input"), describe(params));
         // What does not happen again is still a finding, but costs no coverage.
         result = if case.is_none() { lease.run(&order(xs), &mut outs) } else { Err(failure.clone()) };
         record.failures.push(Unanswered { failure, case, during });

@@ -152,6 +152,16 @@ impl Tally {
         }
     }
 
+    /// Takes outputs of other inputs as evidence for the differences there are, without counting them.
+    pub fn learn_from(&mut self, other: Self) {
+        for (key, bucket) in &mut self.buckets {
+            if let Some(more) = other.buckets.get(key) {
+                bucket.differing.extend(&more.differing);
+                bucket.agreeing.extend(&more.agreeing);
+            }
+        }
+    }
+
     /// Takes `seen` as the smallest difference if it is.
     pub fn offer(&mut self, seen: (Observation, i64)) {
         if self.smallest.as_ref().is_none_or(|s| seen.0.case.size() < s.0.case.size()) {

@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::hypotheses::{Hypothesis, class, hypotheses};
-use tiebreak_impls::contract::{Contract, Overflow as Declared, Promise, Region};
+use tiebreak_impls::contract::{Contract, Domain, Overflow as Declared, Promise, Region};
 use tiebreak_impls::fpm::{Kernel, Params};
 use tiebreak_oracle::fpm::{Scheme, scheme::DEFINITIONS};
 use tiebreak_oracle::names::{UnknownName, unknown};
@@ -63,6 +63,8 @@ pub struct Yardstick {
     pub zones: Vec<Zone>,
     /// The contract's scheme, which a kernel that keeps its contract has been found equal to.
     pub own: Scheme,
+    /// The contract's domain.
+    pub domain: Domain,
 }
 
 impl Yardstick {
@@ -77,7 +79,7 @@ impl Yardstick {
         let norm = Norm::promised(contract.promise)?;
         let own = norm.scheme;
         zones.push(Zone { region: None, norm, own });
-        Ok(Self { against: Against::Contract, zones, own })
+        Ok(Self { against: Against::Contract, zones, own, domain: contract.domain.clone() })
     }
 
     /// The operation's reference. The zones of the contract are kept, so that a body and a tail that follow different

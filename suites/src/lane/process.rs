@@ -3,7 +3,7 @@
 use super::{Failure, Input, Order, Session};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use tiebreak_impls::protocol::{Answer, Hello, Request, VERSION};
@@ -20,10 +20,44 @@ pub(super) struct Worker {
     child: Arc<Mutex<Child>>,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    last_words: LastWords,
     watchdog: Arc<Watchdog>,
     /// Results expected by each batch in flight.
     in_flight: VecDeque<usize>,
     timeout: Duration,
+}
+
+/// The last line a worker wrote to its standard error, for the finding about its death.
+#[derive(Clone, Default)]
+struct LastWords(Arc<Mutex<String>>);
+
+/// A line of a worker's standard error is read up to this length.
+const MAX_WORDS: u64 = 1 << 10;
+
+impl LastWords {
+    /// Reads to the end beside the worker, so that it never waits for a reader.
+    fn of(errors: ChildStderr) -> Self {
+        let words = Self::default();
+        let kept = words.clone();
+        std::thread::spawn(move || {
+            let mut errors = BufReader::new(errors);
+            let mut line = Vec::new();
+            while (&mut errors).take(MAX_WORDS).read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+                let text = String::from_utf8_lossy(&line).trim().to_owned();
+                if !text.is_empty() {
+                    *kept.0.lock().expect("last words") = text;
+                }
+                line.clear();
+            }
+        });
+        words
+    }
+
+    /// `: WORDS`, or nothing.
+    fn told(&self) -> String {
+        let words = self.0.lock().expect("last words");
+        if words.is_empty() { String::new() } else { format!(": {words}") }
+    }
 }
 
 /// Kills the worker when an answer is overdue.
@@ -74,11 +108,12 @@ impl Worker {
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .map_err(|e| Failure::Refused(format!("cannot start `{}`: {e}", command.join(" "))))?;
         let input = child.stdin.take().expect("piped");
         let output = child.stdout.take().expect("piped");
+        let last_words = LastWords::of(child.stderr.take().expect("piped"));
         #[cfg(target_os = "linux")]
         {
             // Smaller pipes work too, only slower.
@@ -90,7 +125,7 @@ impl Worker {
         let (watching, watched) = (Arc::clone(&watchdog), Arc::clone(&child));
         std::thread::spawn(move || watching.watch(&watched));
         let output = BufReader::with_capacity(1 << 16, output);
-        let mut worker = Self { child, input, output, watchdog, in_flight: VecDeque::new(), timeout };
+        let mut worker = Self { child, input, output, last_words, watchdog, in_flight: VecDeque::new(), timeout };
         let hello = worker.hello()?;
         Ok((worker, hello))
     }
@@ -165,7 +200,10 @@ impl Worker {
                 child.wait()
             }
         };
-        Failure::Crashed(status.map_or_else(|e| e.to_string(), |s| s.to_string()))
+        // What it wrote last may still be on its way.
+        std::thread::sleep(Duration::from_millis(20));
+        let status = status.map_or_else(|e| e.to_string(), |s| s.to_string());
+        Failure::Crashed(format!("{status}{}", self.last_words.told()))
     }
 }
 

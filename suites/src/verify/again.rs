@@ -12,6 +12,8 @@ pub struct Command {
     pub arguments: Vec<String>,
     /// Reference, where it is not the usual one.
     pub reference: Option<String>,
+    /// Lanes file, where it is the caller's own.
+    pub lanes: Option<String>,
 }
 
 impl Command {
@@ -23,8 +25,11 @@ impl Command {
 
     /// One kernel in one lane.
     pub fn kernel(&self, op: &str, kernel: &str, lane: &str) -> String {
-        let reference = self.reference.as_ref().map(|r| format!(" --reference {}", quoted(r))).unwrap_or_default();
-        format!("{PROGRAM} --op {op} --kernel {kernel} --lane {lane}{reference}")
+        let option = |name: &str, value: &Option<String>| {
+            value.as_ref().map(|v| format!(" --{name} {}", quoted(v))).unwrap_or_default()
+        };
+        let (reference, lanes) = (option("reference", &self.reference), option("lanes", &self.lanes));
+        format!("{PROGRAM}{lanes} --op {op} --kernel {kernel} --lane {lane}{reference}")
     }
 
     /// One fixed point multiply.

@@ -8,7 +8,7 @@ mod rows;
 use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Instant;
 use tiebreak_impls::fpm::Channel;
@@ -153,6 +153,10 @@ fn find_fpm(name: &str) -> Option<&'static kernels::Kernel> {
 
 fn select(request: &Request) -> Result<Selected> {
     let has = |op: &str| request.ops.iter().any(|o| o == op);
+    let named_instruction = request.kernels.iter().any(|k| instruction::find(k).is_some());
+    if request.pairs != Pairs::Grid && (!has("fpm") || named_instruction) {
+        bail!("--multiplier, --shift and --params are parameters of fpm; an instruction takes none");
+    }
     if request.kernels.is_empty() {
         // The grid of other operations has no accumulator or multiplier: they run only in a run that names none.
         let all_ops = request.pairs == Pairs::Grid;

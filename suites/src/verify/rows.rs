@@ -55,7 +55,7 @@ pub(super) fn record(request: &Request, subject: &Subject<'_>, record: &Settled,
         part.mismatches.extend(account.kept.iter().map(|seen| mismatch(subject, yardstick, seen)));
         part.findings.extend(broken(request, subject, yardstick, account));
     }
-    part.findings.extend(record.failures.iter().map(|failure| unanswered(request, subject, failure)));
+    part.findings.extend(unanswered(request, subject, &record.failures));
 }
 
 fn row(
@@ -147,7 +147,20 @@ fn broken(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, accou
     })
 }
 
-fn unanswered(request: &Request, subject: &Subject<'_>, unanswered: &Unanswered) -> Finding {
+/// Batches without an output, those of one class as one finding: the simplest case of it, and how often it happened.
+fn unanswered(request: &Request, subject: &Subject<'_>, all: &[Unanswered]) -> Vec<Finding> {
+    let mut by_class: BTreeMap<&'static str, Vec<&Unanswered>> = BTreeMap::new();
+    for one in all {
+        by_class.entry(one.failure.class()).or_default().push(one);
+    }
+    let simplest = |same: &[&Unanswered]| {
+        let cases = same.iter().filter(|one| one.case.is_some());
+        cases.min_by_key(|one| one.case.map(|c| c.size())).or(same.first()).map(|one| (*one).clone())
+    };
+    by_class.values().filter_map(|same| Some(one_unanswered(request, subject, &simplest(same)?, same.len()))).collect()
+}
+
+fn one_unanswered(request: &Request, subject: &Subject<'_>, unanswered: &Unanswered, times: usize) -> Finding {
     let witness = unanswered.case.map(|c| Witness {
         case: arguments(&c),
         got: 0,
@@ -157,13 +170,14 @@ fn unanswered(request: &Request, subject: &Subject<'_>, unanswered: &Unanswered)
         because: unanswered.failure.to_string(),
         command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
     });
-    let again = if witness.is_some() { "" } else { "; it did not happen again when the batch was run again" };
+    let again = if witness.is_some() { "" } else { "; a fresh worker answered the same batch" };
+    let often = if times > 1 { format!(", {times} times in all") } else { String::new() };
     Finding {
         op: OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
         lane: subject.lane.name.clone(),
         class: unanswered.failure.class().to_owned(),
-        message: format!("{} during {}{again}", unanswered.failure, unanswered.during),
+        message: format!("{} (batch of {}){again}{often}", unanswered.failure, unanswered.during),
         witness,
     }
 }
