@@ -4,8 +4,8 @@
 //! ```json
 //! {
 //!   "format": 1, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
-//!   "reference": "ties-up:wrap",            // absent where rows have several references, or none
-//!   "verdict": "holds",                     // or "broken"
+//!   "reference": "ties-up",                 // absent where rows have several references, or none
+//!   "verdict": "broken",                    // or "holds"
 //!   "seconds": 12.5,                        // wall clock
 //!   "lanes": [
 //!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process"},
@@ -14,19 +14,40 @@
 //!   "rows": [{
 //!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host", "isa_path": "portable",
 //!     "against": "reference",               // or "contract"
-//!     "scheme": "ties-up:wrap", "parameters": 1, "inputs": 4294967296,
+//!     "scheme": "ties-up",                  // with an overflow policy where it has one: "sqrdmulh-srshl:wrap"
+//!     "parameters": 1,                      // pairs of multiplier and shift; 0 where the operation takes none
+//!     "inputs": 4294967296,
 //!     "coverage": "exhaustive",             // or "sampled"
-//!     "out_of_domain": 0, "differ": 8388607, "by_delta": {"1": 8388607},
-//!     "classes": {"double-rounding": 8388607}, "deviations": {},
-//!     "witness": {"case": [["x", -1], ["m", 3], ["s", -8]], "got": 0, "expected": -1, "scheme": "ties-up:wrap",
-//!                 "class": "double-rounding", "because": "...", "command": "..."},   // or null
+//!     "out_of_domain": 0,                   // inputs to which the scheme gives no int32, in addition to "inputs"
+//!     "differ": 8388607,
+//!     "by_delta": {"1": 8388607},           // by got - expected; where there are very many, the rest under "other"
+//!     "classes": {"double-rounding": 8388607},
+//!     "deviations": {},                     // rows against the contract: inputs that deviate as declared, {"position": 159}
+//!     "declared": {},                       // likewise: what the contract declares, with reasons, {"position": "..."}
+//!     "witness": {                          // the smallest differing input, or null
+//!       "case": {"x": -1, "m": 3, "s": -8}, // arguments by name, in the order in which the operation takes them
+//!       "got": 0, "expected": -1,           // "expected" is null where there is nothing to compare (a crash)
+//!       "scheme": "ties-up", "class": "double-rounding", "because": "...", "command": "..."
+//!     },
 //!     "seconds": 3.5                        // summed over threads
 //!   }],
+//!   "catalogue": [                          // kept corner cases, by operation and lane
+//!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0}
+//!   ],
+//!   "outside_domain": [                     // kernels not run: their domain holds no parameter of the run
+//!     {"op": "fpm", "kernel": "xnnpack-rndnu-neon", "domain": "..."}
+//!   ],
 //!   "self_checks": {
-//!     "mutants": {"killed": 14, "total": 14}, "controls": {"equal": 8, "total": 8},
-//!     "failed": []                          // the self checks of the ledger that did not pass
+//!     "mutants": {"killed": 13, "total": 14}, "controls": {"equal": 8, "total": 8},
+//!     "failed": [{                          // the self checks of the ledger that did not pass
+//!       "op": "fpm", "name": "ties-down", "lane": "host", "kind": "mutant",   // or "control"
+//!       "passed": false, "expected_class": "tie-direction", "seen": "...", "origin": "owner/repository#1"
+//!     }]
 //!   },
-//!   "findings": []                          // as in the ledger; empty exactly when the verdict is "holds"
+//!   "findings": [{                          // empty exactly when the verdict is "holds"
+//!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host", "class": "crash", "message": "...",
+//!     "witness": null                       // as in a row
+//!   }]
 //! }
 //! ```
 
