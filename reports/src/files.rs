@@ -109,10 +109,11 @@ fn create(dir: &Path) -> Result<(), WriteError> {
     fs::create_dir_all(dir).map_err(|cause| WriteError::Create { dir: dir.to_owned(), cause })
 }
 
-/// The mismatches as CSV, in the order of [`Mismatch`], with a header even where there are none.
+/// The mismatches as CSV, with a header even where there are none: by operation, kernel, lane and scheme judged against, and
+/// within these in the order in which they come, the simplest case first.
 fn mismatches_csv(mismatches: &[Mismatch]) -> Vec<u8> {
     let mut sorted: Vec<_> = mismatches.iter().collect();
-    sorted.sort();
+    sorted.sort_by_key(|m| (&m.op, &m.kernel, &m.lane, m.against));
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.write_record(MISMATCH_COLUMNS).expect("written to memory");
     for mismatch in sorted {
