@@ -115,9 +115,9 @@ pub struct Row {
     pub isa_path: String,
     /// Contract or reference.
     pub against: Against,
-    /// Scheme with its overflow policy, such as `ties-up:wrap`.
+    /// Scheme, with its overflow policy where it has one: `ties-up`, `sqrdmulh-srshl:wrap`.
     pub scheme: String,
-    /// Parameter pairs (multiplier, shift) seen.
+    /// Parameter pairs (multiplier, shift) seen; 0 for an operation that takes none.
     pub parameters: u64,
     /// Inputs judged.
     pub inputs: u64,

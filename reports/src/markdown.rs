@@ -19,6 +19,7 @@ pub fn render(ledger: &Ledger) -> String {
         kernels(ledger),
         witnesses(ledger),
         remarks(ledger),
+        catalogue(ledger),
         checks(ledger),
         again(ledger),
     ];
@@ -79,7 +80,7 @@ fn kernel(ledger: &Ledger, line: &Line<'_>) -> String {
         view::kernel_label(ledger, row),
         row.lane.clone(),
         row.isa_path.clone(),
-        text::count(line.parameters()),
+        text::parameters(line.parameters()),
         text::count(line.inputs()),
         text::coverage(row.coverage).to_owned(),
         line.contract.map_or("-".to_owned(), |row| against(row, line, "exact")),
@@ -91,7 +92,11 @@ fn kernel(ledger: &Ledger, line: &Line<'_>) -> String {
 /// `8,388,607 differ (all +1); double-rounding`, or the word for no difference, after the scheme.
 fn against(row: &Row, line: &Line<'_>, same: &str) -> String {
     let what = match row.differ {
-        0 => same.to_owned(),
+        0 if row.inputs == 0 => "nothing compared".to_owned(),
+        0 => match row.deviations.values().sum::<u64>() {
+            0 => same.to_owned(),
+            n => format!("{same}, deviates on {} as declared", text::plural(n as usize, "input")),
+        },
         n => {
             let classes = text::classes(&row.classes, MOST).join("; ");
             format!("{} differ ({}); {classes}", text::count(n), deltas(row))
@@ -119,6 +124,9 @@ fn witnesses(ledger: &Ledger) -> String {
         let lanes = shown.lanes.join(", ");
         let witness = code(&text::witness(shown.witness));
         let _ = writeln!(out, "- {} ({lanes}): {witness}", plain(&kernel));
+        for line in view::all_classes(&shown) {
+            let _ = writeln!(out, "  - {}", plain(&line));
+        }
         if !shown.witness.because.is_empty() {
             let _ = writeln!(out, "  - {}", plain(&text::one_line(&shown.witness.because)));
         }
@@ -134,10 +142,13 @@ fn remarks(ledger: &Ledger) -> String {
         let n = text::count(row.out_of_domain);
         let _ = writeln!(out, "- {kernel} ({lane}): {n} inputs to which `{scheme}` gives no int32, not compared");
     }
-    for (row, class, n) in view::deviations(ledger) {
-        let Row { kernel, lane, .. } = row;
-        let n = text::count(n);
-        let _ = writeln!(out, "- {kernel} ({lane}): declared deviation `{class}` seen on {n} inputs");
+    for deviation in view::deviations(ledger) {
+        let Row { kernel, lane, .. } = deviation.row;
+        let (class, sentence) = (deviation.class, plain(&deviation.sentence()));
+        let _ = writeln!(out, "- {kernel} ({lane}): declared deviation `{class}` {sentence}");
+    }
+    for outside in &ledger.outside_domain {
+        let _ = writeln!(out, "- not run: {}", plain(&text::outside_domain(outside)));
     }
     section("Domain and deviations", &out)
 }
@@ -151,13 +162,15 @@ fn checks(ledger: &Ledger) -> String {
     for failed in &checks.failed {
         let _ = writeln!(out, "- {}", plain(&self_checks::describe(failed)));
     }
+    section("Self-check", &out)
+}
+
+fn catalogue(ledger: &Ledger) -> String {
+    let mut out = String::new();
     for run in &ledger.catalogue {
         let _ = writeln!(out, "- {}", plain(&text::catalogue(run)));
     }
-    for outside in &ledger.outside_domain {
-        let _ = writeln!(out, "- not run: {}", plain(&text::outside_domain(outside)));
-    }
-    section("Self-check", &out)
+    section("Catalogue", &out)
 }
 
 fn again(ledger: &Ledger) -> String {

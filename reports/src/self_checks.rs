@@ -49,11 +49,16 @@ impl<'a> SelfChecks<'a> {
         }
     }
 
-    /// `mutants 14/14 killed, controls 8/8 equal`, or `none ran`.
+    /// Whether there were any.
+    pub fn ran(&self) -> bool {
+        self.mutants.total + self.controls.total > 0
+    }
+
+    /// `mutants 14/14 killed, controls 8/8 equal`, or when they do run.
     pub fn sentence(&self) -> String {
         let Self { mutants, controls, .. } = self;
-        if mutants.total + controls.total == 0 {
-            return "none ran".to_owned();
+        if !self.ran() {
+            return "not run: they run when all fpm kernels do, on more than a single input".to_owned();
         }
         format!(
             "mutants {}/{} killed, controls {}/{} equal",

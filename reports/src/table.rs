@@ -5,11 +5,11 @@
 
 mod kernels;
 
-use crate::ledger::{Finding, LaneStatus, Ledger, Row, Verdict};
+use crate::ledger::{Finding, Lane, LaneStatus, Ledger, Row, Verdict};
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
 use crate::view;
-use comfy_table::{Cell, Color, ContentArrangement, Table, TableStyle};
+use comfy_table::{Cell, Color, Table, TableStyle};
 use kernels::{Column, Layout};
 use std::fmt::Write;
 
@@ -35,6 +35,7 @@ pub fn render(ledger: &Ledger, style: Style) -> String {
     out_of_domain(&mut page, ledger);
     deviations(&mut page, ledger);
     outside_domain(&mut page, ledger);
+    catalogue(&mut page, ledger);
     checks(&mut page, ledger);
     findings(&mut page, ledger);
     verdict(&mut page, ledger);
@@ -110,13 +111,47 @@ impl Page {
         self.line(0, text, Ink::Strong);
     }
 
-    /// A table without a rule: its cells break between words where the width asks for it.
-    fn list(&mut self, mut table: Table) {
-        if let Some(width) = self.style.width {
-            table.set_width(width.saturating_sub(1));
-            table.set_content_arrangement(ContentArrangement::Dynamic);
+    /// Entries one below the other. Names are never broken; prose is, between words. Where the width leaves it no column of its
+    /// own, it follows its names, or goes beneath them.
+    fn list(&mut self, entries: &[Entry]) {
+        let Some(room) = self.room_for_prose(entries) else {
+            return entries.iter().for_each(|entry| self.without_columns(entry));
+        };
+        let mut table = bare_table();
+        for entry in entries {
+            let prose = entry.ink.cell(broken(&entry.prose, room).join("\n"));
+            table.add_row(entry.names.iter().map(Cell::new).chain([prose]).collect::<Vec<_>>());
         }
         self.table(table);
+    }
+
+    /// An entry whose first name is blank belongs to the one above, and is set in.
+    fn without_columns(&mut self, entry: &Entry) {
+        let indent = if entry.names.first().is_some_and(String::is_empty) { 4 } else { 2 };
+        let names: Vec<_> = entry.names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+        let names = names.join("  ");
+        let whole = indent + names.chars().count() + 2 + entry.prose.chars().count();
+        if self.style.width.is_none_or(|width| whole <= usize::from(width)) {
+            let prose = self.paint(&entry.prose, entry.ink);
+            self.line(indent, &format!("{names}  {prose}"), Ink::Plain);
+        } else {
+            self.prose(indent, &names, Ink::Plain);
+            self.prose(indent + 2, &entry.prose, entry.ink);
+        }
+    }
+
+    /// Columns left beside the names of all entries, where they are enough for the prose.
+    fn room_for_prose(&self, entries: &[Entry]) -> Option<usize> {
+        let Some(width) = self.style.width else {
+            return Some(usize::MAX);
+        };
+        let columns = entries.iter().map(|entry| entry.names.len()).max().unwrap_or(0);
+        let widest = |i: usize| entries.iter().filter_map(|entry| entry.names.get(i)).map(|n| n.chars().count()).max();
+        // A space before the table, and one on either side of each cell, of which the last is trimmed.
+        let names: usize = (0..columns).filter_map(widest).map(|n| n + 2).sum();
+        let room = usize::from(width).saturating_sub(2 + names);
+        let wanted = entries.iter().map(Entry::prose_wants).max().unwrap_or(0);
+        (room >= wanted).then_some(room)
     }
 
     fn table(&mut self, mut table: Table) {
@@ -126,6 +161,27 @@ impl Page {
         for line in table.lines() {
             let _ = writeln!(self.out, " {}", line.trim_end());
         }
+    }
+}
+
+/// An entry of a list.
+struct Entry {
+    /// Cells of their own, each as wide as it is.
+    names: Vec<String>,
+    prose: String,
+    ink: Ink,
+}
+
+impl Entry {
+    fn new(names: Vec<String>, prose: String) -> Self {
+        Self { names, prose, ink: Ink::Plain }
+    }
+
+    /// Columns that the prose wants, not to run down the page: its longest word, a few words, a quarter of it all.
+    fn prose_wants(&self) -> usize {
+        let all = self.prose.chars().count();
+        let word = self.prose.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+        word.max(all.min(16)).max(all / 4)
     }
 }
 
@@ -159,28 +215,30 @@ fn title(page: &mut Page, ledger: &Ledger) {
 
 fn lanes(page: &mut Page, ledger: &Ledger) {
     page.heading("Lanes");
-    let mut table = bare_table();
-    for lane in &ledger.lanes {
+    let entry = |lane: &Lane| {
         let ink = match &lane.status {
             LaneStatus::Ran { .. } => Ink::Plain,
             LaneStatus::NotRun { allowed: true, .. } => Ink::Notable,
             LaneStatus::NotRun { allowed: false, .. } => Ink::Bad,
         };
-        table.add_row([Cell::new(&lane.name), ink.cell(text::lane(&lane.status))]);
-    }
-    page.list(table);
+        Entry { names: vec![lane.name.clone()], prose: text::lane(&lane.status), ink }
+    };
+    page.list(&ledger.lanes.iter().map(entry).collect::<Vec<_>>());
 }
 
 fn all_kernels(page: &mut Page, ledger: &Ledger, layout: Layout) {
     let each = match kernels::one_parameters(ledger) {
-        Some(n) => format!(", {} (m, s) each", text::plural(n as usize, "pair")),
-        None => String::new(),
+        Some(n) if n > 0 => format!(", {} (m, s) each", text::plural(n as usize, "pair")),
+        _ => String::new(),
     };
     page.heading(&format!("Kernels{each}"));
     if ledger.rows.is_empty() {
         return page.line(2, "none ran", Ink::Bad);
     }
     page.table(kernels::kernel_table(ledger, layout));
+    if view::lines(ledger).iter().any(|line| line.contract.is_some_and(kernels::deviates)) {
+        page.prose(2, kernels::FOOTNOTE, Ink::Faint);
+    }
 }
 
 /// The columns that found no room: contract and path, kernels and lanes that agree taken together.
@@ -190,16 +248,16 @@ fn legend(page: &mut Page, ledger: &Ledger, layout: Layout) {
     }
     let with_contract = !layout.shows(Column::Contract);
     page.heading(if with_contract { "Contracts and ISA paths" } else { "ISA paths" });
-    let mut table = bare_table();
+    let mut entries = Vec::new();
     for (kernel, path) in paths(ledger) {
-        let mut cells = vec![kernel.0];
+        let mut names = vec![kernel.0];
         if with_contract {
-            cells.push(kernel.1);
+            names.push(kernel.1);
         }
-        cells.extend([path.lanes.join(", "), text::one_line(path.isa_path)]);
-        table.add_row(cells);
+        names.push(path.lanes.join(", "));
+        entries.push(Entry::new(names, text::one_line(path.isa_path)));
     }
-    page.list(table);
+    page.list(&entries);
 }
 
 struct Path<'a> {
@@ -239,6 +297,9 @@ fn witnesses(page: &mut Page, ledger: &Ledger) {
         let kernel = page.paint(&view::kernel_label(ledger, shown.row), Ink::Strong);
         let lanes = page.paint(&shown.lanes.join(", "), Ink::Faint);
         page.line(2, &format!("{kernel}  {lanes}"), Ink::Plain);
+        for line in view::all_classes(&shown) {
+            page.prose(4, &line, Ink::Notable);
+        }
         page.line(4, &text::witness(shown.witness), Ink::Plain);
         page.prose(4, &text::one_line(&shown.witness.because), Ink::Plain);
         page.line(4, &shown.witness.command, Ink::Faint);
@@ -246,35 +307,36 @@ fn witnesses(page: &mut Page, ledger: &Ledger) {
 }
 
 fn out_of_domain(page: &mut Page, ledger: &Ledger) {
-    let mut table = bare_table();
     let lines = view::out_of_domain(ledger).map(|row| {
         let kernel = view::kernel_label(ledger, row);
         (vec![kernel, row.scheme.clone(), text::count(row.out_of_domain)], row.lane.as_str())
     });
-    for (cells, lanes) in view::lanes_together(lines) {
-        table.add_row(cells.into_iter().chain([lanes.join(", ")]));
-    }
-    if !table.is_empty() {
+    let together = view::lanes_together(lines).into_iter();
+    let entries: Vec<_> = together.map(|(names, lanes)| Entry::new(names, lanes.join(", "))).collect();
+    if !entries.is_empty() {
         page.heading("Out of domain: inputs to which the scheme gives no int32, not compared");
-        page.list(table);
+        page.list(&entries);
     }
 }
 
 fn deviations(page: &mut Page, ledger: &Ledger) {
-    let mut table = bare_table();
-    let lines = view::deviations(ledger).map(|(row, class, n)| {
-        let kernel = view::kernel_label(ledger, row);
-        (vec![kernel, format!("{class}, seen on {} inputs", text::count(n))], row.lane.as_str())
+    let lines = view::deviations(ledger).map(|deviation| {
+        let kernel = view::kernel_label(ledger, deviation.row);
+        (vec![kernel, deviation.class.to_owned(), deviation.sentence()], deviation.row.lane.as_str())
     });
-    for (cells, lanes) in view::lanes_together(lines) {
-        table.add_row(cells.into_iter().chain([lanes.join(", ")]));
+    let mut entries = Vec::new();
+    for (mut names, lanes) in view::lanes_together(lines) {
+        let prose = names.pop().expect("the sentence");
+        names.push(lanes.join(", "));
+        entries.push(Entry::new(names, prose));
     }
     for stale in ledger.findings.iter().filter(|f| f.class == "stale-deviation") {
-        table.add_row([&stale.kernel, &text::one_line(&stale.message), &stale.lane]);
+        let names = [&view::label(ledger, &stale.op, &stale.kernel), &stale.class, &stale.lane].map(String::clone);
+        entries.push(Entry { ink: Ink::Bad, ..Entry::new(names.to_vec(), text::one_line(&stale.message)) });
     }
-    if !table.is_empty() {
+    if !entries.is_empty() {
         page.heading("Declared deviations");
-        page.list(table);
+        page.list(&entries);
     }
 }
 
@@ -288,14 +350,30 @@ fn outside_domain(page: &mut Page, ledger: &Ledger) {
     }
 }
 
+fn catalogue(page: &mut Page, ledger: &Ledger) {
+    if ledger.catalogue.is_empty() {
+        return;
+    }
+    page.heading("Catalogue");
+    for run in &ledger.catalogue {
+        let ink = match (run.broken, run.judged) {
+            (0, 0) => Ink::Faint,
+            (0, _) => Ink::Good,
+            _ => Ink::Bad,
+        };
+        page.line(2, &text::catalogue(run), ink);
+    }
+}
+
 fn checks(page: &mut Page, ledger: &Ledger) {
     let checks = SelfChecks::of(ledger);
-    let ink = if checks.failed.is_empty() { Ink::Good } else { Ink::Bad };
+    let ink = match (checks.ran(), checks.failed.is_empty()) {
+        (false, _) => Ink::Faint,
+        (true, true) => Ink::Good,
+        (true, false) => Ink::Bad,
+    };
     page.heading("Self-check");
-    page.line(2, &checks.sentence(), ink);
-    for run in &ledger.catalogue {
-        page.line(2, &text::catalogue(run), if run.broken == 0 { Ink::Good } else { Ink::Bad });
-    }
+    page.prose(2, &checks.sentence(), ink);
     for failed in &checks.failed {
         page.prose(2, &self_checks::describe(failed), Ink::Bad);
     }

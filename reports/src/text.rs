@@ -16,6 +16,11 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// How many parameter pairs: a dash for an operation that takes none.
+pub fn parameters(n: u64) -> String {
+    if n == 0 { "-".to_owned() } else { count(n) }
+}
+
 /// A count with its noun: `1 finding`, `3 findings`.
 pub fn plural(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", count(n as u64), if n == 1 { "" } else { "s" })
@@ -62,6 +67,14 @@ pub fn classes(classes: &BTreeMap<String, u64>, most: usize) -> Vec<String> {
     let mut items: Vec<_> = classes.iter().map(|(class, n)| (class.clone(), *n)).collect();
     items.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     counted(items.into_iter(), most, "other class")
+}
+
+/// All classes with their counts, after the sum: `33,683 differ: wrap 21,276, double-rounding 12,407`.
+pub fn all_classes(differ: u64, classes: &BTreeMap<String, u64>) -> String {
+    let mut items: Vec<_> = classes.iter().collect();
+    items.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    let items: Vec<_> = items.into_iter().map(|(class, n)| format!("{class} {}", count(*n))).collect();
+    format!("{} differ: {}", count(differ), items.join(", "))
 }
 
 fn counted(items: impl ExactSizeIterator<Item = (String, u64)>, most: usize, rest: &str) -> Vec<String> {
@@ -184,11 +197,12 @@ pub fn coverage(coverage: Coverage) -> &'static str {
 
 /// A catalogue run in one line.
 pub fn catalogue(run: &CatalogueRun) -> String {
-    let outcome = match run.broken {
-        0 => "all as promised".to_owned(),
-        n => format!("{} outside a contract", count(n)),
+    let outcome = match (run.broken, run.judged) {
+        (0, 0) => "nothing judged".to_owned(),
+        (0, _) => "all as promised".to_owned(),
+        (n, _) => format!("{} outside a contract", count(n)),
     };
-    format!("catalogue {} {}: {} cases, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
+    format!("{} {}: {} cases, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
 }
 
 /// A kernel that was not run, with its domain.

@@ -1,8 +1,9 @@
 use crate::sample;
 use expect_test::expect_file;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use tiebreak_reports::json::render;
-use tiebreak_reports::ledger::Row;
+use tiebreak_reports::ledger::{OutsideDomain, Row};
 
 #[test]
 fn the_summary_of_a_broken_run() {
@@ -16,7 +17,7 @@ fn the_summary_holds_the_rows_as_the_ledger_does() {
     let rows: Vec<Row> = serde_json::from_value(summary["rows"].clone()).unwrap();
     assert_eq!(rows, ledger.rows);
     assert_eq!(summary["rows"][5]["by_delta"], serde_json::json!({"1": 8_388_607}));
-    assert_eq!(summary["reference"], "ties-up:wrap");
+    assert_eq!(summary["reference"], "ties-up");
     assert_eq!(summary["lanes"][2]["status"], "not-run");
 }
 
@@ -26,4 +27,54 @@ fn no_reference_is_named_where_there_are_several() {
     ledger.rows[1].scheme = "ties-even:wrap".into();
     let summary: Value = serde_json::from_str(&render(&ledger)).unwrap();
     assert_eq!(summary.get("reference"), None);
+}
+
+/// The form in the module's documentation, comments taken out.
+fn documented() -> Value {
+    let source = include_str!("../../src/json.rs");
+    let lines = source.lines().filter_map(|line| line.strip_prefix("//!"));
+    let form = lines.skip_while(|line| line.trim() != "```json").skip(1).take_while(|line| line.trim() != "```");
+    let form: Vec<_> = form.map(|line| line.split("//").next().unwrap_or_default()).collect();
+    serde_json::from_str(&form.join("\n")).unwrap()
+}
+
+/// Objects whose keys are data.
+const MAPS: [&str; 5] = ["by_delta", "classes", "deviations", "declared", "case"];
+
+/// Every key with those above it, and the kind of every value that is no null: `rows.witness.got number`.
+fn shape(path: &str, value: &Value, out: &mut BTreeSet<String>) {
+    let kind = match value {
+        Value::Null => return,
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    out.insert(format!("{path} {kind}"));
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| shape(path, item, out)),
+        Value::Object(fields) if MAPS.iter().all(|map| !path.ends_with(map)) => {
+            for (key, value) in fields {
+                shape(&format!("{path}.{key}"), value, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_documented_form_is_the_real_one() {
+    let mut ledger = sample::broken();
+    ledger.lanes.extend(sample::holding().lanes);
+    ledger.findings.iter_mut().for_each(|finding| finding.witness = None);
+    ledger.outside_domain =
+        vec![OutsideDomain { op: "fpm".into(), kernel: "tflite-single".into(), domain: "shift <= 0".into() }];
+    let real: Value = serde_json::from_str(&render(&ledger)).unwrap();
+    let [real, documented] = [real, documented()].map(|value| {
+        let mut out = BTreeSet::new();
+        shape("", &value, &mut out);
+        out
+    });
+    assert_eq!(real, documented);
 }

@@ -48,7 +48,7 @@ fn contract(kernel: &str, lane: &str, isa_path: &str, scheme: &str) -> Row {
 }
 
 fn reference(kernel: &str, lane: &str, isa_path: &str) -> Row {
-    row(kernel, lane, isa_path, Against::Reference, "ties-up:wrap")
+    row(kernel, lane, isa_path, Against::Reference, "ties-up")
 }
 
 fn differing<const D: usize>(row: Row, deltas: [(&str, u64); D], witness: Witness) -> Row {
@@ -69,7 +69,7 @@ fn witness(kernel: &str, case: [i64; 3], got: i64, expected: Option<i64>, class:
         case: names.into_iter().zip(case).collect(),
         got,
         expected,
-        scheme: "ties-up:wrap".into(),
+        scheme: "ties-up".into(),
         class: class.into(),
         because: "a second rounding, of a value that is already rounded, reproduces every output".into(),
         command: command(kernel, case),
@@ -143,6 +143,17 @@ pub(crate) fn holding() -> Ledger {
     }
 }
 
+fn declared() -> BTreeMap<String, String> {
+    let reasons = [
+        ("fallback", "sqrdmulh multiplies Q0.31 numbers; for any other Q the rule returns the default lowering"),
+        (
+            "position",
+            "the rule holds for int32x4 only; elements behind the last whole vector take the default lowering",
+        ),
+    ];
+    reasons.map(|(class, reason)| (class.to_owned(), reason.to_owned())).into()
+}
+
 fn finding(kernel: &str, lane: &str, class: &str, message: &str, witness: Option<Witness>) -> Finding {
     Finding {
         op: if kernel.is_empty() { String::new() } else { "fpm".into() },
@@ -182,6 +193,7 @@ pub(crate) fn broken() -> Ledger {
         }
         if row.kernel == "tvm-neon-rfc" && row.against == Against::Contract {
             row.deviations = counts([("position", 12_288)]);
+            row.declared = declared();
         }
         if row.kernel == "tvm-neon-rfc" && row.against == Against::Reference {
             (row.differ, row.by_delta) =
@@ -225,7 +237,7 @@ pub(crate) fn broken() -> Ledger {
     ledger
 }
 
-/// Mismatches as the judge keeps them, not in order, one with everything CSV must quote.
+/// Mismatches as the judge keeps them, kernels not in order but the cases of each, one with everything CSV must quote.
 pub(crate) fn mismatches() -> Vec<Mismatch> {
     let mismatch = |kernel: &str, case: &str, class: &str| Mismatch {
         op: "fpm".into(),
@@ -239,7 +251,9 @@ pub(crate) fn mismatches() -> Vec<Mismatch> {
         class: class.into(),
     };
     vec![
-        mismatch("tvm-neon-rfc", "x=-46 m=1395864371 s=-8", "double-rounding"),
+        mismatch("tvm-neon-rfc", "x=-3 m=1395864371 s=-8", "double-rounding"),
+        mismatch("tvm-neon-rfc", "x=-20 m=1395864371 s=-8", "double-rounding"),
+        mismatch("tvm-neon-rfc", "x=46 m=1395864371 s=-8", "wrap"),
         Mismatch {
             against: Against::Contract,
             got: i64::MIN,

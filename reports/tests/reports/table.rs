@@ -1,6 +1,7 @@
 use crate::sample;
 use expect_test::expect_file;
-use tiebreak_reports::ledger::{Against, Coverage, Ledger};
+use tiebreak_reports::ledger::{self, Against, Coverage, Ledger};
+use tiebreak_reports::markdown;
 use tiebreak_reports::table::{Style, render};
 
 fn at(ledger: &Ledger, width: u16) -> String {
@@ -69,9 +70,64 @@ fn rows_that_do_not_pair_are_still_shown() {
     expect_file!["snapshots/unpaired-140.txt"].assert_eq(&at(&ledger, 140));
 }
 
+/// Names stay whole, for they are what a reader searches for; prose gives way.
+#[test]
+fn no_name_is_broken() {
+    let mut ledger = sample::broken();
+    for row in &mut ledger.rows {
+        row.kernel.push_str("-of-a-long-name");
+        if row.against == Against::Contract {
+            row.scheme = "sqrdmulh-fixup-srshl:wrap".into();
+        }
+        row.out_of_domain = 7;
+    }
+    for width in [60, 80, 100] {
+        let page = at(&ledger, width);
+        let (_, lists) = page.split_once("Contracts and ISA paths").unwrap();
+        let words: Vec<_> = lists.split([' ', '\n', ',']).filter(|word| !word.is_empty()).collect();
+        for row in &ledger.rows {
+            for name in [&row.kernel, &row.scheme, &row.lane] {
+                assert!(words.contains(&name.as_str()), "{width}: {name}\n{page}");
+            }
+        }
+        let broken = ["sqrdmulh-fixup-srshl:", "sqrdmulh-fixup-", "-of-a-long-", "aarch64-"];
+        assert!(broken.iter().all(|piece| words.iter().all(|word| !word.ends_with(piece))), "{width}:\n{page}");
+    }
+    expect_file!["snapshots/long-names-80.txt"].assert_eq(&at(&ledger, 80));
+}
+
+/// The smallest witness shows one class; the others are told beside it, by lane where lanes count differently.
+#[test]
+fn all_classes_are_told() {
+    let mut ledger = sample::holding();
+    let rfc = |row: &&mut ledger::Row| row.kernel == "tvm-neon-rfc" && row.against == Against::Reference;
+    for row in ledger.rows.iter_mut().filter(rfc) {
+        row.classes = [("wrap".into(), 8_388_000), ("double-rounding".into(), 607)].into();
+    }
+    let line = "8,388,607 differ: wrap 8,388,000, double-rounding 607";
+    assert_eq!(at(&ledger, 100).matches(line).count(), 1);
+    assert_eq!(markdown::render(&ledger).matches(line).count(), 1);
+    let host = ledger.rows.iter_mut().find(rfc).unwrap();
+    host.classes.remove("wrap");
+    host.classes.insert("saturation".into(), 8_388_000);
+    let page = at(&ledger, 100);
+    assert!(page.contains(&format!("aarch64-qemu: {line}")), "{page}");
+    assert!(page.contains("host: 8,388,607 differ: saturation 8,388,000, double-rounding 607"), "{page}");
+}
+
+#[test]
+fn an_operation_without_parameters_has_no_count_of_them() {
+    let mut ledger = sample::holding();
+    ledger.rows.iter_mut().take(2).for_each(|row| row.parameters = 0);
+    assert!(at(&ledger, 200).lines().any(|line| line.contains("tvm-relay") && line.contains("   - ")));
+    ledger.rows.iter_mut().for_each(|row| row.parameters = 0);
+    assert!(at(&ledger, 200).contains("\nKernels\n"));
+}
+
 #[test]
 fn a_run_of_nothing_says_so() {
     let mut ledger = sample::holding();
     (ledger.rows, ledger.self_checks) = (Vec::new(), Vec::new());
+    ledger.catalogue[0].judged = 0;
     expect_file!["snapshots/nothing-100.txt"].assert_eq(&at(&ledger, 100));
 }
