@@ -4,6 +4,21 @@
 //! ([`Request`]), followed by exactly the payload bytes it announces; an answer is one line of JSON ([`Answer`]) followed
 //! by exactly the bytes *it* announces. Integers in payloads are little-endian int32. Several requests may be in flight.
 //! End of input ends the worker.
+//!
+//! Word for word (a test holds these lines):
+//!
+//! ```text
+//! > {"command":"hello"}
+//! < {"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{"op":"fpm","kernel":"tflite-single","isa_path":"scalar"}]}
+//! > {"command":"run","op":"fpm","kernel":"tflite-single","params":{"q":31,"channels":[{"multiplier":1395864371,"shift":-8}]},"len":2,"source":{"payload":{"bytes":8}},"misalign":0}
+//! > 8 bytes: two accumulators
+//! < {"answer":"done","bytes":8}
+//! < 8 bytes: two results
+//! > {"command":"run","op":"fpm","kernel":"tflite-single","params":{"q":31,"channels":[{"multiplier":1395864371,"shift":-8}]},"len":65536,"source":{"range":{"start":-131072}},"misalign":0}
+//! < {"answer":"failed","reason":"no range requests here"}
+//! ```
+//!
+//! `docs/example-worker.py` is a worker in thirty lines.
 
 use crate::fpm;
 use serde::{Deserialize, Serialize};
@@ -109,4 +124,27 @@ pub struct Offer {
     pub kernel: String,
     /// What executes: `scalar`, `portable`, or `neon: sqrdmulh, srshl`.
     pub isa_path: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_the_documentation_are_the_protocol() {
+        let shown: Vec<&str> = include_str!("protocol.rs").lines().filter_map(|l| l.strip_prefix("//! ")).collect();
+        let lines = |mark: &str| -> Vec<&str> {
+            shown.iter().filter_map(|l| l.strip_prefix(mark)).filter(|l| l.starts_with('{')).collect()
+        };
+        let (requests, answers) = (lines("> "), lines("< "));
+        assert_eq!((requests.len(), answers.len()), (3, 3));
+        for line in requests {
+            let request: Request = serde_json::from_str(line).expect("a request");
+            assert_eq!(serde_json::to_string(&request).expect("JSON"), line);
+        }
+        for line in answers {
+            let answer: Answer = serde_json::from_str(line).expect("an answer");
+            assert_eq!(serde_json::to_string(&answer).expect("JSON"), line);
+        }
+    }
 }

@@ -43,9 +43,21 @@ pub(crate) fn select(arguments: &[OsString]) -> Option<(&'static Forwarded, &[Os
 /// Builds what the command needs and becomes `tiebreak`.
 pub(crate) fn run(forwarded: &Forwarded, arguments: &[OsString]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
-    let mut command =
-        if forwarded.lanes { with_lanes(&workspace, forwarded)? } else { without_lanes(&workspace, forwarded)? };
+    let lanes = forwarded.lanes && wants_lanes(arguments);
+    let mut command = if lanes { with_lanes(&workspace, forwarded)? } else { without_lanes(&workspace, forwarded)? };
     process::become_program(command.args(arguments))
+}
+
+/// Whether lanes must be built: not for a call that names the host alone, nor for one with a lanes file of its own.
+fn wants_lanes(arguments: &[OsString]) -> bool {
+    let values = |option: &str| -> Vec<String> {
+        let text: Vec<_> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+        let joined = text.iter().filter_map(|a| a.strip_prefix(&format!("{option}=")).map(str::to_owned));
+        let apart = text.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1].clone());
+        joined.chain(apart).collect()
+    };
+    let lanes = values("--lane");
+    values("--lanes").is_empty() && (lanes.is_empty() || lanes.iter().any(|lane| lane != "host"))
 }
 
 fn with_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
@@ -79,6 +91,14 @@ mod tests {
         let (forwarded, rest) = select(&line).expect("verify is forwarded");
         assert_eq!(forwarded.name, "verify");
         assert_eq!(rest, &line[2..]);
+    }
+
+    #[test]
+    fn lanes_are_built_where_one_may_be_asked_for() {
+        let wants = |line: &[&str]| wants_lanes(&words(line));
+        assert!(wants(&[]) && wants(&["--lane", "host", "--lane=aarch64-qemu"]) && wants(&["--kernel", "host"]));
+        assert!(!wants(&["--op", "fpm", "--lane", "host"]) && !wants(&["--lane=host", "--seed", "3"]));
+        assert!(!wants(&["--lanes", "mine.json", "--lane", "mylib"]) && !wants(&["--lanes=mine.json"]));
     }
 
     #[test]

@@ -106,9 +106,13 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(outcome.ledger.verdict == Verdict::Holds)
 }
 
+/// Columns where there is no terminal to ask: a build log, a pager.
+const WIDTH_ELSEWHERE: u16 = 120;
+
 fn style() -> Style {
     let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-    Style { colour, width: terminal_size::terminal_size().map(|(width, _)| width.0) }
+    let width = terminal_size::terminal_size().map_or(WIDTH_ELSEWHERE, |(width, _)| width.0);
+    Style { colour, width: Some(width) }
 }
 
 fn request(args: &Args) -> Result<Request> {
