@@ -185,7 +185,8 @@ fn a_hypothesis_is_recognised_by_its_outputs() {
         .map(|definition| {
             let scheme = wrapping(definition);
             let zone = Zone { region: None, norm: Norm::new(scheme), own: scheme };
-            let yardstick = Yardstick { against: Against::Contract, zones: vec![zone], own: scheme };
+            let domain = tiebreak_impls::contract::Domain::ALL;
+            let yardstick = Yardstick { against: Against::Contract, zones: vec![zone], own: scheme, domain };
             let (mut named, mut own) = (0, 0);
             for hypothesis in &yardstick.rest().norm.hypotheses {
                 let (differing, same) = recognised(&yardstick, hypothesis, &inputs);

@@ -78,7 +78,7 @@ fn the_json_form_is_the_documented_one() {
     assert_eq!((&summary["format"], &summary["seed"], &summary["effort"]), (&1.into(), &1.into(), &"quick".into()));
     assert_eq!(summary["reference"], "ties-up");
     assert_eq!(keys(&summary["self_checks"]), set("mutants controls failed"));
-    let row = "op kernel lane isa_path against scheme parameters inputs coverage out_of_domain differ by_delta classes deviations witness seconds";
+    let row = "op kernel lane isa_path against scheme parameters inputs coverage out_of_domain differ by_delta classes deviations declared witness seconds";
     let rows = items(&summary, "rows");
     assert_eq!(rows.len(), 4, "contract and reference in two lanes");
     for r in rows {
