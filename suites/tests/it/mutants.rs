@@ -119,7 +119,7 @@ mutants_die! {
     tvm_pull_12659_fixup_lost: "mutant-fixup-lost",
     cmsis_nn_pull_220_wrap_before_rounding: "mutant-narrow-before-rounding",
     tensorflow_pull_42134_multiplier_narrowed: "mutant-narrowed-multiplier",
-    tilelang_issue_3003_and_tvm_issue_20340_wrap: "mutant-power-of-two-wrap",
+    apache_tvm_0_27_and_tilelang_issue_3003_wrap: "mutant-power-of-two-wrap",
     tilelang_issue_3003_and_tvm_issue_20340_shift_by_minus_one: "mutant-power-of-two-shift-minus-one",
     cmsis_nn_issue_170_body: "mutant-left-shift-wrap",
     cmsis_nn_issue_170_tail: "mutant-tail-double-rounding",
