@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: `cargo bench --workspace`, once what it builds with is there.
+//! `cargo xtask bench`: `cargo bench --workspace --bench '*'`, once what it builds with is there.
 
 use crate::process;
 use crate::setup;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// The arguments of `bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Passed to `cargo bench --workspace`
+    /// Passed to `cargo bench --workspace --bench '*'`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
@@ -22,5 +22,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     setup::require(&setup::provision(&workspace, &Tool::BASE)?, &Tool::BASE)?;
     let mut command = workspace.cargo();
-    process::become_program(command.args(["bench", "--workspace"]).args(&arguments.arguments))
+    process::become_program(command.args(["bench", "--workspace", "--bench", "*"]).args(&arguments.arguments))
 }
