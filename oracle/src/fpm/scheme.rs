@@ -68,6 +68,13 @@ const HIGH_ROUND: (&str, Step) = ("doubling high multiply rounds (ties-up)", Ste
 const HIGH_SATURATE: (&str, Step) = ("doubling high multiply saturates", Step::Saturate);
 const RIGHT_SHIFT: (&str, Step) = ("right shift by max(-s,0)", Step::Scale(Exponent::Right));
 
+/// The steps of SRDHM, or SQRDMULH, behind a left shift; then others.
+macro_rules! high_multiply_then {
+    ($($step:expr),+ $(,)?) => {
+        &[LEFT_SHIFT, LEFT_WRAP, PRODUCT, HIGH_HALF, HIGH_ROUND, HIGH_SATURATE, $($step),+]
+    };
+}
+
 const SINGLE_SOURCE: &str = "TVM RFC fixed point multiply, introduction";
 
 /// Every scheme.
@@ -104,45 +111,21 @@ pub static DEFINITIONS: &[Definition] = &[
         source: "google/gemmlowp fixedpoint/fixedpoint.h SaturatingRoundingDoublingHighMul, RoundingDivideByPOT",
         // SRDHM adds 2^(Q-1) or 1-2^(Q-1) by the product's sign and truncates: for a product P < 0,
         // trunc((P + 1 - 2^(Q-1)) / 2^Q) = floor((P + 1 - 2^(Q-1) + 2^Q - 1) / 2^Q) = floor((P + 2^(Q-1)) / 2^Q): ties up.
-        steps: &[
-            LEFT_SHIFT,
-            LEFT_WRAP,
-            PRODUCT,
-            HIGH_HALF,
-            HIGH_ROUND,
-            HIGH_SATURATE,
-            RIGHT_SHIFT,
-            ("divide by power of two rounds (ties-away)", Step::Round(TiesAway)),
-        ],
+        steps: high_multiply_then![RIGHT_SHIFT, ("divide by power of two rounds (ties-away)", Step::Round(TiesAway)),],
         fast: fast::gemmlowp_double,
     },
     Definition {
         name: "sqrdmulh-srshl",
         summary: "SQRDMULH, then SRSHL with ties up: the Arm sequence without its fixup",
         source: "TVM RFC fixed point multiply, intrinsic overload, as printed; Arm ARM SQRDMULH, SRSHL",
-        steps: &[
-            LEFT_SHIFT,
-            LEFT_WRAP,
-            PRODUCT,
-            HIGH_HALF,
-            HIGH_ROUND,
-            HIGH_SATURATE,
-            RIGHT_SHIFT,
-            ("srshl rounds (ties-up)", Step::Round(TiesUp)),
-        ],
+        steps: high_multiply_then![RIGHT_SHIFT, ("srshl rounds (ties-up)", Step::Round(TiesUp)),],
         fast: fast::sqrdmulh_srshl,
     },
     Definition {
         name: "sqrdmulh-fixup-srshl",
         summary: "SQRDMULH, minus one where negative, then SRSHL: the Arm sequence as its text means it",
         source: "TVM RFC fixed point multiply, intrinsic overload, \"the fixup is needed to round to nearest\"",
-        steps: &[
-            LEFT_SHIFT,
-            LEFT_WRAP,
-            PRODUCT,
-            HIGH_HALF,
-            HIGH_ROUND,
-            HIGH_SATURATE,
+        steps: high_multiply_then![
             ("fixup", Step::FixupNegative),
             ("fixup wraps", Step::Wrap),
             RIGHT_SHIFT,
