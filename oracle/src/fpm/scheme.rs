@@ -44,7 +44,7 @@ pub struct Trace {
 }
 
 macro_rules! single_rounding {
-    ($name:literal, $summary:literal, $source:literal, $rule:ident) => {
+    ($name:literal, $summary:literal, $source:expr, $rule:ident) => {
         Definition {
             name: $name,
             summary: $summary,
@@ -79,31 +79,23 @@ const SINGLE_SOURCE: &str = "TVM RFC fixed point multiply, introduction";
 
 /// Every scheme.
 pub static DEFINITIONS: &[Definition] = &[
-    Definition {
-        source: "TVM RFC fixed point multiply, background: \"breaks ties upward\"",
-        ..single_rounding!("ties-up", "one rounding, half towards +inf (TVM UPWARD)", "", TiesUp)
-    },
-    Definition {
-        source: "apache/tvm src/relay/qnn/utils.cc, rounding TONEAREST",
-        ..single_rounding!("ties-away", "one rounding, half away from zero (TVM TONEAREST)", "", TiesAway)
-    },
-    single_rounding!("ties-even", "one rounding, half to even", "TVM RFC fixed point multiply, introduction", TiesEven),
-    Definition {
-        source: SINGLE_SOURCE,
-        ..single_rounding!("ties-down", "one rounding, half towards -inf", "", TiesDown)
-    },
-    Definition {
-        source: SINGLE_SOURCE,
-        ..single_rounding!("ties-to-zero", "one rounding, half towards zero", "", TiesToZero)
-    },
-    Definition {
-        source: SINGLE_SOURCE,
-        ..single_rounding!("toward-positive", "one rounding, ceiling", "", TowardPositive)
-    },
-    Definition {
-        source: SINGLE_SOURCE,
-        ..single_rounding!("toward-negative", "one rounding, floor", "", TowardNegative)
-    },
+    single_rounding!(
+        "ties-up",
+        "one rounding, half towards +inf (TVM UPWARD)",
+        "TVM RFC fixed point multiply, background: \"breaks ties upward\"",
+        TiesUp
+    ),
+    single_rounding!(
+        "ties-away",
+        "one rounding, half away from zero (TVM TONEAREST)",
+        "apache/tvm src/relay/qnn/utils.cc, rounding TONEAREST",
+        TiesAway
+    ),
+    single_rounding!("ties-even", "one rounding, half to even", SINGLE_SOURCE, TiesEven),
+    single_rounding!("ties-down", "one rounding, half towards -inf", SINGLE_SOURCE, TiesDown),
+    single_rounding!("ties-to-zero", "one rounding, half towards zero", SINGLE_SOURCE, TiesToZero),
+    single_rounding!("toward-positive", "one rounding, ceiling", SINGLE_SOURCE, TowardPositive),
+    single_rounding!("toward-negative", "one rounding, floor", SINGLE_SOURCE, TowardNegative),
     Definition { source: SINGLE_SOURCE, ..single_rounding!("toward-zero", "one rounding, truncation", "", TowardZero) },
     Definition {
         name: "gemmlowp-double",
