@@ -96,7 +96,7 @@ pub static DEFINITIONS: &[Definition] = &[
     single_rounding!("ties-to-zero", "one rounding, half towards zero", SINGLE_SOURCE, TiesToZero),
     single_rounding!("toward-positive", "one rounding, ceiling", SINGLE_SOURCE, TowardPositive),
     single_rounding!("toward-negative", "one rounding, floor", SINGLE_SOURCE, TowardNegative),
-    Definition { source: SINGLE_SOURCE, ..single_rounding!("toward-zero", "one rounding, truncation", "", TowardZero) },
+    single_rounding!("toward-zero", "one rounding, truncation", SINGLE_SOURCE, TowardZero),
     Definition {
         name: "gemmlowp-double",
         summary: "SRDHM, then rounding divide by a power of two with ties away from zero",
