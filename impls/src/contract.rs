@@ -94,20 +94,20 @@ pub struct Deviation {
     pub reason: &'static str,
 }
 
-/// The promise of one kernel.
+/// The promise of one kernel. `D` is what the domain of its operation is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contract {
+pub struct Contract<D = Domain> {
     /// What the kernel computes.
     pub promise: Promise,
     /// For which parameters.
-    pub domain: Domain,
+    pub domain: D,
     /// Known deviations; the first region that contains an element decides.
     pub deviations: &'static [Deviation],
     /// Document and section, or repository and file, that the semantics come from.
     pub source: &'static str,
 }
 
-impl Contract {
+impl<D> Contract<D> {
     /// The promise that binds element `index` of `len`, and the deviation it comes from, if one does.
     pub fn at(&self, index: usize, len: usize, q: u32) -> (Promise, Option<&'static Deviation>) {
         match self.deviations.iter().find(|d| d.region.contains(index, len, q)) {

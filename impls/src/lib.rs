@@ -3,11 +3,20 @@
 //! One folder an operation, one file a system. Depends on nothing of ours and builds for every target.
 
 pub mod contract;
+pub mod conv2d;
+pub mod dot;
+pub mod element;
+pub mod execute;
 pub mod fpm;
 pub mod instruction;
+pub mod kernel;
+pub mod matmul;
 pub mod mutants;
 pub mod protocol;
+pub mod requantize;
+pub mod shape;
 pub mod simd;
+pub mod transform;
 pub mod worker;
 
 /// Which form of a kernel runs.

@@ -20,7 +20,7 @@
 //!
 //! `docs/example-worker.py` is a worker in thirty lines.
 
-use crate::fpm;
+use crate::{conv2d, dot, fpm, matmul, requantize, transform};
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol; a worker of another version is refused.
@@ -68,6 +68,57 @@ pub enum Job {
         /// Instruction with element width, such as `sqrdmulh.s32`.
         kernel: String,
     },
+    /// Dot-product steps. Input: accumulators, then the elements of `a`, then those of `b`, each in an int32 whatever its
+    /// type. Output: `len` results.
+    Dot {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// How many.
+        params: dot::Params,
+    },
+    /// Integer matrix product. Input: lhs `[M,K]`, then rhs `[K,N]`, row-major. Output: `[M,N]`; `len` is `M*N`.
+    Matmul {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// Shape and offsets.
+        params: matmul::Params,
+    },
+    /// Convolution. Input: the image `[B,H,W,C]`, then the weights `[KH,KW,C/groups,O]`. Output: `[B,OH,OW,O]`.
+    Conv2d {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// Shape and zero points.
+        params: conv2d::Params,
+    },
+    /// Requantization. Input: `len` accumulators. Output: `len` values of the kernel's output type.
+    Requantize {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// Multipliers, shifts, bias, zero point, clamp.
+        params: requantize::Params,
+    },
+    /// Layout transform. Input and output: the elements before and behind it.
+    Transform {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// Shape.
+        params: transform::Params,
+    },
+}
+
+impl Job {
+    /// Operation and kernel.
+    pub fn names(&self) -> (&'static str, &str) {
+        match self {
+            Self::Fpm { kernel, .. } => ("fpm", kernel),
+            Self::Instruction { kernel } => ("instruction", kernel),
+            Self::Dot { kernel, .. } => ("dot", kernel),
+            Self::Matmul { kernel, .. } => ("matmul", kernel),
+            Self::Conv2d { kernel, .. } => ("conv2d", kernel),
+            Self::Requantize { kernel, .. } => ("requantize", kernel),
+            Self::Transform { kernel, .. } => ("transform", kernel),
+        }
+    }
 }
 
 /// Where a batch's inputs come from.
@@ -79,9 +130,11 @@ pub enum Source {
         /// Length of the payload.
         bytes: usize,
     },
-    /// Consecutive accumulators `start, start + 1, ...`, made by the worker; no payload.
+    /// Consecutive accumulators `start, start + 1, ...`, made by the worker; no payload. For dot-product steps: result `i` of
+    /// the first in each step is that of `start + i` as the four bytes `a0, a1, b0, b1`, lowest first, each of the operand's
+    /// type, in the kernel's place for a pair; every other element and accumulator is 0.
     Range {
-        /// First accumulator.
+        /// First accumulator, or first four bytes.
         start: i32,
     },
 }

@@ -1,15 +1,15 @@
-//! Runs kernels for another process, by the protocol of [`crate::protocol`]; and in process, by [`execute`].
+//! Runs kernels for another process, by the protocol of [`crate::protocol`]. In process, [`crate::execute`] does it.
 
 #[cfg(test)]
 mod tests;
 
 use crate::Form;
-use crate::fpm::{self, Params};
-use crate::instruction;
-use crate::mutants::{self, Fault};
+use crate::execute::{self, Lengths, execute_any, find_process, lengths};
+use crate::kernel::Kernel;
+use crate::mutants::{self, Fault, tensor};
 use crate::protocol::{Answer, Batch, Hello, Job, Offer, Request, Source, VERSION};
+use crate::{conv2d, dot, fpm, instruction, matmul, requantize, transform};
 use std::io::{self, BufRead, IoSlice, Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Longest batch a worker accepts, in elements. Far above any block of a run; it keeps a garbled length from exhausting
 /// memory.
@@ -17,92 +17,6 @@ pub const MAX_LEN: usize = 1 << 24;
 
 /// Elements in the 64 bytes to which buffers are aligned before they are misaligned.
 const LINE: usize = 64 / size_of::<i32>();
-
-/// Input elements of a job over `len` elements.
-pub fn input_len(job: &Job, len: usize) -> usize {
-    match job {
-        Job::Fpm { .. } => len,
-        Job::Instruction { .. } => 2 * len,
-    }
-}
-
-/// Output elements of a job over `len` elements.
-pub fn output_len(job: &Job, len: usize) -> Result<usize, String> {
-    match job {
-        Job::Fpm { .. } => Ok(len),
-        Job::Instruction { kernel } => Ok(len + find_instruction(kernel)?.flags(len)),
-    }
-}
-
-/// Runs one job in this process. `input` and `output` are laid out as [`Job`] says.
-///
-/// A panic in the kernel is an error, like an unknown name or slices of the wrong length. Process mutants are refused:
-/// they are meant for a process that may die.
-pub fn execute(job: &Job, form: Form, input: &[i32], output: &mut [i32]) -> Result<(), String> {
-    if let Job::Fpm { kernel, .. } = job
-        && find_process(kernel).is_some()
-    {
-        return Err(format!("{kernel} runs in a worker process only"));
-    }
-    execute_any(job, form, input, output)
-}
-
-fn execute_any(job: &Job, form: Form, input: &[i32], output: &mut [i32]) -> Result<(), String> {
-    match job {
-        Job::Fpm { kernel, params } => {
-            let kernel = find_fpm(kernel)?;
-            check_params(kernel, params)?;
-            check_len(input.len(), output.len())?;
-            guard(kernel.name, || kernel.run(form)(params, input, output))
-        }
-        Job::Instruction { kernel } => {
-            let kernel = find_instruction(kernel)?;
-            let (a, b) = input.split_at(input.len() / 2);
-            check_len(a.len(), b.len())?;
-            check_len(a.len() + kernel.flags(a.len()), output.len())?;
-            let (out, qc) = output.split_at_mut(a.len());
-            guard(kernel.name, || kernel.run(form)(a, b, out, qc))
-        }
-    }
-}
-
-fn find_fpm(name: &str) -> Result<&'static fpm::Kernel, String> {
-    fpm::find(name)
-        .or_else(|| mutants::fpm::find(name).map(|mutant| &mutant.kernel))
-        .or_else(|| find_process(name).map(|mutant| &mutant.kernel))
-        .ok_or_else(|| format!("unknown fpm kernel {name}"))
-}
-
-fn find_process(name: &str) -> Option<&'static mutants::ProcessMutant> {
-    mutants::process().iter().find(|mutant| mutant.kernel.name == name)
-}
-
-fn find_instruction(name: &str) -> Result<&'static instruction::Kernel, String> {
-    instruction::find(name).ok_or_else(|| format!("unknown instruction {name}"))
-}
-
-fn check_params(kernel: &fpm::Kernel, params: &Params) -> Result<(), String> {
-    match params.channels.len() {
-        0 => Err("no channel".to_owned()),
-        n if n > 1 && !kernel.per_channel => Err(format!("{} takes one channel, not {n}", kernel.name)),
-        _ => Ok(()),
-    }
-}
-
-fn check_len(expected: usize, got: usize) -> Result<(), String> {
-    if expected == got { Ok(()) } else { Err(format!("expected {expected} elements, got {got}")) }
-}
-
-fn guard(name: &str, run: impl FnOnce()) -> Result<(), String> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
-        let message = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "no message".to_owned());
-        format!("{name} panicked: {message}")
-    })
-}
 
 /// Answers requests until the input ends. An error is one of the transport; everything else is an [`Answer::Failed`].
 pub fn serve(mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()> {
@@ -152,10 +66,10 @@ fn run_batch(
     let x = input.resize(sizes.input, batch.misalign);
     match batch.source {
         Source::Payload { .. } => read_elements(reader, x)?,
-        Source::Range { start } => fill_range(start, x),
+        Source::Range { start } => execute::fill(&batch.job, start, x),
     }
     let out = output.resize(sizes.output, batch.misalign);
-    if let Err(reason) = execute_any(&batch.job, Form::Native, x, out) {
+    if let Err(reason) = execute_any(&batch.job, Form::Native, x, out, batch.misalign) {
         return Ok(Err(reason));
     }
     for value in out.iter_mut() {
@@ -166,28 +80,21 @@ fn run_batch(
     Ok(Ok(sizes.output.saturating_sub(usize::from(short))))
 }
 
-/// Elements of a batch's buffers.
-struct Sizes {
-    input: usize,
-    output: usize,
-}
-
-fn check_batch(batch: &Batch) -> Result<Sizes, String> {
+fn check_batch(batch: &Batch) -> Result<Lengths, String> {
     if batch.len > MAX_LEN {
         return Err(format!("a batch of {} elements; at most {MAX_LEN} are accepted", batch.len));
     }
     if batch.misalign >= LINE {
         return Err(format!("misaligned by {} elements; a cache line has {LINE}", batch.misalign));
     }
-    let sizes = Sizes { input: input_len(&batch.job, batch.len), output: output_len(&batch.job, batch.len)? };
+    let sizes = lengths(&batch.job, batch.len)?;
     match (&batch.job, batch.source) {
         (_, Source::Payload { bytes }) if bytes != sizes.input * size_of::<i32>() => {
             Err(format!("a payload of {bytes} bytes where the batch needs {}", sizes.input * size_of::<i32>()))
         }
-        (Job::Instruction { .. }, Source::Range { .. }) => {
-            Err("an instruction takes a payload, not a range".to_owned())
-        }
-        _ => Ok(sizes),
+        (Job::Fpm { .. }, Source::Range { .. }) | (_, Source::Payload { .. }) => Ok(sizes),
+        (Job::Dot { kernel, .. }, Source::Range { .. }) if execute::has_pairs(kernel) => Ok(sizes),
+        _ => Err("this operation takes a payload, not a range".to_owned()),
     }
 }
 
@@ -197,12 +104,6 @@ fn read_elements(reader: &mut impl Read, elements: &mut [i32]) -> io::Result<()>
         *value = i32::from_le(*value);
     }
     Ok(())
-}
-
-fn fill_range(start: i32, elements: &mut [i32]) {
-    for (i, value) in elements.iter_mut().enumerate() {
-        *value = start.wrapping_add(i as i32);
-    }
 }
 
 /// Header line and payload in one gathered write, so that a small answer is one system call and a large one is not
@@ -225,19 +126,29 @@ fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io:
 
 /// What this build can run in `form`.
 pub fn hello(form: Form) -> Hello {
+    let mut kernels = Vec::new();
+    let mut offer = |op: &str, kernel: &str, isa_path: String| {
+        kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path });
+    };
     let fpm = fpm::kernels().iter();
     let fpm = fpm.chain(mutants::fpm::mutants().iter().map(|mutant| &mutant.kernel));
     let fpm = fpm.chain(mutants::process().iter().map(|mutant| &mutant.kernel));
-    let fpm = fpm.map(|kernel| ("fpm", kernel.name, kernel.isa_path(form)));
-    let instructions = instruction::kernels().iter();
-    let instructions = instructions.map(|kernel| ("instruction", kernel.name, kernel.isa_path(form)));
-    let offer =
-        |(op, kernel, isa_path): (&str, &str, String)| Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path };
-    Hello {
-        protocol: VERSION,
-        arch: std::env::consts::ARCH.to_owned(),
-        kernels: fpm.chain(instructions).map(offer).collect(),
-    }
+    fpm.for_each(|kernel| offer("fpm", kernel.name, kernel.isa_path(form)));
+    instruction::kernels().iter().for_each(|kernel| offer("instruction", kernel.name, kernel.isa_path(form)));
+    all(dot::kernels(), tensor::dot()).for_each(|k| offer("dot", k.name, k.isa_path(form)));
+    all(matmul::kernels(), tensor::matmul()).for_each(|k| offer("matmul", k.name, k.isa_path(form)));
+    all(conv2d::kernels(), tensor::conv2d()).for_each(|k| offer("conv2d", k.name, k.isa_path(form)));
+    all(requantize::kernels(), tensor::requantize()).for_each(|k| offer("requantize", k.name, k.isa_path(form)));
+    all(transform::kernels(), tensor::transform()).for_each(|k| offer("transform", k.name, k.isa_path(form)));
+    Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels }
+}
+
+/// Kernels and mutants of an operation.
+fn all<R, D>(
+    kernels: &'static [Kernel<R, D>],
+    mutants: &'static [tensor::Mutant<R, D>],
+) -> impl Iterator<Item = &'static Kernel<R, D>> {
+    kernels.iter().chain(mutants.iter().map(|mutant| &mutant.kernel))
 }
 
 /// Elements at a chosen distance from a 64-byte boundary; the storage is reused.

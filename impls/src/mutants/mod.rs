@@ -9,6 +9,7 @@ mod fpm_directions;
 mod fpm_rounding;
 mod fpm_widths;
 mod process;
+pub mod tensor;
 #[cfg(test)]
 mod tests;
 

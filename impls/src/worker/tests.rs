@@ -1,7 +1,9 @@
 //! The protocol end to end over memory: framing, alignment, failures that the worker survives, and process mutants.
 
 use super::*;
+use crate::execute::execute;
 use crate::fpm::Channel;
+use crate::fpm::Params;
 
 /// Serves the requests with their payloads and splits the answers.
 fn exchange(requests: &[(Request, Vec<i32>)]) -> Vec<(Answer, Vec<i32>)> {
@@ -65,7 +67,7 @@ fn payload_and_range_agree_at_every_length_and_alignment() {
     for (len, misalign) in (0..=9).flat_map(|len| (0..16).map(move |misalign| (len, misalign))) {
         let x: Vec<i32> = (-4..).take(len).collect();
         let mut out = vec![0; len];
-        execute(&fpm_job("tvm-neon-fixup"), Form::Portable, &x, &mut out).expect("runs");
+        execute(&fpm_job("tvm-neon-fixup"), Form::Portable, &x, &mut out, 0).expect("runs");
         requests.push(run(fpm_job("tvm-neon-fixup"), x, misalign));
         let source = Source::Range { start: -4 };
         requests.push((Request::Run(Batch { job: fpm_job("tvm-neon-fixup"), len, source, misalign }), vec![]));
@@ -148,19 +150,19 @@ fn a_short_kernel_returns_one_element_too_few() {
 #[test]
 fn process_mutants_stay_out_of_this_process() {
     for mutant in mutants::process() {
-        let reason = execute(&fpm_job(mutant.kernel.name), Form::Portable, &[0], &mut [0]).expect_err("refused");
+        let reason = execute(&fpm_job(mutant.kernel.name), Form::Portable, &[0], &mut [0], 0).expect_err("refused");
         assert!(reason.contains("worker process only"), "{reason}");
     }
 }
 
 #[test]
 fn execute_checks_lengths() {
-    assert!(execute(&fpm_job("tvm-relay"), Form::Native, &[1, 2], &mut [0]).is_err());
+    assert!(execute(&fpm_job("tvm-relay"), Form::Native, &[1, 2], &mut [0], 0).is_err());
     let job = Job::Instruction { kernel: "add.s32".to_owned() };
-    assert!(execute(&job, Form::Native, &[1, 2, 3], &mut [0; 3]).is_err());
-    assert!(execute(&job, Form::Native, &[1, 2], &mut [0; 1]).is_err());
+    assert!(execute(&job, Form::Native, &[1, 2, 3], &mut [0; 3], 0).is_err());
+    assert!(execute(&job, Form::Native, &[1, 2], &mut [0; 1], 0).is_err());
     let mut output = [9; 2];
-    execute(&job, Form::Native, &[1, 2], &mut output).expect("runs");
+    execute(&job, Form::Native, &[1, 2], &mut output, 0).expect("runs");
     assert_eq!(output, [3, 0]);
 }
 

@@ -178,7 +178,7 @@ pub fn describe(params: &Params) -> String {
 pub fn isolate(lane: &Lane, job: &Job, xs: &[i32]) -> Option<usize> {
     let channels = match job {
         Job::Fpm { params, .. } => params.channels.len(),
-        Job::Instruction { .. } => 1,
+        _ => 1,
     };
     let fails = |range: std::ops::Range<usize>| {
         let values = &xs[range];

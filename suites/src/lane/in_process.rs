@@ -1,11 +1,14 @@
-//! The `host` lane: kernels called in this process, in their portable form.
+//! The `host` lane: kernels called in this process.
 
 use super::{Failure, Input, Order, Session};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tiebreak_impls::Form;
+use tiebreak_impls::execute::{execute, fill, lengths};
 use tiebreak_impls::protocol::{Job, Source};
-use tiebreak_impls::worker::execute;
+
+/// On aarch64 a lane of its own runs the real instructions; elsewhere those of the host run here.
+pub(super) const FORM: Form = if cfg!(target_arch = "aarch64") { Form::Portable } else { Form::Native };
 
 /// A session that runs each batch when it is collected.
 #[derive(Default)]
@@ -51,20 +54,18 @@ impl Session for InProcess {
         let input = match batch.source {
             Source::Payload { .. } => &batch.values[batch.misalign..],
             Source::Range { start } => {
-                self.inputs.resize(batch.len, 0);
-                for (i, x) in self.inputs.iter_mut().enumerate() {
-                    *x = start.wrapping_add(i as i32);
-                }
+                self.inputs.resize(lengths(&batch.job, batch.len).map_err(Failure::Refused)?.input, 0);
+                fill(&batch.job, start, &mut self.inputs);
                 &self.inputs[..]
             }
         };
         out.resize(batch.results, 0);
         if batch.misalign == 0 {
-            return execute(&batch.job, Form::Portable, input, out).map_err(Failure::Refused);
+            return execute(&batch.job, FORM, input, out, 0).map_err(Failure::Refused);
         }
         self.outputs.resize(batch.misalign + batch.results, 0);
         let output = &mut self.outputs[batch.misalign..];
-        let ran = execute(&batch.job, Form::Portable, input, output).map_err(Failure::Refused);
+        let ran = execute(&batch.job, FORM, input, output, batch.misalign).map_err(Failure::Refused);
         out.copy_from_slice(output);
         ran
     }

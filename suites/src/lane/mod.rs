@@ -7,6 +7,7 @@ mod process;
 
 use std::time::Duration;
 use thiserror::Error;
+use tiebreak_impls::execute::lengths;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 
 pub use pool::{Lane, Lease};
@@ -97,12 +98,8 @@ impl Order<'_> {
 
     /// Number of int32 results this batch must give.
     fn results(&self) -> usize {
-        match self.job {
-            Job::Fpm { .. } => self.len(),
-            Job::Instruction { kernel } => {
-                self.len() + tiebreak_impls::instruction::find(kernel).map_or(0, |k| k.flags(self.len()))
-            }
-        }
+        // What cannot be looked up is refused by the lane, in words.
+        lengths(self.job, self.len()).map_or(0, |lengths| lengths.output)
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Lease<'a> {
 impl Lane {
     /// The lane in this process.
     pub fn host() -> Self {
-        let hello = tiebreak_impls::worker::hello(tiebreak_impls::Form::Portable);
+        let hello = tiebreak_impls::worker::hello(super::in_process::FORM);
         Self { name: HOST.to_owned(), hello, place: Place::InProcess, patience: PATIENCE, idle: Mutex::default() }
     }
 
@@ -163,10 +163,7 @@ impl Lease<'_> {
 
     /// What executes `job`'s kernel here.
     pub fn offers(&self, job: &Job) -> bool {
-        let (op, kernel) = match job {
-            Job::Fpm { kernel, .. } => ("fpm", kernel),
-            Job::Instruction { kernel } => ("instruction", kernel),
-        };
+        let (op, kernel) = job.names();
         self.lane.isa_path(op, kernel).is_some()
     }
 }

@@ -1,0 +1,134 @@
+//! Two-dimensional convolution, NHWC: `out[b,y,x,o] = sum over i,j,c of (in[b, y*stride_h + i*dilation_h - top, ..., c] -
+//! input_zero_point) * (weight[i,j,c,o] - weight_zero_point)`, int32. Outside the image the input is its zero point.
+
+use crate::kernel;
+use crate::matmul;
+use crate::shape::{self, ShapeError, Sizes, broken, positive};
+use serde::{Deserialize, Serialize};
+
+/// Shape and zero points of one convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Params {
+    /// Images.
+    pub batches: usize,
+    /// Rows of the input.
+    pub height: usize,
+    /// Columns of the input.
+    pub width: usize,
+    /// Channels of the input.
+    pub channels: usize,
+    /// Rows of the filter.
+    pub kernel_h: usize,
+    /// Columns of the filter.
+    pub kernel_w: usize,
+    /// Channels of the output.
+    pub out_channels: usize,
+    /// Channels fall into so many groups, each convolved alone: 1 usually, `channels` for a depthwise convolution.
+    pub groups: usize,
+    /// Rows from one output to the next.
+    pub stride_h: usize,
+    /// Columns from one output to the next.
+    pub stride_w: usize,
+    /// Rows from one filter row to the next.
+    pub dilation_h: usize,
+    /// Columns from one filter column to the next.
+    pub dilation_w: usize,
+    /// Rows of padding above.
+    pub top: usize,
+    /// Rows of padding below.
+    pub bottom: usize,
+    /// Columns of padding to the left.
+    pub left: usize,
+    /// Columns of padding to the right.
+    pub right: usize,
+    /// The input value that stands for 0.
+    pub input_zero_point: i32,
+    /// The weight value that stands for 0.
+    pub weight_zero_point: i32,
+}
+
+impl Params {
+    /// Rows and columns of the output, or the argument that cannot be.
+    pub fn output(&self) -> Result<(usize, usize), ShapeError> {
+        let side = |names: [&'static str; 3], size: usize, padding: [usize; 2], kernel, stride, dilation| {
+            let [of_kernel, of_stride, of_dilation] = names;
+            let (kernel, stride) = (positive(of_kernel, kernel)?, positive(of_stride, stride)?);
+            let dilation = positive(of_dilation, dilation)?;
+            let padded = size.checked_add(padding[0]).and_then(|n| n.checked_add(padding[1]));
+            let padded = padded.ok_or_else(|| broken(of_kernel, "the padded input is too large"))?;
+            let reach = (kernel - 1).checked_mul(dilation).and_then(|n| n.checked_add(1));
+            match reach {
+                Some(reach) if reach <= padded => Ok((padded - reach) / stride + 1),
+                _ => {
+                    let rule =
+                        format!("{kernel} filter elements {dilation} apart reach beyond the padded input of {padded}");
+                    Err(broken(if dilation > 1 { of_dilation } else { of_kernel }, rule))
+                }
+            }
+        };
+        let rows = side(
+            ["kernel_h", "stride_h", "dilation_h"],
+            positive("height", self.height)?,
+            [self.top, self.bottom],
+            self.kernel_h,
+            self.stride_h,
+            self.dilation_h,
+        )?;
+        let columns = side(
+            ["kernel_w", "stride_w", "dilation_w"],
+            positive("width", self.width)?,
+            [self.left, self.right],
+            self.kernel_w,
+            self.stride_w,
+            self.dilation_w,
+        )?;
+        Ok((rows, columns))
+    }
+
+    /// Sizes of input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]` (and nothing), and of the output `[B,OH,OW,O]`.
+    pub fn sizes(&self) -> Result<Sizes, ShapeError> {
+        let groups = positive("groups", self.groups)?;
+        for (argument, n) in [("channels", self.channels), ("out_channels", self.out_channels)] {
+            if !positive(argument, n)?.is_multiple_of(groups) {
+                return Err(broken(argument, format!("{n} do not fall into {groups} groups")));
+            }
+        }
+        let batches = positive("batches", self.batches)?;
+        let (rows, columns) = self.output()?;
+        let input = shape::elements("input", &[batches, self.height, self.width, self.channels])?;
+        let depth = shape::elements("weights", &[self.kernel_h, self.kernel_w, self.channels / groups])?;
+        let weights = shape::elements("weights", &[depth, self.out_channels])?;
+        // What im2col writes must fit too.
+        shape::elements("im2col", &[batches, rows, columns, depth])?;
+        let outputs = shape::elements("out", &[batches, rows, columns, self.out_channels])?;
+        Ok(Sizes { inputs: [input, weights, 0], outputs })
+    }
+}
+
+/// The operands on which a kernel keeps its promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Input as lhs, weights as rhs.
+    pub operands: matmul::Domain,
+    /// Whether `groups` may be more than 1.
+    pub grouped: bool,
+}
+
+/// `run(params, input, weights, out)`: little-endian elements of the domain's types at any alignment. `params` and lengths have
+/// been checked, and the input zero point is a value of the input's type.
+pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
+
+/// A convolution under test.
+pub type Kernel = kernel::Kernel<Run, Domain>;
+
+/// Every kernel, in the order of reports.
+pub fn kernels() -> &'static [Kernel] {
+    KERNELS
+}
+
+/// The kernel of that name; mutants are not kernels.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+static KERNELS: &[Kernel] = &[];

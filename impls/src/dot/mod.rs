@@ -1,0 +1,63 @@
+//! Dot-product steps: one accumulator and a few products at a time, as the instruction (or the short sequence) of each system
+//! computes them: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32.
+
+use crate::element::Element;
+use crate::kernel;
+use crate::shape::{self, ShapeError, Sizes};
+use serde::{Deserialize, Serialize};
+
+/// Number of results of a batch; the step is applied vector by vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Params {
+    /// Results, a multiple of the kernel's [`Domain::results`].
+    pub len: usize,
+}
+
+/// The operands of one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Type of the first operand.
+    pub lhs: Element,
+    /// Type of the second operand.
+    pub rhs: Element,
+    /// Accumulators, and results, of one step (one vector).
+    pub results: usize,
+    /// Elements of each operand of one step.
+    pub elements: usize,
+    /// For each result of a step, the two elements of its first pair sum that is narrower than 32 bits; empty where there
+    /// is no such pair. A sweep of all pair sums puts each into these places.
+    pub pairs: &'static [[usize; 2]],
+}
+
+impl Domain {
+    /// Sizes of accumulators, first and second operands, and results; or why they cannot be.
+    pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
+        let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
+        if !len.is_multiple_of(self.results) {
+            return Err(shape::broken(
+                "len",
+                format!("must be a multiple of {}, the results of one step", self.results),
+            ));
+        }
+        let operand = shape::elements("a", &[len / self.results, self.elements])?;
+        Ok(Sizes { inputs: [len, operand, operand], outputs: len })
+    }
+}
+
+/// `run(acc, a, b, out)`: for each step `results` accumulators and `elements` of each operand, little-endian at any alignment.
+pub type Run = fn(&[i32], &[u8], &[u8], &mut [i32]);
+
+/// A dot-product step under test.
+pub type Kernel = kernel::Kernel<Run, Domain>;
+
+/// Every kernel, in the order of reports.
+pub fn kernels() -> &'static [Kernel] {
+    KERNELS
+}
+
+/// The kernel of that name; mutants are not kernels.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+static KERNELS: &[Kernel] = &[];

@@ -1,0 +1,66 @@
+//! Element types of integer tensors.
+
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// The type of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Element {
+    /// Unsigned, 8 bits.
+    U8,
+    /// Signed, 8 bits.
+    I8,
+    /// Signed, 16 bits.
+    I16,
+}
+
+impl Element {
+    /// Every value.
+    pub fn range(self) -> RangeInclusive<i32> {
+        match self {
+            Self::U8 => 0..=255,
+            Self::I8 => -128..=127,
+            Self::I16 => -32768..=32767,
+        }
+    }
+
+    /// Bytes of one element.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 => 1,
+            Self::I16 => 2,
+        }
+    }
+
+    /// `u8`, `i8`, `i16`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+        }
+    }
+
+    /// Writes `values`, each in [`Element::range`], to `out` as little-endian elements; `out` holds `values.len()` of them.
+    pub fn pack(self, values: &[i32], out: &mut [u8]) {
+        debug_assert_eq!(out.len(), values.len() * self.bytes());
+        match self {
+            Self::U8 | Self::I8 => values.iter().zip(out).for_each(|(v, out)| *out = *v as u8),
+            Self::I16 => {
+                let out = out.as_chunks_mut::<2>().0;
+                values.iter().zip(out).for_each(|(v, out)| *out = (*v as i16).to_le_bytes());
+            }
+        }
+    }
+
+    /// The element whose bytes, little-endian, begin at `from`.
+    #[inline(always)]
+    pub fn read(self, from: &[u8]) -> i32 {
+        match self {
+            Self::U8 => from[0].into(),
+            Self::I8 => (from[0] as i8).into(),
+            Self::I16 => i16::from_le_bytes([from[0], from[1]]).into(),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What every kernel of a tensor operation is: a name, a contract, and the code in its forms.
+
+use crate::Form;
+use crate::contract::Contract;
+
+/// Code under test, with its contract. `R` is the function type of the operation, `D` what its domain is made of.
+#[derive(Clone, Debug)]
+pub struct Kernel<R: 'static, D: 'static> {
+    /// Name on the command line and in every report; the same in every operation the system has.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// What it promises.
+    pub contract: Contract<D>,
+    /// Runs on every target: scalar code, or vector code over portable models of its instructions.
+    pub portable: R,
+    /// The same with real vector instructions, where the system has such a form.
+    pub native: Option<Native<R>>,
+}
+
+/// A vector form of a kernel: the same algorithm over real instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct Native<R: 'static> {
+    /// Instruction set: `neon`, `neon dotprod`, `avx2`, ...
+    pub isa: &'static str,
+    /// Architecture that has it, as Rust spells it: `aarch64`, `x86_64`.
+    pub arch: &'static str,
+    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` is held to hold
+    /// every one of them.
+    pub instructions: &'static [&'static str],
+    /// Symbol of the function that holds them, in builds for `arch`.
+    pub symbol: &'static str,
+    /// Whether this machine has the instructions.
+    pub available: fn() -> bool,
+    /// The code; `None` where this build is not for `arch`.
+    pub run: Option<R>,
+}
+
+impl<R: Copy, D> Kernel<R, D> {
+    /// The code that `form` runs on this machine.
+    pub fn run(&self, form: Form) -> R {
+        match (form, &self.native) {
+            (Form::Native, Some(Native { run: Some(run), available, .. })) if available() => *run,
+            _ => self.portable,
+        }
+    }
+
+    /// What executes under `form`: `scalar`, `portable` (vector code over models), or `neon: umull, uadalp`. Where this is
+    /// the right architecture without the instructions, that the real ones were not run.
+    pub fn isa_path(&self, form: Form) -> String {
+        match (form, &self.native) {
+            (_, None) => "scalar".to_owned(),
+            (Form::Native, Some(Native { run: Some(_), isa, available, instructions, .. })) => {
+                let instructions = instructions.join(", ");
+                if available() {
+                    format!("{isa}: {instructions}")
+                } else {
+                    format!("portable ({instructions} not run: this CPU has no {isa})")
+                }
+            }
+            _ => "portable".to_owned(),
+        }
+    }
+}

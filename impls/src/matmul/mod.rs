@@ -1,0 +1,68 @@
+//! Integer matrix multiplication: `out[i,j] = sum over k of (lhs[i,k] + lhs_offset) * (rhs[k,j] + rhs_offset)`, int32.
+//!
+//! Offsets are those of gemmlowp's low-precision paradigm: a zero point is a negative offset. Every kernel multiplies the raw
+//! elements and adds the offsets by the four-term expansion, as the sources do.
+
+use crate::element::Element;
+use crate::kernel;
+use crate::shape::{self, ShapeError, Sizes};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// Shape and offsets of one matrix product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Params {
+    /// Rows of lhs and of the result.
+    pub m: usize,
+    /// Columns of rhs and of the result.
+    pub n: usize,
+    /// Depth: columns of lhs, rows of rhs.
+    pub k: usize,
+    /// Added to each element of lhs.
+    pub lhs_offset: i32,
+    /// Added to each element of rhs.
+    pub rhs_offset: i32,
+}
+
+impl Params {
+    /// Sizes of lhs, rhs (and nothing), and of the result; or the argument that cannot be.
+    pub fn sizes(&self) -> Result<Sizes, ShapeError> {
+        let (m, n, k) = (shape::positive("m", self.m)?, shape::positive("n", self.n)?, shape::positive("k", self.k)?);
+        let (lhs, rhs) = (shape::elements("lhs", &[m, k])?, shape::elements("rhs", &[k, n])?);
+        Ok(Sizes { inputs: [lhs, rhs, 0], outputs: shape::elements("out", &[m, n])? })
+    }
+}
+
+/// The operands on which a kernel keeps its promise. Offsets are any int32.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Type of lhs.
+    pub lhs: Element,
+    /// Type of rhs.
+    pub rhs: Element,
+    /// Values of lhs, all those of its type for most kernels.
+    pub lhs_values: RangeInclusive<i32>,
+    /// Values of rhs.
+    pub rhs_values: RangeInclusive<i32>,
+    /// Depths.
+    pub depth: RangeInclusive<usize>,
+}
+
+/// `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]` row-major, little-endian elements of the domain's types at any
+/// alignment; out `[M, N]` row-major. `params` and lengths have been checked.
+pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
+
+/// A matrix multiplication under test.
+pub type Kernel = kernel::Kernel<Run, Domain>;
+
+/// Every kernel, in the order of reports.
+pub fn kernels() -> &'static [Kernel] {
+    KERNELS
+}
+
+/// The kernel of that name; mutants are not kernels.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+static KERNELS: &[Kernel] = &[];

@@ -1,0 +1,91 @@
+//! Requantization: int32 accumulators to the 8 or 16 bits of the next layer. Bias, fixed point multiply, zero point, clamp;
+//! and the legacy pipeline of gemmlowp, `(acc + result_offset) * result_mult_int / 2^result_shift`.
+
+use crate::element::Element;
+use crate::fpm::Channel;
+use crate::kernel;
+use crate::shape::{self, ShapeError, Sizes, broken};
+use serde::{Deserialize, Serialize};
+
+/// Parameters of one batch. Element `i` is of channel `i % channels.len()` (channel-last layout).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Params {
+    /// Elements of the batch.
+    pub len: usize,
+    /// Multipliers and shifts; one, or one a channel. For the legacy pipeline the multiplier is `result_mult_int`, an
+    /// integer, and the shift is `-result_shift`.
+    pub channels: Vec<Channel>,
+    /// Added to the accumulator first, one a channel as `channels`: a bias, or `result_offset`.
+    pub bias: Vec<i32>,
+    /// Added behind the multiplication: the zero point of the output.
+    pub zero_point: i32,
+    /// Smallest result.
+    pub min: i32,
+    /// Largest result.
+    pub max: i32,
+}
+
+/// What a kernel takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Type of the results; clamp bounds and zero point lie in its range.
+    pub output: Element,
+    /// Multipliers and shifts.
+    pub channels: crate::contract::Domain,
+    /// Whether several channels may share a batch.
+    pub per_channel: bool,
+    /// Whether it adds a bias; otherwise every bias is 0.
+    pub bias: bool,
+    /// Whether it clamps to any bounds; otherwise they are those of the output type.
+    pub clamp: bool,
+}
+
+impl Domain {
+    /// Sizes of the accumulators (and nothing), and of the results; or the argument that cannot be.
+    pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
+        let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
+        let range = self.output.range();
+        let name = self.output.name();
+        match params.channels.len() {
+            0 => return Err(broken("channels", "there must be at least one")),
+            n if n > 1 && !self.per_channel => return Err(broken("channels", format!("takes one, not {n}"))),
+            n if params.bias.len() != n => {
+                return Err(broken("bias", format!("{} values for {n} channels", params.bias.len())));
+            }
+            _ => {}
+        }
+        for (argument, value) in [("zero_point", params.zero_point), ("min", params.min), ("max", params.max)] {
+            if !range.contains(&value) {
+                return Err(broken(argument, format!("{value} is no {name}")));
+            }
+        }
+        if params.min > params.max {
+            return Err(broken("min", format!("{} is above max, {}", params.min, params.max)));
+        }
+        if !self.clamp && (params.min, params.max) != (*range.start(), *range.end()) {
+            return Err(broken("min", format!("this kernel clamps to all of {name} only")));
+        }
+        if !self.bias && params.bias.iter().any(|bias| *bias != 0) {
+            return Err(broken("bias", "this kernel adds none"));
+        }
+        Ok(Sizes { inputs: [len, 0, 0], outputs: len })
+    }
+}
+
+/// `run(params, acc, out)`: results are values of the output type, in int32. `params` and lengths have been checked.
+pub type Run = fn(&Params, &[i32], &mut [i32]);
+
+/// A requantization under test.
+pub type Kernel = kernel::Kernel<Run, Domain>;
+
+/// Every kernel, in the order of reports.
+pub fn kernels() -> &'static [Kernel] {
+    KERNELS
+}
+
+/// The kernel of that name; mutants are not kernels.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+static KERNELS: &[Kernel] = &[];

@@ -1,0 +1,109 @@
+//! Layout transforms around a convolution by matrix product: they move elements and pad, and compute nothing.
+//!
+//! Source: RFC on int8 convolution for Arm (seed of the project), sections Input, Weight and Output transform. Blocks there are 4 rows by 16 columns.
+
+use crate::conv2d;
+use crate::kernel;
+use crate::shape::{self, ShapeError, Sizes, positive};
+use serde::{Deserialize, Serialize};
+
+/// Rows of a block.
+pub const ROWS: usize = 4;
+/// Depth of a block.
+pub const DEPTH: usize = 16;
+
+/// Which transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// `[B,H,W,C]` to `[B, OH*OW, KH*KW*C]`, padded by the zero point.
+    Im2col,
+    /// `[M,K]` to `[M'/4, K'/16, 4, 16]`, M and K padded to M' and K' by 0.
+    Interleave,
+    /// `[K,N]` to `[N'/4, K'/16, 4, 16]`, each block transposed.
+    BlockTranspose,
+    /// `[M'/4, N'/4, 4, 4]` to `[M,N]`.
+    Unpack,
+    /// `[B, OH*OW, OC]` to `[B,OH,OW,OC]`; with weights, `[KH,KW,KI,KO]` to `[KH*KW*KI,KO]`, the same bytes.
+    Unflatten,
+}
+
+/// Parameters of one transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Params {
+    /// Of [`Kind::Im2col`] and [`Kind::Unflatten`].
+    Conv2d(conv2d::Params),
+    /// Of the others: rows and columns of the plain matrix.
+    Matrix {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        columns: usize,
+    },
+}
+
+/// `n` rounded up to whole blocks.
+pub fn padded(n: usize, block: usize) -> usize {
+    n.div_ceil(block) * block
+}
+
+/// What a kernel transforms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Which transform.
+    pub kind: Kind,
+}
+
+impl Domain {
+    /// Sizes of the input (and nothing) and of the output; or the argument that cannot be.
+    pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
+        let sizes = |input, outputs| Sizes { inputs: [input, 0, 0], outputs };
+        match (self.kind, params) {
+            (Kind::Im2col, Params::Conv2d(conv)) => {
+                let (rows, columns) = conv.output()?;
+                let depth = [conv.batches, rows, columns, conv.kernel_h, conv.kernel_w, conv.channels];
+                Ok(sizes(conv.sizes()?.inputs[0], shape::elements("im2col", &depth)?))
+            }
+            (Kind::Unflatten, Params::Conv2d(conv)) => {
+                let out = conv.sizes()?.outputs;
+                Ok(sizes(out, out))
+            }
+            (kind @ (Kind::Interleave | Kind::BlockTranspose | Kind::Unpack), Params::Matrix { rows, columns }) => {
+                let (rows, columns) = (positive("rows", *rows)?, positive("columns", *columns)?);
+                shape::elements("matrix", &[rows, columns])?;
+                let plain = rows * columns;
+                let blocks = |rows: usize, row_block, columns: usize, column_block| {
+                    shape::elements("blocks", &[padded(rows, row_block), padded(columns, column_block)])
+                };
+                Ok(match kind {
+                    Kind::Interleave => sizes(plain, blocks(rows, ROWS, columns, DEPTH)?),
+                    Kind::BlockTranspose => sizes(plain, blocks(rows, DEPTH, columns, ROWS)?),
+                    _ => sizes(blocks(rows, ROWS, columns, ROWS)?, plain),
+                })
+            }
+            (_, Params::Conv2d(_)) => Err(shape::broken("params", "this transform takes rows and columns")),
+            (_, Params::Matrix { .. }) => {
+                Err(shape::broken("params", "this transform takes the shape of a convolution"))
+            }
+        }
+    }
+}
+
+/// `run(params, input, out)` on int32 elements. `params` and lengths have been checked.
+pub type Run = fn(&Params, &[i32], &mut [i32]);
+
+/// A transform under test.
+pub type Kernel = kernel::Kernel<Run, Domain>;
+
+/// Every kernel, in the order of reports.
+pub fn kernels() -> &'static [Kernel] {
+    KERNELS
+}
+
+/// The kernel of that name; mutants are not kernels.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+static KERNELS: &[Kernel] = &[];
