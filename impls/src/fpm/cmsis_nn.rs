@@ -9,7 +9,7 @@ use crate::simd::{Portable, Vector, every_lane};
 const SOURCE: &str = "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h";
 
 /// The documented ranges: multiplier above `NN_Q31_MIN`, shift in -31..=30.
-const DOMAIN: Domain = Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=30, ..Domain::ALL };
+pub(crate) const DOMAIN: Domain = Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=30, ..Domain::ALL };
 
 /// The default build: doubling high multiply without saturation, then division by a power of two, ties away from zero.
 ///
@@ -26,8 +26,7 @@ pub(super) const DOUBLE: Kernel = Kernel {
     per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
-        let (left, right) = (s.max(0) as u32, s.min(0).unsigned_abs());
-        each(x, out, |x| divide_by_power_of_two(doubling_high_mult_no_sat(x.wrapping_shl(left), m), right));
+        each(x, out, |x| double_rounding(x, m, s));
     },
     neon: None,
 };
@@ -45,8 +44,7 @@ pub(super) const SINGLE: Kernel = Kernel {
     per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
-        let floor_shift = (30 - s) as u32;
-        each(x, out, |x| (((i64::from(x) * i64::from(m)).wrapping_shr(floor_shift) + 1) >> 1) as i32);
+        each(x, out, |x| single_rounding(x, m, s));
     },
     neon: None,
 };
@@ -81,6 +79,20 @@ fn mve_single<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
 #[inline(always)]
 fn mve_single_body<V: Vector>([multiplier, left, right]: [V; 3], x: V) -> V {
     x.sshl(left).sqdmulh(multiplier).srshl(right)
+}
+
+/// One element of [`DOUBLE`].
+#[inline(always)]
+pub(crate) fn double_rounding(x: i32, m: i32, s: i32) -> i32 {
+    let (left, right) = (s.max(0) as u32, s.min(0).unsigned_abs());
+    divide_by_power_of_two(doubling_high_mult_no_sat(x.wrapping_shl(left), m), right)
+}
+
+/// One element of [`SINGLE`].
+#[inline(always)]
+pub(crate) fn single_rounding(x: i32, m: i32, s: i32) -> i32 {
+    let floor_shift = (30 - s) as u32;
+    (((i64::from(x) * i64::from(m)).wrapping_shr(floor_shift) + 1) >> 1) as i32
 }
 
 /// `arm_nn_doubling_high_mult_no_sat`: the rounding constant is the same for both signs, the shift a floor.

@@ -58,7 +58,7 @@ fn vector<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
 
 /// One element of the scalar form.
 #[inline(always)]
-pub(super) fn double_rounding(x: i32, m: i32, s: i32) -> i32 {
+pub(crate) fn double_rounding(x: i32, m: i32, s: i32) -> i32 {
     let shifted = x.wrapping_shl(s.max(0) as u32);
     rounding_divide_by_pot(saturating_rounding_doubling_high_mul(shifted, m), s.min(0).unsigned_abs())
 }
@@ -67,7 +67,7 @@ pub(super) fn double_rounding(x: i32, m: i32, s: i32) -> i32 {
 ///
 /// The nudge changes sign with the product because C++ divides towards zero; together they round like `VQRDMULH`.
 #[inline(always)]
-fn saturating_rounding_doubling_high_mul(a: i32, b: i32) -> i32 {
+pub(crate) fn saturating_rounding_doubling_high_mul(a: i32, b: i32) -> i32 {
     if a == i32::MIN && b == i32::MIN {
         return i32::MAX;
     }
@@ -78,7 +78,7 @@ fn saturating_rounding_doubling_high_mul(a: i32, b: i32) -> i32 {
 
 /// `round(x / 2^exponent)`, ties away from zero, `exponent` in 0..=31.
 #[inline(always)]
-fn rounding_divide_by_pot(x: i32, exponent: u32) -> i32 {
+pub(crate) fn rounding_divide_by_pot(x: i32, exponent: u32) -> i32 {
     let mask = 1i64.wrapping_shl(exponent).wrapping_sub(1) as i32;
     let remainder = x & mask;
     let threshold = (mask >> 1) + i32::from(x < 0);

@@ -2,16 +2,18 @@
 //!
 //! Signed overflow is undefined in most of the sources; kernels here wrap, as the compiled code does.
 
-mod cmsis_nn;
-mod gemmlowp;
+pub(crate) mod cmsis_nn;
+#[cfg(test)]
+pub(crate) mod definitions;
+pub(crate) mod gemmlowp;
 #[cfg(test)]
 mod tests;
-mod tflite;
+pub(crate) mod tflite;
 mod tosa;
 mod tvm_neon;
 mod tvm_qmuls;
-mod tvm_relay;
-mod xnnpack;
+pub(crate) mod tvm_relay;
+pub(crate) mod xnnpack;
 
 use crate::Form;
 use crate::contract::Contract;

@@ -45,9 +45,7 @@ pub(super) const SINGLE: Kernel = Kernel {
     per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
-        let total = (31 - s) as u32;
-        let rounding = 1i64.wrapping_shl(total.wrapping_sub(1));
-        each(x, out, |x| (i64::from(x) * i64::from(m) + rounding).wrapping_shr(total) as i32);
+        each(x, out, |x| single_rounding(x, m, s));
     },
     neon: None,
 };
@@ -65,10 +63,24 @@ pub(super) const REDUCED: Kernel = Kernel {
     per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
-        let reduced = if m < 0x7FFF_0000 { (m + (1 << 15)) >> 16 } else { 0x7FFF };
-        let total = (15 - s) as u32;
-        let rounding = 1i64.wrapping_shl(total.wrapping_sub(1));
-        each(x, out, |x| (i64::from(x) * i64::from(reduced) + rounding).wrapping_shr(total) as i32);
+        each(x, out, |x| reduced_multiplier(x, m, s));
     },
     neon: None,
 };
+
+/// One element of [`SINGLE`].
+#[inline(always)]
+pub(crate) fn single_rounding(x: i32, m: i32, s: i32) -> i32 {
+    let total = (31 - s) as u32;
+    let rounding = 1i64.wrapping_shl(total.wrapping_sub(1));
+    (i64::from(x) * i64::from(m) + rounding).wrapping_shr(total) as i32
+}
+
+/// One element of [`REDUCED`].
+#[inline(always)]
+pub(crate) fn reduced_multiplier(x: i32, m: i32, s: i32) -> i32 {
+    let reduced = if m < 0x7FFF_0000 { (m + (1 << 15)) >> 16 } else { 0x7FFF };
+    let total = (15 - s) as u32;
+    let rounding = 1i64.wrapping_shl(total.wrapping_sub(1));
+    (i64::from(x) * i64::from(reduced) + rounding).wrapping_shr(total) as i32
+}

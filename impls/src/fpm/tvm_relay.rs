@@ -80,14 +80,14 @@ fn per_channel(params: &Params, x: &[i32], out: &mut [i32]) {
 
 /// The constants of one channel.
 #[derive(Clone, Copy)]
-struct Step {
+pub(crate) struct Step {
     multiplier: i64,
     left: u32,
     right: u32,
 }
 
 impl Step {
-    fn new(Channel { multiplier, shift }: Channel) -> Self {
+    pub(crate) fn new(Channel { multiplier, shift }: Channel) -> Self {
         Self { multiplier: i64::from(multiplier), left: shift.max(0) as u32, right: 31 + shift.min(0).unsigned_abs() }
     }
 
@@ -97,13 +97,13 @@ impl Step {
     }
 
     #[inline(always)]
-    fn upward(self, x: i32) -> i32 {
+    pub(crate) fn upward(self, x: i32) -> i32 {
         let rounding = 1i64.wrapping_shl(self.right - 1);
         self.product(x).wrapping_add(rounding).wrapping_shr(self.right) as i32
     }
 
     #[inline(always)]
-    fn to_nearest(self, x: i32) -> i32 {
+    pub(crate) fn to_nearest(self, x: i32) -> i32 {
         let product = self.product(x);
         let rounding = 1i64.wrapping_shl(self.right - 1) - i64::from(product < 0);
         product.wrapping_add(rounding).wrapping_shr(self.right) as i32

@@ -12,7 +12,7 @@ use super::{Kernel, Params, each, neon_form};
 use crate::contract::{Contract, Domain, Overflow, Promise};
 use crate::simd::{Portable, Vector, every_lane};
 
-const DOMAIN: Domain = Domain { multipliers: 0..=i32::MAX, shifts: -31..=8, ..Domain::ALL };
+pub(crate) const DOMAIN: Domain = Domain { multipliers: 0..=i32::MAX, shifts: -31..=8, ..Domain::ALL };
 
 /// 64-bit product, rounding constant, arithmetic shift.
 pub(super) const RNDNU_SCALAR: Kernel = Kernel {
@@ -27,9 +27,7 @@ pub(super) const RNDNU_SCALAR: Kernel = Kernel {
     per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
-        let shift = (31 - s) as u32;
-        let rounding = 1i64.wrapping_shl(shift.wrapping_sub(1));
-        each(x, out, |x| (i64::from(x) * i64::from(m) + rounding).wrapping_shr(shift) as i32);
+        each(x, out, |x| rounding_shift(x, m, s));
     },
     neon: None,
 };
@@ -52,15 +50,29 @@ pub(super) const RNDNU_NEON: Kernel = Kernel {
     neon: Some(neon_form!("tiebreak_fpm_xnnpack_rndnu_neon", ["sqshl", "sqdmulh", "srshl"], rndnu)),
 };
 
+/// One element of [`RNDNU_SCALAR`].
 #[inline(always)]
-fn rndnu<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
-    let (m, s) = params.first();
+pub(crate) fn rounding_shift(x: i32, m: i32, s: i32) -> i32 {
+    let shift = (31 - s) as u32;
+    let rounding = 1i64.wrapping_shl(shift.wrapping_sub(1));
+    (i64::from(x) * i64::from(m) + rounding).wrapping_shr(shift) as i32
+}
+
+/// Constants of [`rndnu_body`]: multiplier, shift before it (left), shift behind it (right, by at least one place).
+#[inline(always)]
+pub(crate) fn rndnu_constants<V: Vector>(m: i32, s: i32) -> [V; 3] {
     let post = s.min(-1);
-    let constants = [V::splat(m), V::splat(s.wrapping_sub(post)), V::splat(post)];
-    every_lane(x, out, constants, rndnu_body::<V>);
+    [V::splat(m), V::splat(s.wrapping_sub(post)), V::splat(post)]
 }
 
 #[inline(always)]
-fn rndnu_body<V: Vector>([multiplier, pre, post]: [V; 3], x: V) -> V {
+fn rndnu<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
+    let (m, s) = params.first();
+    every_lane(x, out, rndnu_constants(m, s), rndnu_body::<V>);
+}
+
+/// One vector of [`RNDNU_NEON`].
+#[inline(always)]
+pub(crate) fn rndnu_body<V: Vector>([multiplier, pre, post]: [V; 3], x: V) -> V {
     x.sqshl(pre).sqdmulh(multiplier).srshl(post)
 }

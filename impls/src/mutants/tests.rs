@@ -3,28 +3,12 @@
 use super::{Witness, controls, fpm, process};
 use crate::Form;
 use crate::contract::Promise;
+use crate::fpm::definitions::scaled;
 use crate::fpm::{Params, find};
 
-/// The promised value, from the definitions, for the schemes that mutants claim; unbounded integers.
+/// The promised value, from the definitions; kernels of fixed point multiply that mutants stand for wrap.
 fn promised(promise: Promise, x: i32, m: i32, s: i32) -> i32 {
-    let (wide, product) = (i128::from(m), i128::from(x) * i128::from(m));
-    let up = |numerator: i128, shift: i32| (numerator * 2 + (1i128 << shift)).div_euclid(2i128 << shift);
-    let high = || {
-        let shifted = i128::from(x.wrapping_shl(s.max(0) as u32));
-        up(shifted * wide, 31).min(i128::from(i32::MAX))
-    };
-    let e = -s.min(0);
-    let exact = match promise.scheme {
-        "ties-up" | "cmsis-nn-single" => up(product, 31 - s),
-        "gemmlowp-double" => {
-            let y = high();
-            if y >= 0 { up(y, e) } else { -up(-y, e) }
-        }
-        "sqrdmulh-srshl" => up(high(), e),
-        "tflite-int16-multiplier" => up(i128::from(x) * ((wide + (1 << 15)) >> 16).min(0x7FFF), 15 - s),
-        other => panic!("no definition of {other}"),
-    };
-    exact as i32
+    scaled(promise.scheme, x, m, s) as i32
 }
 
 #[test]

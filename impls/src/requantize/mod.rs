@@ -1,6 +1,15 @@
 //! Requantization: int32 accumulators to the 8 or 16 bits of the next layer. Bias, fixed point multiply, zero point, clamp;
 //! and the legacy pipeline of gemmlowp, `(acc + result_offset) * result_mult_int / 2^result_shift`.
 
+mod cmsis_nn;
+mod gemmlowp;
+#[cfg(test)]
+mod tests;
+mod tflite;
+mod tvm_relay;
+mod xnnpack;
+
+use crate::contract::{Contract, Promise};
 use crate::element::Element;
 use crate::fpm::Channel;
 use crate::kernel;
@@ -36,6 +45,8 @@ pub struct Domain {
     pub per_channel: bool,
     /// Whether it adds a bias; otherwise every bias is 0.
     pub bias: bool,
+    /// Whether it adds a zero point behind the multiplication; otherwise the zero point is 0.
+    pub zero_point: bool,
     /// Whether it clamps to any bounds; otherwise they are those of the output type.
     pub clamp: bool,
 }
@@ -68,6 +79,9 @@ impl Domain {
         if !self.bias && params.bias.iter().any(|bias| *bias != 0) {
             return Err(broken("bias", "this kernel adds none"));
         }
+        if !self.zero_point && params.zero_point != 0 {
+            return Err(broken("zero_point", "this kernel adds none"));
+        }
         Ok(Sizes { inputs: [len, 0, 0], outputs: len })
     }
 }
@@ -88,4 +102,60 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[];
+static KERNELS: &[Kernel] = &[
+    gemmlowp::QUANTIZE_DOWN,
+    gemmlowp::EIGHT_BIT_INT,
+    gemmlowp::FIXED_POINT_U8,
+    gemmlowp::FIXED_POINT_I8,
+    gemmlowp::FIXED_POINT_I16,
+    gemmlowp::EXPONENT_U8,
+    gemmlowp::EXPONENT_I8,
+    gemmlowp::EXPONENT_I16,
+    gemmlowp::PIPELINE_U8,
+    gemmlowp::PIPELINE_I8,
+    gemmlowp::PIPELINE_I16,
+    tflite::DOUBLE_I8,
+    tflite::DOUBLE_U8,
+    tflite::SINGLE_I8,
+    tflite::REDUCED_I16,
+    tvm_relay::UPWARD_I8,
+    tvm_relay::TO_NEAREST_I8,
+    cmsis_nn::DOUBLE_I8,
+    cmsis_nn::SINGLE_I8,
+    xnnpack::RNDNU_I8,
+    xnnpack::RNDNU_U8,
+    xnnpack::RNDNU_SCALAR_I8,
+];
+
+/// A kernel of one form, the same on every target.
+const fn scalar(
+    name: &'static str,
+    summary: &'static str,
+    promise: Promise,
+    domain: Domain,
+    source: &'static str,
+    run: Run,
+) -> Kernel {
+    let contract = Contract { promise, domain, deviations: &[], source };
+    Kernel { name, summary, contract, portable: run, native: None }
+}
+
+/// Applies `f(acc, channel, bias)` to every element.
+#[inline(always)]
+pub(crate) fn each(params: &Params, acc: &[i32], out: &mut [i32], f: impl Fn(i32, Channel, i32) -> i32) {
+    let channels = &params.channels;
+    if let ([channel], [bias]) = (&channels[..], &params.bias[..]) {
+        return acc.iter().zip(out).for_each(|(acc, out)| *out = f(*acc, *channel, *bias));
+    }
+    for (acc, out) in acc.chunks(channels.len()).zip(out.chunks_mut(channels.len())) {
+        for (((acc, out), channel), bias) in acc.iter().zip(out).zip(channels).zip(&params.bias) {
+            *out = f(*acc, *channel, *bias);
+        }
+    }
+}
+
+/// `max(x, min)`, then `min(.., max)`, as the sources write it.
+#[inline(always)]
+fn clamp(x: i32, params: &Params) -> i32 {
+    x.max(params.min).min(params.max)
+}

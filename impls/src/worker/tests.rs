@@ -58,7 +58,14 @@ fn hello_lists_every_registry() {
         assert!(hello.kernels.iter().any(|offer| offer.kernel == name), "{name}");
     }
     let count = fpm::kernels().len() + mutants::fpm::mutants().len() + mutants::process().len();
-    assert_eq!(hello.kernels.len(), count + instruction::kernels().len());
+    let tensors = [
+        dot::kernels().len() + tensor::dot().len(),
+        matmul::kernels().len() + tensor::matmul().len(),
+        conv2d::kernels().len() + tensor::conv2d().len(),
+        requantize::kernels().len() + tensor::requantize().len(),
+        transform::kernels().len() + tensor::transform().len(),
+    ];
+    assert_eq!(hello.kernels.len(), count + instruction::kernels().len() + tensors.iter().sum::<usize>());
 }
 
 #[test]

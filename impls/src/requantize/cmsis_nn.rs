@@ -1,0 +1,52 @@
+//! CMSIS-NN: the end of its int8 matrix products, in both builds of `arm_nn_requantize`.
+//!
+//! The accumulator starts at the bias; then `arm_nn_requantize`, plus `dst_offset`, and `MAX`, `MIN` with the activation's bounds.
+//! Each sum is an int32 and wraps where C leaves it undefined.
+//!
+//! Source: ARM-software/CMSIS-NN `Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c`, `Include/arm_nnsupportfunctions.h`.
+
+use super::{Domain, Kernel, clamp, each, scalar};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element;
+use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
+
+const SOURCE: &str = "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c";
+
+const DOMAIN: Domain = Domain {
+    output: Element::I8,
+    channels: cmsis_nn::DOMAIN,
+    per_channel: true,
+    bias: true,
+    zero_point: true,
+    clamp: true,
+};
+
+/// The default build.
+pub(super) const DOUBLE_I8: Kernel = scalar(
+    "cmsis-nn-requantize-i8",
+    "CMSIS-NN int8 layers: bias, arm_nn_requantize per channel, offset, activation",
+    Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap },
+    DOMAIN,
+    SOURCE,
+    |params, acc, out| {
+        each(params, acc, out, |acc, channel, bias| {
+            let scaled = double_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
+            clamp(scaled.wrapping_add(params.zero_point), params)
+        });
+    },
+);
+
+/// `CMSIS_NN_USE_SINGLE_ROUNDING`.
+pub(super) const SINGLE_I8: Kernel = scalar(
+    "cmsis-nn-requantize-single-i8",
+    "CMSIS-NN int8 layers built with CMSIS_NN_USE_SINGLE_ROUNDING",
+    Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },
+    DOMAIN,
+    SOURCE,
+    |params, acc, out| {
+        each(params, acc, out, |acc, channel, bias| {
+            let scaled = single_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
+            clamp(scaled.wrapping_add(params.zero_point), params)
+        });
+    },
+);

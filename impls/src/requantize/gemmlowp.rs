@@ -1,0 +1,166 @@
+//! gemmlowp: output stages, each a function of its own, and the pipelines that are composed of them.
+//!
+//! `QuantizeDownInt32ToUint8Scale` is written as `public/output_stages.h` prints it: the rounding term is added before the shift,
+//! which rounds ties up. (Since the rounding shifts of its output stages were generalised, `internal/output.h` divides by
+//! `RoundingDivideByPOT` instead, which rounds ties away from zero: at a product of -1 and a shift of 1 it gives -1, the
+//! printed formula 0.) Its product is an int32: "the integer multiplication [...] risks overflowing".
+//!
+//! `ScaleInt32ByFixedPointAndExponent` shifts left by `ShiftLeft`, here as on NEON, where it is `vshl` and wraps. The
+//! scalar `ShiftLeft` saturates, without commitment: "we don't care about the results in the overflow case".
+//!
+//! Addition wraps where C++ leaves it undefined, as the vector code does.
+//!
+//! Source: google/gemmlowp `public/output_stages.h`, `internal/output.h`, `doc/output.md`, `doc/low-precision.md`.
+
+use super::{Domain, Kernel, Params, Run, clamp, each, scalar};
+use crate::contract::{self, Overflow, Promise};
+use crate::element::Element;
+use crate::fpm::Channel;
+use crate::fpm::gemmlowp::{double_rounding, rounding_divide_by_pot, saturating_rounding_doubling_high_mul};
+
+const SOURCE: &str = "google/gemmlowp public/output_stages.h, internal/output.h, doc/output.md";
+const LEGACY: Promise = Promise { scheme: "legacy", overflow: Overflow::Wrap };
+const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
+
+/// Right shifts only, of 0 to 31 places.
+const RIGHT: contract::Domain = contract::Domain { shifts: -31..=0, ..contract::Domain::ALL };
+
+/// What stages alone take: one channel, the whole output type.
+const fn stage(output: Element, channels: contract::Domain) -> Domain {
+    Domain { output, channels, per_channel: false, bias: false, zero_point: true, clamp: false }
+}
+
+/// Quantize down, clamp, saturating cast.
+pub(super) const QUANTIZE_DOWN: Kernel = scalar(
+    "gemmlowp-quantize-down",
+    "gemmlowp QuantizeDownInt32ToUint8Scale, Clamp, SaturatingCastToUint8",
+    LEGACY,
+    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, RIGHT) },
+    SOURCE,
+    |params, acc, out| {
+        each(params, acc, out, |acc, channel, result_offset| {
+            cast_u8(clamp(quantize_down(acc, channel, result_offset), params))
+        });
+    },
+);
+
+/// The legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, behind the entry points `Gemm` and `EightBitIntGemm`.
+pub(super) const EIGHT_BIT_INT: Kernel = scalar(
+    "gemmlowp-eight-bit-int",
+    "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",
+    LEGACY,
+    Domain { bias: true, zero_point: false, ..stage(Element::U8, RIGHT) },
+    "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm; MakeStandardOutputPipeline",
+    |params, acc, out| {
+        each(params, acc, out, |acc, channel, result_offset| cast_u8(quantize_down(acc, channel, result_offset)));
+    },
+);
+
+pub(super) const FIXED_POINT_U8: Kernel =
+    by_fixed_point("gemmlowp-quantize-down-fixedpoint", Element::U8, |params, acc, out| {
+        each(params, acc, out, |acc, channel, _| cast_u8(quantize_down_by_fixed_point(acc, channel, params)));
+    });
+
+pub(super) const FIXED_POINT_I8: Kernel =
+    by_fixed_point("gemmlowp-quantize-down-fixedpoint-i8", Element::I8, |params, acc, out| {
+        each(params, acc, out, |acc, channel, _| cast_i8(quantize_down_by_fixed_point(acc, channel, params)));
+    });
+
+pub(super) const FIXED_POINT_I16: Kernel =
+    by_fixed_point("gemmlowp-quantize-down-fixedpoint-i16", Element::I16, |params, acc, out| {
+        each(params, acc, out, |acc, channel, _| cast_i16(quantize_down_by_fixed_point(acc, channel, params)));
+    });
+
+pub(super) const EXPONENT_U8: Kernel =
+    by_exponent("gemmlowp-scale-fixedpoint-exponent", Element::U8, |params, acc, out| {
+        each(params, acc, out, |acc, channel, _| cast_u8(scale_by_exponent(acc, channel, params)));
+    });
+
+pub(super) const EXPONENT_I8: Kernel =
+    by_exponent("gemmlowp-scale-fixedpoint-exponent-i8", Element::I8, |params, acc, out| {
+        each(params, acc, out, |acc, channel, _| cast_i8(scale_by_exponent(acc, channel, params)));
+    });
+
+pub(super) const EXPONENT_I16: Kernel =
+    by_exponent("gemmlowp-scale-fixedpoint-exponent-i16", Element::I16, |params, acc, out| {
+        each(params, acc, out, |acc, channel, _| cast_i16(scale_by_exponent(acc, channel, params)));
+    });
+
+pub(super) const PIPELINE_U8: Kernel = pipeline("gemmlowp-pipeline", Element::U8, |params, acc, out| {
+    each(params, acc, out, |acc, channel, bias| cast_u8(pipeline_to_int32(acc, channel, bias, params)));
+});
+
+pub(super) const PIPELINE_I8: Kernel = pipeline("gemmlowp-pipeline-i8", Element::I8, |params, acc, out| {
+    each(params, acc, out, |acc, channel, bias| cast_i8(pipeline_to_int32(acc, channel, bias, params)));
+});
+
+pub(super) const PIPELINE_I16: Kernel = pipeline("gemmlowp-pipeline-i16", Element::I16, |params, acc, out| {
+    each(params, acc, out, |acc, channel, bias| cast_i16(pipeline_to_int32(acc, channel, bias, params)));
+});
+
+const fn by_fixed_point(name: &'static str, output: Element, run: Run) -> Kernel {
+    let summary = "gemmlowp QuantizeDownInt32ByFixedPoint, saturating cast";
+    scalar(name, summary, DOUBLE, stage(output, RIGHT), SOURCE, run)
+}
+
+const fn by_exponent(name: &'static str, output: Element, run: Run) -> Kernel {
+    let summary = "gemmlowp ScaleInt32ByFixedPointAndExponent (NEON's left shift), saturating cast";
+    scalar(name, summary, DOUBLE, stage(output, contract::Domain::ALL), SOURCE, run)
+}
+
+const fn pipeline(name: &'static str, output: Element, run: Run) -> Kernel {
+    let summary = "gemmlowp BiasAddition, ScaleInt32ByFixedPointAndExponent per channel, Clamp, saturating cast";
+    let channels = contract::Domain::ALL;
+    let domain = Domain { output, channels, per_channel: true, bias: true, zero_point: true, clamp: true };
+    scalar(name, summary, DOUBLE, domain, SOURCE, run)
+}
+
+/// `BiasAddition`, `ScaleInt32ByFixedPointAndExponent`, `Clamp`.
+#[inline(always)]
+fn pipeline_to_int32(acc: i32, channel: Channel, bias: i32, params: &Params) -> i32 {
+    clamp(scale_by_exponent(bias_addition(acc, bias), channel, params), params)
+}
+
+#[inline(always)]
+fn bias_addition(x: i32, bias: i32) -> i32 {
+    x.wrapping_add(bias)
+}
+
+/// `QuantizeDownInt32ToUint8Scale`: `((x + result_offset) * result_mult_int + rounding) >> result_shift`, in int32.
+#[inline(always)]
+fn quantize_down(x: i32, Channel { multiplier, shift }: Channel, result_offset: i32) -> i32 {
+    let result_shift = shift.unsigned_abs();
+    let rounding = if result_shift < 1 { 0 } else { 1 << (result_shift - 1) };
+    x.wrapping_add(result_offset).wrapping_mul(multiplier).wrapping_add(rounding) >> result_shift
+}
+
+/// `QuantizeDownInt32ByFixedPoint`; the zero point is `result_offset_after_shift`.
+#[inline(always)]
+fn quantize_down_by_fixed_point(x: i32, Channel { multiplier, shift }: Channel, params: &Params) -> i32 {
+    let high = saturating_rounding_doubling_high_mul(x, multiplier);
+    rounding_divide_by_pot(high, shift.unsigned_abs()).wrapping_add(params.zero_point)
+}
+
+/// `ScaleInt32ByFixedPointAndExponent`; the shift is `result_exponent`.
+#[inline(always)]
+fn scale_by_exponent(x: i32, Channel { multiplier, shift }: Channel, params: &Params) -> i32 {
+    double_rounding(x, multiplier, shift).wrapping_add(params.zero_point)
+}
+
+/// `SaturatingCastToUint8`.
+#[inline(always)]
+fn cast_u8(x: i32) -> i32 {
+    x.clamp(0, 255)
+}
+
+/// `SaturatingCastToInt8`.
+#[inline(always)]
+fn cast_i8(x: i32) -> i32 {
+    x.clamp(-128, 127)
+}
+
+/// `SaturatingCastToInt16`.
+#[inline(always)]
+fn cast_i16(x: i32) -> i32 {
+    x.clamp(-32768, 32767)
+}

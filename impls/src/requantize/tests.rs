@@ -1,0 +1,154 @@
+//! Every kernel against its scheme's definition in unbounded integers, over its whole domain.
+
+use super::{Domain, Kernel, Params, find, kernels};
+use crate::Form;
+use crate::contract::Overflow;
+use crate::fpm::Channel;
+use crate::fpm::definitions::scaled;
+
+/// Corners of int32, where sums and products wrap.
+const CORNERS: [i32; 14] = [
+    i32::MIN,
+    i32::MIN + 1,
+    i32::MIN + 255,
+    -(1 << 30),
+    -32769,
+    -129,
+    -1,
+    0,
+    1,
+    128,
+    32768,
+    1 << 30,
+    i32::MAX - 255,
+    i32::MAX,
+];
+
+/// Pseudorandom int32 of every magnitude.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> i32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let value = (self.0 >> 32) as i32;
+        value >> ((self.0 >> 20) & 31)
+    }
+}
+
+fn fit(overflow: Overflow, x: i128) -> i128 {
+    match overflow {
+        Overflow::Wrap => (x as i32).into(),
+        Overflow::Saturate => x.clamp(i32::MIN.into(), i32::MAX.into()),
+        Overflow::OutOfDomain => panic!("no kernel here leaves overflow out of its domain"),
+    }
+}
+
+/// The promise of `kernel`: each step in unbounded integers, then fitted.
+pub(crate) fn promised(kernel: &Kernel, params: &Params, index: usize, acc: i32) -> i32 {
+    let promise = kernel.contract.promise;
+    let n = params.channels.len();
+    let Channel { multiplier, shift } = params.channels[index % n];
+    let fit = |x| fit(promise.overflow, x);
+    let sum = fit(i128::from(acc) + i128::from(params.bias[index % n]));
+    let scaled = if promise.scheme == "legacy" {
+        let rounding = if shift == 0 { 0 } else { 1i128 << (-shift - 1) };
+        fit(sum * i128::from(multiplier) + rounding).div_euclid(1 << -shift)
+    } else {
+        fit(scaled(promise.scheme, sum as i32, multiplier, shift))
+    };
+    let offset = fit(scaled + i128::from(params.zero_point));
+    offset.clamp(params.min.into(), params.max.into()) as i32
+}
+
+/// Batches over corners of the domain's parameters, and pseudorandom ones.
+pub(crate) fn batches(domain: &Domain, random: &mut Random) -> Vec<Params> {
+    let range = domain.output.range();
+    let (lo, hi) = (*range.start(), *range.end());
+    let multipliers = [i32::MIN, i32::MIN + 1, -1, 0, 1, 1 << 30, (1 << 30) + 1, 1395864371, 0x7FFF_EA86, i32::MAX];
+    let mut all = Vec::new();
+    for shift in domain.channels.shifts.clone() {
+        for multiplier in multipliers.into_iter().chain([random.next(), random.next()]) {
+            if !domain.channels.contains(multiplier, shift, 31) {
+                continue;
+            }
+            for (bias, zero_point) in [(0, 0), (1, lo), (i32::MIN, hi), (i32::MAX, hi / 2), (random.next(), 3)] {
+                let zero_point = if domain.zero_point { zero_point } else { 0 };
+                let (min, max) = if domain.clamp && zero_point == lo { (lo + 3, hi - 7) } else { (lo, hi) };
+                let bias = if domain.bias { bias } else { 0 };
+                let channels = vec![Channel { multiplier, shift }];
+                all.push(Params { len: 0, channels, bias: vec![bias], zero_point, min, max });
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_kernel_keeps_its_promise() {
+    for kernel in kernels() {
+        let mut random = Random(1);
+        for mut params in batches(&kernel.contract.domain, &mut random) {
+            let acc: Vec<i32> = CORNERS.into_iter().chain((0..23).map(|_| random.next())).collect();
+            params.len = acc.len();
+            kernel.contract.domain.sizes(&params).expect("in the domain");
+            let mut out = vec![0; acc.len()];
+            kernel.run(Form::Native)(&params, &acc, &mut out);
+            for (i, (acc, out)) in acc.iter().zip(out).enumerate() {
+                assert_eq!(out, promised(kernel, &params, i, *acc), "{} {acc} {params:?}", kernel.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn channels_are_last_and_tails_are_partly_filled() {
+    let kernel = find("tflite-requantize-i8").expect("registered");
+    let channels =
+        [(1 << 30, -3), (i32::MAX, -7), (1395864371, 1)].map(|(multiplier, shift)| Channel { multiplier, shift });
+    for len in 1..=8 {
+        let params = Params {
+            len,
+            channels: channels.to_vec(),
+            bias: vec![1, -2, i32::MAX],
+            zero_point: -5,
+            min: -128,
+            max: 127,
+        };
+        let acc: Vec<i32> = (0..len as i32).map(|i| i * 321 - 700).collect();
+        let mut out = vec![0; len];
+        (kernel.portable)(&params, &acc, &mut out);
+        let expected: Vec<i32> = acc.iter().enumerate().map(|(i, acc)| promised(kernel, &params, i, *acc)).collect();
+        assert_eq!(out, expected);
+    }
+}
+
+/// gemmlowp doc/low-precision.md: "the integer multiplication by the numerator [...] risks overflowing".
+#[test]
+fn the_legacy_multiplication_wraps_in_int32() {
+    let kernel = find("gemmlowp-eight-bit-int").expect("registered");
+    let params = |multiplier, shift| Params {
+        len: 1,
+        channels: vec![Channel { multiplier, shift }],
+        bias: vec![0],
+        zero_point: 0,
+        min: 0,
+        max: 255,
+    };
+    let one = |acc, multiplier, shift| {
+        let mut out = [0];
+        (kernel.portable)(&params(multiplier, shift), &[acc], &mut out);
+        out[0]
+    };
+    // The product alone wraps; then, one step earlier, only the rounding term makes it.
+    let limit = (1 << 21) - (1 << 13);
+    assert_eq!([1 << 21, limit, limit - 1].map(|acc| one(acc, 1 << 10, -24)), [0, 0, 127]);
+    assert_eq!((one(1000, 7, -5), one(-1, 1, -1)), (219, 0));
+}
+
+#[test]
+fn names_are_unique_and_sources_named() {
+    for (i, kernel) in kernels().iter().enumerate() {
+        assert!(kernels()[..i].iter().all(|other| other.name != kernel.name), "{}", kernel.name);
+        assert!(!kernel.contract.source.is_empty() && !kernel.summary.is_empty());
+    }
+}

@@ -1,0 +1,53 @@
+//! TVM: what `qnn.requantize` is lowered to, on int32 tensors.
+//!
+//! Subtract the input zero point (the bias here is its negative, one a channel), fixed point multiply, add the output zero point,
+//! clip to the output type, cast. All but the multiplication is int32 arithmetic, which wraps.
+//!
+//! Source: apache/tvm `src/relay/qnn/op/requantize.cc`, `RequantizeLower`, with the int32 tensors it has since fixed point
+//! multiply is an operator (before, the whole lowering was in int64).
+
+use super::{Domain, Kernel, clamp, each, scalar};
+use crate::contract::{self, Overflow, Promise};
+use crate::element::Element;
+use crate::fpm::tvm_relay::Step;
+
+const SOURCE: &str = "apache/tvm src/relay/qnn/op/requantize.cc";
+
+const DOMAIN: Domain = Domain {
+    output: Element::I8,
+    channels: contract::Domain::ALL,
+    per_channel: true,
+    bias: true,
+    zero_point: true,
+    clamp: false,
+};
+
+/// Rounding UPWARD.
+pub(super) const UPWARD_I8: Kernel = scalar(
+    "tvm-requantize-i8",
+    "TVM qnn.requantize to int8, UPWARD, per channel",
+    Promise { scheme: "ties-up", overflow: Overflow::Wrap },
+    DOMAIN,
+    SOURCE,
+    |params, acc, out| {
+        each(params, acc, out, |acc, channel, bias| {
+            let scaled = Step::new(channel).upward(acc.wrapping_add(bias));
+            clamp(scaled.wrapping_add(params.zero_point), params)
+        });
+    },
+);
+
+/// Rounding TONEAREST, with its bound on left shifts (see [`crate::fpm`]'s `tvm-relay-tonearest`).
+pub(super) const TO_NEAREST_I8: Kernel = scalar(
+    "tvm-requantize-tonearest-i8",
+    "TVM qnn.requantize to int8, TONEAREST, per channel",
+    Promise { scheme: "ties-away", overflow: Overflow::Wrap },
+    Domain { channels: contract::Domain { shifts: -31..=1, ..contract::Domain::ALL }, ..DOMAIN },
+    SOURCE,
+    |params, acc, out| {
+        each(params, acc, out, |acc, channel, bias| {
+            let scaled = Step::new(channel).to_nearest(acc.wrapping_add(bias));
+            clamp(scaled.wrapping_add(params.zero_point), params)
+        });
+    },
+);

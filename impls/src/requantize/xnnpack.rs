@@ -1,0 +1,87 @@
+//! XNNPACK: `rndnu` requantization with zero point and clamp.
+//!
+//! The bias is where the accumulators of its matrix products start, so none is added here.
+//!
+//! Why the promise is `saturate`: no step behind the scaling wraps.
+//! NEON narrows the scaled value `v` to 16 bits, saturating, adds the zero point `z` saturating in 16 bits, narrows to 8 bits, saturating,
+//! and clamps to `[min, max]`. With `v` in int16, the sum lies within 255 of int16, and what saturates there lies beyond 8
+//! bits on the same side. With `v > 32767` the narrowed sum is at least `32767 - 128` and the wide one `32768 - 128`: both beyond
+//! `max`. With `v < -32768` the narrowed sum is at most `-32768 + 255` and the wide one less: both below `min`. So the
+//! result is the wide `v + z` clamped.
+//! Scalar code clamps `v` to `[min - z, max - z]` first, where nothing is near an end of int32, and then adds `z`: the same.
+//!
+//! Source: google/XNNPACK `src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c`,
+//! `qs8-requantization-rndnu-scalar.c`; the `qu8` rndnu GEMM kernels.
+
+use super::{Domain, Kernel, Params, clamp, each, scalar};
+use crate::contract::{self, Overflow, Promise};
+use crate::element::Element;
+use crate::fpm::xnnpack::{self, rndnu_body, rndnu_constants, rounding_shift};
+use crate::simd::{Portable, every_lane};
+
+const SATURATING: Promise = Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Saturate };
+const NEON_SOURCE: &str = "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c";
+
+const DOMAIN: Domain = Domain {
+    output: Element::I8,
+    channels: xnnpack::DOMAIN,
+    per_channel: false,
+    bias: false,
+    zero_point: true,
+    clamp: true,
+};
+
+/// NEON's sequence, to int8.
+pub(super) const RNDNU_I8: Kernel = scalar(
+    "xnnpack-rndnu-i8",
+    "XNNPACK qs8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
+    SATURATING,
+    DOMAIN,
+    NEON_SOURCE,
+    |params, acc, out| {
+        scale(params, acc, out);
+        out.iter_mut().for_each(|v| *v = clamp(narrow_and_offset(*v, params.zero_point).clamp(-128, 127), params));
+    },
+);
+
+/// NEON's sequence, to uint8.
+pub(super) const RNDNU_U8: Kernel = scalar(
+    "xnnpack-rndnu-u8",
+    "XNNPACK qu8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
+    SATURATING,
+    Domain { output: Element::U8, ..DOMAIN },
+    NEON_SOURCE,
+    |params, acc, out| {
+        scale(params, acc, out);
+        out.iter_mut().for_each(|v| *v = clamp(narrow_and_offset(*v, params.zero_point).clamp(0, 255), params));
+    },
+);
+
+/// Scalar code: clamped before the zero point is added. Scales are below 1 in the source, that is, nothing goes left;
+/// then the scaled value fits in int32.
+pub(super) const RNDNU_SCALAR_I8: Kernel = scalar(
+    "xnnpack-rndnu-scalar-i8",
+    "XNNPACK qs8 rndnu, scalar: clamped to [min - zero point, max - zero point], then offset",
+    Promise { scheme: "ties-up", overflow: Overflow::Saturate },
+    Domain { channels: contract::Domain { shifts: -31..=0, ..xnnpack::DOMAIN }, ..DOMAIN },
+    "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-scalar.c",
+    |params, acc, out| {
+        let (min, max) = (params.min - params.zero_point, params.max - params.zero_point);
+        each(params, acc, out, |acc, channel, _| {
+            rounding_shift(acc, channel.multiplier, channel.shift).max(min).min(max) + params.zero_point
+        });
+    },
+);
+
+fn scale(params: &Params, acc: &[i32], out: &mut [i32]) {
+    let channel = params.channels[0];
+    let constants = rndnu_constants::<Portable>(channel.multiplier, channel.shift);
+    every_lane(acc, out, constants, rndnu_body::<Portable>);
+}
+
+/// `vqmovn` to 16 bits, `vqadd` in 16 bits.
+#[inline(always)]
+fn narrow_and_offset(scaled: i32, zero_point: i32) -> i32 {
+    let narrowed = scaled.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+    narrowed.saturating_add(zero_point as i16).into()
+}
