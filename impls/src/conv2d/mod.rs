@@ -47,6 +47,32 @@ pub struct Params {
     pub weight_zero_point: i32,
 }
 
+impl Default for Params {
+    /// One element under a filter of one element: everything is 1 but padding and zero points, which are 0.
+    fn default() -> Self {
+        Self {
+            batches: 1,
+            height: 1,
+            width: 1,
+            channels: 1,
+            kernel_h: 1,
+            kernel_w: 1,
+            out_channels: 1,
+            groups: 1,
+            stride_h: 1,
+            stride_w: 1,
+            dilation_h: 1,
+            dilation_w: 1,
+            top: 0,
+            bottom: 0,
+            left: 0,
+            right: 0,
+            input_zero_point: 0,
+            weight_zero_point: 0,
+        }
+    }
+}
+
 impl Params {
     /// Rows and columns of the output, or the argument that cannot be.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
