@@ -2,6 +2,16 @@
 //!
 //! Source: RFC on int8 convolution for Arm (seed of the project), sections Input, Weight and Output transform. Blocks there are 4 rows by 16 columns.
 
+mod blocks;
+mod im2col;
+#[cfg(test)]
+mod tests;
+mod unflatten;
+
+pub use blocks::{block_transpose, interleave, unpack};
+pub use im2col::{depth, im2col};
+
+use crate::contract::{Contract, Overflow, Promise};
 use crate::conv2d;
 use crate::kernel;
 use crate::shape::{self, ShapeError, Sizes, positive};
@@ -106,4 +116,28 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[];
+static KERNELS: &[Kernel] =
+    &[im2col::IM2COL, blocks::INTERLEAVE, blocks::BLOCK_TRANSPOSE, blocks::UNPACK, unflatten::UNFLATTEN];
+
+/// A transform, all of which come from one source. Nothing is computed, so nothing overflows.
+const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run) -> Kernel {
+    let scheme = match kind {
+        Kind::Im2col => "im2col",
+        Kind::Interleave => "interleave",
+        Kind::BlockTranspose => "block-transpose",
+        Kind::Unpack => "unpack",
+        Kind::Unflatten => "unflatten",
+    };
+    Kernel {
+        name,
+        summary,
+        contract: Contract {
+            promise: Promise { scheme, overflow: Overflow::Wrap },
+            domain: Domain { kind },
+            deviations: &[],
+            source: "RFC on int8 convolution for Arm; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py",
+        },
+        portable: run,
+        native: None,
+    }
+}

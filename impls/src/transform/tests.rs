@@ -1,0 +1,151 @@
+//! Each transform against the index formula of its source.
+
+use super::{DEPTH, Params, ROWS, depth, find, im2col, kernels, padded};
+use crate::conv2d;
+
+/// Runs a registered transform on `1, 2, 3, ...`, with what lay in the output before made visible.
+fn run(name: &str, params: &Params) -> (Vec<i32>, Vec<i32>) {
+    let kernel = find(name).expect("a transform");
+    let sizes = kernel.contract.domain.sizes(params).expect("a shape that can be");
+    let input: Vec<i32> = (1..).take(sizes.input()).collect();
+    let mut out = vec![i32::MIN; sizes.outputs];
+    (kernel.portable)(params, &input, &mut out);
+    (input, out)
+}
+
+/// Every shape up to a little over two blocks.
+fn shapes(row_block: usize, column_block: usize) -> impl Iterator<Item = (usize, usize)> {
+    (1..=2 * row_block + 1).flat_map(move |rows| (1..=2 * column_block + 1).map(move |columns| (rows, columns)))
+}
+
+#[test]
+fn interleave_is_a_of_z_plus_4x_and_w_plus_16y() {
+    for (rows, columns) in shapes(ROWS, DEPTH) {
+        let (a, out) = run("tvm-interleave", &Params::Matrix { rows, columns });
+        let blocks = padded(columns, DEPTH) / DEPTH;
+        for (at, got) in out.iter().enumerate() {
+            let (w, z, y, x) = (at % 16, at / 16 % 4, at / 64 % blocks, at / 64 / blocks);
+            let (i, k) = (z + 4 * x, w + 16 * y);
+            let expected = if i < rows && k < columns { a[i * columns + k] } else { 0 };
+            assert_eq!(*got, expected, "{rows}x{columns} at {at}");
+        }
+    }
+}
+
+#[test]
+fn block_transpose_is_b_of_w_plus_16y_and_z_plus_4x() {
+    for (columns, rows) in shapes(ROWS, DEPTH) {
+        let (b, out) = run("tvm-block-transpose", &Params::Matrix { rows, columns });
+        let blocks = padded(rows, DEPTH) / DEPTH;
+        for (at, got) in out.iter().enumerate() {
+            let (w, z, y, x) = (at % 16, at / 16 % 4, at / 64 % blocks, at / 64 / blocks);
+            let (k, j) = (w + 16 * y, z + 4 * x);
+            let expected = if k < rows && j < columns { b[k * columns + j] } else { 0 };
+            assert_eq!(*got, expected, "{rows}x{columns} at {at}");
+        }
+    }
+}
+
+#[test]
+fn unpack_is_c_of_x_over_4_and_y_over_4() {
+    for (rows, columns) in shapes(ROWS, ROWS) {
+        let (c, out) = run("tvm-unpack", &Params::Matrix { rows, columns });
+        let blocks = padded(columns, ROWS) / ROWS;
+        for (at, got) in out.iter().enumerate() {
+            let (x, y) = (at / columns, at % columns);
+            let expected = c[(((x / 4) * blocks + y / 4) * 4 + x % 4) * 4 + y % 4];
+            assert_eq!(*got, expected, "{rows}x{columns} at {at}");
+        }
+    }
+}
+
+fn convolutions() -> Vec<conv2d::Params> {
+    let plain = conv2d::Params {
+        batches: 2,
+        height: 5,
+        width: 4,
+        channels: 6,
+        kernel_h: 3,
+        kernel_w: 2,
+        out_channels: 6,
+        groups: 1,
+        stride_h: 1,
+        stride_w: 1,
+        dilation_h: 1,
+        dilation_w: 1,
+        top: 0,
+        bottom: 0,
+        left: 0,
+        right: 0,
+        input_zero_point: -77,
+        weight_zero_point: 0,
+    };
+    let padded = conv2d::Params { top: 2, bottom: 1, left: 1, right: 3, ..plain };
+    let strided = conv2d::Params { stride_h: 2, stride_w: 3, dilation_h: 2, dilation_w: 2, ..padded };
+    // Padding wider than the filter: whole patches lie outside the image.
+    let outside = conv2d::Params { kernel_h: 1, kernel_w: 1, ..padded };
+    let alone = conv2d::Params { batches: 1, height: 1, width: 1, channels: 1, out_channels: 1, ..padded };
+    vec![plain, padded, strided, outside, alone]
+}
+
+/// The element that a place in the matrix of one group stands for, by coordinates in the unpadded image.
+fn column(params: &conv2d::Params, group: usize, input: &[i32], at: usize) -> i32 {
+    let channels = params.channels / params.groups;
+    let (rows, columns) = params.output().expect("it fits");
+    let (place, position) = (at % depth(params), at / depth(params));
+    let (c, j, i) = (place % channels, place / channels % params.kernel_w, place / channels / params.kernel_w);
+    let (x, y, b) = (position % columns, position / columns % rows, position / columns / rows);
+    let row = (y * params.stride_h + i * params.dilation_h) as i64 - params.top as i64;
+    let column = (x * params.stride_w + j * params.dilation_w) as i64 - params.left as i64;
+    if !(0..params.height as i64).contains(&row) || !(0..params.width as i64).contains(&column) {
+        return params.input_zero_point;
+    }
+    let (row, column) = (row as usize, column as usize);
+    input[((b * params.height + row) * params.width + column) * params.channels + group * channels + c]
+}
+
+#[test]
+fn im2col_is_the_element_the_filter_sees() {
+    for params in convolutions() {
+        // All channels, whatever the groups.
+        for groups in [1, params.channels] {
+            let (input, out) = run("tvm-im2col", &Params::Conv2d(conv2d::Params { groups, ..params }));
+            for (at, got) in out.iter().enumerate() {
+                assert_eq!(*got, column(&params, 0, &input, at), "{params:?} at {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn im2col_of_one_group_takes_that_groups_channels() {
+    for params in convolutions().into_iter().filter(|params| params.channels == 6) {
+        for groups in [2, 3, 6] {
+            let params = conv2d::Params { groups, ..params };
+            let input: Vec<i32> = (1..).take(params.sizes().expect("it fits").inputs[0]).collect();
+            let (rows, columns) = params.output().expect("it fits");
+            for group in 0..groups {
+                let mut out = vec![i32::MIN; params.batches * rows * columns * depth(&params)];
+                im2col(&params, group, &input, params.input_zero_point, &mut out);
+                for (at, got) in out.iter().enumerate() {
+                    assert_eq!(*got, column(&params, group, &input, at), "{params:?} group {group} at {at}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unflatten_moves_nothing() {
+    for params in convolutions() {
+        let (input, out) = run("tvm-unflatten", &Params::Conv2d(params));
+        assert_eq!(input, out);
+    }
+}
+
+#[test]
+fn every_kind_is_registered_once() {
+    let kinds: Vec<_> = kernels().iter().map(|kernel| kernel.contract.domain.kind).collect();
+    assert_eq!(kinds.len(), 5);
+    assert!(kinds.iter().all(|kind| kinds.iter().filter(|other| *other == kind).count() == 1));
+}
