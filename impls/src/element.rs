@@ -17,7 +17,7 @@ pub enum Element {
 
 impl Element {
     /// Every value.
-    pub fn range(self) -> RangeInclusive<i32> {
+    pub const fn range(self) -> RangeInclusive<i32> {
         match self {
             Self::U8 => 0..=255,
             Self::I8 => -128..=127,

@@ -1,9 +1,13 @@
 //! Dot-product steps: one accumulator and a few products at a time, as the instruction (or the short sequence) of each system
 //! computes them: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32.
 
+pub(crate) mod arm_uadalp;
+
+use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::kernel;
 use crate::shape::{self, ShapeError, Sizes};
+use crate::simd::{BYTES, LANES, Register};
 use serde::{Deserialize, Serialize};
 
 /// Number of results of a batch; the step is applied vector by vector.
@@ -60,4 +64,36 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[];
+static KERNELS: &[Kernel] = &[arm_uadalp::UADALP, arm_uadalp::SADALP];
+
+/// A contract without deviations.
+const fn contract(scheme: &'static str, overflow: Overflow, domain: Domain, source: &'static str) -> Contract<Domain> {
+    Contract { promise: Promise { scheme, overflow }, domain, deviations: &[], source }
+}
+
+/// Applies `step(accumulators, a, b)` to each four accumulators with 16 bytes of each operand.
+#[inline(always)]
+fn each_register<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], step: impl Fn(R, R, R) -> R) {
+    let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);
+    let results = acc.as_chunks::<LANES>().0.iter().zip(out.as_chunks_mut::<LANES>().0);
+    for ((acc, out), (a, b)) in results.zip(operands) {
+        step(R::load(acc), R::load_bytes(a), R::load_bytes(b)).store(out);
+    }
+}
+
+/// The native form of a step that is generic over [`Register`].
+macro_rules! form {
+    ($isa:ident, $symbol:literal, $instructions:tt, $run:ident) => {
+        $crate::simd::form::neon_form!(
+            $isa,
+            $symbol,
+            $instructions,
+            $crate::dot::Run,
+            fn run(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+                $run::<$crate::simd::Neon>(acc, a, b, out);
+            },
+            run
+        )
+    };
+}
+use form;

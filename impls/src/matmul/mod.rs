@@ -3,6 +3,13 @@
 //! Offsets are those of gemmlowp's low-precision paradigm: a zero point is a negative offset. Every kernel multiplies the raw
 //! elements and adds the offsets by the four-term expansion, as the sources do.
 
+pub(crate) mod arm_uadalp;
+pub(crate) mod driver;
+mod micro;
+#[cfg(test)]
+mod tests;
+
+use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::kernel;
 use crate::shape::{self, ShapeError, Sizes};
@@ -48,6 +55,13 @@ pub struct Domain {
     pub depth: RangeInclusive<usize>,
 }
 
+impl Domain {
+    /// Every value and every depth.
+    pub const fn all(lhs: Element, rhs: Element) -> Self {
+        Self { lhs, rhs, lhs_values: lhs.range(), rhs_values: rhs.range(), depth: 1..=usize::MAX }
+    }
+}
+
 /// `run(params, lhs, rhs, out)`: lhs `[M, K]` and rhs `[K, N]` row-major, little-endian elements of the domain's types at any
 /// alignment; out `[M, N]` row-major. `params` and lengths have been checked.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
@@ -65,4 +79,43 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[];
+static KERNELS: &[Kernel] = &[arm_uadalp::UADALP, arm_uadalp::SADALP];
+
+/// A contract without deviations; a result beyond int32 wraps, as sums in 32-bit lanes do.
+const fn contract(scheme: &'static str, domain: Domain, source: &'static str) -> Contract<Domain> {
+    Contract { promise: Promise { scheme, overflow: Overflow::Wrap }, domain, deviations: &[], source }
+}
+
+/// The portable form: a micro-kernel between the steps of [`driver`]. Elements are of one byte, or
+/// of those of the type stated.
+macro_rules! portable {
+    ($lhs:ident, $rhs:ident, $micro_kernel:expr) => {
+        $crate::matmul::portable!($lhs, $rhs, u8, $micro_kernel)
+    };
+    ($lhs:ident, $rhs:ident, $bytes:ty, $micro_kernel:expr) => {
+        |params, lhs, rhs, out| {
+            use $crate::element::Element;
+            use $crate::matmul::driver::{Steps, product};
+            const STEPS: Steps<$bytes> = Steps::new(Element::$lhs, Element::$rhs, $micro_kernel);
+            product(&STEPS, params, lhs, rhs, out)
+        }
+    };
+}
+pub(crate) use portable;
+
+/// The native form of a micro-kernel that is generic over [`crate::simd::Register`], on elements of one byte.
+macro_rules! form {
+    ($isa:ident, $symbol:literal, $instructions:tt, $lhs:ident, $rhs:ident, $micro_kernel:ident) => {
+        $crate::simd::form::neon_form!(
+            $isa,
+            $symbol,
+            $instructions,
+            $crate::matmul::Run,
+            fn micro_kernel(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
+                $micro_kernel::<$crate::simd::Neon>(depth_blocks, a, b, c);
+            },
+            $crate::matmul::portable!($lhs, $rhs, micro_kernel)
+        )
+    };
+}
+use form;

@@ -1,16 +1,23 @@
-//! Four int32 lanes, so that a vector kernel is written once and runs everywhere.
+//! Vector registers, so that a vector kernel is written once and runs everywhere.
 //!
-//! A kernel is generic over [`Vector`]. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
+//! A kernel is generic over [`Vector`], four int32 lanes, or over [`Register`], the same with lanes of 8 and 16 bits. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
 //! aarch64) executes the instruction each method is named after, one for one. The models are held against the
 //! instructions by the `instruction` operation, so what is learnt on [`Portable`] carries over.
 
+pub(crate) mod form;
+pub(crate) mod isa;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_arch = "aarch64")]
+mod neon_register;
 mod portable;
+mod portable_register;
+mod register;
 
 #[cfg(target_arch = "aarch64")]
 pub use neon::Neon;
 pub use portable::Portable;
+pub use register::{BYTES, Register};
 
 /// Lanes of a [`Vector`].
 pub const LANES: usize = 4;

@@ -10,7 +10,7 @@ use core::arch::asm;
 
 /// Four int32 lanes in a NEON register.
 #[derive(Clone, Copy, Debug)]
-pub struct Neon(int32x4_t);
+pub struct Neon(pub(super) int32x4_t);
 
 /// One two-operand instruction on `.4s`.
 macro_rules! binary {

@@ -5,7 +5,7 @@ use crate::instruction::model;
 
 /// Four int32 lanes in plain Rust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Portable([i32; LANES]);
+pub struct Portable(pub(super) [i32; LANES]);
 
 /// One model, applied lane by lane; the saturation flag is dropped, since no kernel reads it.
 #[inline(always)]

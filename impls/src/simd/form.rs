@@ -1,0 +1,39 @@
+//! Native forms: the vector code of a kernel over real instructions, under a symbol that a disassembler can find.
+
+/// The [`crate::kernel::Native`] form whose instructions lie in `fn(arguments) body`, exported as `$symbol`; `$run` makes
+/// of that function, named by it, what a registry holds.
+macro_rules! neon_form {
+    (
+        $isa:ident, $symbol:literal, [$($instruction:literal),+], $type:ty,
+        fn $name:ident($($arg:ident: $arg_type:ty),+) $body:block, $run:expr
+    ) => {{
+        #[cfg(target_arch = "aarch64")]
+        const RUN: Option<$type> = {
+            // SAFETY: the name is this project's own and each is used once.
+            #[unsafe(export_name = $symbol)]
+            #[inline(never)]
+            extern "Rust" fn $name($($arg: $arg_type),+) {
+                $crate::simd::isa::$isa.require();
+                $body
+            }
+            Some($run)
+        };
+        #[cfg(not(target_arch = "aarch64"))]
+        const RUN: Option<$type> = None;
+        $crate::simd::form::native(&$crate::simd::isa::$isa, $symbol, &[$($instruction),+], RUN)
+    }};
+}
+pub(crate) use neon_form;
+
+use super::isa::Isa;
+use crate::kernel::Native;
+
+/// A native form that needs `isa`.
+pub(crate) const fn native<R: Copy>(
+    isa: &Isa,
+    symbol: &'static str,
+    instructions: &'static [&'static str],
+    run: Option<R>,
+) -> Native<R> {
+    Native { isa: isa.name, arch: isa.arch, instructions, symbol, available: isa.available, run }
+}

@@ -1,0 +1,161 @@
+//! [`Register`] over AArch64 Advanced SIMD, one instruction a method: `asm!` for the reason [`super::neon`] gives.
+//!
+//! `udot`, `sdot`, `ummla` and `smmla` are extensions. A CPU that lacks them traps; forms that hold them ask first.
+
+use super::Neon;
+use super::register::{BYTES, Register};
+use core::arch::aarch64::{int32x4_t, vld1q_u8, vreinterpretq_s32_u8, vreinterpretq_u8_s32, vst1q_u8};
+use core::arch::asm;
+
+/// One instruction without an accumulator: `{d:v}` is the result, `{a:v}` and `{b:v}` the operands.
+macro_rules! pure {
+    ($template:literal, $($name:ident = $operand:expr),+) => {{
+        let out: int32x4_t;
+        // SAFETY: Advanced SIMD is part of the AArch64 baseline; the instruction reads and writes registers only.
+        unsafe {
+            asm!(
+                $template,
+                d = lateout(vreg) out,
+                $($name = in(vreg) $operand,)+
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        Neon(out)
+    }};
+}
+
+/// One instruction that adds to `{d:v}`; the lines before it let the assembler know an extension.
+macro_rules! accumulate {
+    ($($template:literal),+; $acc:expr, $($name:ident = $operand:expr),+) => {{
+        let mut acc: int32x4_t = $acc.0;
+        // SAFETY: the instruction reads and writes registers only; where the CPU lacks an extension it traps.
+        unsafe {
+            asm!(
+                $($template,)+
+                d = inlateout(vreg) acc,
+                $($name = in(vreg) $operand,)+
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        Neon(acc)
+    }};
+}
+
+impl Register for Neon {
+    #[inline(always)]
+    fn load_bytes(from: &[u8; BYTES]) -> Self {
+        // SAFETY: the reference covers the 16 bytes read; the instruction needs element alignment only.
+        Self(unsafe { vreinterpretq_s32_u8(vld1q_u8(from.as_ptr())) })
+    }
+
+    #[inline(always)]
+    fn store_bytes(self, to: &mut [u8; BYTES]) {
+        // SAFETY: the reference covers the 16 bytes written; the instruction needs element alignment only.
+        unsafe { vst1q_u8(to.as_mut_ptr(), vreinterpretq_u8_s32(self.0)) }
+    }
+
+    #[inline(always)]
+    fn umull(self, other: Self) -> Self {
+        pure!("umull {d:v}.8h, {a:v}.8b, {b:v}.8b", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn umull2(self, other: Self) -> Self {
+        pure!("umull2 {d:v}.8h, {a:v}.16b, {b:v}.16b", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn smull(self, other: Self) -> Self {
+        pure!("smull {d:v}.8h, {a:v}.8b, {b:v}.8b", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn smull2(self, other: Self) -> Self {
+        pure!("smull2 {d:v}.8h, {a:v}.16b, {b:v}.16b", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn umlal2_8h(self, a: Self, b: Self) -> Self {
+        accumulate!("umlal2 {d:v}.8h, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
+    }
+
+    #[inline(always)]
+    fn smlal2_8h(self, a: Self, b: Self) -> Self {
+        accumulate!("smlal2 {d:v}.8h, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
+    }
+
+    #[inline(always)]
+    fn uadalp_4s(self, pairs: Self) -> Self {
+        accumulate!("uadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0)
+    }
+
+    #[inline(always)]
+    fn sadalp_4s(self, pairs: Self) -> Self {
+        accumulate!("sadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0)
+    }
+
+    #[inline(always)]
+    fn uadalp_8h(self, pairs: Self) -> Self {
+        accumulate!("uadalp {d:v}.8h, {a:v}.16b"; self, a = pairs.0)
+    }
+
+    #[inline(always)]
+    fn addp(self, other: Self) -> Self {
+        pure!("addp {d:v}.4s, {a:v}.4s, {b:v}.4s", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn sxtl(self) -> Self {
+        pure!("sxtl {d:v}.8h, {a:v}.8b", a = self.0)
+    }
+
+    #[inline(always)]
+    fn sxtl2(self) -> Self {
+        pure!("sxtl2 {d:v}.8h, {a:v}.16b", a = self.0)
+    }
+
+    #[inline(always)]
+    fn smlal_4s(self, a: Self, b: Self) -> Self {
+        accumulate!("smlal {d:v}.4s, {a:v}.4h, {b:v}.4h"; self, a = a.0, b = b.0)
+    }
+
+    #[inline(always)]
+    fn smlal2_4s(self, a: Self, b: Self) -> Self {
+        accumulate!("smlal2 {d:v}.4s, {a:v}.8h, {b:v}.8h"; self, a = a.0, b = b.0)
+    }
+
+    #[inline(always)]
+    fn cnt(self) -> Self {
+        pure!("cnt {d:v}.16b, {a:v}.16b", a = self.0)
+    }
+
+    #[inline(always)]
+    fn zip1_2d(self, other: Self) -> Self {
+        pure!("zip1 {d:v}.2d, {a:v}.2d, {b:v}.2d", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn zip2_2d(self, other: Self) -> Self {
+        pure!("zip2 {d:v}.2d, {a:v}.2d, {b:v}.2d", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn udot(self, a: Self, b: Self) -> Self {
+        accumulate!(".arch_extension dotprod", "udot {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
+    }
+
+    #[inline(always)]
+    fn sdot(self, a: Self, b: Self) -> Self {
+        accumulate!(".arch_extension dotprod", "sdot {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
+    }
+
+    #[inline(always)]
+    fn ummla(self, a: Self, b: Self) -> Self {
+        accumulate!(".arch_extension i8mm", "ummla {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
+    }
+
+    #[inline(always)]
+    fn smmla(self, a: Self, b: Self) -> Self {
+        accumulate!(".arch_extension i8mm", "smmla {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
+    }
+}
