@@ -1,6 +1,14 @@
 //! Two-dimensional convolution, NHWC: `out[b,y,x,o] = sum over i,j,c of (in[b, y*stride_h + i*dilation_h - top, ..., c] -
 //! input_zero_point) * (weight[i,j,c,o] - weight_zero_point)`, int32. Outside the image the input is its zero point.
 
+pub(crate) mod direct;
+pub(crate) mod onednn;
+#[cfg(test)]
+pub(crate) mod tests;
+mod tflite;
+
+use crate::contract::{Contract, Overflow, Promise};
+use crate::element::Element;
 use crate::kernel;
 use crate::matmul;
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
@@ -157,4 +165,26 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[];
+static KERNELS: &[Kernel] = &[tflite::I8_I8, tflite::U8_U8, onednn::S8S8_SHIFT];
+
+/// A direct kernel, of one form: any groups, any values of its types, sums in int32.
+const fn direct(
+    name: &'static str,
+    summary: &'static str,
+    (input, weights): (Element, Element),
+    source: &'static str,
+    run: Run,
+) -> Kernel {
+    Kernel {
+        name,
+        summary,
+        contract: Contract {
+            promise: Promise { scheme: "exact", overflow: Overflow::Wrap },
+            domain: Domain { operands: matmul::Domain::all(input, weights), grouped: true },
+            deviations: &[],
+            source,
+        },
+        portable: run,
+        native: None,
+    }
+}

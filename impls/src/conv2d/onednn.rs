@@ -1,0 +1,59 @@
+//! oneDNN: convolution of signed by signed through unsigned by signed, for machines that multiply only those.
+//!
+//! The input is shifted by 128 into u8, where the padding, a signed 0, is 128. The weights come with a compensation,
+//! `-128 * (sum of the weights of an output channel)`, which takes the shift back over the whole filter, padding
+//! included. An input zero point is taken back over the filter elements that lie over the image, since those outside stand for
+//! 0 whatever the zero point (the library keeps that sum apart for each position at a border).
+//!
+//! A weight zero point, which the library's int8 convolutions lack, is taken back by the sum of the input less its zero point.
+//!
+//! Source: uxlfoundation/oneDNN, "Nuances of int8 Computations"; `dnnl_memory_extra_flag_compensation_conv_s8s8`;
+//! `src/cpu/gemm_x8s8s32x_conv_zp_src_pad_comp.cpp`.
+
+use super::{Kernel, Params, direct};
+use crate::element::Element::I8;
+
+pub(crate) const SOURCE: &str = "uxlfoundation/oneDNN documentation, Nuances of int8 Computations";
+
+/// Signed 0, shifted.
+const PADDING: u8 = 128;
+
+pub(super) const S8S8_SHIFT: Kernel = super::direct(
+    "onednn-s8s8-shift",
+    "oneDNN s8s8 convolution: input shifted by 128 to u8, compensated by -128 * sum of weights",
+    (I8, I8),
+    SOURCE,
+    run::<PADDING>,
+);
+
+/// The convolution with `PADDING` for what lies outside the image, already shifted.
+pub(crate) fn run<const PADDING: u8>(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
+    let shifted: Vec<u8> = input.iter().map(|value| value ^ 0x80).collect();
+    let compensation = compensation(params, weights);
+    direct::each(params, out, |window| {
+        let [mut acc, mut inputs, mut weights_inside] = [0i32; 3];
+        window.elements(|at, weight| {
+            let weight = i32::from(weights[weight] as i8);
+            let value = i32::from(at.map_or(PADDING, |at| shifted[at]));
+            acc = acc.wrapping_add(value.wrapping_mul(weight));
+            if at.is_some() {
+                inputs = inputs.wrapping_add((value - 128).wrapping_sub(params.input_zero_point));
+                weights_inside = weights_inside.wrapping_add(weight);
+            }
+        });
+        acc.wrapping_add(compensation[window.out_channel()])
+            .wrapping_sub(params.input_zero_point.wrapping_mul(weights_inside))
+            .wrapping_sub(params.weight_zero_point.wrapping_mul(inputs))
+    });
+}
+
+/// `-128 * (sum of the weights)` of each output channel.
+fn compensation(params: &Params, weights: &[u8]) -> Vec<i32> {
+    let mut sums = vec![0i32; params.out_channels];
+    for row in weights.chunks_exact(params.out_channels) {
+        for (sum, weight) in sums.iter_mut().zip(row) {
+            *sum = sum.wrapping_add((*weight as i8).into());
+        }
+    }
+    sums.iter().map(|sum| sum.wrapping_mul(-128)).collect()
+}

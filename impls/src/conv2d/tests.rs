@@ -1,0 +1,149 @@
+//! Every convolution that promises exact sums against the definition, a loop in unbounded integers.
+
+use super::{Kernel, Params, kernels};
+use crate::Form;
+use crate::element::Element;
+
+/// A convolution that is one multiplication.
+pub(crate) const ONE: Params = Params {
+    batches: 1,
+    height: 1,
+    width: 1,
+    channels: 1,
+    kernel_h: 1,
+    kernel_w: 1,
+    out_channels: 1,
+    groups: 1,
+    stride_h: 1,
+    stride_w: 1,
+    dilation_h: 1,
+    dilation_w: 1,
+    top: 0,
+    bottom: 0,
+    left: 0,
+    right: 0,
+    input_zero_point: 0,
+    weight_zero_point: 0,
+};
+
+/// `out[b,y,x,o]`, signed coordinates, the zero points taken off first, outside 0.
+pub(crate) fn definition(p: &Params, input: &[i32], weights: &[i32]) -> Vec<i128> {
+    let (rows, columns) = p.output().expect("a shape");
+    let (depth, share) = (p.channels / p.groups, p.out_channels / p.groups);
+    let mut out = Vec::new();
+    for index in 0..p.batches * rows * columns * p.out_channels {
+        let (rest, o) = (index / p.out_channels, index % p.out_channels);
+        let (rest, x) = (rest / columns, (rest % columns) as i64);
+        let (b, y) = (rest / rows, (rest % rows) as i64);
+        let mut sum = 0i128;
+        for (i, j, c) in
+            (0..p.kernel_h * p.kernel_w * depth).map(|k| (k / depth / p.kernel_w, k / depth % p.kernel_w, k % depth))
+        {
+            let row = y * p.stride_h as i64 + (i * p.dilation_h) as i64 - p.top as i64;
+            let column = x * p.stride_w as i64 + (j * p.dilation_w) as i64 - p.left as i64;
+            if row < 0 || column < 0 || row >= p.height as i64 || column >= p.width as i64 {
+                continue;
+            }
+            let channel = o / share * depth + c;
+            let at = ((b * p.height + row as usize) * p.width + column as usize) * p.channels + channel;
+            let weight = weights[((i * p.kernel_w + j) * depth + c) * p.out_channels + o];
+            sum += i128::from(input[at] - p.input_zero_point) * (i128::from(weight) - i128::from(p.weight_zero_point));
+        }
+        out.push(sum);
+    }
+    out
+}
+
+/// Shapes: strides, dilation, padding of four widths, batches, groups, depthwise with a multiplier, tails of every block.
+pub(crate) fn shapes() -> Vec<Params> {
+    let plain = Params { height: 5, width: 6, channels: 3, kernel_h: 3, kernel_w: 2, out_channels: 5, ..ONE };
+    vec![
+        ONE,
+        Params { width: 1, channels: 17, out_channels: 4, ..ONE },
+        plain,
+        Params { stride_h: 2, stride_w: 3, ..plain },
+        Params { dilation_h: 2, dilation_w: 4, ..plain },
+        Params { top: 1, bottom: 2, left: 3, right: 0, ..plain },
+        Params { top: 7, bottom: 0, left: 0, right: 9, stride_h: 3, dilation_w: 2, ..plain },
+        Params { batches: 3, top: 1, ..plain },
+        Params { channels: 6, out_channels: 4, groups: 2, left: 1, right: 1, ..plain },
+        Params { channels: 4, out_channels: 4, groups: 4, top: 1, bottom: 1, ..plain },
+        Params { channels: 3, out_channels: 9, groups: 3, stride_w: 2, right: 2, ..plain },
+        Params { batches: 2, channels: 16, out_channels: 8, kernel_h: 2, dilation_h: 3, bottom: 1, ..plain },
+        Params { channels: 33, kernel_w: 1, kernel_h: 1, out_channels: 13, ..plain },
+    ]
+}
+
+/// Pseudorandom elements, with runs of both ends of the range.
+pub(crate) fn elements(element: Element, len: usize, seed: u64) -> Vec<i32> {
+    let (lo, hi) = (*element.range().start(), *element.range().end());
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as i32
+    };
+    (0..len)
+        .map(|_| match next() % 8 {
+            0 => lo,
+            1 | 2 => hi,
+            _ => lo + next() % (hi - lo + 1),
+        })
+        .collect()
+}
+
+/// What `kernel` computes of elements.
+pub(crate) fn convolve(kernel: &Kernel, form: Form, params: &Params, input: &[i32], weights: &[i32]) -> Vec<i32> {
+    let operands = &kernel.contract.domain.operands;
+    let pack = |element: Element, values: &[i32]| {
+        let mut bytes = vec![0; values.len() * element.bytes()];
+        element.pack(values, &mut bytes);
+        bytes
+    };
+    let mut out = vec![0; params.sizes().expect("a shape").outputs];
+    kernel.run(form)(params, &pack(operands.lhs, input), &pack(operands.rhs, weights), &mut out);
+    out
+}
+
+/// Shapes with zero points at both ends of the range of `element` and odd ones between.
+pub(crate) fn cases(element: Element) -> Vec<Params> {
+    let (lo, hi) = (*element.range().start(), *element.range().end());
+    let zero_points = [(0, 0), (lo, hi), (hi, lo), (5, -3), (-7 & hi, 77), (hi, i32::MIN)];
+    let with = |params: Params| {
+        zero_points.map(|(input_zero_point, weight_zero_point)| Params {
+            input_zero_point,
+            weight_zero_point,
+            ..params
+        })
+    };
+    shapes().into_iter().flat_map(with).collect()
+}
+
+#[test]
+fn exact_kernels_keep_the_definition() {
+    for kernel in kernels().iter().filter(|kernel| kernel.contract.promise.scheme == "exact") {
+        let operands = &kernel.contract.domain.operands;
+        for (seed, params) in cases(operands.lhs).iter().enumerate() {
+            if params.groups > 1 && !kernel.contract.domain.grouped {
+                continue;
+            }
+            let sizes = params.sizes().expect("a shape");
+            let input = elements(operands.lhs, sizes.inputs[0], seed as u64);
+            let weights = elements(operands.rhs, sizes.inputs[1], !seed as u64);
+            let (lo, hi) = (operands.rhs_values.start(), operands.rhs_values.end());
+            let weights: Vec<i32> = weights.into_iter().map(|weight| weight.clamp(*lo, *hi)).collect();
+            let expected: Vec<i32> = definition(params, &input, &weights).iter().map(|sum| *sum as i32).collect();
+            for form in [Form::Portable, Form::Native] {
+                let got = convolve(kernel, form, params, &input, &weights);
+                assert_eq!(got, expected, "{} {form:?} {params:?}", kernel.name);
+            }
+        }
+    }
+}
+
+/// uxlfoundation/oneDNN issue 5080: padded elements are a shifted 0, 128.
+#[test]
+fn padding_at_the_borders_of_s8s8() {
+    let kernel = super::find("onednn-s8s8-shift").expect("registered");
+    let params = Params { kernel_w: 3, left: 1, right: 1, ..ONE };
+    assert_eq!(convolve(kernel, Form::Native, &params, &[5], &[3, -2, 7]), [-10]);
+}
