@@ -1,6 +1,7 @@
 //! Two-dimensional convolution, NHWC: `out[b,y,x,o] = sum over i,j,c of (in[b, y*stride_h + i*dilation_h - top, ..., c] -
 //! input_zero_point) * (weight[i,j,c,o] - weight_zero_point)`, int32. Outside the image the input is its zero point.
 
+pub(crate) mod by_matmul;
 pub(crate) mod direct;
 pub(crate) mod onednn;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod tflite;
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::kernel;
-use crate::matmul;
+use crate::matmul::{self, arm_uadalp};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
 use serde::{Deserialize, Serialize};
 
@@ -165,7 +166,13 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[tflite::I8_I8, tflite::U8_U8, onednn::S8S8_SHIFT];
+static KERNELS: &[Kernel] = &[
+    tflite::I8_I8,
+    tflite::U8_U8,
+    onednn::S8S8_SHIFT,
+    by_matmul::kernel!(arm_uadalp::UADALP),
+    by_matmul::kernel!(arm_uadalp::SADALP),
+];
 
 /// A direct kernel, of one form: any groups, any values of its types, sums in int32.
 const fn direct(

@@ -7,7 +7,7 @@ pub(crate) mod arm_uadalp;
 pub(crate) mod driver;
 mod micro;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;

@@ -5,7 +5,7 @@ use crate::Form;
 use crate::element::Element;
 
 /// The sum of the raw products of one result by the scheme, in 64 bits; the offsets come on top.
-fn raw(scheme: &str, products: &[i64]) -> i64 {
+pub(crate) fn raw(scheme: &str, products: &[i64]) -> i64 {
     let wrap = |sum: i64| -> i64 {
         match scheme {
             "pairs-u16-wrap" => (sum as u16).into(),
