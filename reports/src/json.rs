@@ -34,6 +34,14 @@
 //!   "catalogue": [                          // kept corner cases, by operation and lane
 //!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0}
 //!   ],
+//!   "bounds": [{                            // how far a quantity may go, run at the bound and one past it
+//!     "op": "matmul", "kernel": "arm-uadalp", "lane": "host", "quantity": "depth K, result as int32",
+//!     "bound": 33025,                       // null where every value is safe
+//!     "because": "...",
+//!     "witness_at_bound": {"case": "m=1 n=1 k=33025 lhs=255 rhs=255", "got": 2147450625, "exact": 2147450625, "command": "..."},
+//!     "witness_past_bound": {"case": "...", "got": -2147451646, "exact": 2147515650, "command": "..."},
+//!     "shown": true                         // right at the bound and wrong past it
+//!   }],
 //!   "outside_domain": [                     // kernels not run: their domain holds no parameter of the run
 //!     {"op": "fpm", "kernel": "xnnpack-rndnu-neon", "domain": "..."}
 //!   ],
@@ -51,7 +59,7 @@
 //! }
 //! ```
 
-use crate::ledger::{CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Row, Verdict};
+use crate::ledger::{Bound, CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Row, Verdict};
 use crate::self_checks::SelfChecks;
 use crate::view;
 use serde::Serialize;
@@ -82,6 +90,8 @@ pub struct Summary<'a> {
     pub rows: &'a [Row],
     /// The corner catalogue, by operation and lane.
     pub catalogue: &'a [CatalogueRun],
+    /// Where each kernel is safe.
+    pub bounds: &'a [Bound],
     /// Kernels whose domain holds none of the run's parameters.
     pub outside_domain: &'a [OutsideDomain],
     /// Self checks, counted, and those that failed.
@@ -104,6 +114,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         lanes: &ledger.lanes,
         rows: &ledger.rows,
         catalogue: &ledger.catalogue,
+        bounds: &ledger.bounds,
         outside_domain: &ledger.outside_domain,
         self_checks: SelfChecks::of(ledger),
         findings: &ledger.findings,

@@ -33,6 +33,9 @@ pub struct Ledger {
     /// The corner catalogue, by operation and lane.
     #[serde(default)]
     pub catalogue: Vec<CatalogueRun>,
+    /// Where each kernel is safe: each bound shown to be right, and tight, by running the kernel at it and past it.
+    #[serde(default)]
+    pub bounds: Vec<Bound>,
     /// Kernels not run because their domain holds none of the run's parameters.
     #[serde(default)]
     pub outside_domain: Vec<OutsideDomain>,
@@ -117,7 +120,7 @@ pub struct Row {
     pub against: Against,
     /// Scheme, with its overflow policy where it has one: `ties-up`, `sqrdmulh-srshl:wrap`.
     pub scheme: String,
-    /// Parameter pairs (multiplier, shift) seen; 0 for an operation that takes none.
+    /// Parameter pairs (multiplier, shift) seen; 0 for an operation whose cases are shapes.
     pub parameters: u64,
     /// Inputs judged.
     pub inputs: u64,
@@ -248,6 +251,42 @@ pub struct CatalogueRun {
     pub judged: u64,
     /// Outputs outside a contract; each kernel's smallest is a finding.
     pub broken: u64,
+}
+
+/// How far a quantity may go before a kernel's results are no longer those of unbounded integers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// Operation.
+    pub op: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Lane in which it was shown.
+    pub lane: String,
+    /// What is bounded: a depth, the values of an operand, the number of certain products in one lane.
+    pub quantity: String,
+    /// The largest value (for a lower end the smallest) that is always safe; nothing where every value is.
+    pub bound: Option<i64>,
+    /// The arithmetic that gives it.
+    pub because: String,
+    /// The extreme input at the bound: the kernel is right.
+    pub witness_at_bound: Option<BoundWitness>,
+    /// One past it: the kernel is wrong.
+    pub witness_past_bound: Option<BoundWitness>,
+    /// Whether both came out as they must.
+    pub shown: bool,
+}
+
+/// An input at or past a bound, run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundWitness {
+    /// The input, in words that `--case` takes where it is small.
+    pub case: String,
+    /// What the kernel gave.
+    pub got: i64,
+    /// What unbounded integers give.
+    pub exact: i64,
+    /// Command that runs it again.
+    pub command: String,
 }
 
 /// A kernel that promises nothing for any parameter of the run, and was therefore not run.

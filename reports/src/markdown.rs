@@ -19,6 +19,7 @@ pub fn render(ledger: &Ledger) -> String {
         kernels(ledger),
         witnesses(ledger),
         remarks(ledger),
+        bounds(ledger),
         catalogue(ledger),
         checks(ledger),
         again(ledger),
@@ -163,6 +164,26 @@ fn checks(ledger: &Ledger) -> String {
         let _ = writeln!(out, "- {}", plain(&self_checks::describe(failed)));
     }
     section("Self-check", &out)
+}
+
+fn bounds(ledger: &Ledger) -> String {
+    if ledger.bounds.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("{}.\n\n", capital(&text::bounds(&ledger.bounds)));
+    out.push_str(&table_row(["kernel", "quantity", "bound", "one past it", "because"].map(str::to_owned)));
+    out.push_str("|---|---|--:|---|---|\n");
+    for (bound, _) in view::bounds(ledger) {
+        let past = text::past(bound);
+        out.push_str(&table_row([
+            bound.kernel.clone(),
+            plain(&bound.quantity),
+            text::bound(bound),
+            past,
+            plain(&bound.because),
+        ]));
+    }
+    section("Bounds", &out)
 }
 
 fn catalogue(ledger: &Ledger) -> String {

@@ -5,7 +5,7 @@
 
 mod kernels;
 
-use crate::ledger::{Finding, Lane, LaneStatus, Ledger, Row, Verdict};
+use crate::ledger::{Bound, Finding, Lane, LaneStatus, Ledger, Row, Verdict};
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
 use crate::view;
@@ -35,6 +35,7 @@ pub fn render(ledger: &Ledger, style: Style) -> String {
     out_of_domain(&mut page, ledger);
     deviations(&mut page, ledger);
     outside_domain(&mut page, ledger);
+    bounds(&mut page, ledger);
     catalogue(&mut page, ledger);
     checks(&mut page, ledger);
     findings(&mut page, ledger);
@@ -348,6 +349,44 @@ fn outside_domain(page: &mut Page, ledger: &Ledger) {
     for outside in &ledger.outside_domain {
         page.line(2, &text::outside_domain(outside), Ink::Faint);
     }
+}
+
+/// How many were shown, and each that was not; `bounds` prints them all.
+fn bounds(page: &mut Page, ledger: &Ledger) {
+    if ledger.bounds.is_empty() {
+        return;
+    }
+    page.heading("Bounds");
+    let all_shown = ledger.bounds.iter().all(|bound| bound.shown);
+    let ink = if all_shown { Ink::Good } else { Ink::Bad };
+    page.line(2, &text::bounds(&ledger.bounds), ink);
+    for (bound, lanes) in view::bounds(ledger).into_iter().filter(|(bound, _)| !bound.shown) {
+        let line = format!("{} {}: {} {}", bound.kernel, lanes.join(", "), bound.quantity, text::bound(bound));
+        page.line(2, &line, Ink::Bad);
+    }
+}
+
+/// Bounds as a table of their own.
+pub fn render_bounds(all: &[Bound], style: Style) -> String {
+    let mut page = Page { style, out: String::new() };
+    let mut kernel = "";
+    for bound in all {
+        if bound.kernel != kernel {
+            kernel = &bound.kernel;
+            page.heading(kernel);
+        }
+        let ink = if bound.shown { Ink::Plain } else { Ink::Bad };
+        page.line(2, &format!("{}: {}", bound.quantity, text::bound(bound)), ink);
+        page.prose(4, &bound.because, Ink::Faint);
+        for (place, witness) in [("at it", &bound.witness_at_bound), ("past it", &bound.witness_past_bound)] {
+            if let Some(w) = witness {
+                page.line(4, &format!("{place}: {}: got {}, exact {}", w.case, w.got, w.exact), Ink::Plain);
+            }
+        }
+    }
+    page.out.push('\n');
+    page.line(0, &text::bounds(all), if all.iter().all(|b| b.shown) { Ink::Good } else { Ink::Bad });
+    page.out
 }
 
 fn catalogue(page: &mut Page, ledger: &Ledger) {

@@ -1,6 +1,8 @@
 //! How a number, a case, a witness and a finding read, the same in every report.
 
-use crate::ledger::{Case, CatalogueRun, Coverage, Finding, LaneStatus, OutsideDomain, Verdict, Witness};
+use crate::ledger::{
+    Bound, BoundWitness, Case, CatalogueRun, Coverage, Finding, LaneStatus, OutsideDomain, Verdict, Witness,
+};
 use std::collections::BTreeMap;
 
 /// A count with thousands separators: `4,294,967,296`.
@@ -208,4 +210,25 @@ pub fn catalogue(run: &CatalogueRun) -> String {
 /// A kernel that was not run, with its domain.
 pub fn outside_domain(outside: &OutsideDomain) -> String {
     format!("{} {}: {}", outside.op, outside.kernel, outside.domain)
+}
+
+/// A bound's number, or that there is none.
+pub fn bound(bound: &Bound) -> String {
+    bound
+        .bound
+        .map_or("none".to_owned(), |n| if n < 0 { format!("-{}", count(n.unsigned_abs())) } else { count(n as u64) })
+}
+
+/// What one past a bound gives: `got -2147451646, exact 2147515650`.
+pub fn past(bound: &Bound) -> String {
+    let told = |w: &BoundWitness| format!("got {}, exact {}", w.got, w.exact);
+    bound.witness_past_bound.as_ref().map_or("safe everywhere".to_owned(), told)
+}
+
+/// How many bounds were shown.
+pub fn bounds(all: &[Bound]) -> String {
+    let shown = all.iter().filter(|b| b.shown).count();
+    let open = all.len() - shown;
+    let failed = if open == 0 { String::new() } else { format!(", {open} not shown") };
+    format!("{} right at the bound and wrong one past it{failed}", plural(shown, "statement"))
 }

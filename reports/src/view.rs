@@ -1,6 +1,6 @@
 //! What several reports need to know of a ledger before they draw it: which rows belong together, and the totals.
 
-use crate::ledger::{Against, Coverage, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
+use crate::ledger::{Against, Bound, Coverage, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
 use crate::text;
 use std::collections::BTreeSet;
 
@@ -291,4 +291,17 @@ fn summed_up(rows: &[&Row], kernels: usize) -> Vec<Row> {
         }
     }
     sums
+}
+
+/// Bounds, those that are the same in several lanes once, with the lanes.
+pub(crate) fn bounds(ledger: &Ledger) -> Vec<(&Bound, Vec<&str>)> {
+    let mut out: Vec<(&Bound, Vec<&str>)> = Vec::new();
+    for bound in &ledger.bounds {
+        let key = |b: &Bound| (b.op.clone(), b.kernel.clone(), b.quantity.clone(), b.bound, b.shown);
+        match out.iter_mut().find(|(known, _)| key(known) == key(bound)) {
+            Some((_, lanes)) => lanes.push(&bound.lane),
+            None => out.push((bound, vec![&bound.lane])),
+        }
+    }
+    out
 }

@@ -137,6 +137,7 @@ pub(crate) fn holding() -> Ledger {
         ],
         rows,
         catalogue: vec![CatalogueRun { op: "fpm".into(), lane: "host".into(), cases: 40, judged: 720, broken: 0 }],
+        bounds: bounds(),
         outside_domain: Vec::new(),
         self_checks: checks(&["host", "aarch64-qemu"]),
         findings: Vec::new(),
@@ -262,4 +263,26 @@ pub(crate) fn mismatches() -> Vec<Mismatch> {
         },
         mismatch("gemmlowp-neon", "x=-1 m=1073741825 s=-1", "tie-direction"),
     ]
+}
+
+fn bounds() -> Vec<Bound> {
+    let witness = |k: i64, got: i64| BoundWitness {
+        case: format!("m=1 n=1 k={k} lhs=255 rhs=255"),
+        got,
+        exact: 65025 * k,
+        command: format!(
+            "cargo xtask verify --op matmul --kernel arm-uadalp --lane host --case 'm=1 n=1 k={k} lhs=255 rhs=255'"
+        ),
+    };
+    vec![Bound {
+        op: "matmul".into(),
+        kernel: "arm-uadalp".into(),
+        lane: "host".into(),
+        quantity: "depth K, result as int32".into(),
+        bound: Some(33025),
+        because: "33025 * 255 * 255 = 2147450625 is below 2^31".into(),
+        witness_at_bound: Some(witness(33025, 2_147_450_625)),
+        witness_past_bound: Some(witness(33026, -2_147_451_646)),
+        shown: true,
+    }]
 }
