@@ -11,6 +11,7 @@ pub mod fpm;
 pub mod fuzzing;
 pub mod instruction;
 pub mod lane;
+pub mod model;
 pub mod parameters;
 pub mod stream;
 pub mod verify;

@@ -1,0 +1,122 @@
+//! The convolutions and fully connected layers of a TFLite model, as shapes that kernels take.
+//!
+//! Written for files that nobody has checked: whatever the bytes, the answer is layers or a [`Fault`], in memory that the
+//! limits below bound.
+
+mod flatbuffer;
+mod layers;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use tiebreak_impls::conv2d::Params;
+use tiebreak_impls::element::Element;
+
+/// Largest file that is read, in bytes.
+pub const MAX_BYTES: u64 = 1 << 28;
+
+/// Most subgraphs and operators of a model, together.
+pub const MAX_OPERATORS: usize = 1 << 16;
+
+/// Most layers that are given.
+pub const MAX_LAYERS: usize = 1 << 12;
+
+/// The operator of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// `CONV_2D`, grouped where the filter has fewer channels than the input.
+    Conv2d,
+    /// `DEPTHWISE_CONV_2D`.
+    DepthwiseConv2d,
+    /// `FULLY_CONNECTED`: a convolution by a filter of one element over an image of one row, whose columns are the rows of
+    /// the matrix.
+    FullyConnected,
+}
+
+/// One layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// The name of its output, cut to 256 bytes; its place in the file where that has none.
+    pub name: String,
+    /// Its operator.
+    pub op: Op,
+    /// Type of the input.
+    pub input: Element,
+    /// Type of the weights.
+    pub weights: Element,
+    /// Shape and zero points. Its output exists and is the one that the model states; it may be larger than
+    /// [`tiebreak_impls::shape::MAX_ELEMENTS`], which [`Params::sizes`] tells.
+    pub params: Params,
+}
+
+/// A model that cannot be used.
+#[derive(Debug, Error)]
+#[error("{}: {fault}", path.display())]
+pub struct BadModel {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What is wrong with a model, where, and what to do.
+#[derive(Debug, Error)]
+pub enum Fault {
+    /// It cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+    /// It is larger than [`MAX_BYTES`].
+    #[error("is larger than {MAX_BYTES} bytes; give a smaller model")]
+    TooLarge,
+    /// It is something else.
+    #[error("is no TFLite model: bytes 4 to 7 are not `TFL3`; give a .tflite file")]
+    NotTflite,
+    /// The file contradicts itself or leads beyond its end.
+    #[error("{place}, at byte {offset}: {problem}; the file is damaged or cut off, get or convert it again")]
+    Malformed {
+        /// Table and field, such as `Model.subgraphs[0].operators[3].inputs`.
+        place: String,
+        /// Byte of the file.
+        offset: usize,
+        /// What is there.
+        problem: String,
+    },
+    /// A sound file whose layer has no shape, zero point or type that a kernel takes.
+    #[error("{place}: {problem}")]
+    Unsupported {
+        /// Table and field.
+        place: String,
+        /// What is there, and what to do.
+        problem: String,
+    },
+}
+
+impl Fault {
+    fn malformed(place: &str, offset: usize, problem: impl Into<String>) -> Self {
+        Self::Malformed { place: place.to_owned(), offset, problem: problem.into() }
+    }
+}
+
+/// The layers of the file at `path`, in the file's order, those of every subgraph.
+pub fn read(path: &Path) -> Result<Vec<Layer>, BadModel> {
+    load(path).and_then(|bytes| parse(&bytes)).map_err(|fault| BadModel { path: path.to_owned(), fault })
+}
+
+fn load(path: &Path) -> Result<Vec<u8>, Fault> {
+    let mut bytes = Vec::new();
+    // What is no file has no length to ask for, so the limit stands on what is read.
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES { Err(Fault::TooLarge) } else { Ok(bytes) }
+}
+
+/// [`read`] of bytes that are already at hand.
+pub fn parse(bytes: &[u8]) -> Result<Vec<Layer>, Fault> {
+    if bytes.get(4..8) != Some(b"TFL3") {
+        return Err(Fault::NotTflite);
+    }
+    layers::layers(bytes)
+}

@@ -1,0 +1,106 @@
+//! Small models, written by the flatbuffers crate with the field numbers of the schema, apart from those of the reader.
+
+use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, UnionWIPOffset, WIPOffset};
+
+type Built = WIPOffset<TableFinishedWIPOffset>;
+
+/// `shape`, `type`, zero points, name.
+#[derive(Clone)]
+pub(super) struct Tensor {
+    pub(super) shape: Vec<i32>,
+    pub(super) kind: i8,
+    pub(super) zero_points: Vec<i64>,
+    pub(super) name: &'static str,
+}
+
+/// The type of the union's table, and its fields by number.
+#[derive(Clone)]
+pub(super) struct Options {
+    pub(super) kind: u8,
+    pub(super) bytes: Vec<(usize, i8)>,
+    pub(super) ints: Vec<(usize, i32)>,
+}
+
+/// An operator with the tensors it reads and writes.
+#[derive(Clone)]
+pub(super) struct Operator {
+    pub(super) code: i32,
+    pub(super) tensors: [Tensor; 3],
+    pub(super) options: Option<Options>,
+}
+
+/// A field's place in the vtable, whose first two entries are lengths.
+fn slot(field: usize) -> u16 {
+    (4 + 2 * field) as u16
+}
+
+fn tensor(b: &mut FlatBufferBuilder<'_>, tensor: &Tensor) -> Built {
+    let shape = b.create_vector(&tensor.shape);
+    let name = b.create_string(tensor.name);
+    let points = b.create_vector(&tensor.zero_points);
+    let table = b.start_table();
+    b.push_slot_always(slot(3), points);
+    let quantization = b.end_table(table);
+    let table = b.start_table();
+    b.push_slot_always(slot(0), shape);
+    b.push_slot(slot(1), tensor.kind, 0);
+    b.push_slot_always(slot(3), name);
+    b.push_slot_always(slot(4), quantization);
+    b.end_table(table)
+}
+
+fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator) -> Built {
+    let first = 3 * at as i32;
+    // The third is the bias, left out.
+    let inputs = b.create_vector(&[first, first + 1, -1]);
+    let outputs = b.create_vector(&[first + 2]);
+    let options = operator.options.as_ref().map(|options| {
+        let table = b.start_table();
+        options.bytes.iter().for_each(|(field, value)| b.push_slot(slot(*field), *value, 0));
+        options.ints.iter().for_each(|(field, value)| b.push_slot_always(slot(*field), *value));
+        (options.kind, b.end_table(table))
+    });
+    let table = b.start_table();
+    b.push_slot(slot(0), at as u32, 0);
+    b.push_slot_always(slot(1), inputs);
+    b.push_slot_always(slot(2), outputs);
+    if let Some((kind, options)) = options {
+        b.push_slot(slot(3), kind, 0);
+        b.push_slot_always(slot(4), WIPOffset::<UnionWIPOffset>::new(options.value()));
+    }
+    b.end_table(table)
+}
+
+/// A model of one subgraph; each operator has a code and three tensors of its own.
+pub(super) fn model(operators: &[Operator]) -> Vec<u8> {
+    let mut b = FlatBufferBuilder::new();
+    let tensors: Vec<Built> =
+        operators.iter().flat_map(|o| &o.tensors).collect::<Vec<_>>().into_iter().map(|t| tensor(&mut b, t)).collect();
+    let tensors = b.create_vector(&tensors);
+    let built: Vec<Built> = operators.iter().enumerate().map(|(at, o)| operator(&mut b, at, o)).collect();
+    let built = b.create_vector(&built);
+    let table = b.start_table();
+    b.push_slot_always(slot(0), tensors);
+    b.push_slot_always(slot(3), built);
+    let graph = b.end_table(table);
+    let graphs = b.create_vector(&[graph]);
+    let codes: Vec<Built> = operators.iter().map(|o| code(&mut b, o.code)).collect();
+    let codes = b.create_vector(&codes);
+    let table = b.start_table();
+    b.push_slot(slot(0), 3u32, 0);
+    b.push_slot_always(slot(1), codes);
+    b.push_slot_always(slot(2), graphs);
+    let model = b.end_table(table);
+    b.finish(model, Some("TFL3"));
+    b.finished_data().to_vec()
+}
+
+/// Even codes as old converters write them, in the byte alone; odd ones in both fields.
+fn code(b: &mut FlatBufferBuilder<'_>, code: i32) -> Built {
+    let table = b.start_table();
+    b.push_slot(slot(0), code.min(127) as i8, 0);
+    if code % 2 == 1 {
+        b.push_slot(slot(3), code, 0);
+    }
+    b.end_table(table)
+}
