@@ -1,0 +1,130 @@
+//! Executed guest instructions of a worker under user-mode qemu: exact, and the same in every run.
+//!
+//! qemu logs each block it translates (`in_asm`), each block it executes (`exec`, all of them with `nochain`), and system calls
+//! (`strace`). The sum of the translated sizes over the executed blocks is what `-one-insn-per-tb` logs one by one, for a
+//! fraction of the time. Starting up is not counted, because it varies: glibc parses `/proc/self/maps`. Counting begins at the
+//! first read of standard input and goes on to the exit, so what the worker does about a batch besides its kernel is counted
+//! too: reading, parsing, copying, answering. The difference of two counts whose requests differ in one thing is the cost of
+//! that thing, but for copies whose cost depends on where a payload lies in the worker's read buffer. Counts under two
+//! versions of qemu may differ by what its system calls answer; compare within one.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::process::{Command, Stdio};
+use tiebreak_impls::protocol::Answer;
+
+/// Instructions executed while `command` (`qemu-aarch64 [ARGUMENTS] WORKER`) serves `requests`, each of which must be
+/// answered by a result.
+pub(crate) fn count(command: &[String], requests: &[u8]) -> Result<u64, String> {
+    let (qemu, arguments) = command.split_first().ok_or("the lane's command is empty")?;
+    let failed = |e: io::Error| format!("`{}`: {e}", command.join(" "));
+    // A pipe is read in pieces whose number depends on the moment; a file is not.
+    let mut input = tempfile::tempfile().map_err(failed)?;
+    input.write_all(requests).and_then(|()| input.rewind()).map_err(failed)?;
+    let mut answers = tempfile::tempfile().map_err(failed)?;
+    let mut child = Command::new(qemu)
+        .args(["-d", "in_asm,exec,nochain,strace"])
+        .args(arguments)
+        .stdin(input)
+        .stdout(answers.try_clone().map_err(failed)?)
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let log = child.stderr.take().ok_or("no standard error")?;
+    let read = Log::default().read(BufReader::new(log));
+    if read.is_err() {
+        // It may have ended by itself; then there is nothing to kill.
+        let _ = child.kill();
+    }
+    let status = child.wait().map_err(failed)?;
+    let (counted, last) = read.map_err(|e| format!("the log of `{}`: {e}", command.join(" ")))?;
+    if !status.success() {
+        return Err(format!("`{}` ended with {status}: `{last}`", command.join(" ")));
+    }
+    if counted == 0 {
+        return Err(format!("`{}` logged no executed block, is it user-mode qemu? `{last}`", command.join(" ")));
+    }
+    answers.rewind().map_err(failed)?;
+    answered(BufReader::new(answers))?;
+    Ok(counted)
+}
+
+/// Whether every answer is a result: what a worker refuses costs next to nothing.
+fn answered(mut answers: impl BufRead) -> Result<(), String> {
+    let mut line = Vec::new();
+    while answers.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
+        match serde_json::from_slice(&line).map_err(|e| format!("not an answer: {e}"))? {
+            Answer::Done { bytes } => {
+                let payload = io::copy(&mut answers.by_ref().take(bytes as u64), &mut io::sink());
+                payload.map_err(|e| e.to_string())?;
+            }
+            Answer::Hello(_) => {}
+            Answer::Failed { reason } => return Err(format!("the worker refused a batch: {reason}")),
+        }
+        line.clear();
+    }
+    Ok(())
+}
+
+/// What has been read of a log.
+#[derive(Default)]
+struct Log {
+    /// Instructions of each block, by its address in qemu.
+    sizes: HashMap<u64, u64>,
+    /// First guest address and instructions of the block translated last, until it is executed.
+    translated: Option<(Option<u64>, u64)>,
+    serving: bool,
+    count: u64,
+}
+
+impl Log {
+    /// Instructions, and the last line.
+    fn read(mut self, mut log: impl BufRead) -> Result<(u64, String), String> {
+        let (mut line, mut last) = (Vec::new(), Vec::new());
+        while log.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
+            self.line(&String::from_utf8_lossy(&line))?;
+            std::mem::swap(&mut last, &mut line);
+            line.clear();
+        }
+        Ok((self.count, String::from_utf8_lossy(&last).trim().to_owned()))
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        if let Some(block) = line.strip_prefix("Trace ") {
+            return self.executed(block).unwrap_or_else(|| Err(format!("`{}` cannot be read", line.trim())));
+        }
+        if line.starts_with("IN:") {
+            self.translated = Some((None, 0));
+        } else if let (Some((first, size)), Some((address, _))) = (&mut self.translated, line.split_once(':'))
+            && let Some(address) = hexadecimal(address)
+        {
+            first.get_or_insert(address);
+            *size += 1;
+        } else if line.starts_with("Stopped execution") {
+            return Err("a block was interrupted, so what was logged was not all executed".to_owned());
+        } else if line.contains(" read(0,") {
+            self.serving = true;
+        }
+        Ok(())
+    }
+
+    /// `CPU: HOST [CONSTANT/GUEST/FLAGS/FLAGS] SYMBOL`.
+    fn executed(&mut self, block: &str) -> Option<Result<(), String>> {
+        let mut words = block.split_whitespace().skip(1);
+        let host = hexadecimal(words.next()?)?;
+        let guest = u64::from_str_radix(words.next()?.split('/').nth(1)?, 16).ok()?;
+        // Where the last translated block begins here, it is this one, perhaps in the place of an older.
+        if let Some((_, size)) = self.translated.take_if(|(first, _)| *first == Some(guest)) {
+            self.sizes.insert(host, size);
+        }
+        let Some(size) = self.sizes.get(&host) else {
+            return Some(Err(format!("the block at {guest:#x} was executed but not translated")));
+        };
+        self.count += if self.serving { *size } else { 0 };
+        Some(Ok(()))
+    }
+}
+
+fn hexadecimal(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
