@@ -37,7 +37,7 @@ pub(crate) fn raw(scheme: &str, products: &[i64]) -> i64 {
 }
 
 /// The definition: products and offsets apart, the result modulo 2^32.
-fn expected(kernel: &Kernel, params: &Params, lhs: &[i32], rhs: &[i32]) -> Vec<i32> {
+pub(crate) fn expected(kernel: &Kernel, params: &Params, lhs: &[i32], rhs: &[i32]) -> Vec<i32> {
     let Params { m, n, k, .. } = *params;
     let (lhs_offset, rhs_offset) = (i128::from(params.lhs_offset), i128::from(params.rhs_offset));
     let mut out = Vec::with_capacity(m * n);
@@ -84,7 +84,7 @@ impl Stream {
 }
 
 /// Lays both operands `misalign` bytes past the start of an allocation and runs the kernel.
-fn run(kernel: &Kernel, form: Form, params: &Params, lhs: &[i32], rhs: &[i32], misalign: usize) -> Vec<i32> {
+pub(crate) fn run(kernel: &Kernel, form: Form, params: &Params, lhs: &[i32], rhs: &[i32], misalign: usize) -> Vec<i32> {
     let bytes = |element: Element, values: &[i32]| {
         let mut bytes = vec![0xA5; misalign + values.len() * element.bytes()];
         element.pack(values, &mut bytes[misalign..]);

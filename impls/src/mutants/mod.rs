@@ -5,13 +5,20 @@
 //! the reports that the bugs come from.
 
 mod controls;
+mod conv2d;
+mod dot;
 mod fpm_directions;
 mod fpm_rounding;
 mod fpm_widths;
+mod matmul;
 mod process;
+mod requantize;
 pub mod tensor;
 #[cfg(test)]
+mod tensor_tests;
+#[cfg(test)]
 mod tests;
+mod transform;
 
 pub use controls::{Control, controls};
 pub use process::{FAULT_AT, Fault, ProcessMutant, process};

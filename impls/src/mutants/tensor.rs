@@ -1,4 +1,6 @@
 //! Mutants of the tensor operations: kernels that claim what they do not do.
+//!
+//! Each is of one form, the same in every lane.
 
 use crate::kernel::Kernel;
 use crate::{conv2d, dot, matmul, requantize, transform};
@@ -16,25 +18,55 @@ pub struct Mutant<R: 'static, D: 'static> {
 
 /// Mutants of [`dot`].
 pub fn dot() -> &'static [Mutant<dot::Run, dot::Domain>] {
-    &[]
+    super::dot::MUTANTS
 }
 
 /// Mutants of [`matmul`].
 pub fn matmul() -> &'static [Mutant<matmul::Run, matmul::Domain>] {
-    &[]
+    super::matmul::MUTANTS
 }
 
 /// Mutants of [`conv2d`].
 pub fn conv2d() -> &'static [Mutant<conv2d::Run, conv2d::Domain>] {
-    &[]
+    super::conv2d::MUTANTS
 }
 
 /// Mutants of [`requantize`].
 pub fn requantize() -> &'static [Mutant<requantize::Run, requantize::Domain>] {
-    &[]
+    super::requantize::MUTANTS
 }
 
 /// Mutants of [`transform`].
 pub fn transform() -> &'static [Mutant<transform::Run, transform::Domain>] {
-    &[]
+    super::transform::MUTANTS
 }
+
+/// A mutant: its name, the class it shows, what it does in a line, the scheme it claims with what becomes of results beyond
+/// int32, on which domain, where it comes from, and its code.
+macro_rules! mutant {
+    (
+        $name:literal, $class:literal, $summary:literal, claims $scheme:literal $overflow:ident on $domain:expr,
+        from $origin:literal, $run:expr
+    ) => {
+        $crate::mutants::tensor::Mutant {
+            kernel: $crate::kernel::Kernel {
+                name: $name,
+                summary: $summary,
+                contract: $crate::contract::Contract {
+                    promise: $crate::contract::Promise {
+                        scheme: $scheme,
+                        overflow: $crate::contract::Overflow::$overflow,
+                    },
+                    domain: $domain,
+                    deviations: &[],
+                    source: $origin,
+                },
+                portable: $run,
+                native: None,
+            },
+            class: $class,
+            origin: $origin,
+        }
+    };
+}
+pub(super) use mutant;

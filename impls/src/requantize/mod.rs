@@ -4,7 +4,7 @@
 mod cmsis_nn;
 mod gemmlowp;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tflite;
 mod tvm_relay;
 mod xnnpack;

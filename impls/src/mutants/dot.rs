@@ -1,0 +1,38 @@
+//! Dot-product steps on the wrong types, and with the wrong end of the accumulator.
+
+use super::tensor::{Mutant, mutant};
+use crate::dot::{Domain, Run};
+use crate::element::Element;
+
+/// Four accumulators, each with four adjacent products: `vpdpbusd`, `dp4a`.
+const MIXED: Domain = Domain { lhs: Element::U8, rhs: Element::I8, results: 4, elements: 16, pairs: &[] };
+
+pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+    mutant!(
+        "mutant-dp4a-signs", "signedness", "unsigned by signed, computed as signed by signed",
+        claims "products-4" Wrap on MIXED,
+        from "of our own: dp4a.s32.s32 for dp4a.u32.s32",
+        |acc, a, b, out| quads([Element::I8, Element::I8], acc, a, b, out, i32::wrapping_add)
+    ),
+    mutant!(
+        "mutant-dot-saturates", "32-bit-saturation", "vpdpbusds for vpdpbusd: the accumulator saturates",
+        claims "products-4" Wrap on MIXED,
+        from "of our own: vpdpbusds for vpdpbusd",
+        |acc, a, b, out| quads([Element::U8, Element::I8], acc, a, b, out, i32::saturating_add)
+    ),
+    mutant!(
+        "mutant-dot-wraps", "32-bit-wrap", "vpdpbusd for vpdpbusds: the accumulator wraps",
+        claims "products-4" Saturate on MIXED,
+        from "of our own: vpdpbusd for vpdpbusds",
+        |acc, a, b, out| quads([Element::U8, Element::I8], acc, a, b, out, i32::wrapping_add)
+    ),
+];
+
+/// `out[i] = add(acc[i], sum of the products of quad i)`, the bytes read as `types`.
+fn quads(types: [Element; 2], acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], add: fn(i32, i32) -> i32) {
+    let operands = a.as_chunks::<4>().0.iter().zip(b.as_chunks::<4>().0);
+    for ((acc, out), (a, b)) in acc.iter().zip(out).zip(operands) {
+        let product = |k: usize| types[0].read(&a[k..]) * types[1].read(&b[k..]);
+        *out = add(*acc, (0..4).map(product).sum());
+    }
+}

@@ -1,0 +1,159 @@
+//! Matrix products of which one step is wrong: the sums of the micro-kernel, the packing, or the terms of the offsets.
+
+use super::tensor::{Mutant, mutant};
+use super::transform::{block_transpose_rows, interleave_tail};
+use crate::element::Element::{self, I8, U8};
+use crate::matmul::driver::{MicroKernel, Steps, Terms, expand, product};
+use crate::matmul::{Domain, Params, Run};
+use crate::transform::{DEPTH, ROWS, padded};
+
+/// The correct steps, in scalar code.
+const UNSIGNED: Steps = Steps::new(U8, U8, |_, a, b, c| blocks([U8, U8], a, b, c, sum));
+const SIGNED: Steps = Steps::new(I8, I8, |_, a, b, c| blocks([I8, I8], a, b, c, sum));
+
+/// The code of a mutant: a product of these steps.
+macro_rules! steps {
+    ($steps:expr) => {
+        |params, lhs, rhs, out| {
+            const STEPS: Steps = $steps;
+            product(&STEPS, params, lhs, rhs, out);
+        }
+    };
+}
+
+pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+    mutant!(
+        "mutant-s8-pair-wrap", "16-bit-wrap", "smull, smlal2, sadalp: pair sums wrap in signed 16 bits",
+        claims "exact" Wrap on Domain::all(I8, I8),
+        from "microsoft/onnxruntime issue 31573, google/gemmlowp pull request 71",
+        steps!(Steps { micro_kernel: S8_PAIRS, ..SIGNED })
+    ),
+    mutant!(
+        "mutant-u8-pair-wrap", "16-bit-wrap", "umull, umlal2, uadalp: pair sums wrap in unsigned 16 bits",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "RFC on int8 convolution for Arm, core algorithm: umull, umlal2, uadalp without its assumption on weights",
+        steps!(Steps { micro_kernel: U8_PAIRS, ..UNSIGNED })
+    ),
+    mutant!(
+        "mutant-maddubs", "16-bit-saturation", "vpmaddubsw: adjacent pair sums saturate in signed 16 bits",
+        claims "exact" Wrap on Domain::all(U8, I8),
+        from "pytorch/pytorch issue 44939",
+        steps!(Steps::new(U8, I8, MADDUBS))
+    ),
+    // The depth keeps the product of raw elements in int32: 32768 * 255 * 255 < 2^31.
+    mutant!(
+        "mutant-saturating-accumulator", "32-bit-saturation", "the result saturates in int32",
+        claims "exact" Wrap on Domain { depth: 1..=32768, ..Domain::all(U8, U8) },
+        from "of our own: a saturating last addition",
+        steps!(Steps { expand: saturating, ..UNSIGNED })
+    ),
+    mutant!(
+        "mutant-swapped-rows", "layout", "rows 1 and 2 of each packed block of rhs change places",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "of our own: a transposed index in the block",
+        steps!(Steps { block_transpose: block_transpose_rows, ..UNSIGNED })
+    ),
+    mutant!(
+        "mutant-k-tail-dropped", "truncated-tail", "products behind the last whole block of 16 along K are left out",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "of our own: K / 16 blocks for ceil(K / 16)",
+        steps!(Steps { interleave: interleave_tail, ..UNSIGNED })
+    ),
+    mutant!(
+        "mutant-n-tail-dropped", "truncated-tail", "columns behind the last whole block of 4 along N are left 0",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "of our own: N / 4 blocks for ceil(N / 4)",
+        |params, lhs, rhs, out| {
+            product(&UNSIGNED, params, lhs, rhs, out);
+            let whole = params.n / ROWS * ROWS;
+            out.chunks_exact_mut(params.n).for_each(|row| row[whole..].fill(0));
+        }
+    ),
+    mutant!(
+        "mutant-no-lhs-sums", "offset-term", "rhs_offset * (sum of a row of lhs) is left out",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "of our own: one of the four terms missing",
+        steps!(Steps { expand: |params, terms| expand(params, Terms { lhs_sum: 0, ..terms }), ..UNSIGNED })
+    ),
+    mutant!(
+        "mutant-no-rhs-sums", "offset-term", "lhs_offset * (sum of a column of rhs) is left out",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "of our own: one of the four terms missing",
+        steps!(Steps { expand: |params, terms| expand(params, Terms { rhs_sum: 0, ..terms }), ..UNSIGNED })
+    ),
+    mutant!(
+        "mutant-no-depth-term", "offset-term", "lhs_offset * rhs_offset * depth is left out",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "of our own: one of the four terms missing",
+        steps!(Steps { expand: |params, terms| expand(&Params { k: 0, ..*params }, terms), ..UNSIGNED })
+    ),
+    mutant!(
+        "mutant-offset-sign", "offset-sign", "lhs_offset is subtracted",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "of our own: a zero point passed for an offset",
+        steps!(Steps {
+            expand: |params, terms| {
+                expand(&Params { lhs_offset: params.lhs_offset.wrapping_neg(), ..*params }, terms)
+            },
+            ..UNSIGNED
+        })
+    ),
+    mutant!(
+        "mutant-padded-depth", "padded-depth", "the depth of the last term is that of the padded panels",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "of our own: K rounded up to 16 in lhs_offset * rhs_offset * depth",
+        steps!(Steps {
+            expand: |params, terms| expand(&Params { k: padded(params.k, DEPTH), ..*params }, terms),
+            ..UNSIGNED
+        })
+    ),
+    mutant!(
+        "mutant-f32-accumulator", "f32-step", "the result goes through f32, to the nearest, ties to even, and back",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "uxlfoundation/oneDNN issue 3435",
+        steps!(Steps { expand: |params, terms| expand(params, terms) as f32 as i32, ..UNSIGNED })
+    ),
+    mutant!(
+        "mutant-u8-sign-extended", "signedness", "lhs, unsigned, is sign-extended",
+        claims "exact" Wrap on Domain::all(U8, U8),
+        from "llvm/llvm-project pull request 138313",
+        steps!(Steps::new(I8, U8, |_, a, b, c| blocks([I8, U8], a, b, c, sum)))
+    ),
+];
+
+const S8_PAIRS: MicroKernel = |_, a, b, c| {
+    blocks([I8, I8], a, b, c, |p| (0..8).map(|k| i32::from((p[k] + p[k + 8]) as i16)).sum());
+};
+
+const U8_PAIRS: MicroKernel = |_, a, b, c| {
+    blocks([U8, U8], a, b, c, |p| (0..8).map(|k| i32::from((p[k] + p[k + 8]) as u16)).sum());
+};
+
+const MADDUBS: MicroKernel = |_, a, b, c| {
+    blocks([U8, I8], a, b, c, |p| p.as_chunks().0.iter().map(|[p, q]| (p + q).clamp(-32768, 32767)).sum());
+};
+
+/// The exact sum of 16 products.
+fn sum(products: &[i32; DEPTH]) -> i32 {
+    products.iter().sum()
+}
+
+/// A micro-kernel in scalar code: `sum` of each block's 16 products, added up modulo 2^32.
+fn blocks(types: [Element; 2], a: &[u8], b: &[u8], c: &mut [i32; ROWS * ROWS], sum: fn(&[i32; DEPTH]) -> i32) {
+    for (at, c) in c.iter_mut().enumerate() {
+        let rows = (a.chunks_exact(DEPTH).skip(at / ROWS), b.chunks_exact(DEPTH).skip(at % ROWS));
+        *c = rows.0.step_by(ROWS).zip(rows.1.step_by(ROWS)).fold(0, |c, (a, b)| {
+            c.wrapping_add(sum(&std::array::from_fn(|k| types[0].read(&a[k..]) * types[1].read(&b[k..]))))
+        });
+    }
+}
+
+/// The four terms without bounds, saturated at the end.
+fn saturating(params: &Params, terms: Terms) -> i32 {
+    let [lhs_offset, rhs_offset] = [params.lhs_offset, params.rhs_offset].map(i128::from);
+    let wide = i128::from(terms.product)
+        + lhs_offset * i128::from(terms.rhs_sum)
+        + rhs_offset * i128::from(terms.lhs_sum)
+        + lhs_offset * rhs_offset * params.k as i128;
+    wide.clamp(i32::MIN.into(), i32::MAX.into()) as i32
+}

@@ -1,0 +1,112 @@
+//! Requantizations that round, shift, clamp or multiply at the wrong place.
+
+use super::tensor::{Mutant, mutant};
+use crate::contract;
+use crate::element::Element;
+use crate::fpm::Channel;
+use crate::fpm::tflite::single_rounding;
+use crate::requantize::{Domain, Params, Run, each};
+
+/// int8, per channel, with everything; multipliers and right shifts of a scale below 1.
+const DOMAIN: Domain = Domain {
+    output: Element::I8,
+    channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..contract::Domain::ALL },
+    per_channel: true,
+    bias: true,
+    zero_point: true,
+    clamp: true,
+};
+
+/// The legacy pipeline: any integer multiplier, no zero point.
+const LEGACY: Domain = Domain {
+    channels: contract::Domain { shifts: -31..=0, ..contract::Domain::ALL },
+    per_channel: false,
+    zero_point: false,
+    ..DOMAIN
+};
+
+pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+    mutant!(
+        "mutant-logical-shift", "logical-shift", "the rounding right shift of an int32 is a logical one",
+        claims "legacy" Wrap on LEGACY,
+        from "llvm/llvm-project pull request 137601",
+        |params, acc, out| legacy(params, acc, out, logical_shift)
+    ),
+    mutant!(
+        "mutant-cast-before-zero-point", "clamp-order", "cast to int8, wrapping, before the zero point is added",
+        claims "ties-up" Wrap on DOMAIN,
+        from "llvm/torch-mlir pull request 4487, with a cast that wraps",
+        |params, acc, out| scaled(params, acc, out, |v| i32::from(v as i8) + params.zero_point)
+    ),
+    mutant!(
+        "mutant-clamp-before-zero-point", "clamp-order", "clamped to the output type before the zero point is added",
+        claims "ties-up" Wrap on DOMAIN,
+        from "llvm/torch-mlir pull request 4487",
+        |params, acc, out| scaled(params, acc, out, |v| v.clamp(-128, 127) + params.zero_point)
+    ),
+    mutant!(
+        "mutant-legacy-wraps", "32-bit-wrap", "the legacy integer multiplication in int32 where saturation is promised",
+        claims "legacy" Saturate on LEGACY,
+        from "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm: \"risks overflowing\"",
+        |params, acc, out| legacy(params, acc, out, |product, shift| product >> shift)
+    ),
+    mutant!(
+        "mutant-requantize-truncates", "rounding", "the product is shifted without a rounding constant",
+        claims "ties-up" Wrap on DOMAIN,
+        from "of our own: a floor for the rounding shift",
+        |params, acc, out| {
+            each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
+                let product = i64::from(acc.wrapping_add(bias)) * i64::from(multiplier);
+                finish((product >> (31 - shift)) as i32, params)
+            });
+        }
+    ),
+    // Shifts below 0 keep the product of floats below 2^31, so that it fits in int32.
+    mutant!(
+        "mutant-requantize-f32", "f32-step", "f32(acc) * f32(scale), to the nearest, ties to even",
+        claims "ties-up" Wrap on Domain {
+            channels: contract::Domain { multipliers: 1 << 30..=i32::MAX, shifts: -31..=-1, ..contract::Domain::ALL },
+            ..DOMAIN
+        },
+        from "tensorflow/tensorflow issue 102943",
+        |params, acc, out| {
+            each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
+                // 2^(shift - 31), by its exponent; the product with it is exact.
+                let scale = multiplier as f32 * f32::from_bits(((shift + 96) as u32) << 23);
+                let scaled = (acc.wrapping_add(bias) as f32 * scale).round_ties_even();
+                finish(scaled as i32, params)
+            });
+        }
+    ),
+];
+
+/// The legacy pipeline in int32, with `shift_right` for its last step.
+#[inline(always)]
+fn legacy(params: &Params, acc: &[i32], out: &mut [i32], shift_right: fn(i32, u32) -> i32) {
+    each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
+        let shift = shift.unsigned_abs();
+        let rounding = if shift < 1 { 0 } else { 1 << (shift - 1) };
+        let product = acc.wrapping_add(bias).wrapping_mul(multiplier).wrapping_add(rounding);
+        shift_right(product, shift).max(params.min).min(params.max)
+    });
+}
+
+/// A shift of the same bits, unsigned.
+pub(super) fn logical_shift(x: i32, by: u32) -> i32 {
+    (x as u32 >> by) as i32
+}
+
+/// Bias and a single rounding, both right; then `offset`, and the clamp.
+#[inline(always)]
+fn scaled(params: &Params, acc: &[i32], out: &mut [i32], offset: impl Fn(i32) -> i32) {
+    each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
+        let scaled = single_rounding(acc.wrapping_add(bias), multiplier, shift);
+        offset(scaled).max(params.min).min(params.max)
+    });
+}
+
+/// Zero point and clamp.
+#[inline(always)]
+fn finish(scaled: i32, params: &Params) -> i32 {
+    scaled.wrapping_add(params.zero_point).max(params.min).min(params.max)
+}

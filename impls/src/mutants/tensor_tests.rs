@@ -1,0 +1,206 @@
+//! Every tensor mutant differs from what it claims, and gives the buggy value at the witness of its report.
+
+use super::requantize::logical_shift;
+use super::tensor::{self, Mutant};
+use crate::Form;
+use crate::element::Element;
+use crate::fpm::Channel;
+use crate::{conv2d, dot, matmul, requantize, transform};
+
+fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
+    mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
+}
+
+/// Runs of both extremes of a type, in an order that repeats after neither 16 nor 4 elements.
+fn elements(element: Element, len: usize) -> Vec<i32> {
+    let (lo, hi) = (*element.range().start(), *element.range().end());
+    (0..len).map(|i| [lo, lo, lo, hi, hi, hi, 1][(i + i / 7) % 7]).collect()
+}
+
+#[test]
+fn names_are_unique_and_no_kernels() {
+    fn names<R, D>(op: &str, mutants: &[Mutant<R, D>], kernels: &[crate::kernel::Kernel<R, D>]) {
+        for (i, Mutant { kernel, class, origin }) in mutants.iter().enumerate() {
+            assert!(
+                kernel.name.starts_with("mutant-") && !class.is_empty() && !origin.is_empty(),
+                "{op} {}",
+                kernel.name
+            );
+            assert!(mutants[..i].iter().all(|other| other.kernel.name != kernel.name), "{op} {}", kernel.name);
+            assert!(kernels.iter().all(|other| other.name != kernel.name), "{op} {}", kernel.name);
+        }
+    }
+    names("dot", tensor::dot(), dot::kernels());
+    names("matmul", tensor::matmul(), matmul::kernels());
+    names("conv2d", tensor::conv2d(), conv2d::kernels());
+    names("requantize", tensor::requantize(), requantize::kernels());
+    names("transform", tensor::transform(), transform::kernels());
+}
+
+#[test]
+fn dot_mutants_differ() {
+    for mutant in tensor::dot() {
+        let domain = &mutant.kernel.contract.domain;
+        let (a, b) = (elements(domain.lhs, 32), elements(domain.rhs, 32));
+        let acc = [i32::MAX, i32::MIN, 0, -5, i32::MAX - 3, i32::MIN + 3, 7, 1 << 20];
+        let pack = |element: Element, values: &[i32]| {
+            let mut bytes = vec![0; 32];
+            element.pack(values, &mut bytes);
+            bytes
+        };
+        let mut out = [0; 8];
+        (mutant.kernel.portable)(&acc, &pack(domain.lhs, &a), &pack(domain.rhs, &b), &mut out);
+        let promised = std::array::from_fn(|i| {
+            let sum = i64::from(acc[i]) + (4 * i..4 * i + 4).map(|k| i64::from(a[k]) * i64::from(b[k])).sum::<i64>();
+            match mutant.kernel.contract.promise.overflow {
+                crate::contract::Overflow::Saturate => sum.clamp(i32::MIN.into(), i32::MAX.into()) as i32,
+                _ => sum as i32,
+            }
+        });
+        assert_ne!(out, promised, "{}", mutant.kernel.name);
+    }
+}
+
+/// At one shape with tails on all sides, at which each mutant's step matters.
+#[test]
+fn matmul_mutants_differ() {
+    for Mutant { kernel, .. } in tensor::matmul() {
+        let domain = &kernel.contract.domain;
+        let params = matmul::Params { m: 5, n: 7, k: 37, lhs_offset: 1 << 20, rhs_offset: -3 };
+        let (lhs, rhs) = (elements(domain.lhs, 5 * 37), elements(domain.rhs, 37 * 7));
+        let got = matmul::tests::run(kernel, Form::Native, &params, &lhs, &rhs, 1);
+        assert_ne!(got, matmul::tests::expected(kernel, &params, &lhs, &rhs), "{}", kernel.name);
+    }
+}
+
+/// Without tails, offsets and large values nothing is wrong but the layout and the signs.
+#[test]
+fn matmul_mutants_are_right_elsewhere() {
+    for Mutant { kernel, class, .. } in tensor::matmul() {
+        if ["layout", "signedness"].contains(class) {
+            continue;
+        }
+        let params = matmul::Params { m: 4, n: 8, k: 32, lhs_offset: 0, rhs_offset: 0 };
+        let (lhs, rhs): (Vec<i32>, Vec<i32>) =
+            ((0..4 * 32).map(|i| i % 7).collect(), (0..32 * 8).map(|i| i % 11).collect());
+        let got = matmul::tests::run(kernel, Form::Native, &params, &lhs, &rhs, 0);
+        assert_eq!(got, matmul::tests::expected(kernel, &params, &lhs, &rhs), "{}", kernel.name);
+    }
+}
+
+/// One result of 9 products: `(name, lhs, rhs, got)`; the lanes of 16 bits hold products 0 and 8.
+#[test]
+fn matmul_witnesses_of_the_reports() {
+    let table = [
+        ("mutant-s8-pair-wrap", [-128, 0, -128], [-128, 0, -128], -32768),
+        ("mutant-u8-pair-wrap", [255, 0, 255], [255, 0, 255], 64514),
+        ("mutant-maddubs", [211, 171, 0], [71, 107, 0], 32767),
+        ("mutant-u8-sign-extended", [200, 0, 0], [1, 0, 0], -56),
+    ];
+    let spread = |[first, second, last]: [i32; 3]| [first, second, 0, 0, 0, 0, 0, 0, last];
+    for (name, lhs, rhs, got) in table {
+        let Mutant { kernel, .. } = find(name, tensor::matmul());
+        let params = matmul::Params { m: 1, n: 1, k: 9, lhs_offset: 0, rhs_offset: 0 };
+        let (lhs, rhs) = (spread(lhs), spread(rhs));
+        assert_eq!(matmul::tests::run(kernel, Form::Native, &params, &lhs, &rhs, 0), [got], "{name}");
+    }
+    let Mutant { kernel, .. } = find("mutant-f32-accumulator", tensor::matmul());
+    let params = matmul::Params { m: 1, n: 1, k: 1, lhs_offset: (1 << 24) + 1, rhs_offset: 1 };
+    assert_eq!(matmul::tests::run(kernel, Form::Native, &params, &[0], &[0], 0), [1 << 24]);
+}
+
+#[test]
+fn conv2d_mutants_are_wrong_at_borders_only() {
+    let inner =
+        conv2d::Params { height: 4, width: 5, kernel_h: 3, kernel_w: 2, input_zero_point: 9, ..Default::default() };
+    for Mutant { kernel, .. } in tensor::conv2d() {
+        let domain = &kernel.contract.domain.operands;
+        for (params, differs) in [(inner, false), (conv2d::Params { left: 1, bottom: 1, ..inner }, true)] {
+            let (input, weights) = (elements(domain.lhs, 20), elements(domain.rhs, 6));
+            let got = conv2d::tests::convolve(kernel, Form::Native, &params, &input, &weights);
+            let defined = conv2d::tests::definition(&params, &input, &weights);
+            let promised: Vec<i32> = defined.iter().map(|result| result.by("exact")).collect();
+            assert_eq!(got != promised, differs, "{} {params:?}", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn s8s8_witness_of_the_report() {
+    let Mutant { kernel, .. } = find("mutant-s8s8-pad-zero", tensor::conv2d());
+    let params = conv2d::Params { kernel_w: 3, left: 1, right: 1, ..Default::default() };
+    assert_eq!(conv2d::tests::convolve(kernel, Form::Native, &params, &[5], &[3, -2, 7]), [-1290]);
+}
+
+#[test]
+fn requantize_mutants_differ_and_run_on_their_whole_domain() {
+    for Mutant { kernel, .. } in tensor::requantize() {
+        let mut random = requantize::tests::Random(7);
+        let mut differences = 0;
+        for mut params in requantize::tests::batches(&kernel.contract.domain, &mut random) {
+            let corners = [i32::MIN, -300, -3, -1, 0, 1, 300, 1 << 24 | 1, i32::MAX];
+            let acc: Vec<i32> = corners.into_iter().chain((0..20).map(|_| random.next())).collect();
+            params.len = acc.len();
+            kernel.contract.domain.sizes(&params).expect("in the domain");
+            let mut out = vec![0; acc.len()];
+            (kernel.portable)(&params, &acc, &mut out);
+            for (i, (acc, got)) in acc.iter().zip(out).enumerate() {
+                assert!((params.min..=params.max).contains(&got));
+                differences += usize::from(got != requantize::tests::promised(kernel, &params, i, *acc));
+            }
+        }
+        assert!(differences > 0, "{}", kernel.name);
+    }
+}
+
+/// `(name, (acc, multiplier, shift, zero point), got, promised)`.
+#[test]
+fn requantize_witnesses_of_the_reports() {
+    assert_eq!(logical_shift(-3, 1), 2147483646);
+    const ONE: i32 = i32::MAX;
+    let table = [
+        ("mutant-logical-shift", (-3, 1, -1, 0), 127, -1),
+        ("mutant-cast-before-zero-point", (231, ONE, 0, -128), -128, 103),
+        ("mutant-clamp-before-zero-point", (231, ONE, 0, -128), -1, 103),
+        ("mutant-legacy-wraps", (1 << 21, 1 << 10, -25, 0), -64, 63),
+        ("mutant-requantize-truncates", (1, 1 << 30, 0, 0), 0, 1),
+        // 5/2 goes down to even where ties go up.
+        ("mutant-requantize-f32", (10, 1 << 30, -1, 0), 2, 3),
+    ];
+    for (name, (acc, multiplier, shift, zero_point), got, promised) in table {
+        let Mutant { kernel, .. } = find(name, tensor::requantize());
+        let channels = vec![Channel { multiplier, shift }];
+        let params = requantize::Params { len: 1, channels, bias: vec![0], zero_point, min: -128, max: 127 };
+        let mut out = [0];
+        (kernel.portable)(&params, &[acc], &mut out);
+        assert_eq!((out[0], requantize::tests::promised(kernel, &params, 0, acc)), (got, promised), "{name}");
+    }
+}
+
+#[test]
+fn transform_mutants_differ_where_they_say() {
+    let matrix = |rows, columns| transform::Params::Matrix { rows, columns };
+    let conv = |left| {
+        let shape =
+            conv2d::Params { height: 3, width: 3, kernel_w: 2, left, input_zero_point: -5, ..Default::default() };
+        transform::Params::Conv2d(shape)
+    };
+    let table = [
+        ("mutant-block-transpose-rows", "tvm-block-transpose", matrix(16, 1), matrix(3, 6)),
+        ("mutant-im2col-pad-zero", "tvm-im2col", conv(0), conv(1)),
+        ("mutant-interleave-tail", "tvm-interleave", matrix(5, 32), matrix(5, 33)),
+    ];
+    assert_eq!(table.len(), tensor::transform().len());
+    for (name, correct, same, other) in table {
+        let (Mutant { kernel, .. }, correct) =
+            (find(name, tensor::transform()), transform::find(correct).expect(correct));
+        for (params, differs) in [(same, false), (other, true)] {
+            let sizes = kernel.contract.domain.sizes(&params).expect("a shape");
+            let input: Vec<i32> = (1..).take(sizes.input()).collect();
+            let (mut got, mut promised) = (vec![-1; sizes.outputs], vec![-2; sizes.outputs]);
+            (kernel.portable)(&params, &input, &mut got);
+            (correct.portable)(&params, &input, &mut promised);
+            assert_eq!(got != promised, differs, "{name} {params:?}");
+        }
+    }
+}
