@@ -1,9 +1,9 @@
 //! oneDNN: convolution of signed by signed through unsigned by signed, for machines that multiply only those.
 //!
-//! The input is shifted by 128 into u8, where the padding, a signed 0, is 128. The weights come with a compensation,
-//! `-128 * (sum of the weights of an output channel)`, which takes the shift back over the whole filter, padding
-//! included. An input zero point is taken back over the filter elements that lie over the image, since those outside stand for
-//! 0 whatever the zero point (the library keeps that sum apart for each position at a border).
+//! The input is shifted by 128 into u8, and so is what lies outside the image: a signed 0 becomes 128. The weights come with a
+//! compensation, `-128 * (sum of the weights of an output channel)`, which takes the shift back over the whole filter,
+//! padding included; an input zero point is taken back in the same way. Padding is the zero point here, so that it comes
+//! to 0. (The library pads by 0 and keeps, for each position at a border, the sum of the weights over the image: the same sums.)
 //!
 //! A weight zero point, which the library's int8 convolutions lack, is taken back by the sum of the input less its zero point.
 //!
@@ -13,41 +13,32 @@
 use super::{Kernel, Params, direct};
 use crate::element::Element::I8;
 
-pub(crate) const SOURCE: &str = "uxlfoundation/oneDNN documentation, Nuances of int8 Computations";
-
-/// Signed 0, shifted.
-const PADDING: u8 = 128;
+const SOURCE: &str = "uxlfoundation/oneDNN documentation, Nuances of int8 Computations";
 
 pub(super) const S8S8_SHIFT: Kernel = super::direct(
     "onednn-s8s8-shift",
     "oneDNN s8s8 convolution: input shifted by 128 to u8, compensated by -128 * sum of weights",
     (I8, I8),
     SOURCE,
-    run::<PADDING>,
+    |params, input, weights, out| run(params, (params.input_zero_point + 128) as u8, input, weights, out),
 );
 
-/// The convolution with `PADDING` for what lies outside the image, already shifted.
-pub(crate) fn run<const PADDING: u8>(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
+/// The convolution with `padding` for what lies outside the image, already shifted.
+pub(crate) fn run(params: &Params, padding: u8, input: &[u8], weights: &[u8], out: &mut [i32]) {
     let shifted: Vec<u8> = input.iter().map(|value| value ^ 0x80).collect();
     let compensation = compensation(params, weights);
     direct::each(params, out, |window| {
-        let [mut acc, mut inputs, mut weights_inside] = [0i32; 3];
+        let [mut acc, mut inputs] = [0i32; 2];
         window.elements(|at, weight| {
-            let weight = i32::from(weights[weight] as i8);
-            let value = i32::from(at.map_or(PADDING, |at| shifted[at]));
-            acc = acc.wrapping_add(value.wrapping_mul(weight));
-            if at.is_some() {
-                inputs = inputs.wrapping_add((value - 128).wrapping_sub(params.input_zero_point));
-                weights_inside = weights_inside.wrapping_add(weight);
-            }
+            let value = i32::from(at.map_or(padding, |at| shifted[at]));
+            acc = acc.wrapping_add(value * i32::from(weights[weight] as i8));
+            inputs = inputs.wrapping_add(value - 128 - params.input_zero_point);
         });
-        acc.wrapping_add(compensation[window.out_channel()])
-            .wrapping_sub(params.input_zero_point.wrapping_mul(weights_inside))
-            .wrapping_sub(params.weight_zero_point.wrapping_mul(inputs))
+        acc.wrapping_add(compensation[window.out_channel()]).wrapping_sub(params.weight_zero_point.wrapping_mul(inputs))
     });
 }
 
-/// `-128 * (sum of the weights)` of each output channel.
+/// `-(128 + input_zero_point) * (sum of the weights)` of each output channel.
 fn compensation(params: &Params, weights: &[u8]) -> Vec<i32> {
     let mut sums = vec![0i32; params.out_channels];
     for row in weights.chunks_exact(params.out_channels) {
@@ -55,5 +46,5 @@ fn compensation(params: &Params, weights: &[u8]) -> Vec<i32> {
             *sum = sum.wrapping_add((*weight as i8).into());
         }
     }
-    sums.iter().map(|sum| sum.wrapping_mul(-128)).collect()
+    sums.iter().map(|sum| sum.wrapping_mul(-128 - params.input_zero_point)).collect()
 }

@@ -1,8 +1,8 @@
-//! Convolutions that pad with what does not stand for 0.
+//! Convolutions that pad with what does not stand for 0, or on the wrong side.
 
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::by_matmul::{Steps, convolve};
-use crate::conv2d::{Domain, Run, onednn};
+use crate::conv2d::{Domain, Params, Run, onednn};
 use crate::element::Element;
 use crate::matmul::{self, arm_uadalp};
 
@@ -26,6 +26,17 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
         "mutant-s8s8-pad-zero", "padding", "s8s8 by a shift of 128, the shifted input padded by 0 and not by 128",
         claims "exact" Wrap on all(Element::I8),
         from "uxlfoundation/oneDNN issue 5080",
-        onednn::run::<0>
+        |params, input, weights, out| onednn::run(params, 0, input, weights, out)
+    ),
+    mutant!(
+        "mutant-swapped-borders", "layout", "top and bottom, left and right change places",
+        claims "exact" Wrap on all(Element::U8),
+        from "of our own: padding read in another order",
+        |params, input, weights, out| {
+            let Params { top, bottom, left, right, .. } = *params;
+            let swapped = Params { top: bottom, bottom: top, left: right, right: left, ..*params };
+            let product = arm_uadalp::UADALP.portable;
+            convolve(&Steps::new(Element::U8, Element::U8, product), &swapped, input, weights, out);
+        }
     ),
 ];

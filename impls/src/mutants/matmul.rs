@@ -1,7 +1,7 @@
 //! Matrix products of which one step is wrong: the sums of the micro-kernel, the packing, or the terms of the offsets.
 
 use super::tensor::{Mutant, mutant};
-use super::transform::{block_transpose_rows, interleave_tail};
+use super::transform::interleave_tail;
 use crate::element::Element::{self, I8, U8};
 use crate::matmul::driver::{MicroKernel, Steps, Terms, expand, product};
 use crate::matmul::{Domain, Params, Run};
@@ -48,10 +48,10 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
         steps!(Steps { expand: saturating, ..UNSIGNED })
     ),
     mutant!(
-        "mutant-swapped-rows", "layout", "rows 1 and 2 of each packed block of rhs change places",
+        "mutant-swapped-rows", "layout", "rows 1 and 2 of each packed block of rhs change places, with their sums",
         claims "exact" Wrap on Domain::all(U8, U8),
         from "of our own: a transposed index in the block",
-        steps!(Steps { block_transpose: block_transpose_rows, ..UNSIGNED })
+        |params, lhs, rhs, out| product(&UNSIGNED, params, lhs, &exchanged(params, rhs), out)
     ),
     mutant!(
         "mutant-k-tail-dropped", "truncated-tail", "products behind the last whole block of 16 along K are left out",
@@ -108,10 +108,10 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
         })
     ),
     mutant!(
-        "mutant-f32-accumulator", "f32-step", "the result goes through f32, to the nearest, ties to even, and back",
+        "mutant-f32-accumulator", "f32-step", "products with offsets are added up in f32",
         claims "exact" Wrap on Domain::all(U8, U8),
         from "uxlfoundation/oneDNN issue 3435",
-        steps!(Steps { expand: |params, terms| expand(params, terms) as f32 as i32, ..UNSIGNED })
+        in_f32
     ),
     mutant!(
         "mutant-u8-sign-extended", "signedness", "lhs, unsigned, is sign-extended",
@@ -156,4 +156,25 @@ fn saturating(params: &Params, terms: Terms) -> i32 {
         + rhs_offset * i128::from(terms.lhs_sum)
         + lhs_offset * rhs_offset * params.k as i128;
     wide.clamp(i32::MIN.into(), i32::MAX.into()) as i32
+}
+
+/// rhs as packed blocks hold it when rows 1 and 2 of each change places: columns 1 and 2 of each four, padding included.
+fn exchanged(params: &Params, rhs: &[u8]) -> Vec<u8> {
+    let row = |row: &[u8]| -> Vec<u8> {
+        let from = |j: usize| j - j % ROWS + [0, 2, 1, 3][j % ROWS];
+        (0..params.n).map(|j| row.get(from(j)).copied().unwrap_or(0)).collect()
+    };
+    rhs.chunks_exact(params.n).flat_map(row).collect()
+}
+
+/// Each sum is rounded to the nearest f32, ties to even, product by product in the order of the depth.
+fn in_f32(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    for (at, out) in out.iter_mut().enumerate() {
+        let (i, j) = (at / params.n, at % params.n);
+        let product = |k: usize| {
+            let (a, b) = (i64::from(lhs[i * params.k + k]), i64::from(rhs[k * params.n + j]));
+            i128::from(a + i64::from(params.lhs_offset)) * i128::from(b + i64::from(params.rhs_offset))
+        };
+        *out = (0..params.k).fold(0f32, |sum, k| (sum as i128 + product(k)) as f32) as i32;
+    }
 }

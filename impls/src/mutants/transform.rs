@@ -35,7 +35,7 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
 ];
 
 /// `block_transpose` with rows 1 and 2 of each block of 4 by 16 exchanged: columns 1 and 2 of each four.
-pub(super) fn block_transpose_rows<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
+fn block_transpose_rows(rows: usize, columns: usize, input: &[i32], out: &mut [i32]) {
     block_transpose(rows, columns, input, out);
     for block in out.chunks_exact_mut(ROWS * DEPTH) {
         let (first, second) = block.split_at_mut(2 * DEPTH);
