@@ -5,8 +5,17 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bounds;
+pub mod conv2d;
+pub mod dot;
 pub mod fpm;
 pub mod instruction;
+pub mod matmul;
 pub mod names;
+pub mod pair_sum;
+pub mod requantize;
 pub mod rounding;
+pub mod scheme;
+pub mod shape;
+pub mod transform;
 pub mod word;

@@ -95,6 +95,15 @@ impl Overflow {
         }
     }
 
+    /// [`Overflow::fit`] in int32.
+    #[inline]
+    pub fn fit_int32(self, v: i128) -> Option<i32> {
+        match i32::try_from(v) {
+            Ok(v) => Some(v),
+            Err(_) => self.fit(INT32, v).map(|v| v as i32),
+        }
+    }
+
     /// [`Overflow::fit`] on big integers.
     pub fn fit_exact(self, word: Word, v: &Integer) -> Option<Integer> {
         match self {

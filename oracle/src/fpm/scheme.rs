@@ -3,8 +3,8 @@
 use super::fast::{self, Fast};
 use super::steps::{Exponent, Multiplier, Step};
 use super::{Parameters, exact};
-use crate::names::{UnknownName, unknown};
 use crate::rounding::RoundingRule::{self, *};
+use crate::scheme::Registered;
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
@@ -24,12 +24,16 @@ pub struct Definition {
 }
 
 /// A definition with the policy for results that do not fit.
-#[derive(Clone, Copy, Debug)]
-pub struct Scheme {
-    /// The mathematics.
-    pub definition: &'static Definition,
-    /// What becomes of results that do not fit.
-    pub overflow: Overflow,
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+impl Registered for &'static Definition {
+    fn all() -> impl Iterator<Item = Self> {
+        DEFINITIONS.iter()
+    }
+
+    fn name(self) -> &'static str {
+        self.name
+    }
 }
 
 /// The values of a scheme at one input.
@@ -259,32 +263,10 @@ impl Definition {
 }
 
 impl Scheme {
-    /// The scheme `NAME` or `NAME:POLICY`; the policy is out-of-domain where none is given.
-    pub fn parse(text: &str) -> Result<Self, UnknownName> {
-        let (name, policy) = text.split_once(':').unwrap_or((text, Overflow::OutOfDomain.name()));
-        let overflow = Overflow::ALL
-            .into_iter()
-            .find(|o| o.name() == policy)
-            .ok_or_else(|| unknown("overflow policy", policy, Overflow::ALL.map(Overflow::name)))?;
-        let definition = DEFINITIONS
-            .iter()
-            .find(|d| d.name == name)
-            .ok_or_else(|| unknown("scheme", name, DEFINITIONS.iter().map(|d| d.name)))?;
-        Ok(Self { definition, overflow })
-    }
-
     /// The single rounding by `rule`, as a scheme.
     pub fn single(rule: RoundingRule, overflow: Overflow) -> Self {
         let definition = DEFINITIONS.iter().find(|d| d.name == rule.name());
         Self { definition: definition.expect("every rule is a scheme"), overflow }
-    }
-
-    /// `NAME:POLICY`, or `NAME` alone where results that do not fit are out of domain.
-    pub fn label(&self) -> String {
-        match self.overflow {
-            Overflow::OutOfDomain => self.definition.name.to_owned(),
-            policy => format!("{}:{}", self.definition.name, policy.name()),
-        }
     }
 
     /// The exact result by big rationals, or nothing when the input is out of domain.

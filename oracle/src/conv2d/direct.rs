@@ -1,0 +1,73 @@
+//! Direct convolution by exact sums: what lies outside the image is left out, and no patch is gathered.
+
+use super::Convolution;
+use super::patch::{Pixel, pixels};
+use crate::matmul::width::{Extremes, Width, Work, add_row, narrowest, shifted};
+use crate::shape::ShapeError;
+use crate::word::Overflow;
+
+/// The exact convolution of an input and weights of checked lengths.
+pub(super) fn convolve(
+    p: &Convolution,
+    overflow: Overflow,
+    input: &[i32],
+    weights: &[i32],
+) -> Result<Vec<Option<i32>>, ShapeError> {
+    let extremes = [Extremes::of(input), Extremes::of(weights)];
+    narrowest(extremes, p.offsets(), p.depth(), Direct { p, overflow, input, weights })
+}
+
+struct Direct<'a> {
+    p: &'a Convolution,
+    overflow: Overflow,
+    input: &'a [i32],
+    weights: &'a [i32],
+}
+
+impl Work for Direct<'_> {
+    type Output = Result<Vec<Option<i32>>, ShapeError>;
+
+    fn run<W: Width>(self) -> Self::Output {
+        let [of_input, of_weights] = self.p.offsets();
+        let (input, weights) = (shifted::<W>(self.input, of_input), shifted::<W>(self.weights, of_weights));
+        let mut sums = vec![W::Sum::default(); self.p.out_channels];
+        let mut out = Vec::new();
+        for pixel in pixels(self.p)? {
+            sums.fill(W::Sum::default());
+            add_taps::<W>(self.p, pixel, &input, &weights, &mut sums);
+            out.extend(sums.iter().map(|sum| self.overflow.fit_int32((*sum).into())));
+        }
+        Ok(out)
+    }
+}
+
+/// Adds all products of one pixel to the sums of its output channels.
+fn add_taps<W: Width>(
+    p: &Convolution,
+    pixel: Pixel,
+    input: &[W::Element],
+    weights: &[W::Element],
+    sums: &mut [W::Sum],
+) {
+    let (channels, group) = (p.group_channels(), p.out_channels / p.groups);
+    let taps = weights.chunks_exact(channels * p.out_channels);
+    for (tap, weights) in taps.enumerate() {
+        let Some((row, column)) = p.pixel(pixel.at, (tap / p.kernel_w, tap % p.kernel_w)) else { continue };
+        let at = ((pixel.batch * p.height + row) * p.width + column) * p.channels;
+        let input = &input[at..at + p.channels];
+        for (c, weights) in weights.chunks_exact(p.out_channels).enumerate() {
+            if group == 1 {
+                // Depthwise: each output channel has an input channel of its own.
+                let input = input.iter().skip(c).step_by(channels);
+                for ((sum, l), r) in sums.iter_mut().zip(input).zip(weights) {
+                    *sum += W::product(*l, *r);
+                }
+                continue;
+            }
+            let groups = sums.chunks_exact_mut(group).zip(weights.chunks_exact(group)).enumerate();
+            for (g, (sums, weights)) in groups {
+                add_row::<W>(sums, input[g * channels + c], weights);
+            }
+        }
+    }
+}

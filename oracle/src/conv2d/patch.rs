@@ -1,0 +1,32 @@
+//! What one output sees of the input.
+
+use super::Convolution;
+use crate::shape::ShapeError;
+
+/// An image and a place in its output.
+#[derive(Clone, Copy)]
+pub(super) struct Pixel {
+    pub(super) batch: usize,
+    pub(super) at: (usize, usize),
+}
+
+/// Every pixel of the output, in its order.
+pub(super) fn pixels(p: &Convolution) -> Result<impl Iterator<Item = Pixel> + use<>, ShapeError> {
+    let (rows, columns) = p.output()?;
+    Ok((0..p.batches)
+        .flat_map(move |batch| (0..rows).flat_map(move |y| (0..columns).map(move |x| Pixel { batch, at: (y, x) }))))
+}
+
+/// The raw elements under the filter for one group, in im2col order; outside the image the zero point.
+pub(super) fn gather(p: &Convolution, input: &[i32], pixel: Pixel, group: usize, patch: &mut [i32]) {
+    let channels = p.group_channels();
+    for (tap, patch) in patch.chunks_exact_mut(channels).enumerate() {
+        match p.pixel(pixel.at, (tap / p.kernel_w, tap % p.kernel_w)) {
+            Some((row, column)) => {
+                let at = ((pixel.batch * p.height + row) * p.width + column) * p.channels + group * channels;
+                patch.copy_from_slice(&input[at..at + channels]);
+            }
+            None => patch.fill(p.input_zero_point),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Dot-product steps: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32, as one instruction or one short
+//! sequence computes it. A batch is any number of steps, one behind the other.
+
+use crate::pair_sum::PairSum;
+use crate::scheme::Registered;
+use crate::shape::{self, ShapeError, broken};
+use crate::word::INT32;
+use rug::Integer;
+
+/// How the terms of a result are chosen and summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Terms {
+    /// So many adjacent elements.
+    Adjacent(usize),
+    /// Two adjacent elements of each half of 16, meeting across the halves in the lane given, or all exact.
+    Halves(Option<PairSum>),
+    /// Four adjacent elements, two and two in 16-bit lanes.
+    AdjacentPairs(PairSum),
+    /// Rows of 8: result `2r + c` is that of row r of `a` and row c of `b`.
+    Outer,
+    /// Set bits that two adjacent bytes of `a` and `b` share, counted modulo 2^16.
+    Popcount,
+}
+
+/// A mathematical definition of one dot-product step.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Document and section, or repository and file.
+    pub source: &'static str,
+    /// Accumulators, and results, of one step.
+    pub results: usize,
+    /// Elements of each operand of one step.
+    pub elements: usize,
+    /// Which terms are summed, and how.
+    pub terms: Terms,
+}
+
+const SEED: &str = "TVM RFC quantized convolution for armv8, convolution core algorithm";
+
+/// Every scheme.
+pub static DEFINITIONS: &[Definition] = &[
+    Definition {
+        name: "products-1",
+        summary: "acc[i] + a[i]*b[i]",
+        source: "Arm ARM, SMLAL, UMLAL",
+        results: 1,
+        elements: 1,
+        terms: Terms::Adjacent(1),
+    },
+    Definition {
+        name: "products-2",
+        summary: "acc[i] plus two adjacent products",
+        source: "Intel SDM, VPDPWSSD, PMADDWD",
+        results: 1,
+        elements: 2,
+        terms: Terms::Adjacent(2),
+    },
+    Definition {
+        name: "products-4",
+        summary: "acc[i] plus four adjacent products",
+        source: "Arm ARM, UDOT, SDOT; Intel SDM, VPDPBUSD; PTX ISA, dp4a",
+        results: 1,
+        elements: 4,
+        terms: Terms::Adjacent(4),
+    },
+    Definition {
+        name: "products-4-halves",
+        summary: "acc[i] plus products 2i, 2i+1, 8+2i, 9+2i of each 16 (umull, uadalp, umull2, uadalp)",
+        source: SEED,
+        results: 4,
+        elements: 16,
+        terms: Terms::Halves(None),
+    },
+    Definition {
+        name: "products-4-halves-u16-wrap",
+        summary: "pairs (2i, 8+2i) and (2i+1, 9+2i) in unsigned 16-bit lanes first (umull, umlal2, uadalp)",
+        source: SEED,
+        results: 4,
+        elements: 16,
+        terms: Terms::Halves(Some(PairSum::WrapUnsigned)),
+    },
+    Definition {
+        name: "products-4-halves-s16-wrap",
+        summary: "pairs (2i, 8+2i) and (2i+1, 9+2i) in signed 16-bit lanes first (smull, smlal2, sadalp)",
+        source: SEED,
+        results: 4,
+        elements: 16,
+        terms: Terms::Halves(Some(PairSum::WrapSigned)),
+    },
+    Definition {
+        name: "products-4-s16-saturate",
+        summary: "pairs (4i, 4i+1) and (4i+2, 4i+3) each saturated to signed 16 bits first",
+        source: "Intel SDM, VPMADDUBSW, VPMADDWD by ones, VPADDD",
+        results: 1,
+        elements: 4,
+        terms: Terms::AdjacentPairs(PairSum::Saturate),
+    },
+    Definition {
+        name: "products-8-outer",
+        summary: "acc[2r+c] plus eight products of row r of a and row c of b, 2 by 2",
+        source: "Arm ARM, UMMLA, SMMLA",
+        results: 4,
+        elements: 16,
+        terms: Terms::Outer,
+    },
+    Definition {
+        name: "popcount-2",
+        summary: "(acc[i] + bits shared by two adjacent bytes) modulo 2^16, unsigned",
+        source: "Arm ARM, AND, CNT, UADALP",
+        results: 8,
+        elements: 16,
+        terms: Terms::Popcount,
+    },
+];
+
+/// A definition with the policy for results that do not fit in int32.
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+impl Registered for &'static Definition {
+    fn all() -> impl Iterator<Item = Self> {
+        DEFINITIONS.iter()
+    }
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+impl Definition {
+    /// Elements of each operand of a batch of `results`, or the argument that cannot be.
+    pub fn check(&self, results: usize) -> Result<usize, ShapeError> {
+        shape::positive(&[("acc", results)])?;
+        shape::elements("acc", &[results])?;
+        if !results.is_multiple_of(self.results) {
+            let rule = format!("{results} are no multiple of {}, the results of one step", self.results);
+            return Err(broken("acc", rule));
+        }
+        shape::elements("a", &[results / self.results, self.elements])
+    }
+
+    fn check_operands(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<(), ShapeError> {
+        let elements = self.check(acc.len())?;
+        for (argument, values) in [("a", a), ("b", b)] {
+            shape::length(argument, values.len(), elements)?;
+            let no_byte = values.iter().find(|v| !(0..=255).contains(*v));
+            if let (Terms::Popcount, Some(v)) = (self.terms, no_byte) {
+                return Err(broken(argument, format!("{v} is no u8, which `{}` takes", self.name)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of `a` and `b` that make result `i` of a step, in groups: each group is summed in one lane.
+    fn groups(&self, i: usize) -> Vec<Vec<(usize, usize)>> {
+        let group = |elements: &[usize]| elements.iter().map(|k| (*k, *k)).collect();
+        match self.terms {
+            Terms::Adjacent(n) => vec![group(&Vec::from_iter(n * i..n * (i + 1)))],
+            Terms::Popcount => vec![group(&[2 * i, 2 * i + 1])],
+            Terms::Halves(_) => vec![group(&[2 * i, 8 + 2 * i]), group(&[2 * i + 1, 9 + 2 * i])],
+            Terms::AdjacentPairs(_) => vec![group(&[4 * i, 4 * i + 1]), group(&[4 * i + 2, 4 * i + 3])],
+            Terms::Outer => vec![(0..8).map(|k| (8 * (i / 2) + k, 8 * (i % 2) + k)).collect()],
+        }
+    }
+}
+
+impl Scheme {
+    /// The 16-bit lane in which two products meet, where the scheme has one.
+    pub fn pair(&self) -> Option<PairSum> {
+        match self.definition.terms {
+            Terms::Halves(pair) => pair,
+            Terms::AdjacentPairs(pair) => Some(pair),
+            Terms::Adjacent(_) | Terms::Outer | Terms::Popcount => None,
+        }
+    }
+
+    /// `a[0]*b[0] + a[1]*b[1]` as the scheme sums one pair, for operands whose sum fits in int32, as it does for 8 bits; the exact
+    /// sum where the scheme has no 16-bit lane. In a loop over very many, take [`Scheme::pair`] out of the loop.
+    #[inline(always)]
+    pub fn pair_sum(&self, a: [i32; 2], b: [i32; 2]) -> i32 {
+        match self.pair() {
+            Some(pair) => pair.of_narrow(a, b),
+            None => a[0].wrapping_mul(b[0]).wrapping_add(a[1].wrapping_mul(b[1])),
+        }
+    }
+
+    /// Each result by big integers, straight from the definition; nothing where it is out of domain.
+    pub fn exact(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
+        self.definition.check_operands(acc, a, b)?;
+        let steps = acc.chunks(self.definition.results);
+        let operands = a.chunks(self.definition.elements).zip(b.chunks(self.definition.elements));
+        let one = |acc: &i32, i: usize, a: &[i32], b: &[i32]| {
+            let groups = self.definition.groups(i);
+            let sum: Integer = groups.iter().map(|group| self.group_exact(group, a, b)).sum();
+            let result = sum + *acc;
+            match self.definition.terms {
+                Terms::Popcount => Some(PairSum::WrapUnsigned.exact(&result)),
+                _ => self.overflow.fit_exact(INT32, &result),
+            }
+        };
+        let step = |(acc, (a, b)): (&[i32], (&[i32], &[i32]))| {
+            acc.iter().enumerate().map(|(i, acc)| one(acc, i, a, b)).collect::<Vec<_>>()
+        };
+        Ok(steps.zip(operands).flat_map(step).collect())
+    }
+
+    fn group_exact(&self, group: &[(usize, usize)], a: &[i32], b: &[i32]) -> Integer {
+        if self.definition.terms == Terms::Popcount {
+            let shared =
+                |bit: u32| group.iter().filter(|(i, j)| (a[*i] >> bit) % 2 == 1 && (b[*j] >> bit) % 2 == 1).count();
+            return Integer::from((0..8).map(shared).sum::<usize>());
+        }
+        let sum: Integer = group.iter().map(|(i, j)| Integer::from(a[*i]) * b[*j]).sum();
+        self.pair().map_or(sum.clone(), |pair| pair.exact(&sum))
+    }
+
+    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where it is out of domain.
+    pub fn expected(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
+        self.definition.check_operands(acc, a, b)?;
+        let Definition { results, elements, terms, .. } = *self.definition;
+        let mut out = Vec::with_capacity(acc.len());
+        let operands = a.chunks_exact(elements).zip(b.chunks_exact(elements));
+        for (acc, (a, b)) in acc.chunks_exact(results).zip(operands) {
+            for (i, acc) in acc.iter().enumerate() {
+                let sum = i128::from(*acc) + terms.sum(i, a, b);
+                out.push(match terms {
+                    Terms::Popcount => Some((sum & 0xFFFF) as i32),
+                    _ => self.overflow.fit_int32(sum),
+                });
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// A product of int32 fits in 64 bits, the sum of several may not.
+fn products<'a>(a: &'a [i32], b: &'a [i32]) -> impl Iterator<Item = i128> + use<'a> {
+    a.iter().zip(b).map(|(a, b)| i128::from(i64::from(*a) * i64::from(*b)))
+}
+
+impl Terms {
+    /// What result `i` of one step adds to its accumulator, in machine integers.
+    fn sum(self, i: usize, a: &[i32], b: &[i32]) -> i128 {
+        let pair = |lane: PairSum, [k, l]: [usize; 2]| i128::from(lane.of([a[k], a[l]], [b[k], b[l]]));
+        match self {
+            Self::Adjacent(n) => products(&a[n * i..][..n], &b[n * i..][..n]).sum(),
+            Self::Halves(None) => {
+                let half = |from: usize| products(&a[from + 2 * i..][..2], &b[from + 2 * i..][..2]).sum::<i128>();
+                half(0) + half(8)
+            }
+            Self::Halves(Some(lane)) => pair(lane, [2 * i, 2 * i + 8]) + pair(lane, [2 * i + 1, 2 * i + 9]),
+            Self::AdjacentPairs(lane) => pair(lane, [4 * i, 4 * i + 1]) + pair(lane, [4 * i + 2, 4 * i + 3]),
+            Self::Outer => products(&a[i / 2 * 8..][..8], &b[i % 2 * 8..][..8]).sum(),
+            Self::Popcount => [2 * i, 2 * i + 1].iter().map(|k| i128::from((a[*k] & b[*k]).count_ones())).sum(),
+        }
+    }
+}

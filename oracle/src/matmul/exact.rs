@@ -1,0 +1,49 @@
+//! One element of a matrix product on big integers.
+
+use super::{BLOCK, Narrow, Scheme};
+use crate::pair_sum::PairSum;
+use crate::word::INT32;
+use rug::Integer;
+
+/// Raw elements of lhs and rhs along the depth.
+pub(crate) type Terms = Vec<(i32, i32)>;
+
+/// The result of one row and one column: the exact sum, changed by what each narrow lane changes.
+pub(crate) fn element(scheme: &Scheme, terms: &[(i32, i32)], [lhs_offset, rhs_offset]: [i64; 2]) -> Option<Integer> {
+    let exact: Integer =
+        terms.iter().map(|(l, r)| (Integer::from(*l) + lhs_offset) * (Integer::from(*r) + rhs_offset)).sum();
+    let changed = match scheme.definition.narrow {
+        None => exact,
+        Some(Narrow::Pairs { apart, sum }) => exact + pairs(terms, apart, sum),
+        Some(Narrow::Quads) => exact - terms.iter().map(product).sum::<Integer>() + quads(terms),
+    };
+    scheme.overflow.fit_exact(INT32, &changed)
+}
+
+fn product((l, r): &(i32, i32)) -> Integer {
+    Integer::from(*l) * *r
+}
+
+/// Sum over pairs of (sum in its lane - true sum).
+fn pairs(terms: &[(i32, i32)], apart: usize, sum: PairSum) -> Integer {
+    let mut change = Integer::new();
+    for block in terms.chunks(BLOCK) {
+        for first in (0..BLOCK).filter(|k| (k / apart).is_multiple_of(2)) {
+            let raw = |k: usize| block.get(k).map_or_else(Integer::new, product);
+            let pair = raw(first) + raw(first + apart);
+            change += sum.exact(&pair) - pair;
+        }
+    }
+    change
+}
+
+/// The four lanes behind the last block, added modulo 2^32.
+fn quads(terms: &[(i32, i32)]) -> Integer {
+    let mut lanes = [const { Integer::new() }; 4];
+    for block in terms.chunks(BLOCK) {
+        for (lane, quad) in lanes.iter_mut().zip(block.chunks(4)) {
+            *lane = INT32.saturate_exact(&(quad.iter().map(product).sum::<Integer>() + &*lane));
+        }
+    }
+    INT32.wrap_exact(&lanes.iter().sum())
+}

@@ -1,0 +1,173 @@
+//! Integer matrix multiplication: `out[i,j] = sum over k of (lhs[i,k] + lhs_offset) * (rhs[k,j] + rhs_offset)`, and what
+//! becomes of it where products pass through narrow lanes.
+//!
+//! Source of the operation: gemmlowp doc/low-precision.md (seed 5), steps 1 to 3. lhs is `[M, K]`, rhs `[K, N]`, the result
+//! `[M, N]`, all row-major.
+
+mod exact;
+mod lanes;
+pub(crate) mod width;
+
+use crate::pair_sum::PairSum;
+use crate::scheme::Registered;
+use crate::shape::{self, ShapeError};
+use rug::Integer;
+use width::Extremes;
+
+pub(crate) use exact::{Terms, element};
+pub(crate) use lanes::{Columns, Lanes};
+
+/// Elements of a block of the depth: one vector of bytes. A last block that is not full is padded with raw zeros.
+pub const BLOCK: usize = 16;
+
+/// Shape and offsets of one matrix product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Product {
+    /// Rows of lhs and of the result.
+    pub m: usize,
+    /// Columns of rhs and of the result.
+    pub n: usize,
+    /// Depth: columns of lhs, rows of rhs.
+    pub k: usize,
+    /// Added to each element of lhs.
+    pub lhs_offset: i32,
+    /// Added to each element of rhs.
+    pub rhs_offset: i32,
+}
+
+/// The narrow lanes that raw products (without offsets) pass through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Narrow {
+    /// In each [`BLOCK`] the products of two elements meet in a 16-bit lane.
+    Pairs {
+        /// How far apart the two are: 1 (elements 2j and 2j+1) or 8 (elements j and j+8).
+        apart: usize,
+        /// What becomes of their sum.
+        sum: PairSum,
+    },
+    /// Four int32 lanes from block to block; each adds the exact sum of an adjacent quad and saturates. The lanes are added
+    /// modulo 2^32 at the end.
+    Quads,
+}
+
+/// A mathematical definition of matrix multiplication, and of convolution over the depth of im2col.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Document and section, or repository and file.
+    pub source: &'static str,
+    /// The lanes that the raw products pass through; the offset terms are added exactly. `None`: the whole sum is exact.
+    pub narrow: Option<Narrow>,
+}
+
+/// Every scheme.
+pub static DEFINITIONS: &[Definition] = &[
+    Definition {
+        name: "exact",
+        summary: "the sum of products of offset elements, in unbounded integers",
+        source: "google/gemmlowp doc/low-precision.md, the low-precision paradigm, steps 1 to 3",
+        narrow: None,
+    },
+    Definition {
+        name: "pairs-u16-wrap",
+        summary: "raw products of k and k+8 summed in an unsigned 16-bit lane, wrapping",
+        source: "TVM RFC quantized convolution for armv8, convolution core algorithm: \"umull, umlal2, uadalp\"",
+        narrow: Some(Narrow::Pairs { apart: 8, sum: PairSum::WrapUnsigned }),
+    },
+    Definition {
+        name: "pairs-s16-wrap",
+        summary: "raw products of k and k+8 summed in a signed 16-bit lane, wrapping",
+        source: "TVM RFC quantized convolution for armv8, convolution core algorithm: \"smull, smlal2, sadalp\"",
+        narrow: Some(Narrow::Pairs { apart: 8, sum: PairSum::WrapSigned }),
+    },
+    Definition {
+        name: "pairs-s16-saturate",
+        summary: "adjacent raw products summed and saturated to signed 16 bits",
+        source: "Intel SDM, VPMADDUBSW",
+        narrow: Some(Narrow::Pairs { apart: 1, sum: PairSum::Saturate }),
+    },
+    Definition {
+        name: "quads-32-saturate",
+        summary: "sums of adjacent quads of raw products added to int32 lanes with saturation, the lanes added wrapping",
+        source: "Intel SDM, VPDPBUSDS",
+        narrow: Some(Narrow::Quads),
+    },
+];
+
+/// A definition with the policy for results that do not fit in int32.
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+impl Registered for &'static Definition {
+    fn all() -> impl Iterator<Item = Self> {
+        DEFINITIONS.iter()
+    }
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+impl Product {
+    /// Elements of lhs, rhs and the result, or the argument that cannot be.
+    pub fn check(&self) -> Result<[usize; 3], ShapeError> {
+        shape::positive(&[("m", self.m), ("n", self.n), ("k", self.k)])?;
+        Ok([
+            shape::elements("lhs", &[self.m, self.k])?,
+            shape::elements("rhs", &[self.k, self.n])?,
+            shape::elements("out", &[self.m, self.n])?,
+        ])
+    }
+
+    fn check_lengths(&self, lhs: &[i32], rhs: &[i32]) -> Result<usize, ShapeError> {
+        let [of_lhs, of_rhs, outputs] = self.check()?;
+        shape::length("lhs", lhs.len(), of_lhs)?;
+        shape::length("rhs", rhs.len(), of_rhs)?;
+        Ok(outputs)
+    }
+
+    fn offsets(&self) -> [i64; 2] {
+        [self.lhs_offset.into(), self.rhs_offset.into()]
+    }
+}
+
+impl Scheme {
+    /// Each result by big integers, straight from the definition; nothing where it is out of domain.
+    pub fn exact(&self, p: &Product, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
+        let mut out = Vec::with_capacity(p.check_lengths(lhs, rhs)?);
+        for row in lhs.chunks_exact(p.k) {
+            for j in 0..p.n {
+                let terms: Terms = row.iter().zip(rhs.iter().skip(j).step_by(p.n)).map(|(l, r)| (*l, *r)).collect();
+                out.push(element(self, &terms, p.offsets()));
+            }
+        }
+        Ok(out)
+    }
+
+    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where it is out of domain.
+    pub fn expected(&self, p: &Product, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
+        let outputs = p.check_lengths(lhs, rhs)?;
+        let (of_lhs, of_rhs) = (Extremes::of(lhs), Extremes::of(rhs));
+        let Some(narrow) = self.narrow_for(of_lhs, of_rhs, p.k) else {
+            return Ok(width::matrix_product(p, lhs, rhs, self.overflow));
+        };
+        let columns = Columns { matrix: rhs, stride: p.n, first: 0, len: p.n };
+        let lanes = Lanes::new(narrow, self.overflow, columns, p.offsets(), width::bound(of_lhs, of_rhs, [0, 0], 2));
+        let mut out = vec![None; outputs];
+        for (row, out) in lhs.chunks_exact(p.k).zip(out.chunks_exact_mut(p.n)) {
+            lanes.row(row, out);
+        }
+        Ok(out)
+    }
+
+    /// The lanes in which these values can differ from the exact sum: where `k` raw products cannot leave int32, no lane of
+    /// quads saturates and their sum does not wrap.
+    pub(crate) fn narrow_for(&self, lhs: Extremes, rhs: Extremes, k: usize) -> Option<Narrow> {
+        match self.definition.narrow? {
+            Narrow::Quads if width::bound(lhs, rhs, [0, 0], k) <= i32::MAX as u128 => None,
+            narrow => Some(narrow),
+        }
+    }
+}

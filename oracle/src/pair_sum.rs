@@ -1,0 +1,53 @@
+//! The sum of two products in a 16-bit lane: what 8-bit dot products by multiply-long pass through on their way to 32 bits.
+
+use crate::word::Word;
+use rug::Integer;
+use rug::ops::RemRounding;
+
+const INT16: Word = Word { bits: 16 };
+
+/// What becomes of the sum in its lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PairSum {
+    /// Modulo 2^16, read as unsigned (UMULL, UMLAL2: Arm ARM).
+    WrapUnsigned,
+    /// Modulo 2^16, read as signed (SMULL, SMLAL2: Arm ARM).
+    WrapSigned,
+    /// The nearest signed 16-bit value (PMADDUBSW: Intel SDM).
+    Saturate,
+}
+
+impl PairSum {
+    /// A sum in the lane, on big integers.
+    pub fn exact(self, sum: &Integer) -> Integer {
+        match self {
+            Self::WrapUnsigned => Integer::from(sum).rem_euc(Integer::from(1) << 16u32),
+            Self::WrapSigned => INT16.wrap_exact(sum),
+            Self::Saturate => INT16.saturate_exact(sum),
+        }
+    }
+
+    /// `a[0]*b[0] + a[1]*b[1]` in the lane. Any int32 operands: a wrap to 32 bits keeps the low 16, and the one sum that
+    /// leaves 64 bits, 2^63, saturates all the same.
+    #[inline]
+    pub fn of(self, a: [i32; 2], b: [i32; 2]) -> i32 {
+        match self {
+            Self::Saturate => {
+                let product = |i: usize| i64::from(a[i]) * i64::from(b[i]);
+                product(0).saturating_add(product(1)).clamp(i16::MIN.into(), i16::MAX.into()) as i32
+            }
+            _ => self.of_narrow(a, b),
+        }
+    }
+
+    /// [`PairSum::of`] where the sum fits in int32, as it does for operands of 8 bits. Vectorises.
+    #[inline(always)]
+    pub fn of_narrow(self, a: [i32; 2], b: [i32; 2]) -> i32 {
+        let sum = a[0].wrapping_mul(b[0]).wrapping_add(a[1].wrapping_mul(b[1]));
+        match self {
+            Self::WrapUnsigned => sum & 0xFFFF,
+            Self::WrapSigned => sum << 16 >> 16,
+            Self::Saturate => sum.clamp(i16::MIN.into(), i16::MAX.into()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Requantization: `clamp(scaled(acc + bias) + zero_point, min, max)`, where `scaled` is a fixed point multiply, or the integer
+//! fraction of gemmlowp's legacy paradigm. Each step is fitted to int32 by the scheme's policy.
+
+use crate::fpm::{self, Parameters as Multiply};
+use crate::rounding::RoundingRule::TowardNegative;
+use crate::scheme::Registered;
+use crate::shape::{self, ShapeError, broken};
+use crate::word::INT32;
+use rug::{Integer, Rational};
+use std::ops::RangeInclusive;
+
+/// Parameters of one batch. Element `i` is of channel `i % channels.len()`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Multiplier and shift (positive = left), one, or one a channel. For `legacy` the multiplier is the integer
+    /// `result_mult_int`, and the shift is `-result_shift`.
+    pub channels: Vec<(i32, i32)>,
+    /// Added to the accumulator first, one a channel: a bias, or `result_offset`.
+    pub bias: Vec<i32>,
+    /// Added behind the multiplication.
+    pub zero_point: i32,
+    /// Smallest result.
+    pub min: i32,
+    /// Largest result.
+    pub max: i32,
+}
+
+/// How the biased accumulator is scaled.
+#[derive(Clone, Copy, Debug)]
+pub enum Definition {
+    /// By a scheme of fixed point multiply, Q0.31, under the same policy.
+    Fpm(&'static fpm::Definition),
+    /// `v * multiplier / 2^-shift` rounded half up. The product plus `2^(-shift - 1)` is fitted before the shift; shift 0 adds
+    /// nothing. Source: google/gemmlowp doc/low-precision.md (seed 5), the legacy low-precision paradigm, (1);
+    /// public/output_stages.h OutputStageQuantizeDownInt32ToUint8Scale.
+    Legacy,
+}
+
+/// A definition with the policy for every step that does not fit in int32. Named as the scheme of fixed point multiply, or
+/// `legacy`.
+pub type Scheme = crate::scheme::Scheme<Definition>;
+
+impl Registered for Definition {
+    fn all() -> impl Iterator<Item = Self> {
+        fpm::scheme::DEFINITIONS.iter().map(Self::Fpm).chain([Self::Legacy])
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fpm(definition) => definition.name,
+            Self::Legacy => "legacy",
+        }
+    }
+}
+
+impl Definition {
+    /// Shifts that the definition takes.
+    pub fn shifts(self) -> RangeInclusive<i32> {
+        match self {
+            Self::Fpm(_) => -31..=31,
+            Self::Legacy => -31..=0,
+        }
+    }
+}
+
+impl Parameters {
+    /// Whether a batch of `len` can be, or the argument that cannot.
+    pub fn check(&self, definition: Definition, len: usize) -> Result<(), ShapeError> {
+        shape::elements("acc", &[len])?;
+        if self.channels.is_empty() {
+            return Err(broken("channels", "there must be at least one"));
+        }
+        shape::length("bias", self.bias.len(), self.channels.len())?;
+        let (name, shifts) = (definition.name(), definition.shifts());
+        if let Some((_, s)) = self.channels.iter().find(|(_, s)| !shifts.contains(s)) {
+            return Err(broken(
+                "shift",
+                format!("{s} is not in {} to {}, which `{name}` takes", shifts.start(), shifts.end()),
+            ));
+        }
+        if self.min > self.max {
+            return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
+        }
+        Ok(())
+    }
+
+    fn each<'a>(&'a self, acc: &'a [i32]) -> impl Iterator<Item = (i32, i32, (i32, i32))> + use<'a> {
+        acc.iter().zip(self.bias.iter().zip(&self.channels).cycle()).map(|(x, (bias, channel))| (*x, *bias, *channel))
+    }
+}
+
+impl Scheme {
+    /// Each result by rationals; nothing where a step is out of domain.
+    pub fn exact(&self, p: &Parameters, acc: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
+        p.check(self.definition, acc.len())?;
+        let fit = |v: &Integer| self.overflow.fit_exact(INT32, v);
+        let one = |(x, bias, channel)| {
+            let biased = fit(&(Integer::from(x) + bias))?;
+            let scaled = self.scaled_exact(biased, channel)?;
+            let placed = fit(&(scaled + p.zero_point))?;
+            Some(placed.clamp(&p.min, &p.max))
+        };
+        Ok(p.each(acc).map(one).collect())
+    }
+
+    fn scaled_exact(&self, v: Integer, (multiplier, shift): (i32, i32)) -> Option<Integer> {
+        match self.definition {
+            Definition::Fpm(definition) => {
+                definition.trace(self.overflow, v.to_i64()?, &Multiply::q31(multiplier, shift)).result
+            }
+            Definition::Legacy => {
+                // Half of the divisor where it is at least 2; a divisor of 1 has nothing to round.
+                let rounding = TowardNegative.round(&(Rational::from((1, 2)) << -shift));
+                let nudged = self.overflow.fit_exact(INT32, &(v * multiplier + rounding))?;
+                Some(TowardNegative.round(&(Rational::from(nudged) << shift)))
+            }
+        }
+    }
+
+    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where a step is out of domain.
+    pub fn expected(&self, p: &Parameters, acc: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
+        p.check(self.definition, acc.len())?;
+        let fit = |v: i64| self.overflow.fit_int32(v.into());
+        let one = |(x, bias, channel)| {
+            let biased = fit(i64::from(x) + i64::from(bias))?;
+            let scaled = self.scaled(biased, channel)?;
+            Some(fit(i64::from(scaled) + i64::from(p.zero_point))?.clamp(p.min, p.max))
+        };
+        Ok(p.each(acc).map(one).collect())
+    }
+
+    #[inline]
+    fn scaled(&self, v: i32, (multiplier, shift): (i32, i32)) -> Option<i32> {
+        match self.definition {
+            Definition::Fpm(definition) => {
+                let scheme = fpm::Scheme { definition, overflow: self.overflow };
+                scheme.fast(v.into(), &Multiply::q31(multiplier, shift)).map(|v| v as i32)
+            }
+            Definition::Legacy => {
+                // A product of int32 is at most 2^62 in magnitude, so 64 bits hold it with any rounding term.
+                let rounding = (1i64 << -shift) >> 1;
+                let nudged = i64::from(v) * i64::from(multiplier) + rounding;
+                Some(self.overflow.fit_int32(nudged.into())? >> -shift)
+            }
+        }
+    }
+}

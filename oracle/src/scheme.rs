@@ -1,0 +1,48 @@
+//! What a scheme is in every operation: a definition, and the policy for results that do not fit. Written `NAME` or `NAME:POLICY`.
+
+use crate::names::{UnknownName, unknown};
+use crate::word::Overflow;
+
+/// A definition that a registry holds.
+pub trait Registered: Copy + 'static {
+    /// Every definition of the operation.
+    fn all() -> impl Iterator<Item = Self>;
+    /// Name used everywhere.
+    fn name(self) -> &'static str;
+}
+
+/// A definition with the policy for results that do not fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheme<D> {
+    /// The mathematics.
+    pub definition: D,
+    /// What becomes of results that do not fit.
+    pub overflow: Overflow,
+}
+
+impl<D: Registered> Scheme<D> {
+    /// The scheme `NAME` or `NAME:POLICY`; the policy is out-of-domain where none is given.
+    pub fn parse(text: &str) -> Result<Self, UnknownName> {
+        let (name, policy) = text.split_once(':').unwrap_or((text, Overflow::OutOfDomain.name()));
+        let overflow = Overflow::ALL
+            .into_iter()
+            .find(|o| o.name() == policy)
+            .ok_or_else(|| unknown("overflow policy", policy, Overflow::ALL.map(Overflow::name)))?;
+        let definition =
+            D::all().find(|d| d.name() == name).ok_or_else(|| unknown("scheme", name, D::all().map(D::name)))?;
+        Ok(Self { definition, overflow })
+    }
+
+    /// `NAME:POLICY`, or `NAME` alone where results that do not fit are out of domain.
+    pub fn label(&self) -> String {
+        match self.overflow {
+            Overflow::OutOfDomain => self.definition.name().to_owned(),
+            policy => format!("{}:{}", self.definition.name(), policy.name()),
+        }
+    }
+
+    /// Every definition under every policy.
+    pub fn every() -> impl Iterator<Item = Self> {
+        D::all().flat_map(|definition| Overflow::ALL.map(|overflow| Self { definition, overflow }))
+    }
+}

@@ -1,0 +1,152 @@
+//! Layout transforms around a convolution by matrix product: which element of the input each element of the output is.
+//!
+//! Source: TVM RFC quantized convolution for armv8 (seed 2), input, weight and output transform. Blocks are 4 rows by 16 elements of
+//! the depth.
+
+use crate::conv2d::Convolution;
+use crate::shape::{self, ShapeError};
+
+const ROWS: usize = 4;
+const DEPTH: usize = 16;
+
+/// A transform, with the shape that it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transform {
+    /// `[B,H,W,C]` to `[B, OH*OW, KH*KW*C]`, all channels whatever the groups; the zero point outside the image.
+    Im2col(Convolution),
+    /// `A [rows, columns]` to `[rows'/4, columns'/16, 4, 16]`, padded by 0: `[x,y,z,w] = A[z+4x, w+16y]`.
+    Interleave {
+        /// Rows, M.
+        rows: usize,
+        /// Columns, K.
+        columns: usize,
+    },
+    /// `kernel_flat [rows, columns]` to `[columns'/4, rows'/16, 4, 16]`, padded by 0: `[x,y,z,w] = kernel_flat[w+16y, z+4x]`.
+    BlockTranspose {
+        /// Rows, K.
+        rows: usize,
+        /// Columns, N.
+        columns: usize,
+    },
+    /// `C_interleaved [rows'/4, columns'/4, 4, 4]` to `[rows, columns]`: `[x,y] = C_interleaved[x/4, y/4, x%4, y%4]`.
+    Unpack {
+        /// Rows, M.
+        rows: usize,
+        /// Columns, N.
+        columns: usize,
+    },
+    /// `[B, OH*OW, O]` to `[B,OH,OW,O]`: the same elements in the same order.
+    Unflatten(Convolution),
+}
+
+/// Where an element of the output comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// That element of the input.
+    Element(usize),
+    /// Padding by 0.
+    Zero,
+    /// Padding by the input zero point.
+    ZeroPoint,
+}
+
+/// A row-major matrix; what lies behind its ends is 0.
+struct Matrix {
+    rows: usize,
+    columns: usize,
+}
+
+impl Matrix {
+    fn at(&self, row: usize, column: usize) -> Source {
+        if row < self.rows && column < self.columns {
+            Source::Element(row * self.columns + column)
+        } else {
+            Source::Zero
+        }
+    }
+}
+
+/// `f` of every index of a tensor of four sizes, in row-major order.
+fn tensor(sizes: [usize; 4], f: impl Fn([usize; 4]) -> Source) -> Vec<Source> {
+    let [a, b, c, d] = sizes;
+    let index = |i: usize| [i / (b * c * d), i / (c * d) % b, i / d % c, i % d];
+    (0..a * b * c * d).map(|i| f(index(i))).collect()
+}
+
+impl Transform {
+    /// Elements of the input and of the output, or the argument that cannot be.
+    pub fn check(&self) -> Result<[usize; 2], ShapeError> {
+        let matrix = |rows: usize, columns: usize, [row_block, column_block]: [usize; 2]| {
+            shape::positive(&[("rows", rows), ("columns", columns)])?;
+            let plain = shape::elements("matrix", &[rows, columns])?;
+            // Neither is above MAX_ELEMENTS now, so that rounding up cannot overflow.
+            let padded = [rows.next_multiple_of(row_block), columns.next_multiple_of(column_block)];
+            Ok([plain, shape::elements("blocks", &padded)?])
+        };
+        match *self {
+            Self::Im2col(p) => {
+                let ([input, ..], (rows, columns)) = (p.check()?, p.output()?);
+                let sizes = [p.batches, rows, columns, p.kernel_h, p.kernel_w, p.channels];
+                Ok([input, shape::elements("im2col", &sizes)?])
+            }
+            Self::Unflatten(p) => p.check().map(|[_, _, outputs]| [outputs; 2]),
+            Self::Interleave { rows, columns } => matrix(rows, columns, [ROWS, DEPTH]),
+            Self::BlockTranspose { rows, columns } => matrix(rows, columns, [DEPTH, ROWS]),
+            Self::Unpack { rows, columns } => {
+                matrix(rows, columns, [ROWS, ROWS]).map(|[plain, blocks]| [blocks, plain])
+            }
+        }
+    }
+
+    /// Where each element of the output comes from, in its order.
+    pub fn sources(&self) -> Result<Vec<Source>, ShapeError> {
+        let [_, outputs] = self.check()?;
+        Ok(match *self {
+            Self::Im2col(p) => im2col(&p, p.output()?),
+            Self::Unflatten(_) => (0..outputs).map(Source::Element).collect(),
+            Self::Interleave { rows, columns } => {
+                let a = Matrix { rows, columns };
+                let blocks = [rows.div_ceil(ROWS), columns.div_ceil(DEPTH), ROWS, DEPTH];
+                tensor(blocks, |[x, y, z, w]| a.at(z + ROWS * x, w + DEPTH * y))
+            }
+            Self::BlockTranspose { rows, columns } => {
+                let kernel = Matrix { rows, columns };
+                let blocks = [columns.div_ceil(ROWS), rows.div_ceil(DEPTH), ROWS, DEPTH];
+                tensor(blocks, |[x, y, z, w]| kernel.at(w + DEPTH * y, z + ROWS * x))
+            }
+            Self::Unpack { rows, columns } => {
+                let blocks = columns.div_ceil(ROWS);
+                let block = |x: usize, y: usize| ((x / ROWS * blocks + y / ROWS) * ROWS + x % ROWS) * ROWS + y % ROWS;
+                tensor([1, 1, rows, columns], |[_, _, x, y]| Source::Element(block(x, y)))
+            }
+        })
+    }
+
+    /// The output for an input.
+    pub fn expected(&self, input: &[i32]) -> Result<Vec<i32>, ShapeError> {
+        shape::length("input", input.len(), self.check()?[0])?;
+        let zero_point = match self {
+            Self::Im2col(p) => p.input_zero_point,
+            _ => 0,
+        };
+        let value = |source| match source {
+            Source::Element(i) => input[i],
+            Source::Zero => 0,
+            Source::ZeroPoint => zero_point,
+        };
+        Ok(self.sources()?.into_iter().map(value).collect())
+    }
+}
+
+/// Coordinates are those of the padded image; whatever lies outside the image in it is the zero point.
+fn im2col(p: &Convolution, (rows, columns): (usize, usize)) -> Vec<Source> {
+    let (image_rows, image_columns) = (p.top..p.top + p.height, p.left..p.left + p.width);
+    tensor([p.batches, rows * columns, p.kernel_h * p.kernel_w, p.channels], |[b, pixel, tap, c]| {
+        let row = pixel / columns * p.stride_h + tap / p.kernel_w * p.dilation_h;
+        let column = pixel % columns * p.stride_w + tap % p.kernel_w * p.dilation_w;
+        if !image_rows.contains(&row) || !image_columns.contains(&column) {
+            return Source::ZeroPoint;
+        }
+        Source::Element(((b * p.height + row - p.top) * p.width + column - p.left) * p.channels + c)
+    })
+}
