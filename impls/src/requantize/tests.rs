@@ -91,10 +91,12 @@ fn every_kernel_keeps_its_promise() {
             let acc: Vec<i32> = CORNERS.into_iter().chain((0..23).map(|_| random.next())).collect();
             params.len = acc.len();
             kernel.contract.domain.sizes(&params).expect("in the domain");
-            let mut out = vec![0; acc.len()];
-            kernel.run(Form::Native)(&params, &acc, &mut out);
-            for (i, (acc, out)) in acc.iter().zip(out).enumerate() {
-                assert_eq!(out, promised(kernel, &params, i, *acc), "{} {acc} {params:?}", kernel.name);
+            for form in [Form::Portable, Form::Native] {
+                let mut out = vec![0; acc.len()];
+                kernel.run(form)(&params, &acc, &mut out);
+                for (i, (acc, out)) in acc.iter().zip(out).enumerate() {
+                    assert_eq!(out, promised(kernel, &params, i, *acc), "{} {form:?} {acc} {params:?}", kernel.name);
+                }
             }
         }
     }

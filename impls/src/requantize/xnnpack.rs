@@ -13,11 +13,12 @@
 //! Source: google/XNNPACK `src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c`,
 //! `qs8-requantization-rndnu-scalar.c`; the `qu8` rndnu GEMM kernels.
 
-use super::{Domain, Kernel, Params, clamp, each, scalar};
+use super::{Domain, Kernel, Params, Run, clamp, each, scalar};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::xnnpack::{self, rndnu_body, rndnu_constants, rounding_shift};
-use crate::simd::{Portable, every_lane};
+use crate::simd::form::neon_form;
+use crate::simd::{Portable, Vector, every_lane};
 
 const SATURATING: Promise = Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Saturate };
 const NEON_SOURCE: &str = "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c";
@@ -31,31 +32,49 @@ const DOMAIN: Domain = Domain {
     clamp: true,
 };
 
-/// NEON's sequence, to int8.
-pub(super) const RNDNU_I8: Kernel = scalar(
-    "xnnpack-rndnu-i8",
-    "XNNPACK qs8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
-    SATURATING,
-    DOMAIN,
-    NEON_SOURCE,
-    |params, acc, out| {
-        scale(params, acc, out);
-        out.iter_mut().for_each(|v| *v = clamp(narrow_and_offset(*v, params.zero_point).clamp(-128, 127), params));
-    },
-);
+/// NEON's sequence, to int8. Its scaling runs on instructions; what narrows comes behind, element by element.
+pub(super) const RNDNU_I8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_requantize_xnnpack_rndnu_i8",
+        ["sqshl", "sqdmulh", "srshl"],
+        Run,
+        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
+            to_i8::<crate::simd::Neon>(params, acc, out);
+        },
+        run
+    )),
+    ..scalar(
+        "xnnpack-rndnu-i8",
+        "XNNPACK qs8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
+        SATURATING,
+        DOMAIN,
+        NEON_SOURCE,
+        to_i8::<Portable>,
+    )
+};
 
 /// NEON's sequence, to uint8.
-pub(super) const RNDNU_U8: Kernel = scalar(
-    "xnnpack-rndnu-u8",
-    "XNNPACK qu8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
-    SATURATING,
-    Domain { output: Element::U8, ..DOMAIN },
-    NEON_SOURCE,
-    |params, acc, out| {
-        scale(params, acc, out);
-        out.iter_mut().for_each(|v| *v = clamp(narrow_and_offset(*v, params.zero_point).clamp(0, 255), params));
-    },
-);
+pub(super) const RNDNU_U8: Kernel = Kernel {
+    native: Some(neon_form!(
+        NEON,
+        "tiebreak_requantize_xnnpack_rndnu_u8",
+        ["sqshl", "sqdmulh", "srshl"],
+        Run,
+        fn run(params: &Params, acc: &[i32], out: &mut [i32]) {
+            to_u8::<crate::simd::Neon>(params, acc, out);
+        },
+        run
+    )),
+    ..scalar(
+        "xnnpack-rndnu-u8",
+        "XNNPACK qu8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
+        SATURATING,
+        Domain { output: Element::U8, ..DOMAIN },
+        NEON_SOURCE,
+        to_u8::<Portable>,
+    )
+};
 
 /// Scalar code: clamped before the zero point is added. Scales are below 1 in the source, that is, nothing goes left;
 /// then the scaled value fits in int32.
@@ -73,10 +92,23 @@ pub(super) const RNDNU_SCALAR_I8: Kernel = scalar(
     },
 );
 
-fn scale(params: &Params, acc: &[i32], out: &mut [i32]) {
+#[inline(always)]
+fn to_i8<V: Vector>(params: &Params, acc: &[i32], out: &mut [i32]) {
+    scale::<V>(params, acc, out);
+    out.iter_mut().for_each(|v| *v = clamp(narrow_and_offset(*v, params.zero_point).clamp(-128, 127), params));
+}
+
+#[inline(always)]
+fn to_u8<V: Vector>(params: &Params, acc: &[i32], out: &mut [i32]) {
+    scale::<V>(params, acc, out);
+    out.iter_mut().for_each(|v| *v = clamp(narrow_and_offset(*v, params.zero_point).clamp(0, 255), params));
+}
+
+#[inline(always)]
+fn scale<V: Vector>(params: &Params, acc: &[i32], out: &mut [i32]) {
     let channel = params.channels[0];
-    let constants = rndnu_constants::<Portable>(channel.multiplier, channel.shift);
-    every_lane(acc, out, constants, rndnu_body::<Portable>);
+    let constants = rndnu_constants::<V>(channel.multiplier, channel.shift);
+    every_lane(acc, out, constants, rndnu_body::<V>);
 }
 
 /// `vqmovn` to 16 bits, `vqadd` in 16 bits.
