@@ -1,13 +1,23 @@
 //! Dot-product steps: one accumulator and a few products at a time, as the instruction (or the short sequence) of each system
 //! computes them: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32.
 
+pub(crate) mod arm_bitserial;
+mod arm_dotprod;
+mod arm_i8mm;
+mod arm_int16;
 pub(crate) mod arm_uadalp;
+pub(crate) mod arm_umlal;
+pub(crate) mod nvidia_dp4a;
+#[cfg(test)]
+mod tests;
+pub(crate) mod x86_avx2;
+mod x86_vnni;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::kernel;
 use crate::shape::{self, ShapeError, Sizes};
-use crate::simd::{BYTES, LANES, Register};
+use crate::simd::{BYTES, LANES, Register, WIDE_BYTES, WIDE_LANES, Wide};
 use serde::{Deserialize, Serialize};
 
 /// Number of results of a batch; the step is applied vector by vector.
@@ -64,7 +74,25 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[arm_uadalp::UADALP, arm_uadalp::SADALP];
+static KERNELS: &[Kernel] = &[
+    arm_uadalp::UADALP,
+    arm_uadalp::SADALP,
+    arm_umlal::UMLAL,
+    arm_umlal::SMLAL,
+    arm_int16::SMLAL,
+    arm_dotprod::UDOT,
+    arm_dotprod::SDOT,
+    arm_i8mm::UMMLA,
+    arm_i8mm::SMMLA,
+    arm_bitserial::BITSERIAL,
+    x86_avx2::MADDUBS,
+    x86_avx2::MADD,
+    x86_vnni::VNNI,
+    x86_vnni::SATURATING,
+    nvidia_dp4a::S8,
+    nvidia_dp4a::U8,
+    nvidia_dp4a::MIXED,
+];
 
 /// A contract without deviations.
 const fn contract(scheme: &'static str, overflow: Overflow, domain: Domain, source: &'static str) -> Contract<Domain> {
@@ -78,6 +106,16 @@ fn each_register<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], 
     let results = acc.as_chunks::<LANES>().0.iter().zip(out.as_chunks_mut::<LANES>().0);
     for ((acc, out), (a, b)) in results.zip(operands) {
         step(R::load(acc), R::load_bytes(a), R::load_bytes(b)).store(out);
+    }
+}
+
+/// Applies `step(accumulators, a, b)` to each eight accumulators with 32 bytes of each operand.
+#[inline(always)]
+fn each_wide<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], step: impl Fn(W, W, W) -> W) {
+    let operands = a.as_chunks::<WIDE_BYTES>().0.iter().zip(b.as_chunks::<WIDE_BYTES>().0);
+    let results = acc.as_chunks::<WIDE_LANES>().0.iter().zip(out.as_chunks_mut::<WIDE_LANES>().0);
+    for ((acc, out), (a, b)) in results.zip(operands) {
+        step(W::load(acc), W::load_bytes(a), W::load_bytes(b)).store(out);
     }
 }
 
@@ -97,3 +135,20 @@ macro_rules! form {
     };
 }
 use form;
+
+/// The native form of a step that is generic over [`Wide`].
+macro_rules! wide_form {
+    ($isa:ident, $symbol:literal, $instructions:tt, $run:ident) => {
+        $crate::simd::form::avx2_form!(
+            $isa,
+            $symbol,
+            $instructions,
+            $crate::dot::Run,
+            fn run(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+                $crate::simd::form::on_avx2!($isa, $run(acc, a, b, out));
+            },
+            run
+        )
+    };
+}
+use wide_form;

@@ -3,11 +3,21 @@
 //! Offsets are those of gemmlowp's low-precision paradigm: a zero point is a negative offset. Every kernel multiplies the raw
 //! elements and adds the offsets by the four-term expansion, as the sources do.
 
+pub(crate) mod arm_bitserial;
+pub(crate) mod arm_dotprod;
+pub(crate) mod arm_i8mm;
+pub(crate) mod arm_int16;
 pub(crate) mod arm_uadalp;
+pub(crate) mod arm_umlal;
 pub(crate) mod driver;
+pub(crate) mod gemmlowp;
 mod micro;
+mod micro_wide;
+pub(crate) mod nvidia_dp4a;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod x86_avx2;
+pub(crate) mod x86_vnni;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
@@ -79,7 +89,26 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[arm_uadalp::UADALP, arm_uadalp::SADALP];
+static KERNELS: &[Kernel] = &[
+    arm_uadalp::UADALP,
+    arm_uadalp::SADALP,
+    arm_umlal::UMLAL,
+    arm_umlal::SMLAL,
+    arm_int16::SMLAL,
+    arm_dotprod::UDOT,
+    arm_dotprod::SDOT,
+    arm_i8mm::UMMLA,
+    arm_i8mm::SMMLA,
+    arm_bitserial::BITSERIAL,
+    x86_avx2::MADDUBS,
+    x86_avx2::MADD,
+    x86_vnni::VNNI,
+    x86_vnni::SATURATING,
+    nvidia_dp4a::S8,
+    nvidia_dp4a::U8,
+    nvidia_dp4a::MIXED,
+    gemmlowp::REFERENCE,
+];
 
 /// A contract without deviations; a result beyond int32 wraps, as sums in 32-bit lanes do.
 const fn contract(scheme: &'static str, domain: Domain, source: &'static str) -> Contract<Domain> {
@@ -119,3 +148,20 @@ macro_rules! form {
     };
 }
 use form;
+
+/// The native form of a micro-kernel that is generic over [`crate::simd::Wide`], on elements of the bytes stated.
+macro_rules! wide_form {
+    ($isa:ident, $symbol:literal, $instructions:tt, $lhs:ident, $rhs:ident, $bytes:ty, $micro_kernel:ident) => {
+        $crate::simd::form::avx2_form!(
+            $isa,
+            $symbol,
+            $instructions,
+            $crate::matmul::Run,
+            fn micro_kernel(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
+                $crate::simd::form::on_avx2!($isa, $micro_kernel(depth_blocks, a, b, c));
+            },
+            $crate::matmul::portable!($lhs, $rhs, $bytes, micro_kernel)
+        )
+    };
+}
+use wide_form;

@@ -169,3 +169,91 @@ fn results_beyond_int32_wrap() {
         }
     }
 }
+
+/// The bound of the bit-serial kernel is sharp: one register more, and lanes of all ones wrap to 0.
+#[test]
+fn bitserial_counts_wrap_just_behind_the_declared_depth() {
+    let kernel = super::find("arm-bitserial").expect("registered");
+    let deepest = *kernel.contract.domain.depth.end();
+    assert_eq!(deepest, 524_160);
+    let params = |k| Params { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 };
+    check(kernel, &params(deepest), &vec![255; deepest], &vec![255; deepest], 1);
+    let too_deep = deepest + 128;
+    let out = run(kernel, Form::Portable, &params(too_deep), &vec![255; too_deep], &vec![255; too_deep], 0);
+    assert_eq!(out, [0]);
+}
+
+/// One accumulator of `vpdpbusds` reaches the end of int32 at the 16,578th block of its largest quad, and stays there.
+#[test]
+fn saturating_accumulators_stop_at_the_end_of_int32() {
+    let kernel = super::find("x86-vnni-saturating").expect("registered");
+    let quad = 4 * 255 * 127;
+    let blocks = i32::MAX / quad + 1;
+    assert_eq!(blocks, 16_578);
+    let k = 16 * (blocks as usize + 3);
+    for rhs in [127, -128] {
+        check(kernel, &Params { m: 1, n: 1, k, lhs_offset: 3, rhs_offset: -5 }, &vec![255; k], &vec![rhs; k], 0);
+    }
+    // Up to the end, then down again: the order of the depth shows.
+    let rhs: Vec<i32> = (0..2 * k).map(|at| if at < k { 127 } else { -128 }).collect();
+    let params = Params { m: 1, n: 1, k: 2 * k, lhs_offset: 0, rhs_offset: 0 };
+    check(kernel, &params, &vec![255; 2 * k], &rhs, 0);
+    let exact = super::find("x86-vnni").expect("registered");
+    let lhs = vec![255; 2 * k];
+    assert_ne!(expected(kernel, &params, &lhs, &rhs), expected(exact, &params, &lhs, &rhs));
+}
+
+/// Known bug 9: two products of -128 by -128 are the only signed pair that 16 bits cannot hold.
+#[test]
+fn sixteen_bit_lanes_wrap_where_the_fast_forms_say() {
+    let params = |k| Params { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 };
+    let pair = |name: &str, a: i32, b: i32| {
+        let kernel = super::find(name).expect("registered");
+        // Elements 0 and 8 share a lane.
+        let place = |v: i32| (0..9).map(|k| if k % 8 == 0 { v } else { 0 }).collect::<Vec<_>>();
+        check(kernel, &params(9), &place(a), &place(b), 0);
+        run(kernel, Form::Portable, &params(9), &place(a), &place(b), 0)[0]
+    };
+    assert_eq!(pair("arm-smlal-fast", -128, -128), -32768);
+    assert_eq!(pair("arm-smlal-fast", -128, -127), 32512);
+    assert_eq!(pair("arm-umlal-fast", 255, 255), 64514);
+    // Weights in 0..=254 are not enough, those in 0..=128 are.
+    assert_eq!(pair("arm-umlal-fast", 255, 254), 129_540 - 65_536);
+    assert_eq!(pair("arm-umlal-fast", 255, 129), 65_790 - 65_536);
+    assert_eq!(pair("arm-umlal-fast", 255, 128), 65_280);
+    assert_eq!(pair("arm-sadalp", -128, -128), 32768);
+    assert_eq!(pair("arm-uadalp", 255, 255), 130_050);
+}
+
+/// Known bug 10: 211 * 71 + 171 * 107 saturates to 32767.
+#[test]
+fn vpmaddubsw_saturates() {
+    let kernel = super::find("x86-maddubs").expect("registered");
+    let params = Params { m: 1, n: 1, k: 2, lhs_offset: 0, rhs_offset: 0 };
+    check(kernel, &params, &[211, 171], &[71, 107], 0);
+    assert_eq!(run(kernel, Form::Native, &params, &[211, 171], &[71, 107], 0), [32767]);
+}
+
+#[test]
+fn names_and_symbols_are_each_used_once() {
+    let names: std::collections::BTreeSet<_> = kernels().iter().map(|kernel| kernel.name).collect();
+    assert_eq!(names.len(), kernels().len());
+    let matmul = kernels().iter().filter_map(|kernel| Some(kernel.native?.symbol));
+    let symbols: Vec<_> = matmul.chain(crate::dot::kernels().iter().filter_map(|k| Some(k.native?.symbol))).collect();
+    assert_eq!(symbols.iter().collect::<std::collections::BTreeSet<_>>().len(), symbols.len());
+}
+
+/// Where a lane is meant to have every instruction of its architecture, no form falls back silently.
+#[test]
+fn forms_say_what_runs() {
+    for kernel in kernels() {
+        let path = kernel.isa_path(Form::Native);
+        match kernel.native {
+            None => assert_eq!(path, "scalar"),
+            Some(native) if native.run.is_none() => assert_eq!(path, "portable"),
+            Some(native) if (native.available)() => assert!(path.starts_with(native.isa), "{path}"),
+            Some(native) => assert!(path.contains("not run"), "{path} {}", native.isa),
+        }
+        println!("{}: {path}", kernel.name);
+    }
+}

@@ -25,6 +25,51 @@ macro_rules! neon_form {
 }
 pub(crate) use neon_form;
 
+/// The same on x86: `body` is compiled with AVX2 enabled, and entered only where the CPU has what `$isa` says.
+macro_rules! avx2_form {
+    (
+        $isa:ident, $symbol:literal, [$($instruction:literal),+], $type:ty,
+        fn $name:ident($($arg:ident: $arg_type:ty),+) $body:block, $run:expr
+    ) => {{
+        #[cfg(target_arch = "x86_64")]
+        const RUN: Option<$type> = {
+            // SAFETY: the name is this project's own and each is used once.
+            #[unsafe(export_name = $symbol)]
+            #[inline(never)]
+            #[target_feature(enable = "avx2")]
+            extern "Rust" fn body($($arg: $arg_type),+) $body
+
+            fn $name($($arg: $arg_type),+) {
+                $crate::simd::isa::$isa.require();
+                // SAFETY: the CPU has just been asked.
+                unsafe { body($($arg),+) }
+            }
+            Some($run)
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        const RUN: Option<$type> = None;
+        $crate::simd::form::native(&$crate::simd::isa::$isa, $symbol, &[$($instruction),+], RUN)
+    }};
+}
+pub(crate) use avx2_form;
+
+/// Calls a function that is generic over [`super::Wide`] on real registers. VNNI comes in the encoding that the CPU has.
+#[cfg(target_arch = "x86_64")]
+macro_rules! on_avx2 {
+    (VNNI, $run:ident($($arg:ident),+)) => {
+        if $crate::simd::avx2::evex() {
+            $run::<$crate::simd::avx2::Ymm<true>>($($arg),+);
+        } else {
+            $run::<$crate::simd::avx2::Ymm<false>>($($arg),+);
+        }
+    };
+    ($isa:ident, $run:ident($($arg:ident),+)) => {
+        $run::<$crate::simd::avx2::Avx2>($($arg),+)
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(crate) use on_avx2;
+
 use super::isa::Isa;
 use crate::kernel::Native;
 

@@ -17,11 +17,34 @@ impl Isa {
     /// # Panics
     /// Where this machine lacks the instruction set.
     #[inline(always)]
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
     pub(crate) fn require(&self) {
         assert!((self.available)(), "this CPU has no {}", self.name);
     }
 }
 
+/// An [`Isa`] made of features that the standard library detects; any of the alternatives will do.
+macro_rules! isa {
+    ($name:literal, $arch:literal, $detect:ident, $($($feature:tt)&&+)||+) => {
+        Isa {
+            name: $name,
+            arch: $arch,
+            #[cfg(target_arch = $arch)]
+            available: || $($(std::arch::$detect!($feature))&&+)||+,
+            #[cfg(not(target_arch = $arch))]
+            available: || false,
+        }
+    };
+}
+
 /// Advanced SIMD, part of the AArch64 baseline.
 pub(crate) const NEON: Isa = Isa { name: "neon", arch: "aarch64", available: || cfg!(target_arch = "aarch64") };
+/// FEAT_DotProd: `udot`, `sdot`.
+pub(crate) const DOTPROD: Isa = isa!("neon dotprod", "aarch64", is_aarch64_feature_detected, "dotprod");
+/// FEAT_I8MM: `ummla`, `smmla`.
+pub(crate) const I8MM: Isa = isa!("neon i8mm", "aarch64", is_aarch64_feature_detected, "i8mm");
+/// 256-bit integer registers.
+pub(crate) const AVX2: Isa = isa!("avx2", "x86_64", is_x86_feature_detected, "avx2");
+/// `vpdpbusd`, `vpdpbusds` on 256 bits, in the encoding of AVX-512 or in that of AVX.
+pub(crate) const VNNI: Isa =
+    isa!("vnni", "x86_64", is_x86_feature_detected, "avx2" && "avx512vnni" && "avx512vl" || "avx2" && "avxvnni");

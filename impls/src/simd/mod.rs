@@ -1,9 +1,12 @@
 //! Vector registers, so that a vector kernel is written once and runs everywhere.
 //!
-//! A kernel is generic over [`Vector`], four int32 lanes, or over [`Register`], the same with lanes of 8 and 16 bits. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
+//! A kernel is generic over [`Vector`], four int32 lanes, or over [`Register`], the same with lanes of 8 and 16
+//! bits; for x86 over [`Wide`]. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
 //! aarch64) executes the instruction each method is named after, one for one. The models are held against the
 //! instructions by the `instruction` operation, so what is learnt on [`Portable`] carries over.
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
 pub(crate) mod form;
 pub(crate) mod isa;
 #[cfg(target_arch = "aarch64")]
@@ -12,12 +15,18 @@ mod neon;
 mod neon_register;
 mod portable;
 mod portable_register;
+mod portable_wide;
 mod register;
+#[cfg(test)]
+mod tests;
+mod wide;
 
 #[cfg(target_arch = "aarch64")]
 pub use neon::Neon;
 pub use portable::Portable;
+pub use portable_wide::PortableWide;
 pub use register::{BYTES, Register};
+pub use wide::{WIDE_BYTES, WIDE_LANES, Wide};
 
 /// Lanes of a [`Vector`].
 pub const LANES: usize = 4;

@@ -1,0 +1,49 @@
+//! Arm, bit-serial: the bits that two planes share are counted in each byte, and adjacent counts are added to an unsigned
+//! 16-bit lane.
+//!
+//! Source: apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount (later aprofile/asimd/popcount.py);
+//! notes on int8 code generation for backends (popcount-AND and vpadal).
+
+use super::{Domain, Kernel, contract, form};
+use crate::contract::Overflow;
+use crate::element::Element;
+use crate::simd::{BYTES, Portable, Register};
+
+/// 16-bit lanes of a register.
+const HALVES: usize = 8;
+
+pub(super) const BITSERIAL: Kernel = Kernel {
+    name: "arm-bitserial",
+    summary: "Arm, bit-serial: and, cnt, uadalp into unsigned 16-bit lanes",
+    contract: contract(
+        "popcount-2",
+        Overflow::Wrap,
+        Domain { lhs: Element::U8, rhs: Element::U8, results: HALVES, elements: BYTES, pairs: &[] },
+        "apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount; int8 code generation for backends",
+    ),
+    portable: bitserial::<Portable>,
+    native: Some(form!(NEON, "tiebreak_dot_arm_bitserial", ["and", "cnt", "uadalp"], bitserial)),
+};
+
+#[inline(always)]
+fn bitserial<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);
+    let results = acc.as_chunks::<HALVES>().0.iter().zip(out.as_chunks_mut::<HALVES>().0);
+    for ((acc, out), (a, b)) in results.zip(operands) {
+        // Accumulators come as int32; a lane holds them modulo 2^16.
+        let mut lanes = [0; BYTES];
+        for (lane, acc) in lanes.as_chunks_mut::<2>().0.iter_mut().zip(acc) {
+            *lane = (*acc as u16).to_le_bytes();
+        }
+        count(R::load_bytes(&lanes), R::load_bytes(a), R::load_bytes(b)).store_bytes(&mut lanes);
+        for (out, lane) in out.iter_mut().zip(lanes.as_chunks::<2>().0) {
+            *out = u16::from_le_bytes(*lane).into();
+        }
+    }
+}
+
+/// One step: `.8h` plus the bits that are set in both operands, two bytes a lane.
+#[inline(always)]
+pub(crate) fn count<R: Register>(acc: R, a: R, b: R) -> R {
+    acc.uadalp_8h(a.and(b).cnt())
+}

@@ -1,0 +1,40 @@
+//! Arm with the dot-product extension: four products a lane, added to int32 in one instruction, without an intermediate.
+//!
+//! Source: Arm Architecture Reference Manual (DDI 0487), section C7.2, UDOT (vector), SDOT (vector).
+
+use super::{Domain, Kernel, contract, each_register, form};
+use crate::contract::Overflow;
+use crate::element::Element;
+use crate::simd::{Portable, Register};
+
+const SOURCE: &str = "Arm Architecture Reference Manual DDI 0487, C7.2, UDOT (vector) and SDOT (vector)";
+
+const fn domain(element: Element) -> Domain {
+    Domain { lhs: element, rhs: element, results: 4, elements: 16, pairs: &[] }
+}
+
+pub(super) const UDOT: Kernel = Kernel {
+    name: "arm-udot",
+    summary: "Arm: udot",
+    contract: contract("products-4", Overflow::Wrap, domain(Element::U8), SOURCE),
+    portable: udot::<Portable>,
+    native: Some(form!(DOTPROD, "tiebreak_dot_arm_udot", ["udot"], udot)),
+};
+
+pub(super) const SDOT: Kernel = Kernel {
+    name: "arm-sdot",
+    summary: "Arm: sdot",
+    contract: contract("products-4", Overflow::Wrap, domain(Element::I8), SOURCE),
+    portable: sdot::<Portable>,
+    native: Some(form!(DOTPROD, "tiebreak_dot_arm_sdot", ["sdot"], sdot)),
+};
+
+#[inline(always)]
+fn udot<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    each_register(acc, a, b, out, R::udot);
+}
+
+#[inline(always)]
+fn sdot<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    each_register(acc, a, b, out, R::sdot);
+}

@@ -1,0 +1,38 @@
+//! Arm, bytes widened to 16 bits first: `smlal` and `smlal2` add each product to an int32 accumulator of its own.
+//!
+//! Source: RFC on int8 convolution for Arm, section Background (transform to int16, multiply and accumulate).
+
+use super::{Domain, Kernel, contract, form};
+use crate::contract::Overflow;
+use crate::element::Element;
+use crate::simd::{BYTES, LANES, Portable, Register};
+
+pub(super) const SMLAL: Kernel = Kernel {
+    name: "arm-smlal-int16",
+    summary: "Arm, int8 widened to int16: sxtl, sxtl2, smlal, smlal2",
+    contract: contract(
+        "products-1",
+        Overflow::Wrap,
+        Domain { lhs: Element::I8, rhs: Element::I8, results: 16, elements: 16, pairs: &[] },
+        "RFC on int8 convolution for Arm, Background",
+    ),
+    portable: smlal::<Portable>,
+    // `sxtl` and `sxtl2` are not named: some disassemblers write the alias, some `sshll` by 0.
+    native: Some(form!(NEON, "tiebreak_dot_arm_smlal_int16", ["smlal", "smlal2"], smlal)),
+};
+
+#[inline(always)]
+fn smlal<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    let operands = a.as_chunks::<BYTES>().0.iter().zip(b.as_chunks::<BYTES>().0);
+    let results = acc.as_chunks::<BYTES>().0.iter().zip(out.as_chunks_mut::<BYTES>().0);
+    for ((acc, out), (a, b)) in results.zip(operands) {
+        let (a, b) = (R::load_bytes(a), R::load_bytes(b));
+        let acc = acc.as_chunks::<LANES>().0;
+        let out = out.as_chunks_mut::<LANES>().0;
+        let (low_a, low_b, high_a, high_b) = (a.sxtl(), b.sxtl(), a.sxtl2(), b.sxtl2());
+        R::load(&acc[0]).smlal_4s(low_a, low_b).store(&mut out[0]);
+        R::load(&acc[1]).smlal2_4s(low_a, low_b).store(&mut out[1]);
+        R::load(&acc[2]).smlal_4s(high_a, high_b).store(&mut out[2]);
+        R::load(&acc[3]).smlal2_4s(high_a, high_b).store(&mut out[3]);
+    }
+}

@@ -1,0 +1,54 @@
+//! Arm, the fast variant: the products of both halves are added in 16 bits before they are widened, one `uadalp` saved.
+//! 255 * 255 twice does not fit unsigned 16 bits, nor does -128 * -128 twice fit signed ones: those sums wrap.
+//!
+//! Source: RFC on int8 convolution for Arm, the `fastmath` option of section Convolution core algorithm.
+
+use super::{Domain, Kernel, contract, each_register, form};
+use crate::contract::Overflow;
+use crate::element::Element;
+use crate::simd::{Portable, Register};
+
+const SOURCE: &str = "RFC on int8 convolution for Arm, core algorithm, fastmath option (umull, umlal2, uadalp)";
+
+/// Four accumulators, 16 elements; lane `i` of 16 bits adds elements `i` and `8 + i`, and result `i` takes two such lanes.
+const fn domain(element: Element) -> Domain {
+    Domain { lhs: element, rhs: element, results: 4, elements: 16, pairs: &[[0, 8], [2, 10], [4, 12], [6, 14]] }
+}
+
+pub(super) const UMLAL: Kernel = Kernel {
+    name: "arm-umlal-fast",
+    summary: "Arm, fast: umull, umlal2 wrapping at 16 bits, uadalp",
+    contract: contract("products-4-halves-u16-wrap", Overflow::Wrap, domain(Element::U8), SOURCE),
+    portable: umlal::<Portable>,
+    native: Some(form!(NEON, "tiebreak_dot_arm_umlal_fast", ["umull", "umlal2", "uadalp"], umlal)),
+};
+
+pub(super) const SMLAL: Kernel = Kernel {
+    name: "arm-smlal-fast",
+    summary: "Arm, fast: smull, smlal2 wrapping at 16 bits, sadalp",
+    contract: contract("products-4-halves-s16-wrap", Overflow::Wrap, domain(Element::I8), SOURCE),
+    portable: smlal::<Portable>,
+    native: Some(form!(NEON, "tiebreak_dot_arm_smlal_fast", ["smull", "smlal2", "sadalp"], smlal)),
+};
+
+#[inline(always)]
+fn umlal<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    each_register(acc, a, b, out, unsigned::<R>);
+}
+
+#[inline(always)]
+fn smlal<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    each_register(acc, a, b, out, signed::<R>);
+}
+
+/// One step on unsigned elements.
+#[inline(always)]
+pub(crate) fn unsigned<R: Register>(acc: R, a: R, b: R) -> R {
+    acc.uadalp_4s(a.umull(b).umlal2_8h(a, b))
+}
+
+/// One step on signed elements.
+#[inline(always)]
+pub(crate) fn signed<R: Register>(acc: R, a: R, b: R) -> R {
+    acc.sadalp_4s(a.smull(b).smlal2_8h(a, b))
+}

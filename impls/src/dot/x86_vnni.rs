@@ -1,0 +1,38 @@
+//! x86 with VNNI: four products of unsigned and signed bytes a lane, added to int32 in one instruction, wrapping or saturating.
+//!
+//! Source: Intel SDM volume 2, VPDPBUSD, VPDPBUSDS; int8 code generation for backends.
+
+use super::{Domain, Kernel, contract, each_wide, wide_form};
+use crate::contract::Overflow;
+use crate::element::Element;
+use crate::simd::{PortableWide, WIDE_LANES, Wide};
+
+const SOURCE: &str = "Intel SDM volume 2, VPDPBUSD and VPDPBUSDS; int8 code generation for backends";
+
+const DOMAIN: Domain = Domain { lhs: Element::U8, rhs: Element::I8, results: WIDE_LANES, elements: 32, pairs: &[] };
+
+pub(super) const VNNI: Kernel = Kernel {
+    name: "x86-vnni",
+    summary: "x86: vpdpbusd",
+    contract: contract("products-4", Overflow::Wrap, DOMAIN, SOURCE),
+    portable: dpbusd::<PortableWide>,
+    native: Some(wide_form!(VNNI, "tiebreak_dot_x86_vnni", ["vpdpbusd"], dpbusd)),
+};
+
+pub(super) const SATURATING: Kernel = Kernel {
+    name: "x86-vnni-saturating",
+    summary: "x86: vpdpbusds, saturating at 32 bits",
+    contract: contract("products-4", Overflow::Saturate, DOMAIN, SOURCE),
+    portable: dpbusds::<PortableWide>,
+    native: Some(wide_form!(VNNI, "tiebreak_dot_x86_vnni_saturating", ["vpdpbusds"], dpbusds)),
+};
+
+#[inline(always)]
+fn dpbusd<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    each_wide(acc, a, b, out, W::vpdpbusd);
+}
+
+#[inline(always)]
+fn dpbusds<W: Wide>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
+    each_wide(acc, a, b, out, W::vpdpbusds);
+}

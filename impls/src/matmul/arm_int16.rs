@@ -1,0 +1,29 @@
+//! Arm, int8 widened to int16 before it is multiplied: `smlal` and `smlal2` add whole products to int32 accumulators.
+//!
+//! Source: RFC on int8 convolution for Arm, section Background: what the schedule did before the one the RFC proposes.
+
+use super::{Domain, Kernel, contract, form, micro, portable};
+use crate::element::Element;
+use crate::simd::{Portable, Register};
+
+/// Signed elements.
+pub(crate) const SMLAL: Kernel = Kernel {
+    name: "arm-smlal-int16",
+    summary: "Arm GEMM on int8 widened to int16: sxtl, sxtl2, smlal, smlal2, addp",
+    contract: contract(
+        "exact",
+        Domain::all(Element::I8, Element::I8),
+        "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
+    ),
+    portable: portable!(I8, I8, smlal::<Portable>),
+    // `sxtl` and `sxtl2` are not named: some disassemblers write the alias, some `sshll` by 0.
+    native: Some(form!(NEON, "tiebreak_matmul_arm_smlal_int16", ["smlal", "smlal2", "addp"], I8, I8, smlal)),
+};
+
+#[inline(always)]
+fn smlal<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
+    micro::by_rows(depth_blocks, a, b, c, |acc: R, a, b| {
+        let (low_a, low_b, high_a, high_b) = (a.sxtl(), b.sxtl(), a.sxtl2(), b.sxtl2());
+        acc.smlal_4s(low_a, low_b).smlal2_4s(low_a, low_b).smlal_4s(high_a, high_b).smlal2_4s(high_a, high_b)
+    });
+}

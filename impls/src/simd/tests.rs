@@ -1,0 +1,148 @@
+//! Models of instructions against the instructions, register by register, where this machine has them.
+
+/// Deterministic bytes: extremes more often than not, so that sums reach the ends of their lanes.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+fn bytes<const N: usize>(state: &mut u64) -> [u8; N] {
+    std::array::from_fn(|_| {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let random = (*state >> 33) as u8;
+        match *state >> 61 {
+            0..=4 => [0x00, 0x7f, 0x80, 0xff][usize::from(random % 4)],
+            _ => random,
+        }
+    })
+}
+
+/// Registers tried for each instruction.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+const REGISTERS: usize = 20_000;
+
+#[cfg(target_arch = "aarch64")]
+mod neon {
+    use super::super::{Neon, Portable, Register};
+    use super::{REGISTERS, bytes};
+    use crate::simd::isa::{DOTPROD, I8MM};
+
+    /// Holds one method of three operands on both types.
+    macro_rules! agree {
+        ($($name:ident($acc:ident, $a:ident, $b:ident) => $run:expr;)+) => {$(
+            fn $name<R: Register>($acc: R, $a: R, $b: R) -> R {
+                $run
+            }
+            let mut state = 1;
+            for _ in 0..REGISTERS {
+                let operands: [[u8; 16]; 3] = [bytes(&mut state), bytes(&mut state), bytes(&mut state)];
+                let (mut model, mut instruction) = ([0; 16], [0; 16]);
+                let [acc, a, b] = operands.each_ref().map(Portable::load_bytes);
+                $name(acc, a, b).store_bytes(&mut model);
+                let [acc, a, b] = operands.each_ref().map(Neon::load_bytes);
+                $name(acc, a, b).store_bytes(&mut instruction);
+                assert_eq!(model, instruction, "{} of {operands:?}", stringify!($name));
+            }
+        )+};
+    }
+
+    #[test]
+    fn baseline_instructions_are_their_models() {
+        agree! {
+            umull(_acc, a, b) => a.umull(b);
+            umull2(_acc, a, b) => a.umull2(b);
+            smull(_acc, a, b) => a.smull(b);
+            smull2(_acc, a, b) => a.smull2(b);
+            umlal2(acc, a, b) => acc.umlal2_8h(a, b);
+            smlal2(acc, a, b) => acc.smlal2_8h(a, b);
+            uadalp_4s(acc, a, _b) => acc.uadalp_4s(a);
+            sadalp_4s(acc, a, _b) => acc.sadalp_4s(a);
+            uadalp_8h(acc, a, _b) => acc.uadalp_8h(a);
+            addp(_acc, a, b) => a.addp(b);
+            sxtl(_acc, a, _b) => a.sxtl();
+            sxtl2(_acc, a, _b) => a.sxtl2();
+            smlal_4s(acc, a, b) => acc.smlal_4s(a, b);
+            smlal2_4s(acc, a, b) => acc.smlal2_4s(a, b);
+            cnt(_acc, a, _b) => a.cnt();
+            zip1(_acc, a, b) => a.zip1_2d(b);
+            zip2(_acc, a, b) => a.zip2_2d(b);
+            and(_acc, a, b) => a.and(b);
+        }
+    }
+
+    #[test]
+    fn dot_product_instructions_are_their_models() {
+        if !(DOTPROD.available)() {
+            return eprintln!("not run: this CPU has no {}", DOTPROD.name);
+        }
+        agree! {
+            udot(acc, a, b) => acc.udot(a, b);
+            sdot(acc, a, b) => acc.sdot(a, b);
+        }
+    }
+
+    #[test]
+    fn matrix_instructions_are_their_models() {
+        if !(I8MM.available)() {
+            return eprintln!("not run: this CPU has no {}", I8MM.name);
+        }
+        agree! {
+            ummla(acc, a, b) => acc.ummla(a, b);
+            smmla(acc, a, b) => acc.smmla(a, b);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::super::avx2::{Ymm, evex};
+    use super::super::{PortableWide, WIDE_LANES, Wide};
+    use super::{REGISTERS, bytes};
+    use crate::simd::isa::{AVX2, VNNI};
+
+    /// Holds one method of three operands on both types; `$real` is the type of real registers.
+    macro_rules! agree {
+        ($real:ty; $($name:ident($acc:ident, $a:ident, $b:ident) => $run:expr;)+) => {$(
+            fn $name<W: Wide>($acc: W, $a: W, $b: W) -> W {
+                $run
+            }
+            let mut state = 1;
+            for _ in 0..REGISTERS {
+                let operands: [[u8; 32]; 3] = [bytes(&mut state), bytes(&mut state), bytes(&mut state)];
+                let (mut model, mut instruction) = ([0; WIDE_LANES], [0; WIDE_LANES]);
+                let [acc, a, b] = operands.each_ref().map(PortableWide::load_bytes);
+                $name(acc, a, b).store(&mut model);
+                let [acc, a, b] = operands.each_ref().map(<$real>::load_bytes);
+                $name(acc, a, b).store(&mut instruction);
+                assert_eq!(model, instruction, "{} of {operands:?}", stringify!($name));
+            }
+        )+};
+    }
+
+    #[test]
+    fn avx2_instructions_are_their_models() {
+        if !(AVX2.available)() {
+            return eprintln!("not run: this CPU has no {}", AVX2.name);
+        }
+        agree! {
+            Ymm<false>;
+            vpmaddubsw(_acc, a, b) => a.vpmaddubsw(b);
+            vpmaddwd(_acc, a, b) => a.vpmaddwd(b);
+            vpaddd(_acc, a, b) => a.vpaddd(b);
+            splat(_acc, a, _b) => a.vpmaddwd(W::splat_halves(-3));
+            broadcast(_acc, a, _b) => a.vpaddd(W::broadcast(&[7; 16]));
+        }
+    }
+
+    fn vnni<Real: Wide>() {
+        agree! {
+            Real;
+            vpdpbusd(acc, a, b) => acc.vpdpbusd(a, b);
+            vpdpbusds(acc, a, b) => acc.vpdpbusds(a, b);
+        }
+    }
+
+    #[test]
+    fn vnni_instructions_are_their_models() {
+        if !(VNNI.available)() {
+            return eprintln!("not run: this CPU has no {}", VNNI.name);
+        }
+        if evex() { vnni::<Ymm<true>>() } else { vnni::<Ymm<false>>() }
+    }
+}
