@@ -29,7 +29,7 @@ impl PortableWide {
         Self::load_bytes(&bytemuck::cast(halves.map(i16::to_le)))
     }
 
-    /// The sum of `N` products from `at`; 16 bits hold no such sum, 32 hold it.
+    /// The sum of `N` products from `at`, at most four; it fits 32 bits.
     #[inline(always)]
     fn products<const N: usize>(unsigned: &[u8; WIDE_BYTES], signed: &[i8; WIDE_BYTES], at: usize) -> i32 {
         (at..at + N).map(|k| i32::from(unsigned[k]) * i32::from(signed[k])).sum()
