@@ -11,7 +11,10 @@ mod tflite;
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::kernel;
-use crate::matmul::{self, arm_uadalp};
+use crate::matmul::{
+    self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_uadalp, arm_umlal, gemmlowp, nvidia_dp4a, x86_avx2,
+    x86_vnni,
+};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
 use serde::{Deserialize, Serialize};
 
@@ -172,6 +175,22 @@ static KERNELS: &[Kernel] = &[
     onednn::S8S8_SHIFT,
     by_matmul::kernel!(arm_uadalp::UADALP),
     by_matmul::kernel!(arm_uadalp::SADALP),
+    by_matmul::kernel!(arm_umlal::UMLAL),
+    by_matmul::kernel!(arm_umlal::SMLAL),
+    by_matmul::kernel!(arm_int16::SMLAL),
+    by_matmul::kernel!(arm_dotprod::UDOT),
+    by_matmul::kernel!(arm_dotprod::SDOT),
+    by_matmul::kernel!(arm_i8mm::UMMLA),
+    by_matmul::kernel!(arm_i8mm::SMMLA),
+    by_matmul::kernel!(arm_bitserial::BITSERIAL),
+    by_matmul::kernel!(x86_avx2::MADDUBS),
+    by_matmul::kernel!(x86_avx2::MADD),
+    by_matmul::kernel!(x86_vnni::VNNI),
+    by_matmul::kernel!(x86_vnni::SATURATING),
+    by_matmul::kernel!(nvidia_dp4a::S8),
+    by_matmul::kernel!(nvidia_dp4a::U8),
+    by_matmul::kernel!(nvidia_dp4a::MIXED),
+    by_matmul::kernel!(gemmlowp::REFERENCE),
 ];
 
 /// A direct kernel, of one form: any groups, any values of its types, sums in int32.

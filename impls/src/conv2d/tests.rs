@@ -135,6 +135,16 @@ fn every_kernel_keeps_its_promise() {
     }
 }
 
+#[test]
+fn every_matrix_kernel_has_its_convolution() {
+    for product in crate::matmul::kernels() {
+        let kernel = super::find(product.name).expect(product.name);
+        assert_eq!(kernel.contract.promise, product.contract.promise);
+        let forms = [&kernel.native.map(|n| n.run.is_some()), &product.native.map(|n| n.run.is_some())];
+        assert_eq!(forms[0], forms[1], "{}", kernel.name);
+    }
+}
+
 /// uxlfoundation/oneDNN issue 5080: padded elements are a shifted 0, 128.
 #[test]
 fn padding_at_the_borders_of_s8s8() {
