@@ -140,8 +140,8 @@ fn every_matrix_kernel_has_its_convolution() {
     for product in crate::matmul::kernels() {
         let kernel = super::find(product.name).expect(product.name);
         assert_eq!(kernel.contract.promise, product.contract.promise);
-        let forms = [&kernel.native.map(|n| n.run.is_some()), &product.native.map(|n| n.run.is_some())];
-        assert_eq!(forms[0], forms[1], "{}", kernel.name);
+        let runs = [kernel.native.map(|form| form.run.is_some()), product.native.map(|form| form.run.is_some())];
+        assert_eq!(runs[0], runs[1], "{}", kernel.name);
     }
 }
 
