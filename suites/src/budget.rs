@@ -25,6 +25,10 @@ pub struct Budget {
     pub position_parameters: usize,
     /// Random operand pairs for each instruction.
     pub instruction_pairs: usize,
+    /// Random cases of each tensor kernel.
+    pub random_tensors: usize,
+    /// Every combination of tails, patterns and offsets; otherwise along the axes and the diagonal.
+    pub every_tail: bool,
     /// Every accumulator of each pair, too.
     pub sweep: bool,
 }
@@ -48,6 +52,8 @@ impl Effort {
                 near_ties: 64,
                 position_parameters: 4,
                 instruction_pairs: 1 << 12,
+                random_tensors: 64,
+                every_tail: false,
                 sweep: false,
             },
             Self::Standard => Budget {
@@ -56,6 +62,8 @@ impl Effort {
                 near_ties: 256,
                 position_parameters: 16,
                 instruction_pairs: 1 << 16,
+                random_tensors: 512,
+                every_tail: true,
                 sweep: false,
             },
             Self::Exhaustive => Budget { sweep: true, ..Self::Standard.budget() },

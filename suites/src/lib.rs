@@ -5,13 +5,20 @@
 #![forbid(unsafe_code)]
 
 pub mod accumulators;
+pub mod bounds;
 pub mod budget;
 pub mod cli;
+pub mod conv2d;
+pub mod dot;
 pub mod fpm;
 pub mod fuzzing;
 pub mod instruction;
 pub mod lane;
+pub mod matmul;
 pub mod model;
 pub mod parameters;
+pub mod requantize;
 pub mod stream;
+pub mod tensor;
+pub mod transform;
 pub mod verify;

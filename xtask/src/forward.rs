@@ -18,20 +18,40 @@ pub(crate) struct Forwarded {
     pub(crate) name: &'static str,
     /// What it does.
     pub(crate) about: &'static str,
-    /// Whether it takes `--lanes FILE`, so that lanes are built for it.
-    lanes: bool,
+    /// When lanes are built for it, and named with `--lanes FILE`.
+    lanes: Wants,
+}
+
+/// When a command needs lanes beside the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wants {
+    /// Never: it takes no `--lanes`.
+    Never,
+    /// Where the caller names one.
+    Named,
+    /// Where the caller does not name the host alone.
+    Usually,
 }
 
 /// Every command that is forwarded: one that `tiebreak` gains is one line here.
 pub(crate) const FORWARDED: &[Forwarded] = &[
-    Forwarded { name: "verify", about: "Verify kernels against the exact oracle, in every lane", lanes: true },
+    Forwarded {
+        name: "verify",
+        about: "Verify kernels against the exact oracle, in every lane",
+        lanes: Wants::Usually,
+    },
     Forwarded {
         name: "case",
         about: "Evaluate one case: the exact value, and what each scheme makes of it",
-        lanes: false,
+        lanes: Wants::Never,
     },
-    Forwarded { name: "kernels", about: "List the kernels with their contracts", lanes: false },
-    Forwarded { name: "schemes", about: "List the schemes", lanes: false },
+    Forwarded {
+        name: "bounds",
+        about: "Say how far each kernel is safe, shown at the bound and past it",
+        lanes: Wants::Named,
+    },
+    Forwarded { name: "kernels", about: "List the kernels with their contracts", lanes: Wants::Never },
+    Forwarded { name: "schemes", about: "List the schemes", lanes: Wants::Never },
 ];
 
 /// The forwarded command that a command line asks for, and the arguments behind it.
@@ -43,13 +63,13 @@ pub(crate) fn select(arguments: &[OsString]) -> Option<(&'static Forwarded, &[Os
 /// Builds what the command needs and becomes `tiebreak`.
 pub(crate) fn run(forwarded: &Forwarded, arguments: &[OsString]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
-    let lanes = forwarded.lanes && wants_lanes(arguments);
+    let lanes = wants_lanes(forwarded.lanes, arguments);
     let mut command = if lanes { with_lanes(&workspace, forwarded)? } else { without_lanes(&workspace, forwarded)? };
     process::become_program(command.args(arguments))
 }
 
 /// Whether lanes must be built: not for a call that names the host alone, nor for one with a lanes file of its own.
-fn wants_lanes(arguments: &[OsString]) -> bool {
+fn wants_lanes(wants: Wants, arguments: &[OsString]) -> bool {
     let values = |option: &str| -> Vec<String> {
         let text: Vec<_> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
         let joined = text.iter().filter_map(|a| a.strip_prefix(&format!("{option}=")).map(str::to_owned));
@@ -57,7 +77,13 @@ fn wants_lanes(arguments: &[OsString]) -> bool {
         joined.chain(apart).collect()
     };
     let lanes = values("--lane");
-    values("--lanes").is_empty() && (lanes.is_empty() || lanes.iter().any(|lane| lane != "host"))
+    let others = lanes.iter().any(|lane| lane != "host");
+    let wanted = match wants {
+        Wants::Never => false,
+        Wants::Named => others,
+        Wants::Usually => others || lanes.is_empty(),
+    };
+    wanted && values("--lanes").is_empty()
 }
 
 fn with_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
@@ -95,10 +121,13 @@ mod tests {
 
     #[test]
     fn lanes_are_built_where_one_may_be_asked_for() {
-        let wants = |line: &[&str]| wants_lanes(&words(line));
+        let wants = |line: &[&str]| wants_lanes(Wants::Usually, &words(line));
         assert!(wants(&[]) && wants(&["--lane", "host", "--lane=aarch64-qemu"]) && wants(&["--kernel", "host"]));
         assert!(!wants(&["--op", "fpm", "--lane", "host"]) && !wants(&["--lane=host", "--seed", "3"]));
         assert!(!wants(&["--lanes", "mine.json", "--lane", "mylib"]) && !wants(&["--lanes=mine.json"]));
+        let named = |line: &[&str]| wants_lanes(Wants::Named, &words(line));
+        assert!(!named(&[]) && !named(&["--lane", "host"]) && named(&["--lane", "aarch64-qemu"]));
+        assert!(!wants_lanes(Wants::Never, &words(&["--lane", "aarch64-qemu"])));
     }
 
     #[test]

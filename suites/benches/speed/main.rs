@@ -1,15 +1,19 @@
 //! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak-suites`.
 //!
-//! Arguments behind `--`: `sweep`, `forms`, `lane` (all when none is named), `--lanes FILE`, `--json FILE`.
+//! Arguments behind `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts` (all when none is named), `--lanes FILE`, `--json FILE`.
 
+mod counts;
 mod forms;
-#[expect(dead_code, reason = "no section counts instructions yet")]
+mod gemm;
 mod instructions;
 mod lane;
+mod network;
 mod sweep;
 mod timing;
 
 use std::path::PathBuf;
+
+const SECTIONS: [&str; 6] = ["sweep", "forms", "lane", "gemm", "network", "counts"];
 
 /// One line of the result.
 #[derive(serde::Serialize)]
@@ -44,9 +48,12 @@ fn arguments() -> Result<Option<Arguments>, String> {
             "--bench" => benches = true,
             "--lanes" => out.lanes = path()?,
             "--json" => out.json = path()?,
-            "sweep" | "forms" | "lane" => out.sections.push(argument),
+            name if SECTIONS.contains(&name) => out.sections.push(argument),
             other => {
-                return Err(format!("`{other}`: name sections of sweep, forms, lane; or --lanes FILE, --json FILE"));
+                return Err(format!(
+                    "`{other}`: name sections of {}; or --lanes FILE, --json FILE",
+                    SECTIONS.join(", ")
+                ));
             }
         }
     }
@@ -66,6 +73,15 @@ fn main() -> Result<(), String> {
     }
     if wanted("lane") {
         all.extend(lane::run(&arguments.lanes));
+    }
+    if wanted("gemm") {
+        all.extend(gemm::run());
+    }
+    if wanted("network") {
+        all.extend(network::run());
+    }
+    if wanted("counts") {
+        all.extend(counts::run(&arguments.lanes));
     }
     println!("\nWhat the project asks for");
     for m in &all {

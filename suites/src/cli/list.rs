@@ -1,12 +1,16 @@
 //! `kernels` and `schemes`.
 
 use super::{Format, print, table};
+use crate::tensor::Operation;
+use crate::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use serde_json::{Value, json};
 use tiebreak_impls::Form;
 use tiebreak_impls::contract::{Domain, Overflow};
+use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::{fpm, instruction, mutants};
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
+use tiebreak_oracle::{dot, matmul};
 
 /// Arguments of both.
 #[derive(Debug, clap::Args)]
@@ -52,6 +56,21 @@ fn describe(kernel: &fpm::Kernel, kind: &str) -> Value {
     })
 }
 
+/// Kernels and mutants of a tensor operation.
+fn tensors<O: Operation>() -> Vec<Value> {
+    let describe = |k: &Kernel<O::Run, O::Domain>, kind: &str| {
+        let promise = k.contract.promise;
+        json!({
+            "op": O::OP, "kernel": k.name, "kind": kind, "summary": k.summary,
+            "scheme": promise.scheme, "overflow": overflow(promise.overflow), "domain": O::domain_text(&k.contract.domain),
+            "deviations": [], "vector_instructions": k.native.as_ref().map(|n| n.instructions), "source": k.contract.source,
+            "host": k.isa_path(Form::Native),
+        })
+    };
+    let kernels = O::kernels().iter().map(|k| describe(k, "kernel"));
+    kernels.chain(O::mutants().iter().map(|m| describe(&m.kernel, "mutant"))).collect()
+}
+
 /// Every kernel with its contract.
 pub(super) fn kernels(args: &Args) -> Result<()> {
     let mut all: Vec<Value> = fpm::kernels().iter().map(|k| describe(k, "kernel")).collect();
@@ -59,6 +78,8 @@ pub(super) fn kernels(args: &Args) -> Result<()> {
     all.extend(instruction::kernels().iter().map(|k| {
         json!({"op": "instruction", "kernel": k.name, "kind": "kernel", "bits": k.bits, "host": k.isa_path(Form::Portable)})
     }));
+    all.extend([tensors::<Dot>(), tensors::<Matmul>(), tensors::<Conv2d>()].concat());
+    all.extend([tensors::<Requantize>(), tensors::<Transform>()].concat());
     if args.format == Format::Json {
         return print(&(serde_json::to_string_pretty(&all)? + "\n"));
     }
@@ -75,16 +96,21 @@ pub(super) fn kernels(args: &Args) -> Result<()> {
 
 /// Every scheme with its steps.
 pub(super) fn schemes(args: &Args) -> Result<()> {
+    let fpm = DEFINITIONS.iter().map(|d| {
+        let steps: Vec<&str> = d.steps.iter().map(|(name, _)| *name).collect();
+        json!({"op": "fpm", "scheme": d.name, "summary": d.summary, "source": d.source, "steps": steps})
+    });
+    let other = |op: &str, name: &str, summary: &str, source: &str| json!({"op": op, "scheme": name, "summary": summary, "source": source});
+    let products = matmul::DEFINITIONS.iter().map(|d| other("matmul, conv2d", d.name, d.summary, d.source));
+    let steps = dot::DEFINITIONS.iter().map(|d| other("dot", d.name, d.summary, d.source));
+    let legacy = "round((acc + result_offset) * result_mult_int / 2^result_shift), ties up";
+    let legacy =
+        other("requantize", "legacy", legacy, "gemmlowp doc/low-precision.md, the legacy low-precision paradigm");
+    let all: Vec<Value> = fpm.chain(products).chain(steps).chain([legacy]).collect();
     if args.format == Format::Json {
-        let all: Vec<Value> = DEFINITIONS
-            .iter()
-            .map(|d| {
-                let steps: Vec<&str> = d.steps.iter().map(|(name, _)| *name).collect();
-                json!({"op": "fpm", "scheme": d.name, "summary": d.summary, "source": d.source, "steps": steps})
-            })
-            .collect();
         return print(&(serde_json::to_string_pretty(&all)? + "\n"));
     }
-    let rows = DEFINITIONS.iter().map(|d| vec![d.name.to_owned(), d.summary.to_owned(), d.source.to_owned()]);
-    print(&table(&["scheme", "what it is", "source"], rows.collect()))
+    let text = |s: &Value, key: &str| s[key].as_str().unwrap_or("").to_owned();
+    let rows = all.iter().map(|s| ["op", "scheme", "summary", "source"].map(|key| text(s, key)).to_vec());
+    print(&table(&["op", "scheme", "what it is", "source"], rows.collect()))
 }

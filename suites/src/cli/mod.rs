@@ -1,13 +1,17 @@
 //! The command line of `tiebreak`, of which `cargo xtask` is a front.
 
+mod bounds;
 mod case;
 mod list;
 mod verify;
+
+pub(crate) use list::domain;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use tiebreak_reports::table::Style;
 
 /// Exact verification of quantized kernels: on which inputs a kernel differs from the arithmetic it promises, by how much, and
 /// why.
@@ -22,6 +26,8 @@ pub struct Cli {
 enum Action {
     /// Verify kernels against the exact oracle, on every lane.
     Verify(Box<verify::Args>),
+    /// Say how far each kernel is safe, shown by running it at the bound and past it.
+    Bounds(bounds::Args),
     /// List kernels with their contracts.
     Kernels(list::Args),
     /// List schemes with their steps.
@@ -43,6 +49,7 @@ enum Format {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Action::Verify(args) => verify::run(&args),
+        Action::Bounds(args) => bounds::run(&args),
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
         Action::Schemes(args) => list::schemes(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
@@ -63,6 +70,15 @@ fn print(text: &str) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
+}
+
+/// Columns where there is no terminal to ask: a build log, a pager.
+const WIDTH_ELSEWHERE: u16 = 120;
+
+fn style() -> Style {
+    let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    let width = terminal_size::terminal_size().map_or(WIDTH_ELSEWHERE, |(width, _)| width.0);
+    Style { colour, width: Some(width) }
 }
 
 /// A list from a table, a blank row between columns only.

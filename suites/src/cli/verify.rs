@@ -1,9 +1,11 @@
 //! `verify`.
 
-use super::{Format, print};
+use super::{Format, print, style};
 use crate::budget::Effort;
 use crate::lane::config::Lanes;
+use crate::model;
 use crate::parameters::{self, SHIFTS};
+use crate::tensor::Asked;
 use crate::verify::{Command, OPS, Pairs, Request, run as verify};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -11,13 +13,12 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::Verdict;
-use tiebreak_reports::table::Style;
 use tiebreak_reports::{files, json, table};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Operation: fpm, instruction [default: all]
+    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, transform [default: all]
     #[arg(long, value_name = "NAME")]
     op: Vec<String>,
     /// Kernel, by name; a mutant's name works too [default: all kernels]
@@ -44,6 +45,12 @@ pub(super) struct Args {
     /// CSV file with columns multiplier and shift
     #[arg(long, value_name = "FILE.csv")]
     params: Option<PathBuf>,
+    /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0
+    #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"])]
+    case: Option<String>,
+    /// TensorFlow Lite model: a convolution of each of its layers' shapes, on random data
+    #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
+    model: Option<PathBuf>,
     /// Scheme that differences are counted against, NAME or NAME:wrap, NAME:saturate
     #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
     reference: String,
@@ -106,22 +113,13 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(outcome.ledger.verdict == Verdict::Holds)
 }
 
-/// Columns where there is no terminal to ask: a build log, a pager.
-const WIDTH_ELSEWHERE: u16 = 120;
-
-fn style() -> Style {
-    let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-    let width = terminal_size::terminal_size().map_or(WIDTH_ELSEWHERE, |(width, _)| width.0);
-    Style { colour, width: Some(width) }
-}
-
 fn request(args: &Args) -> Result<Request> {
-    let ops = ops(args)?;
     let pairs = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => Pairs::Given(parameters::read_csv(path)?),
         (None, Some(multiplier), Some(shift)) => Pairs::Given(vec![Channel { multiplier, shift }]),
         _ => Pairs::Grid,
     };
+    let ops = ops(args, pairs != Pairs::Grid)?;
     if pairs == Pairs::Grid && args.q != 31 {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
@@ -135,7 +133,16 @@ fn request(args: &Args) -> Result<Request> {
             return Err(unknown("lane", name, known_lanes.names().chain(Lanes::KNOWN)).into());
         }
     }
+    let layers = match &args.model {
+        Some(path) => model::read(path)?.into_iter().map(|layer| layer.params).collect(),
+        None => Vec::new(),
+    };
+    let channels = match &pairs {
+        Pairs::Given(channels) => channels.clone(),
+        Pairs::Grid => Vec::new(),
+    };
     Ok(Request {
+        asked: Asked { case: args.case.clone(), layers, channels },
         ops,
         kernels: args.kernel.clone(),
         lanes: args.lane.clone(),
@@ -151,11 +158,34 @@ fn request(args: &Args) -> Result<Request> {
     })
 }
 
-fn ops(args: &Args) -> Result<Vec<String>> {
+/// Operations that take a multiplier and a shift; the first is meant where none is named.
+const SCALED: [&str; 2] = ["fpm", "requantize"];
+
+fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     if let Some(name) = args.op.iter().find(|op| !OPS.contains(&op.as_str())) {
         return Err(unknown("operation", name, OPS).into());
     }
-    Ok(if args.op.is_empty() { OPS.map(str::to_owned).to_vec() } else { args.op.clone() })
+    if args.case.is_some() && args.op.len() != 1 {
+        bail!("--case is a case of one operation: name it with --op");
+    }
+    if args.case.is_some() && ["fpm", "instruction"].contains(&args.op[0].as_str()) {
+        bail!("--case is for tensor operations; {} takes --multiplier, --shift and --x", SCALED[0]);
+    }
+    if args.model.is_some() && args.op.iter().any(|op| op != "conv2d") {
+        bail!("--model gives the shapes of convolutions: it goes with --op conv2d");
+    }
+    if given_pairs && args.op.iter().any(|op| !SCALED.contains(&op.as_str())) {
+        bail!(
+            "--multiplier, --shift and --params are parameters of {}; the other operations take none",
+            SCALED.join(" and ")
+        );
+    }
+    Ok(match () {
+        () if !args.op.is_empty() => args.op.clone(),
+        () if args.model.is_some() => vec!["conv2d".to_owned()],
+        () if given_pairs => vec![SCALED[0].to_owned()],
+        () => OPS.map(str::to_owned).to_vec(),
+    })
 }
 
 /// Where `cargo xtask` writes the lanes file, which it names by itself in front of the caller's arguments.

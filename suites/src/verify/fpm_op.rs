@@ -1,7 +1,7 @@
 //! Fixed point multiply in a run: catalogue first, then sampled cases, sweeps, and the harness's own mutants.
 
 use super::rows::{self, OP};
-use super::{Pairs, Part, Request, progress};
+use super::{Pairs, Part, Request, failed_check, not_offered, progress};
 use crate::accumulators::accumulators;
 use crate::budget::Effort;
 use crate::fpm::catalogue::{self, Entry};
@@ -36,7 +36,7 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
             if lane.isa_path(OP, kernel.name).is_some() {
                 subjects.push(Subject::new(kernel, lane, Some(&reference))?);
             } else {
-                part.findings.push(not_offered(kernel.name, lane));
+                part.findings.push(not_offered(OP, kernel.name, lane));
             }
         }
     }
@@ -121,17 +121,6 @@ fn covered(
         part.outside_domain.push(OutsideDomain { op: OP.to_owned(), kernel: kernel.name.to_owned(), domain: words });
     }
     Ok(out)
-}
-
-fn not_offered(kernel: &str, lane: &Lane) -> Finding {
-    Finding {
-        op: OP.to_owned(),
-        kernel: kernel.to_owned(),
-        lane: lane.name.clone(),
-        class: "not-run".to_owned(),
-        message: "not run: the lane's worker does not offer this kernel".to_owned(),
-        witness: None,
-    }
 }
 
 fn run_catalogue(request: &Request, subjects: &[Subject<'_>], lanes: &[Lane]) -> Result<Part> {
@@ -302,15 +291,4 @@ fn self_checks(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
     let checks: Result<Vec<Vec<SelfCheck>>, _> =
         lanes.par_iter().map(|lane| self_check::run(lane, request.seed)).collect();
     Ok(checks?.concat())
-}
-
-fn failed_check(check: &SelfCheck) -> Finding {
-    Finding {
-        op: check.op.clone(),
-        kernel: check.name.clone(),
-        lane: check.lane.clone(),
-        class: "self-check".to_owned(),
-        message: tiebreak_reports::self_checks::describe(check),
-        witness: None,
-    }
 }

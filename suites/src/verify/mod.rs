@@ -4,23 +4,38 @@ mod again;
 mod fpm_op;
 mod instruction_op;
 mod rows;
+mod tensor_op;
 
+use crate::bounds;
 use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
-use anyhow::{Result, bail};
+use crate::tensor::Asked;
+use crate::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Instant;
+use tensor_op::{Tensor, Verifies};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::{fpm as kernels, instruction, mutants};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
-use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, Verdict};
+use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
 pub use again::Command;
+pub(crate) use tensor_op::line;
 
 /// Operations that can be verified.
-pub const OPS: [&str; 2] = ["fpm", "instruction"];
+pub const OPS: [&str; 7] = ["fpm", "instruction", "dot", "matmul", "conv2d", "requantize", "transform"];
+
+/// Those on tensors.
+static TENSOR_OPS: [&dyn Verifies; 5] = [
+    &Tensor::<Dot>::NEW,
+    &Tensor::<Matmul>::NEW,
+    &Tensor::<Conv2d>::NEW,
+    &Tensor::<Requantize>::NEW,
+    &Tensor::<Transform>::NEW,
+];
 
 /// Where the parameters of a run come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +61,8 @@ pub struct Request {
     pub effort: Effort,
     /// Parameters.
     pub pairs: Pairs,
+    /// What tensor operations run in place of their plan.
+    pub asked: Asked,
     /// One accumulator only.
     pub x: Option<i32>,
     /// Fractional bits of the given multipliers.
@@ -92,9 +109,14 @@ pub fn run(request: &Request) -> Result<Outcome> {
     if !selected.instructions.is_empty() {
         part.extend(instruction_op::verify(request, &selected.instructions, &lanes)?);
     }
+    for (op, names) in &selected.tensors {
+        part.extend(op.verify(request, names, &lanes)?);
+    }
     if part.findings.is_empty() && part.rows.iter().all(|row| row.inputs == 0) {
         part.findings.push(nothing_ran());
     }
+    let bounds = shown_bounds(request, &lanes)?;
+    part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
     let verdict = if part.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
     let ledger = Ledger {
         format: ledger::FORMAT,
@@ -107,6 +129,7 @@ pub fn run(request: &Request) -> Result<Outcome> {
         lanes: statuses,
         rows: part.rows,
         catalogue: part.catalogue,
+        bounds,
         outside_domain: part.outside_domain,
         self_checks: part.self_checks,
         findings: part.findings,
@@ -129,6 +152,8 @@ impl Part {
 struct Selected {
     fpm: Vec<&'static kernels::Kernel>,
     instructions: Vec<&'static instruction::Kernel>,
+    /// Tensor operations, each with the kernels named; none where all are meant.
+    tensors: Vec<(&'static dyn Verifies, Vec<String>)>,
 }
 
 /// Everything that can be named with `--kernel` for these operations, mutants last.
@@ -142,6 +167,9 @@ pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
     if ops.iter().any(|op| op == "instruction") {
         names.extend(instruction::kernels().iter().map(|k| k.name));
     }
+    for op in TENSOR_OPS.iter().filter(|op| ops.iter().any(|o| o == op.op())) {
+        names.extend(op.names());
+    }
     names
 }
 
@@ -153,31 +181,36 @@ fn find_fpm(name: &str) -> Option<&'static kernels::Kernel> {
 
 fn select(request: &Request) -> Result<Selected> {
     let has = |op: &str| request.ops.iter().any(|o| o == op);
-    let named_instruction = request.kernels.iter().any(|k| instruction::find(k).is_some());
-    if request.pairs != Pairs::Grid && (!has("fpm") || named_instruction) {
-        bail!("--multiplier, --shift and --params are parameters of fpm; an instruction takes none");
-    }
+    let asked = |op: &&'static dyn Verifies| has(op.op());
     if request.kernels.is_empty() {
-        // The grid of other operations has no accumulator or multiplier: they run only in a run that names none.
-        let all_ops = request.pairs == Pairs::Grid;
         return Ok(Selected {
             fpm: if has("fpm") { kernels::kernels().iter().collect() } else { Vec::new() },
-            instructions: if has("instruction") && all_ops {
-                instruction::kernels().iter().collect()
-            } else {
-                Vec::new()
-            },
+            instructions: if has("instruction") { instruction::kernels().iter().collect() } else { Vec::new() },
+            tensors: TENSOR_OPS.into_iter().filter(asked).map(|op| (op, Vec::new())).collect(),
         });
     }
-    let mut selected = Selected { fpm: Vec::new(), instructions: Vec::new() };
+    let mut selected = Selected { fpm: Vec::new(), instructions: Vec::new(), tensors: Vec::new() };
     for name in &request.kernels {
-        match (find_fpm(name).filter(|_| has("fpm")), instruction::find(name).filter(|_| has("instruction"))) {
-            (Some(kernel), _) => selected.fpm.push(kernel),
-            (_, Some(kernel)) => selected.instructions.push(kernel),
-            _ => return Err(unknown("kernel", name, kernel_names(&request.ops)).into()),
+        let before = selected.len();
+        selected.fpm.extend(find_fpm(name).filter(|_| has("fpm")));
+        selected.instructions.extend(instruction::find(name).filter(|_| has("instruction")));
+        for op in TENSOR_OPS.into_iter().filter(asked).filter(|op| op.names().contains(&name.as_str())) {
+            match selected.tensors.iter_mut().find(|(known, _)| known.op() == op.op()) {
+                Some((_, names)) => names.push(name.clone()),
+                None => selected.tensors.push((op, vec![name.clone()])),
+            }
+        }
+        if selected.len() == before {
+            return Err(unknown("kernel", name, kernel_names(&request.ops)).into());
         }
     }
     Ok(selected)
+}
+
+impl Selected {
+    fn len(&self) -> usize {
+        self.fpm.len() + self.instructions.len() + self.tensors.iter().map(|(_, names)| names.len()).sum::<usize>()
+    }
 }
 
 fn open_lanes(request: &Request) -> Result<(Vec<Lane>, Vec<ledger::Lane>)> {
@@ -197,6 +230,29 @@ fn open_lanes(request: &Request) -> Result<(Vec<Lane>, Vec<ledger::Lane>)> {
     Ok((lanes, statuses))
 }
 
+/// The bounds of the operations asked for, in every lane; not where the run is narrowed down to something else.
+fn shown_bounds(request: &Request, lanes: &[Lane]) -> Result<Vec<ledger::Bound>> {
+    if !request.kernels.is_empty() || !request.asked.is_nothing() || request.x.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut all = bounds::bounds(&[], lanes, &request.command)?;
+    all.retain(|bound| request.ops.contains(&bound.op));
+    Ok(all)
+}
+
+fn not_shown(bound: &ledger::Bound) -> Finding {
+    let witness = bound.witness_past_bound.as_ref().or(bound.witness_at_bound.as_ref());
+    let case = witness.map_or(String::new(), |w| format!(": {}: got {}, exact {}", w.case, w.got, w.exact));
+    Finding {
+        op: bound.op.clone(),
+        kernel: bound.kernel.clone(),
+        lane: bound.lane.clone(),
+        class: "bound".to_owned(),
+        message: format!("{} is not {}{case}", bound.quantity, tiebreak_reports::text::bound(bound)),
+        witness: None,
+    }
+}
+
 /// Invariant 4: a lane that was asked for and did not run breaks the run, unless the caller allowed it by name.
 fn not_run(lanes: &[ledger::Lane]) -> Vec<Finding> {
     lanes
@@ -213,6 +269,28 @@ fn not_run(lanes: &[ledger::Lane]) -> Vec<Finding> {
             _ => None,
         })
         .collect()
+}
+
+fn not_offered(op: &str, kernel: &str, lane: &Lane) -> Finding {
+    Finding {
+        op: op.to_owned(),
+        kernel: kernel.to_owned(),
+        lane: lane.name.clone(),
+        class: "not-run".to_owned(),
+        message: "not run: the lane's worker does not offer this kernel".to_owned(),
+        witness: None,
+    }
+}
+
+fn failed_check(check: &SelfCheck) -> Finding {
+    Finding {
+        op: check.op.clone(),
+        kernel: check.name.clone(),
+        lane: check.lane.clone(),
+        class: "self-check".to_owned(),
+        message: tiebreak_reports::self_checks::describe(check),
+        witness: None,
+    }
 }
 
 /// A run that judged no input at all says nothing of any kernel, whatever the caller allowed.

@@ -92,7 +92,7 @@ fn row(
 const DELTAS: usize = 16;
 
 /// Small deltas first, then the most frequent; where an intermediate wraps there are thousands.
-fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
+pub(super) fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
     let mut deltas: Vec<(i64, u64)> = all.iter().map(|(d, n)| (*d, *n)).filter(|(d, _)| *d != FAR).collect();
     deltas.sort_by_key(|(d, n)| (d.unsigned_abs() > 2, std::cmp::Reverse(*n), *d));
     let unnamed: u64 = deltas.iter().skip(DELTAS).map(|(_, n)| n).sum();

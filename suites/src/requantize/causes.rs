@@ -1,0 +1,139 @@
+//! What may be the cause of a difference in a requantization.
+
+use super::Requantize;
+use crate::matmul::round_24;
+use crate::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_impls::requantize::{Domain, Params};
+use tiebreak_oracle::fpm::scheme::DEFINITIONS;
+use tiebreak_oracle::requantize::Scheme;
+
+/// Every cause, in the order of preference.
+pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
+    let label = scheme.label();
+    let name = label.split(':').next().unwrap_or(&label).to_owned();
+    let mut out = Vec::new();
+    for (class, because, policy) in [
+        ("32-bit-wrap", "a 32-bit intermediate wraps", "wrap"),
+        ("32-bit-saturation", "a 32-bit intermediate saturates", "saturate"),
+    ] {
+        out.extend(Scheme::parse(&format!("{name}:{policy}")).ok().map(|other| Cause::scheme(class, because, other)));
+    }
+    let base = Scheme::parse(&format!("{name}:{}", if label.ends_with(":saturate") { "saturate" } else { "wrap" }));
+    let Ok(base) = base else { return out };
+    // Where rounding and widths of a few results would fit several schemes, the simple ones are named, and f32 before the exotic.
+    let (simple, exotic): (Vec<_>, Vec<_>) = DEFINITIONS
+        .iter()
+        .map(|d| d.name)
+        .filter(|other| *other != name)
+        .partition(|other| SIMPLE.iter().any(|s| other.starts_with(s)));
+    let multiplications = |names: Vec<&'static str>| {
+        let policies = names.into_iter().flat_map(|name| ["wrap", "saturate"].map(|policy| format!("{name}:{policy}")));
+        policies.filter_map(|other| Some(multiplication(&Scheme::parse(&other).ok()?))).collect::<Vec<_>>()
+    };
+    out.extend(multiplications(simple));
+    out.push(Cause::predicts("rounding", "the shift drops what it shifts out", |case| {
+        Some(legacy(case, |v, shift| v >> shift))
+    }));
+    out.push(Cause::predicts("logical-shift", "the shift is a logical one", |case| {
+        Some(legacy(case, |v, shift| i64::from(((v as i32) as u32) >> shift)))
+    }));
+    out.push(Cause::predicts("logical-shift", "the shift is a logical one, behind the rounding term", |case| {
+        Some(legacy(case, |v, shift| {
+            let half = if shift == 0 { 0 } else { 1i64 << (shift - 1) };
+            i64::from(((v + half) as i32 as u32) >> shift)
+        }))
+    }));
+    out.extend(orders(base, domain));
+    out.push(Cause::predicts("f32-step", "the product with the scale is taken in f32", |case| Some(in_f32(case))));
+    out.extend(multiplications(exotic));
+    out
+}
+
+/// Schemes of one rule, or of the common two roundings.
+const SIMPLE: [&str; 4] = ["ties-", "toward-", "gemmlowp-double", "sqrdmulh-"];
+
+/// The multiplication by another scheme.
+pub(super) fn multiplication(scheme: &Scheme) -> Cause<Requantize> {
+    let label = scheme.label();
+    let name = label.split(':').next().unwrap_or(&label);
+    Cause::scheme("rounding", format!("the multiplication is {name}"), *scheme)
+}
+
+/// The legacy pipeline with another shift; nothing else but the clamp.
+fn legacy(case: &Case<Params>, shift: impl Fn(i64, u32) -> i64) -> Expected {
+    each(case, |p, channel, x| {
+        let sum = x.wrapping_add(p.bias[channel]);
+        let c = p.channels[channel];
+        let product = i64::from(sum.wrapping_mul(c.multiplier));
+        let scaled = shift(product, c.shift.unsigned_abs()) as i32;
+        scaled.wrapping_add(p.zero_point).clamp(p.min, p.max)
+    })
+}
+
+fn each(case: &Case<Params>, f: impl Fn(&Params, usize, i32) -> i32) -> Expected {
+    let p = &case.params;
+    case.tensors[0].iter().enumerate().map(|(i, x)| Some(f(p, i % p.channels.len(), *x))).collect()
+}
+
+/// Clamp and cast before the zero point is added.
+fn orders(base: Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
+    let range = domain.output.range();
+    let (lo, hi) = (*range.start(), *range.end());
+    let width = i64::from(hi) - i64::from(lo) + 1;
+    let cast = move |v: i32| ((i64::from(v) - i64::from(lo)).rem_euclid(width) + i64::from(lo)) as i32;
+    let scaled = move |case: &Case<Params>| {
+        let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..case.params.clone() };
+        Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()
+    };
+    let behind = move |because: &str, narrow: fn(i32, i32, i32) -> i32, by_cast: bool, end: u8| {
+        Cause::predicts("clamp-order", because.to_owned(), move |case: &Case<Params>| {
+            let p = &case.params;
+            let finish = |v: i32| {
+                let narrowed = if by_cast { cast(v) } else { narrow(v, lo, hi) };
+                let sum = narrowed.wrapping_add(p.zero_point);
+                match end {
+                    0 => cast(sum),
+                    1 => sum.clamp(p.min, p.max),
+                    _ => sum,
+                }
+            };
+            Some(scaled(case)?.into_iter().map(|v| v.map(finish)).collect())
+        })
+    };
+    let mut out = Vec::new();
+    for (end, then) in [(1, "clamped"), (0, "cast"), (2, "left as it is")] {
+        out.push(behind(
+            &format!("the zero point is added behind the cast, and the sum {then}"),
+            |v, _, _| v,
+            true,
+            end,
+        ));
+        out.push(behind(
+            &format!("the zero point is added behind the clamp, and the sum {then}"),
+            |v, lo, hi| v.clamp(lo, hi),
+            false,
+            end,
+        ));
+    }
+    out
+}
+
+/// Accumulator and scale rounded to 24 bits, their product too, then to the nearest integer, ties to even: what f32 arithmetic does, in
+/// integers. The scale `m * 2^(s-31)` only moves the point.
+fn in_f32(case: &Case<Params>) -> Expected {
+    each(case, |p, channel, x| {
+        let c = p.channels[channel];
+        let sum = round_24(x.wrapping_add(p.bias[channel]).into());
+        let product = round_24(sum * round_24(c.multiplier.into()));
+        let right = 31 - c.shift;
+        let rounded = if right <= 0 { product << -right } else { nearest_even(product, right as u32) };
+        let rounded = rounded.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        rounded.saturating_add(p.zero_point).clamp(p.min, p.max)
+    })
+}
+
+fn nearest_even(v: i128, shift: u32) -> i128 {
+    let (unit, half) = (1i128 << shift, 1i128 << (shift - 1));
+    let (floor, rest) = (v.div_euclid(unit), v.rem_euclid(unit));
+    floor + i128::from(rest > half || (rest == half && floor % 2 != 0))
+}

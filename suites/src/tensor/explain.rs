@@ -1,0 +1,98 @@
+//! Why a kernel differs: the first cause whose prediction reproduces every gathered output.
+
+use super::{Case, Expected, Operation};
+
+/// A case with what a kernel gave for it.
+#[derive(Clone, Debug)]
+pub struct Observed<P> {
+    /// The case.
+    pub case: Case<P>,
+    /// The kernel's results.
+    pub outs: Vec<i32>,
+    /// Results that differ from the scheme judged against.
+    pub differ: usize,
+}
+
+/// Class of a difference, with what reproduces it, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The class.
+    pub class: &'static str,
+    /// What reproduces the outputs.
+    pub because: String,
+}
+
+/// A difference that no cause reproduces.
+pub const UNEXPLAINED: &str = "unexplained";
+
+/// What a kernel would give if the cause were at work; nothing where it says nothing about the case.
+type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
+/// Looks at all outputs at once, for causes that are many: the permutation that a layout is off by.
+type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
+
+/// What may be the cause of a difference.
+pub struct Cause<O: Operation> {
+    /// Class of differences that it makes.
+    pub class: &'static str,
+    kind: Kind<O>,
+}
+
+enum Kind<O: Operation> {
+    Predicts(String, Predict<O>),
+    Found(Search<O>),
+}
+
+impl<O: Operation> Cause<O> {
+    /// A cause that predicts every output.
+    pub fn predicts(
+        class: &'static str,
+        because: impl Into<String>,
+        predict: impl Fn(&Case<O::Params>) -> Option<Expected> + Send + Sync + 'static,
+    ) -> Self {
+        Self { class, kind: Kind::Predicts(because.into(), Box::new(predict)) }
+    }
+
+    /// A cause by another scheme.
+    pub fn scheme(class: &'static str, because: impl Into<String>, scheme: O::Scheme) -> Self {
+        Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())
+    }
+
+    /// A cause that is looked for in the outputs; what is found is told in words.
+    pub fn found(
+        class: &'static str,
+        search: impl Fn(&[&Observed<O::Params>]) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { class, kind: Kind::Found(Box::new(search)) }
+    }
+
+    fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
+        match &self.kind {
+            Kind::Predicts(because, predict) => {
+                let reproduces = |seen: &&Observed<O::Params>| reproduces(&predict(&seen.case), &seen.outs);
+                // A prediction that says nothing of any case explains nothing.
+                let speaks = evidence.iter().any(|seen| predict(&seen.case).is_some());
+                (speaks && evidence.iter().all(reproduces)).then(|| because.clone())
+            }
+            Kind::Found(search) => search(evidence),
+        }
+    }
+}
+
+fn reproduces(predicted: &Option<Expected>, outs: &[i32]) -> bool {
+    predicted.as_ref().is_some_and(|predicted| {
+        predicted.len() == outs.len()
+            && predicted.iter().zip(outs).all(|(predicted, out)| predicted.is_none_or(|predicted| predicted == *out))
+    })
+}
+
+/// The first cause that reproduces all of the evidence.
+pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
+    let results: usize = evidence.iter().map(|seen| seen.outs.len()).sum();
+    for cause in causes {
+        if let Some(because) = cause.explains(evidence) {
+            let because = format!("{because} (reproduces all {results} results examined)");
+            return Explanation { class: cause.class, because };
+        }
+    }
+    Explanation { class: UNEXPLAINED, because: format!("no known cause reproduces the {results} results examined") }
+}

@@ -1,0 +1,194 @@
+//! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
+
+use super::explain::Observed;
+use super::{Case, Expected, Operation};
+use crate::lane::{Failure, Input, Lane, Lease, Order};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Cases kept as evidence for each side, and half as many in which nothing differs.
+const EVIDENCE: usize = 48;
+/// Results of a case above which it is kept as evidence only while nothing smaller was seen.
+const SMALL: usize = 4096;
+
+/// A case with what each side expects of it.
+pub struct Posed<P> {
+    /// The case.
+    pub case: Case<P>,
+    /// By the contract.
+    pub contract: Expected,
+    /// By the reference.
+    pub reference: Option<Expected>,
+}
+
+/// What was seen against one scheme.
+#[derive(Clone, Debug)]
+pub struct Side<P> {
+    /// Results compared.
+    pub inputs: u64,
+    /// Results to which the scheme gives no value.
+    pub out_of_domain: u64,
+    /// Results that differ.
+    pub differ: u64,
+    /// By `got - expected`.
+    pub by_delta: BTreeMap<i64, u64>,
+    /// Cases with differences, the smallest first.
+    pub differing: Vec<Observed<P>>,
+    /// Cases without.
+    pub agreeing: Vec<Observed<P>>,
+}
+
+impl<P> Default for Side<P> {
+    fn default() -> Self {
+        Self {
+            inputs: 0,
+            out_of_domain: 0,
+            differ: 0,
+            by_delta: BTreeMap::new(),
+            differing: Vec::new(),
+            agreeing: Vec::new(),
+        }
+    }
+}
+
+impl<P: Clone> Side<P> {
+    fn judge(&mut self, case: &Case<P>, expected: &Expected, outs: &[i32]) {
+        let mut differ = 0;
+        for (expected, out) in expected.iter().zip(outs) {
+            match expected {
+                None => self.out_of_domain += 1,
+                Some(expected) => {
+                    self.inputs += 1;
+                    if expected != out {
+                        differ += 1;
+                        *self.by_delta.entry(i64::from(*out) - i64::from(*expected)).or_default() += 1;
+                    }
+                }
+            }
+        }
+        self.differ += differ as u64;
+        let kept = if differ > 0 { &mut self.differing } else { &mut self.agreeing };
+        let room = if differ > 0 { EVIDENCE } else { EVIDENCE / 2 };
+        if kept.len() < room * 2 && (kept.is_empty() || outs.len() <= SMALL) {
+            kept.push(Observed { case: case.clone(), outs: outs.to_vec(), differ });
+            self.thin();
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.inputs += other.inputs;
+        self.out_of_domain += other.out_of_domain;
+        self.differ += other.differ;
+        for (delta, n) in other.by_delta {
+            *self.by_delta.entry(delta).or_default() += n;
+        }
+        self.differing.extend(other.differing);
+        self.agreeing.extend(other.agreeing);
+        self.thin();
+    }
+
+    /// The smallest cases, and of the rest every other one until there are few enough.
+    fn thin(&mut self) {
+        let size = |seen: &Observed<P>| seen.case.tensors.iter().map(Vec::len).sum::<usize>() + seen.outs.len();
+        for (kept, most) in [(&mut self.differing, EVIDENCE), (&mut self.agreeing, EVIDENCE / 2)] {
+            if kept.len() > most * 2 {
+                kept.sort_by_key(size);
+                let rest = kept.split_off(most / 2);
+                kept.extend(rest.into_iter().step_by(2));
+                kept.truncate(most * 2);
+            }
+        }
+    }
+
+    /// Everything kept, as evidence.
+    pub fn evidence(&self) -> Vec<&Observed<P>> {
+        self.differing.iter().chain(&self.agreeing).collect()
+    }
+}
+
+/// What one kernel did in one lane.
+#[derive(Clone, Debug)]
+pub struct Record<P> {
+    /// Cases run.
+    pub cases: u64,
+    /// Against the contract.
+    pub contract: Side<P>,
+    /// Against the reference.
+    pub reference: Side<P>,
+    /// Cases without an answer, with why: the smallest of each class, and how many.
+    pub failures: Vec<(Failure, Case<P>, u64)>,
+    /// Seconds of lane and judge.
+    pub seconds: f64,
+}
+
+impl<P> Default for Record<P> {
+    fn default() -> Self {
+        Self { cases: 0, contract: Side::default(), reference: Side::default(), failures: Vec::new(), seconds: 0.0 }
+    }
+}
+
+impl<P: Clone> Record<P> {
+    /// Adds what another part of the run saw.
+    pub fn merge(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.contract.merge(other.contract);
+        self.reference.merge(other.reference);
+        for (failure, case, n) in other.failures {
+            self.failed(failure, case, n);
+        }
+        self.seconds += other.seconds;
+    }
+
+    fn failed(&mut self, failure: Failure, case: Case<P>, times: u64) {
+        let size = |case: &Case<P>| case.tensors.iter().map(Vec::len).sum::<usize>();
+        match self.failures.iter_mut().find(|(known, ..)| known.class() == failure.class()) {
+            Some((known, smallest, n)) => {
+                *n += times;
+                if size(&case) < size(smallest) {
+                    (*known, *smallest) = (failure, case);
+                }
+            }
+            None => self.failures.push((failure, case, times)),
+        }
+    }
+}
+
+/// What a kernel gives for a case.
+pub fn outs<O: Operation>(
+    lease: &mut Lease<'_>,
+    kernel: &str,
+    case: &Case<O::Params>,
+    results: usize,
+) -> Result<Vec<i32>, Failure> {
+    let job = O::job(kernel, &case.params);
+    let payload = case.payload();
+    let input = Input::Values { len: results, values: &payload };
+    let mut out = Vec::new();
+    lease.run(&Order { job: &job, input, misalign: case.misalign }, &mut out)?;
+    Ok(out)
+}
+
+/// Runs the cases of a kernel in a lane.
+pub fn run<O: Operation>(lane: &Lane, kernel: &str, cases: &[Posed<O::Params>]) -> Record<O::Params> {
+    let begun = Instant::now();
+    let mut record = Record::default();
+    let mut lease = lane.lease();
+    for posed in cases {
+        record.cases += 1;
+        match outs::<O>(&mut lease, kernel, &posed.case, posed.contract.len()) {
+            Ok(outs) => {
+                record.contract.judge(&posed.case, &posed.contract, &outs);
+                if let Some(reference) = &posed.reference {
+                    record.reference.judge(&posed.case, reference, &outs);
+                }
+            }
+            Err(failure) => {
+                record.failed(failure, posed.case.clone(), 1);
+                drop(lease);
+                lease = lane.lease();
+            }
+        }
+    }
+    record.seconds = begun.elapsed().as_secs_f64();
+    record
+}

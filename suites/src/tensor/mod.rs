@@ -1,0 +1,224 @@
+//! What the tensor operations (`dot`, `matmul`, `conv2d`, `requantize`, `transform`) share: cases, judging, explaining, shrinking, rows.
+//! An operation says what its cases are, what its schemes expect, and what could be the cause of a difference.
+
+pub mod catalogue;
+pub mod explain;
+pub mod fill;
+pub mod judge;
+pub mod self_check;
+pub mod shrink;
+pub mod text;
+
+use crate::budget::Budget;
+use crate::lane::{Failure, Lane};
+use fill::Fill;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+use tiebreak_impls::conv2d;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::mutants::tensor::Mutant;
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_reports::ledger::{self, Against};
+
+pub use explain::Cause;
+
+/// Parameters with the tensors a kernel reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case<P> {
+    /// Shape, offsets, ...
+    pub params: P,
+    /// Input tensors, in the order of the payload; elements in int32.
+    pub tensors: [Vec<i32>; 3],
+    /// Elements between a 64-byte boundary and the first one of each operand.
+    pub misalign: usize,
+}
+
+impl<P> Case<P> {
+    /// The tensors one behind the other, as a lane takes them.
+    pub fn payload(&self) -> Vec<i32> {
+        self.tensors.concat()
+    }
+}
+
+/// A case before its tensors are made.
+#[derive(Clone, Debug)]
+pub struct Spec<P> {
+    /// Shape, offsets, ...
+    pub params: P,
+    /// What each tensor is filled with.
+    pub fills: [Fill; 3],
+    /// As in [`Case`].
+    pub misalign: usize,
+}
+
+/// What the caller asked for, in place of the plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// One case, as text.
+    pub case: Option<String>,
+    /// Layers of a model.
+    pub layers: Vec<conv2d::Params>,
+    /// Multipliers and shifts.
+    pub channels: Vec<Channel>,
+}
+
+impl Asked {
+    /// Whether the plan is to run.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Every input of one kind, judged.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Inputs judged.
+    pub inputs: u64,
+    /// Against contract and reference.
+    pub sides: Vec<SweptSide>,
+    /// Why it ended early.
+    pub failure: Option<Failure>,
+    /// Seconds of lane and judge.
+    pub seconds: f64,
+}
+
+/// One side of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweptSide {
+    /// Contract or reference.
+    pub against: Against,
+    /// The scheme, by label.
+    pub scheme: String,
+    /// Inputs that differ.
+    pub differ: u64,
+    /// By `got - expected`.
+    pub by_delta: BTreeMap<i64, u64>,
+    /// Class of the difference.
+    pub class: Option<&'static str>,
+    /// An input that differs.
+    pub witness: Option<SweptWitness>,
+}
+
+/// An input of a sweep that differs.
+#[derive(Clone, Debug)]
+pub struct SweptWitness {
+    /// The input by argument.
+    pub case: ledger::Case,
+    /// What the kernel gave.
+    pub got: i64,
+    /// What the scheme gives.
+    pub expected: i64,
+}
+
+/// What a scheme gives: for each result a value, or nothing where the case is outside its domain.
+pub type Expected = Vec<Option<i32>>;
+
+/// One operation on tensors.
+pub trait Operation: Sized + Send + Sync + 'static {
+    /// Name in every room.
+    const OP: &'static str;
+    /// Names of the input tensors.
+    const TENSORS: &'static [&'static str];
+    /// Name of the result tensor.
+    const RESULT: &'static str = "out";
+    /// Shape, offsets, ...
+    type Params: Clone + Debug + PartialEq + Send + Sync;
+    /// What a contract's domain is made of.
+    type Domain: Debug + Send + Sync + 'static;
+    /// Function type of its kernels.
+    type Run: Copy + Send + Sync + 'static;
+    /// A mathematical definition with its overflow policy.
+    type Scheme: Clone + Send + Sync;
+
+    /// The registry.
+    fn kernels() -> &'static [Kernel<Self::Run, Self::Domain>];
+    /// Known bugs.
+    fn mutants() -> &'static [Mutant<Self::Run, Self::Domain>];
+    /// The job of a kernel.
+    fn job(kernel: &str, params: &Self::Params) -> Job;
+    /// Elements read and written.
+    fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError>;
+    /// Dimensions of tensor `t` (or of the result, for `t = TENSORS.len()`), row-major.
+    fn dimensions(domain: &Self::Domain, params: &Self::Params, t: usize) -> Vec<usize>;
+    /// Values that a case may hold in tensor `t`.
+    fn range(domain: &Self::Domain, t: usize) -> RangeInclusive<i32>;
+    /// Whether the contract covers the parameters.
+    fn covers(domain: &Self::Domain, params: &Self::Params) -> bool;
+
+    /// The domain in words.
+    fn domain_text(domain: &Self::Domain) -> String;
+
+    /// The scheme of that name, `NAME` or `NAME:POLICY`.
+    fn scheme(text: &str) -> Result<Self::Scheme, UnknownName>;
+    /// Name and policy.
+    fn label(scheme: &Self::Scheme) -> String;
+    /// The results, by machine integers.
+    fn expected(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
+    /// The results, by big integers.
+    fn exact(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
+    /// What differences of a kernel are counted against, beside its contract; `asked` is the caller's choice.
+    fn reference(kernel: &Kernel<Self::Run, Self::Domain>, asked: &str) -> Option<String>;
+
+    /// The corner catalogue.
+    const CATALOGUE: &'static str;
+
+    /// What is tried.
+    fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    /// Everything there is of one kind, where it can be swept.
+    fn sweep(_kernel: &Kernel<Self::Run, Self::Domain>, _lane: &Lane) -> Option<Sweep> {
+        None
+    }
+    /// What may be the cause of a difference from `scheme`, in the order of preference.
+    fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;
+    /// How a kernel that keeps its contract is told apart from the reference, where no cause is more telling than its own scheme.
+    fn own(_contract: &Self::Scheme) -> Option<Cause<Self>> {
+        None
+    }
+    /// Smaller cases of the same kind, the smallest first.
+    fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
+
+    /// The parameters by name, in the order in which a reader wants them.
+    fn arguments(params: &Self::Params) -> Vec<(String, i64)>;
+    /// Parameters from names and values; what is not named is as usual.
+    fn from_arguments(arguments: &text::Arguments) -> Result<Self::Params, String>;
+}
+
+/// A kernel or mutant of that name.
+pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O::Run, O::Domain>> {
+    let mutants = O::mutants().iter().map(|mutant| &mutant.kernel);
+    O::kernels().iter().chain(mutants).find(|kernel| kernel.name == name)
+}
+
+/// The text of a contract's promise, as a scheme is named.
+pub fn promise<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> Result<O::Scheme, UnknownName> {
+    let overflow = match kernel.contract.promise.overflow {
+        tiebreak_impls::contract::Overflow::Wrap => "wrap",
+        tiebreak_impls::contract::Overflow::Saturate => "saturate",
+        tiebreak_impls::contract::Overflow::OutOfDomain => "out-of-domain",
+    };
+    O::scheme(&format!("{}:{overflow}", kernel.contract.promise.scheme))
+}
+
+impl<P: Clone> Spec<P> {
+    /// A spec for a case as it is.
+    pub fn given(case: Case<P>) -> Self {
+        Self { params: case.params, fills: case.tensors.map(Fill::Given), misalign: case.misalign }
+    }
+
+    /// Makes the tensors: lengths from the shape, random ones from a stream of their own.
+    pub fn case<O: Operation<Params = P>>(&self, domain: &O::Domain, seed: u64, index: usize) -> Option<Case<P>> {
+        let sizes = O::sizes(domain, &self.params).ok()?;
+        let tensor = |t: usize| {
+            if sizes.inputs[t] == 0 {
+                return Vec::new();
+            }
+            let purpose = format!("{}/{index}/{}", O::OP, O::TENSORS.get(t).unwrap_or(&""));
+            self.fills[t].make(sizes.inputs[t], &O::range(domain, t), seed, &purpose)
+        };
+        Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
+    }
+}

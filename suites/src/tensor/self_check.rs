@@ -1,0 +1,55 @@
+//! The harness checking itself on a tensor operation: every mutant must die with its class.
+
+use super::explain::explain;
+use super::judge::{Posed, run};
+use super::shrink::{Shown, shrink};
+use super::{Asked, Operation, promise};
+use crate::budget::Effort;
+use crate::lane::Lane;
+use crate::verify::line;
+use tiebreak_impls::mutants::tensor::Mutant;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_reports::ledger::{CheckKind, SelfCheck};
+
+/// Runs a mutant in `lane`.
+pub fn check<O: Operation>(
+    mutant: &Mutant<O::Run, O::Domain>,
+    lane: &Lane,
+    seed: u64,
+) -> Result<SelfCheck, UnknownName> {
+    let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
+    let scheme = promise::<O>(kernel)?;
+    let posed: Vec<Posed<O::Params>> = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed)
+        .iter()
+        .enumerate()
+        .filter_map(|(i, spec)| spec.case::<O>(domain, seed, i))
+        .filter_map(|case| Some(Posed { contract: O::expected(&scheme, &case).ok()?, case, reference: None }))
+        .collect();
+    let record = run::<O>(lane, kernel.name, &posed);
+    let causes = O::causes(&scheme, domain);
+    let side = &record.contract;
+    let (seen, passed) = match (side.differing.first(), record.failures.first()) {
+        (_, Some((failure, ..))) => (failure.to_string(), false),
+        (None, None) => (format!("alive after {} results", side.inputs), false),
+        (Some(first), None) => {
+            let explanation = explain(&causes, &side.evidence());
+            let shown =
+                Shown { kernel: kernel.name, domain, scheme: &scheme, causes: &causes, class: explanation.class };
+            let text = shrink(&shown, lane, first).map_or_else(
+                || format!("{} results differ, class {}", side.differ, explanation.class),
+                |witness| line::<O>(domain, &witness, &O::label(&scheme), explanation.class),
+            );
+            (text, explanation.class == mutant.class)
+        }
+    };
+    Ok(SelfCheck {
+        op: O::OP.to_owned(),
+        name: kernel.name.to_owned(),
+        lane: lane.name.clone(),
+        kind: CheckKind::Mutant,
+        passed,
+        expected_class: mutant.class.to_owned(),
+        seen,
+        origin: mutant.origin.to_owned(),
+    })
+}

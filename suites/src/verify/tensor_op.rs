@@ -1,0 +1,456 @@
+//! Tensor operations in a run: catalogue, cases of the plan or the caller's, sweeps where there are any, and the operation's mutants.
+
+use super::rows::by_delta;
+use super::{Part, Request, progress};
+use crate::budget::Effort;
+use crate::lane::Lane;
+use crate::tensor::explain::{Cause, Explanation, UNEXPLAINED, explain};
+use crate::tensor::judge::{Posed, Record, Side, run};
+use crate::tensor::shrink::{Shown, Witness, shrink};
+use crate::tensor::{Asked, Case, Operation, Spec, Sweep, catalogue, find, promise, self_check, text};
+use anyhow::{Context, Result, anyhow, bail};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use tiebreak_impls::kernel;
+use tiebreak_reports::ledger::{self, Against, CatalogueRun, Coverage, Finding, Mismatch, Row, SelfCheck};
+use tiebreak_reports::text as words;
+
+/// Cases posed and run at a time: their tensors are held in memory.
+const HELD: usize = 64;
+/// Mismatches kept for the CSV file, for each side.
+const KEPT: usize = 16;
+
+/// An operation, whatever its types.
+pub(super) trait Verifies: Sync {
+    /// Its name.
+    fn op(&self) -> &'static str;
+    /// Its kernels, mutants last.
+    fn names(&self) -> Vec<&'static str>;
+    /// Runs the kernels of these names; all, with self-checks, where there is no name.
+    fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part>;
+}
+
+/// The operation `O`.
+pub(super) struct Tensor<O>(PhantomData<O>);
+
+impl<O> Tensor<O> {
+    pub(super) const NEW: Self = Self(PhantomData);
+}
+
+impl<O: Operation> Verifies for Tensor<O> {
+    fn op(&self) -> &'static str {
+        O::OP
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        O::kernels().iter().map(|k| k.name).chain(O::mutants().iter().map(|m| m.kernel.name)).collect()
+    }
+
+    fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part> {
+        let named: Vec<&Kernel<O>> = match names {
+            [] => O::kernels().iter().collect(),
+            names => names.iter().filter_map(|name| find::<O>(name)).collect(),
+        };
+        let mut part = Part::default();
+        if request.asked.is_nothing() {
+            part.extend(run_catalogue::<O>(request, &named, lanes)?);
+        }
+        let bar = progress(O::OP, named.len() * lanes.len().max(1));
+        let verified: Vec<Part> = named
+            .par_iter()
+            .map(|kernel| {
+                let part = one_kernel::<O>(request, kernel, lanes);
+                bar.inc(lanes.len() as u64);
+                part
+            })
+            .collect::<Result<_>>()?;
+        bar.finish_and_clear();
+        verified.into_iter().for_each(|one| part.extend(one));
+        if names.is_empty() && request.asked.is_nothing() {
+            let checks = self_checks::<O>(request, lanes)?;
+            part.findings.extend(checks.iter().filter(|c| !c.passed).map(super::failed_check));
+            part.self_checks = checks;
+        }
+        Ok(part)
+    }
+}
+
+type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
+
+/// A kernel with what it is judged against.
+struct Subject<O: Operation> {
+    kernel: &'static Kernel<O>,
+    contract: O::Scheme,
+    reference: Option<O::Scheme>,
+}
+
+impl<O: Operation> Subject<O> {
+    fn new(request: &Request, kernel: &'static Kernel<O>) -> Result<Self> {
+        let reference = O::reference(kernel, &request.reference.label());
+        let contract = promise::<O>(kernel)?;
+        // Against its own scheme there is nothing to count.
+        let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract);
+        let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
+        Ok(Self { kernel, contract, reference })
+    }
+
+    fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
+        let told = |reason: String| anyhow!("{} {}: {reason}", O::OP, self.kernel.name);
+        let contract = O::expected(&self.contract, &case).map_err(told)?;
+        let reference = self.reference.as_ref().map(|scheme| O::expected(scheme, &case).map_err(told)).transpose()?;
+        Ok(Posed { case, contract, reference })
+    }
+}
+
+fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes: &[Lane]) -> Result<Part> {
+    let subject = Subject::<O>::new(request, kernel)?;
+    let domain = &kernel.contract.domain;
+    let mut part = Part::default();
+    let specs = match &request.asked {
+        Asked { case: Some(case), .. } => {
+            let case = text::parse::<O>(case, domain).map_err(|reason| anyhow!("{} --case: {reason}", kernel.name))?;
+            vec![Spec::given(case)]
+        }
+        asked => O::plan(domain, asked, &request.effort.budget(), request.seed),
+    };
+    let specs: Vec<_> = specs.into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();
+    if specs.is_empty() {
+        if request.asked.is_nothing() {
+            bail!("{} {}: nothing in the plan is in its domain", O::OP, kernel.name);
+        }
+        part.outside_domain.push(ledger::OutsideDomain {
+            op: O::OP.to_owned(),
+            kernel: kernel.name.to_owned(),
+            domain: O::domain_text(domain),
+        });
+        return Ok(part);
+    }
+    let offering: Vec<&Lane> = lanes.iter().filter(|lane| lane.isa_path(O::OP, kernel.name).is_some()).collect();
+    for lane in lanes.iter().filter(|lane| lane.isa_path(O::OP, kernel.name).is_none()) {
+        part.findings.push(super::not_offered(O::OP, kernel.name, lane));
+    }
+    let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
+    for (chunk, specs) in specs.chunks(HELD).enumerate() {
+        let made = specs.iter().enumerate();
+        let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
+        let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+        anchor(&subject, &posed)?;
+        for (lane, record) in offering.iter().zip(&mut records) {
+            record.merge(run::<O>(lane, kernel.name, &posed));
+        }
+    }
+    for (lane, record) in offering.iter().zip(records) {
+        settle(request, &subject, lane, record, &mut part);
+        if request.effort == Effort::Exhaustive
+            && request.asked.is_nothing()
+            && let Some(sweep) = O::sweep(kernel, lane)
+        {
+            part.rows.extend(sweep_rows(request, &subject, lane, &sweep));
+            part.findings.extend(sweep_finding(request, &subject, lane, &sweep));
+        }
+    }
+    Ok(part)
+}
+
+/// Holds the fast form to big integers on the smallest case of each chunk.
+fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>]) -> Result<()> {
+    let size = |posed: &&Posed<O::Params>| posed.case.tensors.iter().map(Vec::len).sum::<usize>();
+    let Some(smallest) = posed.iter().min_by_key(size) else { return Ok(()) };
+    let exact = O::exact(&subject.contract, &smallest.case).map_err(|e| anyhow!(e))?;
+    if exact != smallest.contract {
+        bail!("the oracle disagrees with itself on {} {:?}: please report this", O::OP, smallest.case);
+    }
+    Ok(())
+}
+
+fn run_catalogue<O: Operation>(request: &Request, kernels: &[&'static Kernel<O>], lanes: &[Lane]) -> Result<Part> {
+    let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
+    let mut part = Part::default();
+    for lane in lanes {
+        let mut total = CatalogueRun {
+            op: O::OP.to_owned(),
+            lane: lane.name.clone(),
+            cases: entries.len() as u64,
+            judged: 0,
+            broken: 0,
+        };
+        for kernel in kernels.iter().filter(|kernel| lane.isa_path(O::OP, kernel.name).is_some()) {
+            let subject = Subject::<O>::new(request, kernel)?;
+            let domain = &kernel.contract.domain;
+            let cases = entries.iter().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
+            let cases = cases.filter(|case| O::covers(domain, &case.params));
+            let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+            let record = run::<O>(lane, kernel.name, &posed);
+            total.judged += record.contract.inputs;
+            total.broken += record.contract.differ;
+            let mut found = Part::default();
+            settle(request, &subject, lane, record, &mut found);
+            for mut finding in found.findings {
+                finding.message = format!("in the catalogue: {}", finding.message);
+                part.findings.push(finding);
+            }
+        }
+        part.catalogue.push(total);
+    }
+    Ok(part)
+}
+
+fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
+    let pairs: Vec<_> = lanes.iter().flat_map(|lane| O::mutants().iter().map(move |mutant| (lane, mutant))).collect();
+    let checks: Result<Vec<SelfCheck>, _> =
+        pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, request.seed)).collect();
+    Ok(checks?)
+}
+
+/// Writes one record into the ledger: a row for each side, and a finding for everything outside the contract.
+fn settle<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lane: &Lane,
+    record: Record<O::Params>,
+    part: &mut Part,
+) {
+    let sides = [
+        (Against::Contract, Some(&subject.contract), &record.contract),
+        (Against::Reference, subject.reference.as_ref(), &record.reference),
+    ];
+    for (against, scheme, side) in sides {
+        let Some(scheme) = scheme else { continue };
+        let own = match against {
+            Against::Reference if record.contract.differ == 0 => O::own(&subject.contract),
+            _ => None,
+        };
+        let seen = explained(subject, lane, scheme, side, own);
+        let told = Told { request, subject, lane, against, scheme };
+        let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
+        part.mismatches.extend(told.mismatches(side, seen.as_ref().map(|(explanation, _)| explanation)));
+        part.findings.extend(told.finding(side, witness.clone()));
+        part.rows.push(told.row(side, witness, record.seconds));
+    }
+    part.findings.extend(record.failures.iter().map(|(failure, case, times)| {
+        let told = Told { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
+        told.unanswered(failure, case, *times)
+    }));
+}
+
+/// Cause and smallest witness of what differs on one side.
+fn explained<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    scheme: &O::Scheme,
+    side: &Side<O::Params>,
+    own: Option<Cause<O>>,
+) -> Option<(Explanation, Witness<O::Params>)> {
+    let first = side.differing.first()?;
+    let domain = &subject.kernel.contract.domain;
+    let causes: Vec<_> = own.into_iter().chain(O::causes(scheme, domain)).collect();
+    let explanation = explain(&causes, &side.evidence());
+    let shown = Shown { kernel: subject.kernel.name, domain, scheme, causes: &causes, class: explanation.class };
+    let witness = shrink(&shown, lane, first)?;
+    Some((explanation, witness))
+}
+
+/// What is told of one side of a record.
+struct Told<'a, O: Operation> {
+    request: &'a Request,
+    subject: &'a Subject<O>,
+    lane: &'a Lane,
+    against: Against,
+    scheme: &'a O::Scheme,
+}
+
+impl<O: Operation> Told<'_, O> {
+    fn kernel(&self) -> &'static str {
+        self.subject.kernel.name
+    }
+
+    fn case(&self, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
+        spelled::<O>(&self.subject.kernel.contract.domain, case, index)
+    }
+
+    /// The command that runs the case again; the whole kernel where the case is too large to spell out.
+    fn command(&self, case: &Case<O::Params>) -> String {
+        let kernel = self.request.command.kernel(O::OP, self.kernel(), &self.lane.name);
+        match text::arguments::<O>(&self.subject.kernel.contract.domain, case) {
+            Some(arguments) => format!("{kernel} --case '{}'", words::case(&arguments)),
+            None => kernel,
+        }
+    }
+
+    fn witness(&self, explanation: &Explanation, witness: &Witness<O::Params>) -> ledger::Witness {
+        ledger::Witness {
+            case: self.case(&witness.case, Some(witness.index)),
+            got: witness.got.into(),
+            expected: Some(witness.expected.into()),
+            scheme: O::label(self.scheme),
+            class: explanation.class.to_owned(),
+            because: explanation.because.clone(),
+            command: self.command(&witness.case),
+        }
+    }
+
+    fn row(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>, seconds: f64) -> Row {
+        let classes = witness.iter().map(|w| (w.class.clone(), side.differ)).collect();
+        Row {
+            op: O::OP.to_owned(),
+            kernel: self.kernel().to_owned(),
+            lane: self.lane.name.clone(),
+            isa_path: self.lane.isa_path(O::OP, self.kernel()).unwrap_or("not offered").to_owned(),
+            against: self.against,
+            scheme: O::label(self.scheme),
+            parameters: 0,
+            inputs: side.inputs,
+            coverage: Coverage::Sampled,
+            out_of_domain: side.out_of_domain,
+            differ: side.differ,
+            by_delta: by_delta(&side.by_delta),
+            classes,
+            deviations: BTreeMap::new(),
+            declared: BTreeMap::new(),
+            witness,
+            seconds,
+        }
+    }
+
+    fn mismatches(&self, side: &Side<O::Params>, explanation: Option<&Explanation>) -> Vec<Mismatch> {
+        let Some(explanation) = explanation else { return Vec::new() };
+        let first = |seen: &crate::tensor::explain::Observed<O::Params>| {
+            let expected = O::expected(self.scheme, &seen.case).ok()?;
+            let at = expected.iter().zip(&seen.outs).position(|(e, out)| e.is_some_and(|e| e != *out))?;
+            Some(Mismatch {
+                op: O::OP.to_owned(),
+                kernel: self.kernel().to_owned(),
+                lane: self.lane.name.clone(),
+                against: self.against,
+                scheme: O::label(self.scheme),
+                case: words::case(&self.case(&seen.case, Some(at))),
+                got: seen.outs[at].into(),
+                expected: expected[at]?.into(),
+                class: explanation.class.to_owned(),
+            })
+        };
+        side.differing.iter().take(KEPT).filter_map(first).collect()
+    }
+
+    /// Any difference from the contract; and, from the reference, one that nothing explains.
+    fn finding(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>) -> Option<Finding> {
+        let witness = witness?;
+        let (differ, inputs) = (words::count(side.differ), words::count(side.inputs));
+        let message = match self.against {
+            Against::Contract => format!("differs from its contract on {differ} of {inputs} results"),
+            Against::Reference if witness.class == UNEXPLAINED => {
+                format!("differs from the reference on {differ} results for no known reason")
+            }
+            Against::Reference => return None,
+        };
+        Some(Finding {
+            op: O::OP.to_owned(),
+            kernel: self.kernel().to_owned(),
+            lane: self.lane.name.clone(),
+            class: witness.class.clone(),
+            message,
+            witness: Some(witness),
+        })
+    }
+
+    fn unanswered(&self, failure: &crate::lane::Failure, case: &Case<O::Params>, times: u64) -> Finding {
+        let often = if times > 1 { format!(", {times} times in all") } else { String::new() };
+        Finding {
+            op: O::OP.to_owned(),
+            kernel: self.kernel().to_owned(),
+            lane: self.lane.name.clone(),
+            class: failure.class().to_owned(),
+            message: format!("{failure}{often}"),
+            witness: Some(ledger::Witness {
+                case: self.case(case, None),
+                got: 0,
+                expected: None,
+                scheme: String::new(),
+                class: failure.class().to_owned(),
+                because: failure.to_string(),
+                command: self.command(case),
+            }),
+        }
+    }
+}
+
+/// A case for a reader: spelled out where it is small, otherwise its shape.
+fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
+    let mut out =
+        text::arguments::<O>(domain, case).unwrap_or_else(|| O::arguments(&case.params).into_iter().collect());
+    if let Some(index) = index {
+        out.insert("at".to_owned(), index as i64);
+    }
+    out
+}
+
+/// A witness in one line.
+pub(crate) fn line<O: Operation>(
+    domain: &O::Domain,
+    witness: &Witness<O::Params>,
+    scheme: &str,
+    class: &str,
+) -> String {
+    let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index)));
+    format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)
+}
+
+fn sweep_rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Vec<Row> {
+    sweep
+        .sides
+        .iter()
+        .map(|side| {
+            let classes = side.class.map(|class| (class.to_owned(), side.differ)).into_iter().collect();
+            Row {
+                op: O::OP.to_owned(),
+                kernel: subject.kernel.name.to_owned(),
+                lane: lane.name.clone(),
+                isa_path: lane.isa_path(O::OP, subject.kernel.name).unwrap_or("not offered").to_owned(),
+                against: side.against,
+                scheme: side.scheme.clone(),
+                parameters: 0,
+                inputs: sweep.inputs,
+                coverage: if sweep.inputs == 1 << 32 { Coverage::Exhaustive } else { Coverage::Sampled },
+                out_of_domain: 0,
+                differ: side.differ,
+                by_delta: by_delta(&side.by_delta),
+                classes,
+                deviations: BTreeMap::new(),
+                declared: BTreeMap::new(),
+                witness: side.witness.as_ref().map(|w| ledger::Witness {
+                    case: w.case.clone(),
+                    got: w.got,
+                    expected: Some(w.expected),
+                    scheme: side.scheme.clone(),
+                    class: side.class.unwrap_or(UNEXPLAINED).to_owned(),
+                    because: "the pair sum leaves 16 bits".to_owned(),
+                    command: request.command.kernel(O::OP, subject.kernel.name, &lane.name) + " --effort exhaustive",
+                }),
+                seconds: sweep.seconds,
+            }
+        })
+        .collect()
+}
+
+fn sweep_finding<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Vec<Finding> {
+    let rows = sweep_rows(request, subject, lane, sweep);
+    let broken = rows.into_iter().filter(|row| row.against == Against::Contract && row.differ > 0);
+    let differs = broken.map(|row| Finding {
+        op: row.op,
+        kernel: row.kernel,
+        lane: row.lane,
+        class: UNEXPLAINED.to_owned(),
+        message: format!("differs from its contract on {} of all pair sums", words::count(row.differ)),
+        witness: row.witness,
+    });
+    let failed = sweep.failure.iter().map(|failure| Finding {
+        op: O::OP.to_owned(),
+        kernel: subject.kernel.name.to_owned(),
+        lane: lane.name.clone(),
+        class: failure.class().to_owned(),
+        message: format!("{failure}, in the sweep of pair sums"),
+        witness: None,
+    });
+    differs.chain(failed).collect()
+}
