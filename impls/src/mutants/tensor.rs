@@ -16,27 +16,27 @@ pub struct Mutant<R: 'static, D: 'static> {
     pub origin: &'static str,
 }
 
-/// Mutants of [`dot`].
+/// Mutants of [`mod@dot`].
 pub fn dot() -> &'static [Mutant<dot::Run, dot::Domain>] {
     super::dot::MUTANTS
 }
 
-/// Mutants of [`matmul`].
+/// Mutants of [`mod@matmul`].
 pub fn matmul() -> &'static [Mutant<matmul::Run, matmul::Domain>] {
     super::matmul::MUTANTS
 }
 
-/// Mutants of [`conv2d`].
+/// Mutants of [`mod@conv2d`].
 pub fn conv2d() -> &'static [Mutant<conv2d::Run, conv2d::Domain>] {
     super::conv2d::MUTANTS
 }
 
-/// Mutants of [`requantize`].
+/// Mutants of [`mod@requantize`].
 pub fn requantize() -> &'static [Mutant<requantize::Run, requantize::Domain>] {
     super::requantize::MUTANTS
 }
 
-/// Mutants of [`transform`].
+/// Mutants of [`mod@transform`].
 pub fn transform() -> &'static [Mutant<transform::Run, transform::Domain>] {
     super::transform::MUTANTS
 }
