@@ -3,8 +3,8 @@
 //! `sum a*b = sum over i, j of 2^(i+j) * popcount(plane i of a & plane j of b)`.
 //!
 //! How deep: a register holds one plane of 128 elements. From each register a lane takes two bytes of at most eight set bits,
-//! 16; after 4095 registers it is at most 65520, after 4096 it may be 65536 and has wrapped. So the depth is at most
-//! 4095 * 128 = 524160.
+//! 16; after 4095 registers it is at most 65520. Of the next register the lane that holds the first 16 elements takes one more
+//! for each, and the sixteenth makes 65536, which has wrapped. So the depth is at most 4095 * 128 + 15 = 524175.
 //!
 //! Source: apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount (later aprofile/asimd/popcount.py). There
 //! the counts are weighted before they are added up, in the narrow lanes, and planes are few.
@@ -19,7 +19,7 @@ use crate::transform::{DEPTH, ROWS};
 const PLANES: usize = 8;
 
 /// The deepest product in which no 16-bit lane wraps.
-pub(crate) const DEEPEST: usize = (u16::MAX as usize / 16) * 8 * BYTES;
+pub(crate) const DEEPEST: usize = (u16::MAX as usize / 16) * 8 * BYTES + u16::MAX as usize % 16;
 
 /// Unsigned elements.
 pub(crate) const BITSERIAL: Kernel = Kernel {

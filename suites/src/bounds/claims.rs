@@ -103,7 +103,7 @@ fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
             kernel: kernel.name,
             quantity: "depth K, 16-bit lane of counts".to_owned(),
             bound: Some(promised as i64),
-            because: "each step adds at most 16 set bits to a 16-bit lane: 4095 steps of 128 depths stay below 2^16, one depth more does not"
+            because: "a lane takes 16 bits of each 128: 65520 of 4095 times 128, and one more for each of the next 15, which makes 2^16 - 1"
                 .to_owned(),
             at: Some(filled(promised, (1, 1), Reading::Signed)),
             past: Some(filled(promised + 1, (1, 1), Reading::Signed)),

@@ -65,7 +65,8 @@ impl<O: Operation> Cause<O> {
         Self { class, kind: Kind::Found(Box::new(search)) }
     }
 
-    fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
+    /// What reproduces the evidence, in words; nothing where this cause does not.
+    pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
         match &self.kind {
             Kind::Predicts(because, predict) => {
                 let reproduces = |seen: &&Observed<O::Params>| reproduces(&predict(&seen.case), &seen.outs);

@@ -35,16 +35,19 @@ pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Op
     Some(out)
 }
 
-/// The value that most elements have.
+/// The value that is told once: that of all elements, or in a large tensor that of most.
 fn usual(tensor: &[i32]) -> i32 {
-    let mut counts = std::collections::BTreeMap::new();
-    tensor.iter().for_each(|v| *counts.entry(*v).or_insert(0usize) += 1);
-    // 0 where it is a matter of taste.
-    let most = counts.values().max().copied().unwrap_or(0);
-    if counts.get(&0).is_some_and(|n| *n + SPELLED >= most) {
+    if let Some(first) = tensor.first()
+        && tensor.iter().all(|v| v == first)
+    {
+        return *first;
+    }
+    if tensor.len() <= SPELLED {
         return 0;
     }
-    counts.into_iter().find(|(_, n)| *n == most).map_or(0, |(v, _)| v)
+    let mut counts = std::collections::BTreeMap::new();
+    tensor.iter().for_each(|v| *counts.entry(*v).or_insert(0usize) += 1);
+    counts.into_iter().max_by_key(|(v, n)| (*n, *v == 0)).map_or(0, |(v, _)| v)
 }
 
 /// `2,0,1` for a flat index.
