@@ -3,7 +3,6 @@
 
 use proptest::prelude::*;
 use tiebreak_oracle::fpm::pieces::fold;
-use tiebreak_oracle::fpm::scheme::DEFINITIONS;
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::fpm::sweep::{Expected, Sweep};
 use tiebreak_oracle::fpm::{Parameters, Scheme, fpm, integer};
@@ -22,10 +21,6 @@ fn check(scheme: &Scheme, x: i64, p: &Parameters) {
     assert_eq!(interpreted.map(|v| v as i64), exact, "interpreted {} at x={x} {p:?}", scheme.label());
 }
 
-fn each_scheme() -> impl Iterator<Item = Scheme> {
-    DEFINITIONS.iter().flat_map(|definition| Overflow::ALL.map(|overflow| Scheme { definition, overflow }))
-}
-
 #[test]
 fn every_form_agrees_on_every_input_at_small_widths() {
     let (mut inputs, mut folded) = (0u64, 0u64);
@@ -34,7 +29,7 @@ fn every_form_agrees_on_every_input_at_small_widths() {
         for m in -half..half {
             for s in 1 - bits as i32..bits as i32 {
                 let p = Parameters::narrow(m, s, bits);
-                for scheme in each_scheme() {
+                for scheme in Scheme::every() {
                     let pieces = fold(&scheme, &p);
                     folded += u64::from(pieces.is_some());
                     for x in -half..half {
@@ -50,7 +45,7 @@ fn every_form_agrees_on_every_input_at_small_widths() {
             }
         }
     }
-    println!("{inputs} inputs, {folded} folded parameter pairs, {} schemes", each_scheme().count());
+    println!("{inputs} inputs, {folded} folded parameter pairs, {} schemes", Scheme::every().count());
     assert!(inputs > 500_000 && folded > 20_000);
 }
 
@@ -82,7 +77,7 @@ proptest! {
     #[test]
     fn every_form_agrees_at_32_bits(x in int32(), m in int32(), s in -31i32..=31) {
         let p = Parameters::q31(m, s);
-        for scheme in each_scheme() {
+        for scheme in Scheme::every() {
             check(&scheme, x.into(), &p);
         }
     }
@@ -101,7 +96,7 @@ proptest! {
     fn sweeps_agree_with_the_rationals(start in int32(), m in int32(), s in -31i32..=31) {
         let len = 50usize.min((i64::from(i32::MAX) - i64::from(start)) as usize + 1);
         let p = Parameters::q31(m, s);
-        for scheme in each_scheme() {
+        for scheme in Scheme::every() {
             let sweep = Sweep::new(scheme, p);
             let mut covered = 0;
             for (first, n, expected) in sweep.runs(start.into(), len) {

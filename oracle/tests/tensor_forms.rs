@@ -9,7 +9,7 @@ use tiebreak_oracle::matmul::{self, Product};
 use tiebreak_oracle::requantize;
 use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::shape::ShapeError;
-use tiebreak_oracle::transform::{Source, Transform};
+use tiebreak_oracle::transform::Transform;
 
 /// Both forms, where one must be the other.
 fn agree(label: &str, exact: Result<Vec<Option<Integer>>, ShapeError>, fast: Result<Vec<Option<i32>>, ShapeError>) {
@@ -178,19 +178,6 @@ proptest! {
                 max: a.max(b),
             };
             agree(&scheme.label(), scheme.exact(&p, &acc), scheme.expected(&p, &acc));
-        }
-    }
-
-    #[test]
-    fn im2col_moves_what_is_under_the_filter((p, input, _) in convolved()) {
-        let sources = Transform::Im2col(p).sources().unwrap();
-        let moved = Transform::Im2col(p).expected(&input).unwrap();
-        for (source, v) in sources.iter().zip(&moved) {
-            match source {
-                Source::Element(i) => prop_assert_eq!(*v, input[*i]),
-                Source::ZeroPoint => prop_assert_eq!(*v, p.input_zero_point),
-                Source::Zero => prop_assert!(false, "im2col pads by the zero point"),
-            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Convolution;
 use super::patch::{Pixel, pixels};
-use crate::matmul::width::{Extremes, Width, Work, add_row, narrowest, shifted};
+use crate::matmul::width::{Extremes, Width, Work, add_row, add_rows, narrowest, shifted};
 use crate::shape::ShapeError;
 use crate::word::Overflow;
 
@@ -55,18 +55,19 @@ fn add_taps<W: Width>(
         let Some((row, column)) = p.pixel(pixel.at, (tap / p.kernel_w, tap % p.kernel_w)) else { continue };
         let at = ((pixel.batch * p.height + row) * p.width + column) * p.channels;
         let input = &input[at..at + p.channels];
-        for (c, weights) in weights.chunks_exact(p.out_channels).enumerate() {
-            if group == 1 {
-                // Depthwise: each output channel has an input channel of its own.
-                let input = input.iter().skip(c).step_by(channels);
-                for ((sum, l), r) in sums.iter_mut().zip(input).zip(weights) {
-                    *sum += W::product(*l, *r);
-                }
-                continue;
+        if p.groups == 1 {
+            add_rows::<W>(sums, input, weights);
+        } else if channels == 1 && group == 1 {
+            // Depthwise.
+            for ((sum, l), r) in sums.iter_mut().zip(input).zip(weights) {
+                *sum += W::product(*l, *r);
             }
-            let groups = sums.chunks_exact_mut(group).zip(weights.chunks_exact(group)).enumerate();
-            for (g, (sums, weights)) in groups {
-                add_row::<W>(sums, input[g * channels + c], weights);
+        } else {
+            for (c, weights) in weights.chunks_exact(p.out_channels).enumerate() {
+                let groups = sums.chunks_exact_mut(group).zip(weights.chunks_exact(group));
+                for (g, (sums, weights)) in groups.enumerate() {
+                    add_row::<W>(sums, input[g * channels + c], weights);
+                }
             }
         }
     }

@@ -106,29 +106,72 @@ pub(crate) fn add_row<W: Width>(sums: &mut [W::Sum], a: W::Element, row: &[W::El
     }
 }
 
-/// The exact product of two matrices, of checked lengths.
-pub(super) fn matrix_product(p: &Product, lhs: &[i32], rhs: &[i32], overflow: Overflow) -> Vec<Option<i32>> {
-    struct Rows<'a>(&'a Product, &'a [i32], &'a [i32], Overflow);
-
-    impl Work for Rows<'_> {
-        type Output = Vec<Option<i32>>;
-
-        fn run<W: Width>(self) -> Self::Output {
-            let Self(p, lhs, rhs, overflow) = self;
-            let [lhs_offset, rhs_offset] = p.offsets();
-            let rhs = shifted::<W>(rhs, rhs_offset);
-            let mut out = Vec::with_capacity(p.m * p.n);
-            let mut sums = vec![W::Sum::default(); p.n];
-            for row in lhs.chunks_exact(p.k) {
-                sums.fill(W::Sum::default());
-                for (l, rhs) in row.iter().zip(rhs.chunks_exact(p.n)) {
-                    add_row::<W>(&mut sums, W::element(i64::from(*l) + lhs_offset), rhs);
-                }
-                out.extend(sums.iter().map(|sum| overflow.fit_int32((*sum).into())));
-            }
-            out
+/// `sums += a[0] * rows[0] + a[1] * rows[1] + ...`, the rows one behind the other. Four at a time, so that a sum is loaded and
+/// stored once for four products.
+#[inline(always)]
+pub(crate) fn add_rows<W: Width>(sums: &mut [W::Sum], a: &[W::Element], rows: &[W::Element]) {
+    let n = sums.len();
+    let (quads, rest) = a.as_chunks::<4>();
+    let (in_quads, in_rest) = rows.split_at(quads.len() * 4 * n);
+    for (a, rows) in quads.iter().zip(in_quads.chunks_exact(4 * n)) {
+        let (first, second) = rows.split_at(2 * n);
+        let (rows, others) = (first.split_at(n), second.split_at(n));
+        let rows = rows.0.iter().zip(rows.1).zip(others.0.iter().zip(others.1));
+        for (sum, ((b0, b1), (b2, b3))) in sums.iter_mut().zip(rows) {
+            let mut four = W::product(a[0], *b0);
+            four += W::product(a[1], *b1);
+            four += W::product(a[2], *b2);
+            four += W::product(a[3], *b3);
+            *sum += four;
         }
     }
+    for (a, row) in rest.iter().zip(in_rest.chunks_exact(n)) {
+        add_row::<W>(sums, *a, row);
+    }
+}
 
-    narrowest([Extremes::of(lhs), Extremes::of(rhs)], p.offsets(), p.k, Rows(p, lhs, rhs, overflow))
+/// Fewer columns than this are too short for a vector; then each is summed along the depth.
+const FEW_COLUMNS: usize = 8;
+
+/// The exact product of two matrices, of checked lengths.
+pub(super) fn matrix_product(p: &Product, lhs: &[i32], rhs: &[i32], overflow: Overflow) -> Vec<Option<i32>> {
+    narrowest([Extremes::of(lhs), Extremes::of(rhs)], p.offsets(), p.k, Matrices { p, lhs, rhs, overflow })
+}
+
+struct Matrices<'a> {
+    p: &'a Product,
+    lhs: &'a [i32],
+    rhs: &'a [i32],
+    overflow: Overflow,
+}
+
+impl Work for Matrices<'_> {
+    type Output = Vec<Option<i32>>;
+
+    fn run<W: Width>(self) -> Self::Output {
+        let Product { m, n, k, .. } = *self.p;
+        let [lhs_offset, rhs_offset] = self.p.offsets();
+        let rhs = shifted::<W>(self.rhs, rhs_offset);
+        let columns = if n < FEW_COLUMNS { transposed(&rhs, n) } else { Vec::new() };
+        let mut out = Vec::with_capacity(m * n);
+        let mut sums = vec![W::Sum::default(); n];
+        for row in self.lhs.chunks_exact(k) {
+            let row = shifted::<W>(row, lhs_offset);
+            sums.fill(W::Sum::default());
+            if n < FEW_COLUMNS {
+                for (sum, column) in sums.iter_mut().zip(columns.chunks_exact(k)) {
+                    row.iter().zip(column).for_each(|(a, b)| *sum += W::product(*a, *b));
+                }
+            } else {
+                add_rows::<W>(&mut sums, &row, &rhs);
+            }
+            out.extend(sums.iter().map(|sum| self.overflow.fit_int32((*sum).into())));
+        }
+        out
+    }
+}
+
+/// A row-major matrix of `n` columns, column after column.
+fn transposed<E: Copy>(matrix: &[E], n: usize) -> Vec<E> {
+    (0..n).flat_map(|column| matrix.iter().skip(column).step_by(n).copied()).collect()
 }

@@ -1,0 +1,162 @@
+//! Transforms move every element where it must go, once, and pad the rest; together they carry a matrix product.
+
+use proptest::prelude::*;
+use tiebreak_oracle::conv2d::Convolution;
+use tiebreak_oracle::matmul::{Product, Scheme};
+use tiebreak_oracle::transform::{Source, Transform};
+
+fn transpose(matrix: &[i32], columns: usize) -> Vec<i32> {
+    (0..columns).flat_map(|j| matrix.iter().skip(j).step_by(columns).copied()).collect()
+}
+
+fn numbered(n: usize) -> Vec<i32> {
+    (1..=n as i32).collect()
+}
+
+/// How often each element of the input occurs, and how many elements are padding.
+fn census(transform: Transform) -> (Vec<usize>, usize) {
+    let [inputs, outputs] = transform.check().unwrap();
+    let sources = transform.sources().unwrap();
+    assert_eq!(sources.len(), outputs);
+    let (mut seen, mut padding) = (vec![0; inputs], 0);
+    for source in sources {
+        match source {
+            Source::Element(i) => seen[i] += 1,
+            Source::Zero | Source::ZeroPoint => padding += 1,
+        }
+    }
+    (seen, padding)
+}
+
+#[test]
+fn blocks_hold_every_element_once_and_zeros() {
+    for rows in 1..=35 {
+        for columns in 1..=35 {
+            let (by4, by16) = (usize::next_multiple_of, usize::next_multiple_of);
+            for (transform, padded) in [
+                (Transform::Interleave { rows, columns }, by4(rows, 4) * by16(columns, 16)),
+                (Transform::BlockTranspose { rows, columns }, by16(rows, 16) * by4(columns, 4)),
+            ] {
+                let (seen, padding) = census(transform);
+                assert!(seen.iter().all(|n| *n == 1), "{transform:?}");
+                assert_eq!(padding, padded - rows * columns, "{transform:?}");
+            }
+            let (seen, padding) = census(Transform::Unpack { rows, columns });
+            assert_eq!((seen.iter().sum::<usize>(), seen.iter().max(), padding), (rows * columns, Some(&1), 0));
+        }
+    }
+}
+
+#[test]
+fn block_transpose_is_interleave_of_the_transposed_matrix() {
+    for (rows, columns) in [(1, 1), (16, 4), (17, 5), (33, 9), (3, 40)] {
+        let matrix = numbered(rows * columns);
+        let transposed = Transform::Interleave { rows: columns, columns: rows }.expected(&transpose(&matrix, columns));
+        assert_eq!(Transform::BlockTranspose { rows, columns }.expected(&matrix), transposed);
+    }
+}
+
+#[test]
+fn unpack_undoes_interleave_of_blocks_cut_to_four_columns() {
+    for (rows, columns) in [(1, 1), (4, 16), (5, 17), (9, 33), (40, 3)] {
+        let matrix = numbered(rows * columns);
+        let blocks = Transform::Interleave { rows, columns }.expected(&matrix).unwrap();
+        // A block of 4 by 16 is four blocks of 4 by 4; those wholly behind the last column are not part of the unpacked layout.
+        let cut = |block: &[i32]| {
+            (0..4)
+                .flat_map(|part| {
+                    block.chunks(16).flat_map(move |row| row[4 * part..][..4].to_vec()).collect::<Vec<_>>()
+                })
+                .collect::<Vec<i32>>()
+        };
+        let row_of_blocks = columns.div_ceil(16) * 64;
+        let small: Vec<i32> = blocks
+            .chunks(row_of_blocks)
+            .flat_map(|row| row.chunks(64).flat_map(cut).take(columns.div_ceil(4) * 16).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(Transform::Unpack { rows, columns }.expected(&small).unwrap(), matrix);
+    }
+}
+
+/// The 4 by 4 blocks of a product, from operands in blocks of 4 by 16.
+fn blocks_product(a: &[i32], b: &[i32], depth: usize) -> Vec<i32> {
+    let of_depth = depth.div_ceil(16) * 64;
+    let mut out = Vec::new();
+    for a in a.chunks(of_depth) {
+        for b in b.chunks(of_depth) {
+            for (z, v) in (0..4).flat_map(|z| (0..4).map(move |v| (z, v))) {
+                let blocks = a.chunks(64).zip(b.chunks(64));
+                out.push(blocks.map(|(a, b)| (0..16).map(|w| a[16 * z + w] * b[16 * v + w]).sum::<i32>()).sum());
+            }
+        }
+    }
+    out
+}
+
+fn shape() -> impl Strategy<Value = Convolution> {
+    let sides = (1usize..=6, 1usize..=4, 1usize..=3, 1usize..=3, 0usize..=4, 0usize..=4);
+    (1usize..=2, 1usize..=3, 1usize..=3, sides.clone(), sides).prop_filter_map("no such shape", |(b, c, o, h, w)| {
+        let p = Convolution {
+            batches: b,
+            channels: c,
+            out_channels: o,
+            groups: 1,
+            height: h.0,
+            kernel_h: h.1,
+            stride_h: h.2,
+            dilation_h: h.3,
+            top: h.4,
+            bottom: h.5,
+            width: w.0,
+            kernel_w: w.1,
+            stride_w: w.2,
+            dilation_w: w.3,
+            left: w.4,
+            right: w.5,
+            input_zero_point: -7,
+            weight_zero_point: 0,
+        };
+        p.check().ok().map(|_| p)
+    })
+}
+
+/// How many filter elements of how many outputs lie on `at`, along one side.
+fn covered(at: usize, outputs: usize, stride: usize, kernel: usize, dilation: usize, before: usize) -> usize {
+    (0..outputs).map(|y| (0..kernel).filter(|i| y * stride + i * dilation == at + before).count()).sum()
+}
+
+proptest! {
+    #[test]
+    fn interleaved_block_transposed_and_unpacked_it_is_the_product(
+        (m, n, k) in (1usize..=20, 1usize..=20, 1usize..=40),
+        values in prop::collection::vec(-128..=255i32, 1600),
+    ) {
+        let (lhs, rhs) = (&values[..m * k], &values[800..][..k * n]);
+        let a = Transform::Interleave { rows: m, columns: k }.expected(lhs).unwrap();
+        let b = Transform::BlockTranspose { rows: k, columns: n }.expected(rhs).unwrap();
+        let c = Transform::Unpack { rows: m, columns: n }.expected(&blocks_product(&a, &b, k)).unwrap();
+        let p = Product { m, n, k, lhs_offset: 0, rhs_offset: 0 };
+        let product = Scheme::parse("exact").unwrap().expected(&p, lhs, rhs).unwrap();
+        prop_assert_eq!(c.into_iter().map(Some).collect::<Vec<_>>(), product);
+    }
+
+    #[test]
+    fn im2col_holds_each_element_as_often_as_the_filter_covers_it(p in shape()) {
+        let (rows, columns) = p.output().unwrap();
+        let (seen, padding) = census(Transform::Im2col(p));
+        for (i, n) in seen.iter().enumerate() {
+            let (row, column) = (i / p.channels / p.width % p.height, i / p.channels % p.width);
+            let vertical = covered(row, rows, p.stride_h, p.kernel_h, p.dilation_h, p.top);
+            let horizontal = covered(column, columns, p.stride_w, p.kernel_w, p.dilation_w, p.left);
+            prop_assert_eq!(*n, vertical * horizontal, "element {} of {:?}", i, p);
+        }
+        let all = p.batches * rows * columns * p.kernel_h * p.kernel_w * p.channels;
+        prop_assert_eq!(padding, all - seen.iter().sum::<usize>());
+    }
+
+    #[test]
+    fn unflatten_moves_nothing(p in shape()) {
+        let [_, _, outputs] = p.check().unwrap();
+        prop_assert_eq!(Transform::Unflatten(p).expected(&numbered(outputs)).unwrap(), numbered(outputs));
+    }
+}
