@@ -138,3 +138,32 @@ fn depths_beyond_what_an_int32_sum_of_pairs_holds() {
         }
     }
 }
+
+#[test]
+fn depths_on_both_sides_of_every_word() {
+    // Sums of equal products reach the bound by which the width is chosen: int32 at 255 * 255 * 33025, 2^15 * 2^15 * 2 and
+    // 46341^2, int64 at 2^31 * 2^31 * 2 (by offsets) and 2^32 * 2^31.
+    let cases = [
+        (255, 255, 33_025, 0),
+        (-128, -128, 131_071, 0),
+        (181, 181, 65_548, 0),
+        (32_767, 32_768, 2, 0),
+        (46_341, 46_340, 1, 0),
+    ];
+    let wide = [(0, 0, 1, i32::MIN), (-1, 0, 1, i32::MIN), (i32::MIN, -1, 1, i32::MIN), (i32::MAX, i32::MIN, 2, 0)];
+    for (l, r, depth, offset) in cases.into_iter().chain(wide) {
+        for k in depth..=depth + 1 {
+            // One column, and as many as are summed side by side.
+            for n in [1, 9] {
+                let p = Product { m: 1, n, k, lhs_offset: offset, rhs_offset: offset };
+                let (lhs, rhs) = (vec![l; k], vec![r; k * n]);
+                for scheme in Scheme::every() {
+                    let exact = scheme.exact(&Product { n: 1, ..p }, &lhs, &rhs[..k]).unwrap()[0].clone();
+                    let fast = scheme.expected(&p, &lhs, &rhs).unwrap();
+                    let all: Vec<_> = fast.into_iter().map(|v| v.map(Into::into)).collect();
+                    assert_eq!(all, vec![exact; n], "{} {l} * {r} * {k}", scheme.label());
+                }
+            }
+        }
+    }
+}

@@ -155,6 +155,16 @@ proptest! {
     }
 
     #[test]
+    fn an_output_is_every_place_where_the_filter_fits(p in shape()) {
+        let places = |padded: usize, stride: usize, kernel: usize, dilation: usize| {
+            (0..padded).filter(|at| at % stride == 0 && at + (kernel - 1) * dilation < padded).count()
+        };
+        let rows = places(p.height + p.top + p.bottom, p.stride_h, p.kernel_h, p.dilation_h);
+        let columns = places(p.width + p.left + p.right, p.stride_w, p.kernel_w, p.dilation_w);
+        prop_assert_eq!(p.output(), Ok((rows, columns)));
+    }
+
+    #[test]
     fn unflatten_moves_nothing(p in shape()) {
         let [_, _, outputs] = p.check().unwrap();
         prop_assert_eq!(Transform::Unflatten(p).expected(&numbered(outputs)).unwrap(), numbered(outputs));
