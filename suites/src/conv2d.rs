@@ -227,10 +227,13 @@ fn values(p: &Params) -> [i64; 18] {
     out
 }
 
+/// One of the sizes.
+type Field = fn(&mut Params) -> &mut usize;
+
 /// Shapes with one thing simpler, the simplest first.
 pub(crate) fn simpler(p: &Params) -> Vec<Params> {
     let mut out = Vec::new();
-    let sizes: [(fn(&mut Params) -> &mut usize, usize); 16] = [
+    let sizes: [(Field, usize); 16] = [
         (|p| &mut p.batches, 1),
         (|p| &mut p.out_channels, 1),
         (|p| &mut p.channels, 1),

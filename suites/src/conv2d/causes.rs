@@ -102,8 +102,10 @@ fn widths(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
     out
 }
 
+type Change = fn(&mut Params);
+
 fn layouts(base: Scheme) -> Vec<Cause<Conv2d>> {
-    let swaps: [(&str, fn(&mut Params)); 3] = [
+    let swaps: [(&str, Change); 3] = [
         ("the strides of rows and columns are exchanged", |p| std::mem::swap(&mut p.stride_h, &mut p.stride_w)),
         ("the dilations of rows and columns are exchanged", |p| std::mem::swap(&mut p.dilation_h, &mut p.dilation_w)),
         ("the borders are exchanged, top with bottom and left with right", |p| {

@@ -270,11 +270,21 @@ fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
     depth_swap(base, evidence)
 }
 
+/// Cases that are looked at for exchanged depths, and elements of lhs in them.
+const SWAPS_SHOWN: usize = 6;
+const DEEP_ENOUGH: usize = 1024;
+
 /// Two depths of each block of lhs exchanged, those of rhs not.
 fn depth_swap(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
+    // A swap of whole blocks changes every row of results alike, so a few rows tell; more only cost.
+    let evidence: Vec<_> =
+        evidence.iter().filter(|seen| seen.case.tensors[0].len() <= DEEP_ENOUGH).take(SWAPS_SHOWN).collect();
+    if evidence.is_empty() {
+        return None;
+    }
     for a in 0..BLOCK {
         for b in a + 1..BLOCK {
-            let swapped = |seen: &&Observed<Params>| {
+            let swapped = |seen: &&&Observed<Params>| {
                 let k = seen.case.params.k;
                 if !k.is_multiple_of(BLOCK) {
                     return None;
@@ -283,7 +293,7 @@ fn depth_swap(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
                 case.tensors[0].chunks_mut(BLOCK).for_each(|block| block.swap(a, b));
                 Matmul::expected(&base, &case).ok()
             };
-            let spoken: Vec<_> = evidence.iter().filter_map(|seen| Some((swapped(seen)?, seen))).collect();
+            let spoken: Vec<_> = evidence.iter().filter_map(|seen| Some((swapped(seen)?, *seen))).collect();
             let same = |(predicted, seen): &(Expected, &&Observed<Params>)| {
                 predicted.iter().zip(&seen.outs).all(|(p, out)| *p == Some(*out))
             };

@@ -6,7 +6,7 @@ use super::{Case, Operation};
 use crate::lane::{Lane, Lease};
 
 /// Runs of the kernel that one witness may cost.
-const RUNS: usize = 3000;
+const RUNS: usize = 1200;
 /// Elements looked at one by one.
 const SINGLE: usize = 96;
 
