@@ -8,7 +8,7 @@ use std::time::Instant;
 use tiebreak_impls::dot::{Kernel, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::protocol::Job;
-use tiebreak_oracle::dot::Scheme;
+use tiebreak_oracle::pair_sum::PairSum;
 use tiebreak_reports::ledger::{self, Against};
 
 /// Quadruples of one batch.
@@ -40,10 +40,11 @@ pub(super) fn sweep(kernel: &Kernel, lane: &Lane) -> Option<Sweep> {
         return None;
     }
     let scheme = crate::tensor::promise::<super::Dot>(kernel).ok()?;
+    let pair = scheme.pair()?;
     let begun = Instant::now();
     let tasks = (1u64 << 32) / (BATCH * BATCHES) as u64;
     let parts: Vec<Part> =
-        (0..tasks).into_par_iter().map(|task| one_task(kernel, &scheme, lane, task as usize)).collect();
+        (0..tasks).into_par_iter().map(|task| one_task(kernel, pair, lane, task as usize)).collect();
     let mut all = Part::default();
     for part in parts {
         all.inputs += part.inputs;
@@ -60,7 +61,7 @@ pub(super) fn sweep(kernel: &Kernel, lane: &Lane) -> Option<Sweep> {
     Some(Sweep { inputs: all.inputs, sides, failure: all.failure, seconds: begun.elapsed().as_secs_f64() })
 }
 
-fn one_task(kernel: &Kernel, scheme: &Scheme, lane: &Lane, task: usize) -> Part {
+fn one_task(kernel: &Kernel, pair: PairSum, lane: &Lane, task: usize) -> Part {
     let job = Job::Dot { kernel: kernel.name.to_owned(), params: Params { len: BATCH } };
     let mut part = Part::default();
     let mut lease = lane.lease();
@@ -69,7 +70,7 @@ fn one_task(kernel: &Kernel, scheme: &Scheme, lane: &Lane, task: usize) -> Part 
         let start = ((task * BATCHES + batch) * BATCH) as u32;
         let input = Input::Range { start: start as i32, len: BATCH };
         match lease.run(&Order { job: &job, input, misalign: 0 }, &mut outs) {
-            Ok(()) => judge(kernel, scheme, start, &outs, &mut part),
+            Ok(()) => judge(kernel, pair, start, &outs, &mut part),
             Err(failure) => {
                 part.failure = Some(failure);
                 return part;
@@ -90,11 +91,11 @@ fn operands(kernel: &Kernel, quadruple: u32) -> ([i32; 2], [i32; 2]) {
     ([value(domain.lhs, 0), value(domain.lhs, 1)], [value(domain.rhs, 2), value(domain.rhs, 3)])
 }
 
-fn judge(kernel: &Kernel, scheme: &Scheme, start: u32, outs: &[i32], part: &mut Part) {
+fn judge(kernel: &Kernel, pair: PairSum, start: u32, outs: &[i32], part: &mut Part) {
     for (i, out) in outs.iter().enumerate() {
         let quadruple = start.wrapping_add(i as u32);
         let (a, b) = operands(kernel, quadruple);
-        let (promised, truth) = (scheme.pair_sum(a, b), a[0] * b[0] + a[1] * b[1]);
+        let (promised, truth) = (pair.of_narrow(a, b), a[0] * b[0] + a[1] * b[1]);
         if *out != promised {
             part.contract.note(quadruple, *out, promised);
         }

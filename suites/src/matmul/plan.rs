@@ -6,13 +6,11 @@ use crate::stream::{below, int32_of_any_size, stream};
 use crate::tensor::Spec;
 use crate::tensor::fill::Fill;
 use tiebreak_impls::matmul::{Domain, Params};
+use tiebreak_oracle::bounds::{Depth, largest_depth};
 
 /// Zero points as offsets, both ends of both types, odd ones, and the ends of the offset's own type.
 pub(crate) const OFFSETS: [(i32, i32); 9] =
     [(0, 0), (-128, 0), (0, 127), (128, -3), (1, 255), (-255, -1), (i32::MIN, 1), (i32::MAX, i32::MIN), (7, -11)];
-
-/// Depths at and beside those where some accumulator ends: 2^31 and 2^32 over the largest products of the element types.
-const DEPTHS: [usize; 4] = [33025, 65793, 66051, 131_072];
 
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
@@ -87,15 +85,15 @@ fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
+/// Depths beside those where the result, read as signed or as unsigned, leaves 32 bits, on the operands that take it there.
 fn depths(domain: &Domain) -> Vec<Spec<Params>> {
+    let wide = |range: &std::ops::RangeInclusive<i32>| i64::from(*range.start())..=i64::from(*range.end());
     let mut out = Vec::new();
-    for depth in DEPTHS.into_iter().flat_map(|depth| [depth - 1, depth, depth + 1]) {
-        for (lhs, rhs) in
-            [(Fill::Largest, Fill::Largest), (Fill::Smallest, Fill::Smallest), (Fill::Smallest, Fill::Largest)]
-        {
-            if depth <= *domain.depth.end() {
-                out.push(spec(1, 1, depth, (0, 0), lhs, rhs));
-            }
+    for (low, high) in [(i32::MIN.into(), i32::MAX.into()), (0, u32::MAX.into())] {
+        let reach = largest_depth(wide(&domain.lhs_values), wide(&domain.rhs_values), low, high);
+        let Depth::Bounded { depth, pair, .. } = reach else { continue };
+        for k in [depth, depth + 1].map(|k| k as usize).into_iter().filter(|k| domain.depth.contains(k)) {
+            out.push(spec(1, 1, k, (0, 0), Fill::Constant(pair.0 as i32), Fill::Constant(pair.1 as i32)));
         }
     }
     out

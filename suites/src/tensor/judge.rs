@@ -8,8 +8,8 @@ use std::time::Instant;
 
 /// Cases kept as evidence for each side, and half as many in which nothing differs.
 const EVIDENCE: usize = 48;
-/// Results of a case above which it is kept as evidence only while nothing smaller was seen.
-const SMALL: usize = 4096;
+/// Elements read and written above which a case is kept as evidence only while nothing else was seen.
+const SMALL: usize = 1 << 14;
 
 /// A case with what each side expects of it.
 pub struct Posed<P> {
@@ -69,7 +69,7 @@ impl<P: Clone> Side<P> {
         self.differ += differ as u64;
         let kept = if differ > 0 { &mut self.differing } else { &mut self.agreeing };
         let room = if differ > 0 { EVIDENCE } else { EVIDENCE / 2 };
-        if kept.len() < room * 2 && (kept.is_empty() || outs.len() <= SMALL) {
+        if kept.len() < room * 2 && (kept.is_empty() || elements(case, outs) <= SMALL) {
             kept.push(Observed { case: case.clone(), outs: outs.to_vec(), differ });
             self.thin();
         }
@@ -89,7 +89,7 @@ impl<P: Clone> Side<P> {
 
     /// The smallest cases, and of the rest every other one until there are few enough.
     fn thin(&mut self) {
-        let size = |seen: &Observed<P>| seen.case.tensors.iter().map(Vec::len).sum::<usize>() + seen.outs.len();
+        let size = |seen: &Observed<P>| elements(&seen.case, &seen.outs);
         for (kept, most) in [(&mut self.differing, EVIDENCE), (&mut self.agreeing, EVIDENCE / 2)] {
             if kept.len() > most * 2 {
                 kept.sort_by_key(size);
@@ -100,10 +100,20 @@ impl<P: Clone> Side<P> {
         }
     }
 
+    /// The smallest case with a difference.
+    pub fn smallest(&self) -> Option<&Observed<P>> {
+        self.differing.iter().min_by_key(|seen| elements(&seen.case, &seen.outs))
+    }
+
     /// Everything kept, as evidence.
     pub fn evidence(&self) -> Vec<&Observed<P>> {
         self.differing.iter().chain(&self.agreeing).collect()
     }
+}
+
+/// Elements read and written.
+fn elements<P>(case: &Case<P>, outs: &[i32]) -> usize {
+    case.tensors.iter().map(Vec::len).sum::<usize>() + outs.len()
 }
 
 /// What one kernel did in one lane.

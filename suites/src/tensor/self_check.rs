@@ -28,7 +28,7 @@ pub fn check<O: Operation>(
     let record = run::<O>(lane, kernel.name, &posed);
     let causes = O::causes(&scheme, domain);
     let side = &record.contract;
-    let (seen, passed) = match (side.differing.first(), record.failures.first()) {
+    let (seen, passed) = match (side.smallest(), record.failures.first()) {
         (_, Some((failure, ..))) => (failure.to_string(), false),
         (None, None) => (format!("alive after {} results", side.inputs), false),
         (Some(first), None) => {

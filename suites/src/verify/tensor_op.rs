@@ -242,7 +242,7 @@ fn explained<O: Operation>(
     side: &Side<O::Params>,
     own: Option<Cause<O>>,
 ) -> Option<(Explanation, Witness<O::Params>)> {
-    let first = side.differing.first()?;
+    let first = side.smallest()?;
     let domain = &subject.kernel.contract.domain;
     let causes: Vec<_> = own.into_iter().chain(O::causes(scheme, domain)).collect();
     let explanation = explain(&causes, &side.evidence());
