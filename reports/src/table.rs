@@ -277,7 +277,9 @@ fn paths(ledger: &Ledger) -> Vec<((String, String), Path<'_>)> {
         let first = known.is_none();
         let same_path = |p: &&mut Path<'_>| same_kernel(p.row) && p.isa_path == row.isa_path;
         if let Some(path) = out.iter_mut().map(|(_, path)| path).find(same_path) {
-            path.lanes.push(&row.lane);
+            if !path.lanes.contains(&row.lane.as_str()) {
+                path.lanes.push(&row.lane);
+            }
             continue;
         }
         let contract = line.contract.map_or("", |row| &row.scheme).to_owned();

@@ -167,8 +167,10 @@ pub(super) fn layers(domain: &Domain, layers: &[Params]) -> Vec<Spec<Params>> {
             weight_zero_point: moved(layer.weight_zero_point, operands.rhs),
             ..*layer
         };
-        for fill in [Fill::Uniform, Fill::Extremes] {
-            out.push(spec(params, fill.clone(), Fill::Uniform));
+        for input in [Fill::Uniform, Fill::Extremes, Fill::Smallest, Fill::Largest] {
+            for weights in Fill::RANDOM {
+                out.push(spec(params, input.clone(), weights));
+            }
         }
     }
     out

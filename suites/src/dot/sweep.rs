@@ -1,7 +1,7 @@
 //! All 2^32 quadruples `a0, a1, b0, b1` of one 16-bit pair sum, against the contract's pair sum and against the true one.
 
 use crate::lane::{Failure, Input, Lane, Order};
-use crate::tensor::{Sweep, SweptSide, SweptWitness};
+use crate::tensor::{Case, Sweep, SweptSide, SweptWitness, text};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -43,8 +43,7 @@ pub(super) fn sweep(kernel: &Kernel, lane: &Lane) -> Option<Sweep> {
     let pair = scheme.pair()?;
     let begun = Instant::now();
     let tasks = (1u64 << 32) / (BATCH * BATCHES) as u64;
-    let parts: Vec<Part> =
-        (0..tasks).into_par_iter().map(|task| one_task(kernel, pair, lane, task as usize)).collect();
+    let parts: Vec<Part> = (0..tasks).into_par_iter().map(|task| one_task(kernel, pair, lane, task as usize)).collect();
     let mut all = Part::default();
     for part in parts {
         all.inputs += part.inputs;
@@ -91,6 +90,18 @@ fn operands(kernel: &Kernel, quadruple: u32) -> ([i32; 2], [i32; 2]) {
     ([value(domain.lhs, 0), value(domain.lhs, 1)], [value(domain.rhs, 2), value(domain.rhs, 3)])
 }
 
+/// One step in which a quadruple stands in the first pair, and nothing else, as `--case` takes it.
+fn spelled(kernel: &Kernel, quadruple: u32) -> ledger::Case {
+    let domain = &kernel.contract.domain;
+    let mut tensors = [vec![0; domain.results], vec![0; domain.elements], vec![0; domain.elements]];
+    let (a, b) = operands(kernel, quadruple);
+    for (i, place) in domain.pairs[0].into_iter().enumerate() {
+        (tensors[1][place], tensors[2][place]) = (a[i], b[i]);
+    }
+    let case = Case { params: Params { len: domain.results }, tensors, misalign: 0 };
+    text::arguments::<super::Dot>(domain, &case).unwrap_or_default()
+}
+
 fn judge(kernel: &Kernel, pair: PairSum, start: u32, outs: &[i32], part: &mut Part) {
     for (i, out) in outs.iter().enumerate() {
         let quadruple = start.wrapping_add(i as u32);
@@ -123,11 +134,10 @@ impl Counted {
     }
 
     fn side(self, kernel: &Kernel, against: Against, scheme: String, class: &'static str) -> SweptSide {
-        let witness = self.first.map(|(quadruple, got, expected)| {
-            let (a, b) = operands(kernel, quadruple);
-            let named = [("a0", a[0]), ("a1", a[1]), ("b0", b[0]), ("b1", b[1])];
-            let case: ledger::Case = named.into_iter().map(|(name, v)| (name.to_owned(), v.into())).collect();
-            SweptWitness { case, got: got.into(), expected: expected.into() }
+        let witness = self.first.map(|(quadruple, got, expected)| SweptWitness {
+            case: spelled(kernel, quadruple),
+            got: got.into(),
+            expected: expected.into(),
         });
         let class = (self.differ > 0).then_some(class);
         SweptSide { against, scheme, differ: self.differ, by_delta: self.by_delta, class, witness }

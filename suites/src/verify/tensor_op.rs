@@ -425,7 +425,11 @@ fn sweep_rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane
                     scheme: side.scheme.clone(),
                     class: side.class.unwrap_or(UNEXPLAINED).to_owned(),
                     because: "the pair sum leaves 16 bits".to_owned(),
-                    command: request.command.kernel(O::OP, subject.kernel.name, &lane.name) + " --effort exhaustive",
+                    command: format!(
+                        "{} --case '{}'",
+                        request.command.kernel(O::OP, subject.kernel.name, &lane.name),
+                        words::case(&w.case)
+                    ),
                 }),
                 seconds: sweep.seconds,
             }
