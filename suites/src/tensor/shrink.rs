@@ -68,7 +68,8 @@ pub fn shrink<O: Operation>(
     Some(best)
 }
 
-fn differing<O: Operation>(shown: &Shown<'_, O>, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
+/// The first result of a case that differs.
+pub fn differing<O: Operation>(shown: &Shown<'_, O>, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
     let expected = O::expected(shown.scheme, &seen.case).ok()?;
     let at = expected.iter().zip(&seen.outs).position(|(expected, out)| expected.is_some_and(|e| e != *out))?;
     Some(Witness { case: seen.case.clone(), index: at, got: seen.outs[at], expected: expected[at]? })

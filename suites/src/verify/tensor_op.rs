@@ -6,7 +6,7 @@ use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::tensor::explain::{Cause, Explanation, UNEXPLAINED, explain};
 use crate::tensor::judge::{Posed, Record, Side, run};
-use crate::tensor::shrink::{Shown, Witness, shrink};
+use crate::tensor::shrink::{Shown, Witness, differing, shrink};
 use crate::tensor::{Asked, Case, Operation, Spec, Sweep, catalogue, find, promise, self_check, text};
 use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
@@ -67,6 +67,9 @@ impl<O: Operation> Verifies for Tensor<O> {
             .collect::<Result<_>>()?;
         bar.finish_and_clear();
         verified.into_iter().for_each(|one| part.extend(one));
+        if let (true, [first, ..]) = (part.rows.is_empty(), &part.outside_domain[..]) {
+            bail!("no {} kernel takes this; {}: {}", O::OP, first.kernel, first.domain);
+        }
         if names.is_empty() && request.asked.is_nothing() {
             let checks = self_checks::<O>(request, lanes)?;
             part.findings.extend(checks.iter().filter(|c| !c.passed).map(super::failed_check));
@@ -108,10 +111,10 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
     let domain = &kernel.contract.domain;
     let mut part = Part::default();
     let specs = match &request.asked {
-        Asked { case: Some(case), .. } => {
-            let case = text::parse::<O>(case, domain).map_err(|reason| anyhow!("{} --case: {reason}", kernel.name))?;
-            vec![Spec::given(case)]
-        }
+        Asked { case: Some(case), .. } => match text::parse::<O>(case, domain) {
+            Ok(case) => vec![Spec::given(case)],
+            Err(reason) => return outside::<O>(request, kernel, reason),
+        },
         asked => O::plan(domain, asked, &request.effort.budget(), request.seed),
     };
     let specs: Vec<_> = specs.into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();
@@ -119,12 +122,7 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
         if request.asked.is_nothing() {
             bail!("{} {}: nothing in the plan is in its domain", O::OP, kernel.name);
         }
-        part.outside_domain.push(ledger::OutsideDomain {
-            op: O::OP.to_owned(),
-            kernel: kernel.name.to_owned(),
-            domain: O::domain_text(domain),
-        });
-        return Ok(part);
+        return outside::<O>(request, kernel, O::domain_text(domain));
     }
     let offering: Vec<&Lane> = lanes.iter().filter(|lane| lane.isa_path(O::OP, kernel.name).is_some()).collect();
     for lane in lanes.iter().filter(|lane| lane.isa_path(O::OP, kernel.name).is_none()) {
@@ -151,6 +149,15 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
         }
     }
     Ok(part)
+}
+
+/// What was asked for is nothing to this kernel: it is listed, unless it was named.
+fn outside<O: Operation>(request: &Request, kernel: &Kernel<O>, domain: String) -> Result<Part> {
+    if !request.kernels.is_empty() {
+        bail!("{} does not take this: {domain}", kernel.name);
+    }
+    let outside_domain = vec![ledger::OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
+    Ok(Part { outside_domain, ..Part::default() })
 }
 
 /// Holds the fast form to big integers on the smallest case of each chunk.
@@ -221,7 +228,7 @@ fn settle<O: Operation>(
             Against::Reference if record.contract.differ == 0 => O::own(&subject.contract),
             _ => None,
         };
-        let seen = explained(subject, lane, scheme, side, own);
+        let seen = explained(subject, lane, scheme, side, own, request.asked.case.is_some());
         let told = Told { request, subject, lane, against, scheme };
         let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
         part.mismatches.extend(told.mismatches(side, seen.as_ref().map(|(explanation, _)| explanation)));
@@ -234,20 +241,21 @@ fn settle<O: Operation>(
     }));
 }
 
-/// Cause and smallest witness of what differs on one side.
+/// Cause and smallest witness of what differs on one side; the case itself where the caller gave it.
 fn explained<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,
     scheme: &O::Scheme,
     side: &Side<O::Params>,
     own: Option<Cause<O>>,
+    given: bool,
 ) -> Option<(Explanation, Witness<O::Params>)> {
     let first = side.smallest()?;
     let domain = &subject.kernel.contract.domain;
     let causes: Vec<_> = own.into_iter().chain(O::causes(scheme, domain)).collect();
     let explanation = explain(&causes, &side.evidence());
     let shown = Shown { kernel: subject.kernel.name, domain, scheme, causes: &causes, class: explanation.class };
-    let witness = shrink(&shown, lane, first)?;
+    let witness = if given { differing(&shown, first) } else { shrink(&shown, lane, first) }?;
     Some((explanation, witness))
 }
 
