@@ -30,7 +30,7 @@ pub fn corners() -> Vec<i32> {
             out.extend([value, value.wrapping_neg(), !value]);
         }
         // A run of ones from `bit` to the top, and one of half that length.
-        out.extend([-1i32.wrapping_shl(bit), (0x7FFF_FFFFu32 >> bit) as i32, (0x5555_5555u32 >> bit) as i32]);
+        out.extend([(-1i32).wrapping_shl(bit), (0x7FFF_FFFFu32 >> bit) as i32, (0x5555_5555u32 >> bit) as i32]);
     }
     out
 }
