@@ -1,17 +1,25 @@
 //! Corner catalogues of the tensor operations: cases worth keeping, with their provenance and the value of each scheme.
 //!
-//! A line is a case as [`super::text`] spells it, then `out[..]: SCHEME=VALUE ...`, then `# PROVENANCE`; blank lines and lines that start with
-//! `#` are comments. The values are held against the oracle when a catalogue is read.
+//! A line is a case as [`super::text`] spells it, then `out[INDEX]: SCHEME=VALUE ...`, then `# PROVENANCE`; blank lines and lines that
+//! start with `#` are comments. The values are held against big integers when a catalogue is read, and some kernel must take the case.
 
-use super::{Case, Operation, text};
+use super::text::{self, Draft};
+use super::{Case, Operation};
 use thiserror::Error;
+use tiebreak_reports::text as words;
+
+#[cfg(test)]
+mod tests;
+
+/// Largest case of a catalogue, in results times elements of the largest input: it is judged by big integers, and run on every lane.
+pub const LARGEST: usize = 1 << 20;
 
 /// One kept case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The case, as text.
     pub case: String,
-    /// Which result.
+    /// Which result, counted row by row.
     pub index: usize,
     /// Scheme and its value; `-` in the text where the scheme gives none.
     pub values: Vec<(String, Option<i32>)>,
@@ -29,68 +37,133 @@ pub struct BadLine {
     pub reason: String,
 }
 
-/// Reads a catalogue and holds every value against the oracle, for any kernel domain that holds the case.
+/// Reads a catalogue and holds every value against the oracle.
 pub fn read<O: Operation>(text: &str) -> Result<Vec<Entry>, BadLine> {
     let mut entries = Vec::new();
     for (at, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
-        let entry = entry(line).and_then(|e| held::<O>(&e).map(|()| e));
+        let entry = written(line).and_then(|written| held::<O>(&written));
         entries.push(entry.map_err(|reason| BadLine { line: at + 1, reason })?);
     }
     Ok(entries)
 }
 
-fn entry(line: &str) -> Result<Entry, String> {
-    let (rest, provenance) = line.split_once('#').ok_or("no provenance: end the line with `# where it comes from`")?;
-    let (case, values) = rest.split_once(':').map_or((rest, ""), |(case, _)| {
-        // The colon behind the result; those of policies stand in the values.
-        (case, &rest[case.len() + 1..])
-    });
+/// A line for the catalogue; nothing where the case is too large to spell out.
+pub fn ready_line<O: Operation>(
+    domain: &O::Domain,
+    (case, index): (&Case<O::Params>, usize),
+    schemes: &[O::Scheme],
+    provenance: &str,
+) -> Option<String> {
+    let value = |scheme: &O::Scheme| Some((O::label(scheme), *O::exact(scheme, case).ok()?.get(index)?));
+    let values = schemes.iter().filter_map(value).collect();
+    let case = words::case(&text::arguments::<O>(domain, case)?);
+    Some(line(&Entry { case, index, values, provenance: provenance.to_owned() }))
+}
+
+fn line(entry: &Entry) -> String {
+    let values: Vec<_> = entry.values.iter().map(|(scheme, value)| format!("{scheme}={}", told(*value))).collect();
+    format!("{} out[{}]: {} # {}", entry.case, entry.index, values.join(" "), entry.provenance)
+}
+
+fn told(value: Option<i32>) -> String {
+    value.map_or("-".to_owned(), |v| v.to_string())
+}
+
+/// An entry whose values nobody has looked at.
+struct Written<'a> {
+    case: &'a str,
+    index: usize,
+    values: Vec<(&'a str, &'a str)>,
+    provenance: &'a str,
+}
+
+fn written(line: &str) -> Result<Written<'_>, String> {
+    let split = line.split_once('#').map(|(rest, provenance)| (rest, provenance.trim()));
+    let (rest, provenance) = split
+        .filter(|(_, provenance)| !provenance.is_empty())
+        .ok_or("no provenance: end the line with `# where it comes from`")?;
+    // The first colon is the one behind the result; those of policies stand in the values.
+    let (before, values) = rest.split_once(':').unwrap_or((rest, ""));
     let (case, result) =
-        case.rsplit_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` behind the case")?;
-    let index = result.trim().trim_start_matches('[').trim_end_matches(']');
-    let index = index.parse().map_err(|_| format!("out[{index}]: not a flat index"))?;
-    let values: Vec<_> = values.split_whitespace().map(value).collect::<Result<_, _>>()?;
+        before.rsplit_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` behind the case")?;
+    let index = result.strip_prefix('[').and_then(|r| r.trim_end().strip_suffix(']')).and_then(|i| i.parse().ok());
+    let index = index.ok_or_else(|| format!("out{}: not a flat index, such as out[0]", result.trim_end()))?;
+    let pair = |word| str::split_once(word, '=').ok_or_else(|| format!("`{word}` is not SCHEME=VALUE"));
+    let values: Vec<_> = values.split_whitespace().map(pair).collect::<Result<_, _>>()?;
     if values.is_empty() {
-        return Err("no value: name at least one SCHEME=VALUE".to_owned());
+        return Err("no value: name at least one SCHEME=VALUE; with `?` for a value you are told it".to_owned());
     }
-    Ok(Entry { case: case.trim().to_owned(), index, values, provenance: provenance.trim().to_owned() })
+    Ok(Written { case: case.trim(), index, values, provenance })
 }
 
-fn value(word: &str) -> Result<(String, Option<i32>), String> {
-    let (scheme, value) = word.rsplit_once('=').ok_or_else(|| format!("`{word}` is not SCHEME=VALUE"))?;
-    let parsed = match value {
-        "-" => None,
-        _ => Some(value.parse().map_err(|_| format!("`{word}`: `{value}` is neither an int32 nor `-`"))?),
+/// The entry, where the oracle gives what is written.
+fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, String> {
+    let cases = cases::<O>(written.case)?;
+    let mut values = Vec::new();
+    for (name, _) in &written.values {
+        let scheme = O::scheme(name).map_err(|e| e.to_string())?;
+        values.push(((*name).to_owned(), exact::<O>(&scheme, &cases, written.index)?));
+    }
+    let entry = Entry {
+        case: written.case.to_owned(),
+        index: written.index,
+        values,
+        provenance: written.provenance.to_owned(),
     };
-    Ok((scheme.to_owned(), parsed))
+    for ((name, text), (_, exact)) in written.values.iter().zip(&entry.values) {
+        let agrees = exact.map_or(*text == "-", |exact| text.parse() == Ok(exact));
+        if !agrees {
+            return Err(format!(
+                "{name} is {}, not {text}; the line with every value:\n{}",
+                told(*exact),
+                line(&entry)
+            ));
+        }
+    }
+    Ok(entry)
 }
 
-/// The case for the first kernel whose domain holds it.
-fn any_case<O: Operation>(entry: &Entry) -> Result<Case<O::Params>, String> {
-    let mut reason = "no kernel".to_owned();
-    for kernel in O::kernels() {
-        match text::parse::<O>(&entry.case, &kernel.contract.domain) {
-            Ok(case) => return Ok(case),
+/// The case as each kernel takes it that does, each once: the number of results may be theirs to choose.
+fn cases<O: Operation>(text: &str) -> Result<Vec<Case<O::Params>>, String> {
+    let draft = Draft::<O>::read(text)?;
+    let (mut out, mut refused) = (Vec::new(), None);
+    for domain in O::kernels().iter().map(|kernel| &kernel.contract.domain) {
+        match draft.work(domain) {
+            Some(work) if work > LARGEST => {
+                return Err(format!("results times elements of the largest input are {work}, at most {LARGEST} here"));
+            }
+            Some(_) => match draft.case(domain) {
+                Ok(case) if !out.contains(&case) => out.push(case),
+                Ok(_) => {}
+                Err(reason) => refused = Some(reason),
+            },
+            None => {
+                let reason = O::sizes(domain, draft.params()).err();
+                refused = refused.or(reason.map(|e| e.to_string()));
+            }
+        }
+    }
+    if out.is_empty() {
+        let reason = refused.map_or(String::new(), |reason| format!(": {reason}"));
+        return Err(format!("no kernel takes the case{reason}"));
+    }
+    Ok(out)
+}
+
+/// What the scheme gives for the first of the cases that it can be asked about.
+fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Case<O::Params>], index: usize) -> Result<Option<i32>, String> {
+    let mut reason = String::new();
+    for case in cases {
+        match O::exact(scheme, case) {
+            Ok(results) => {
+                let wrong = || format!("out[{index}]: there are {} results", results.len());
+                return results.get(index).copied().ok_or_else(wrong);
+            }
             Err(why) => reason = why,
         }
     }
-    Err(reason)
-}
-
-fn held<O: Operation>(entry: &Entry) -> Result<(), String> {
-    let case = any_case::<O>(entry)?;
-    for (name, value) in &entry.values {
-        let scheme = O::scheme(name).map_err(|e| e.to_string())?;
-        let exact = O::exact(&scheme, &case)?;
-        let exact =
-            exact.get(entry.index).ok_or_else(|| format!("out[{}]: there are {} results", entry.index, exact.len()))?;
-        if exact != value {
-            let text = |v: &Option<i32>| v.map_or("-".to_owned(), |v| v.to_string());
-            return Err(format!("{name} is {}, not {}", text(exact), text(value)));
-        }
-    }
-    Ok(())
+    Err(format!("{}: {reason}", O::label(scheme)))
 }

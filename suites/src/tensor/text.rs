@@ -3,7 +3,7 @@
 use super::{Case, Operation};
 use indexmap::IndexMap;
 use tiebreak_oracle::names::unknown;
-use tiebreak_reports::ledger;
+use tiebreak_reports::{ledger, text as words};
 
 /// Names with their values, in the order given.
 pub type Arguments = IndexMap<String, i64>;
@@ -11,7 +11,7 @@ pub type Arguments = IndexMap<String, i64>;
 /// Elements of one tensor that a witness spells out; a case that needs more is told by its shape alone.
 const SPELLED: usize = 64;
 
-/// The case by argument, where it is small enough to spell out.
+/// The case by argument, where it is small enough to spell out, and the text would be read as the same case.
 pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Option<ledger::Case> {
     let mut out: ledger::Case = O::arguments(&case.params).into_iter().collect();
     for (t, name) in O::TENSORS.iter().enumerate() {
@@ -32,7 +32,9 @@ pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Op
     if case.misalign != 0 {
         out.insert("misalign".to_owned(), case.misalign as i64);
     }
-    Some(out)
+    // Not every case has a text: several channels of a requantization have none.
+    let same = parse::<O>(&words::case(&out), domain).is_ok_and(|read| read == *case);
+    same.then_some(out)
 }
 
 /// The value that is told once: that of all elements, or in a large tensor that of most.
@@ -63,26 +65,62 @@ pub fn subscripts(mut at: usize, dimensions: &[usize]) -> String {
 
 /// A case from its text; elements that are not named are 0.
 pub fn parse<O: Operation>(text: &str, domain: &O::Domain) -> Result<Case<O::Params>, String> {
-    let mut arguments = Arguments::new();
-    for word in text.split_whitespace() {
-        let (name, value) =
-            word.split_once('=').ok_or_else(|| format!("`{word}` is not NAME=VALUE, such as m=4 or lhs[0,3]=255"))?;
-        let value = value.parse().map_err(|_| format!("{name}: `{value}` is not an integer"))?;
-        arguments.insert(name.to_owned(), value);
+    Draft::<O>::read(text)?.case(domain)
+}
+
+/// A case before its tensors are made, which only a kernel's domain can tell the sizes of.
+#[derive(Clone, Debug)]
+pub struct Draft<O: Operation> {
+    params: O::Params,
+    misalign: usize,
+    /// Whole tensors by name, then elements: an element stands out from what fills its tensor, wherever it is named.
+    values: Vec<(String, i64)>,
+}
+
+impl<O: Operation> Draft<O> {
+    /// Reads names and values.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut arguments = Arguments::new();
+        for word in text.split_whitespace() {
+            let (name, value) = word
+                .split_once('=')
+                .ok_or_else(|| format!("`{word}` is not NAME=VALUE, such as m=4 or lhs[0,3]=255"))?;
+            let value = value.parse().map_err(|_| format!("{name}: `{value}` is not an integer"))?;
+            if arguments.insert(name.to_owned(), value).is_some() {
+                return Err(format!("{name}: given twice"));
+            }
+        }
+        let misalign = take(&mut arguments, "misalign", 0, 0, 15)? as usize;
+        arguments.shift_remove("at");
+        let (elements, named): (Arguments, Arguments) = arguments.into_iter().partition(|(name, _)| {
+            let name = name.split('[').next().unwrap_or(name);
+            O::TENSORS.contains(&name)
+        });
+        let mut values: Vec<_> = elements.into_iter().collect();
+        values.sort_by_key(|(name, _)| name.contains('['));
+        Ok(Self { params: O::from_arguments(&named)?, misalign, values })
     }
-    let misalign = take(&mut arguments, "misalign", 0, 0, 15)? as usize;
-    arguments.shift_remove("at");
-    let (elements, named): (Arguments, Arguments) = arguments.into_iter().partition(|(name, _)| {
-        let name = name.split('[').next().unwrap_or(name);
-        O::TENSORS.contains(&name)
-    });
-    let params = O::from_arguments(&named)?;
-    let sizes = O::sizes(domain, &params).map_err(|e| e.to_string())?;
-    let mut tensors = sizes.inputs.map(|len| vec![0; len]);
-    for (name, value) in elements {
-        set::<O>(&name, value, domain, &params, &mut tensors)?;
+
+    /// Its parameters.
+    pub fn params(&self) -> &O::Params {
+        &self.params
     }
-    Ok(Case { params, tensors, misalign })
+
+    /// Multiplications at most: results times elements of the largest input. Nothing where the domain has no such case.
+    pub fn work(&self, domain: &O::Domain) -> Option<usize> {
+        let sizes = O::sizes(domain, &self.params).ok().filter(|_| O::covers(domain, &self.params))?;
+        Some(sizes.outputs.saturating_mul(sizes.inputs.into_iter().max().unwrap_or(0)))
+    }
+
+    /// The case, with tensors of the domain's sizes.
+    pub fn case(&self, domain: &O::Domain) -> Result<Case<O::Params>, String> {
+        let sizes = O::sizes(domain, &self.params).map_err(|e| e.to_string())?;
+        let mut tensors = sizes.inputs.map(|len| vec![0; len]);
+        for (name, value) in &self.values {
+            set::<O>(name, *value, domain, &self.params, &mut tensors)?;
+        }
+        Ok(Case { params: self.params.clone(), tensors, misalign: self.misalign })
+    }
 }
 
 fn set<O: Operation>(
@@ -93,7 +131,7 @@ fn set<O: Operation>(
     tensors: &mut [Vec<i32>; 3],
 ) -> Result<(), String> {
     let (tensor, index) = match name.split_once('[') {
-        Some((tensor, index)) => (tensor, Some(index.trim_end_matches(']'))),
+        Some((tensor, index)) => (tensor, Some(index)),
         None => (name, None),
     };
     let t = O::TENSORS.iter().position(|known| *known == tensor).ok_or_else(|| format!("no tensor {tensor}"))?;
@@ -105,9 +143,10 @@ fn set<O: Operation>(
         return Ok(());
     };
     let dimensions = O::dimensions(domain, params, t);
-    let subscripts: Result<Vec<usize>, _> = index.split(',').map(str::parse).collect();
+    let subscripts: Option<Vec<usize>> =
+        index.strip_suffix(']').and_then(|index| index.split(',').map(|s| s.parse().ok()).collect());
     let at = match subscripts {
-        Ok(s) if s.len() == dimensions.len() && s.iter().zip(&dimensions).all(|(s, size)| s < size) => {
+        Some(s) if s.len() == dimensions.len() && s.iter().zip(&dimensions).all(|(s, size)| s < size) => {
             s.iter().zip(&dimensions).fold(0, |at, (s, size)| at * size + s)
         }
         _ => return Err(format!("{name}: not an index into {tensor} of shape {dimensions:?}")),
@@ -137,5 +176,27 @@ pub fn nothing_left(arguments: &Arguments, known: &[&str]) -> Result<(), String>
     match arguments.keys().next() {
         None => Ok(()),
         Some(name) => Err(unknown("argument", name, known.iter().copied()).to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::requantize::Requantize;
+    use tiebreak_impls::fpm::Channel;
+
+    #[test]
+    fn a_case_without_a_text_of_its_own_has_none() {
+        let domain =
+            &Requantize::kernels().iter().find(|k| k.contract.domain.per_channel).expect("one").contract.domain;
+        let case = parse::<Requantize>("len=2 min=0 max=255 x[1]=5", domain).expect("a case");
+        assert_eq!(
+            arguments::<Requantize>(domain, &case).map(|a| words::case(&a)).as_deref(),
+            Some("m=1073741824 s=0 zero_point=0 min=0 max=255 len=2 x[1]=5")
+        );
+        let mut other = case.clone();
+        other.params.channels.push(Channel { multiplier: 1 << 30, shift: -1 });
+        other.params.bias.push(0);
+        assert_eq!(arguments::<Requantize>(domain, &other), None);
     }
 }
