@@ -4,7 +4,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use tiebreak_suites::fuzzing::{Batch, held};
+use tiebreak_suites::fuzzing::fpm::{Batch, held};
 
 #[derive(Arbitrary, Debug)]
 struct Input {

@@ -1,15 +1,33 @@
 //! The harness checking itself on a tensor operation: every mutant must die with its class.
 
 use super::explain::explain;
-use super::judge::{Posed, run};
+use super::judge::{Posed, Record, run};
 use super::shrink::{Shown, shrink};
 use super::{Asked, Operation, promise};
 use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::verify::line;
+use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
+
+/// Runs the plan of a quick run.
+pub fn planned<O: Operation>(
+    kernel: &Kernel<O::Run, O::Domain>,
+    scheme: &O::Scheme,
+    lane: &Lane,
+    seed: u64,
+) -> Record<O::Params> {
+    let domain = &kernel.contract.domain;
+    let posed: Vec<Posed<O::Params>> = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed)
+        .iter()
+        .enumerate()
+        .filter_map(|(i, spec)| spec.case::<O>(domain, seed, i))
+        .filter_map(|case| Some(Posed { contract: O::expected(scheme, &case).ok()?, case, reference: None }))
+        .collect();
+    run::<O>(lane, kernel.name, &posed)
+}
 
 /// Runs a mutant in `lane`.
 pub fn check<O: Operation>(
@@ -19,13 +37,7 @@ pub fn check<O: Operation>(
 ) -> Result<SelfCheck, UnknownName> {
     let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
     let scheme = promise::<O>(kernel)?;
-    let posed: Vec<Posed<O::Params>> = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed)
-        .iter()
-        .enumerate()
-        .filter_map(|(i, spec)| spec.case::<O>(domain, seed, i))
-        .filter_map(|case| Some(Posed { contract: O::expected(&scheme, &case).ok()?, case, reference: None }))
-        .collect();
-    let record = run::<O>(lane, kernel.name, &posed);
+    let record = planned::<O>(kernel, &scheme, lane, seed);
     let causes = O::causes(&scheme, domain);
     let side = &record.contract;
     let (seen, passed) = match (side.smallest(), record.failures.first()) {

@@ -23,7 +23,7 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
 pub use again::Command;
-pub(crate) use tensor_op::line;
+pub(crate) use tensor_op::{again, line};
 
 /// Operations that can be verified.
 pub const OPS: [&str; 7] = ["fpm", "instruction", "dot", "matmul", "conv2d", "requantize", "transform"];

@@ -1,7 +1,7 @@
 //! Tensor operations in a run: catalogue, cases of the plan or the caller's, sweeps where there are any, and the operation's mutants.
 
 use super::rows::by_delta;
-use super::{Part, Request, progress};
+use super::{Command, Part, Request, progress};
 use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::tensor::explain::{Cause, Explanation, UNEXPLAINED, explain};
@@ -277,13 +277,8 @@ impl<O: Operation> Told<'_, O> {
         spelled::<O>(&self.subject.kernel.contract.domain, case, index)
     }
 
-    /// The command that runs the case again; the whole kernel where the case is too large to spell out.
     fn command(&self, case: &Case<O::Params>) -> String {
-        let kernel = self.request.command.kernel(O::OP, self.kernel(), &self.lane.name);
-        match text::arguments::<O>(&self.subject.kernel.contract.domain, case) {
-            Some(arguments) => format!("{kernel} --case '{}'", words::case(&arguments)),
-            None => kernel,
-        }
+        again::<O>(&self.request.command, self.subject.kernel, &self.lane.name, case)
     }
 
     fn witness(&self, explanation: &Explanation, witness: &Witness<O::Params>) -> ledger::Witness {
@@ -391,6 +386,15 @@ fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, index: Opti
         out.insert("at".to_owned(), index as i64);
     }
     out
+}
+
+/// The command that runs the case again; the whole kernel where the case is too large to spell out.
+pub(crate) fn again<O: Operation>(command: &Command, kernel: &Kernel<O>, lane: &str, case: &Case<O::Params>) -> String {
+    let whole = command.kernel(O::OP, kernel.name, lane);
+    match text::arguments::<O>(&kernel.contract.domain, case) {
+        Some(arguments) => format!("{whole} --case '{}'", words::case(&arguments)),
+        None => whole,
+    }
 }
 
 /// A witness in one line.

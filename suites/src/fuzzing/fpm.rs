@@ -1,5 +1,6 @@
-//! What fuzz targets do with what a fuzzer makes up; the targets themselves are glue.
+//! Fixed point multiply: any batch through any kernel, in its portable form, against its contract.
 
+use super::{moved, within};
 use crate::accumulators::accumulators;
 use crate::budget::Effort;
 use crate::fpm::catalogue::{line, ready_line};
@@ -8,16 +9,12 @@ use crate::fpm::sampled::{Record, Subject, run_batch};
 use crate::fpm::shrink::{Freedom, shrink};
 use crate::fpm::tally::Seen;
 use crate::fpm::yardstick::{Yardstick, in_domain};
-use crate::fpm::{Case, case, catalogue};
+use crate::fpm::{Case, case};
 use crate::lane::Lane;
-use crate::parameters::{SHIFTS, parse_csv};
 use crate::verify::Command;
-use std::ops::RangeInclusive;
-use std::path::Path;
 use std::sync::LazyLock;
 use tiebreak_impls::Form;
-use tiebreak_impls::contract::Domain;
-use tiebreak_impls::fpm::{Channel, Kernel, Params, kernels};
+use tiebreak_impls::fpm::{Kernel, Params, kernels};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::word::Overflow;
@@ -117,38 +114,10 @@ impl Held {
     }
 }
 
-/// `n` where it is in the range, otherwise something that is.
-fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
-    let (lo, hi) = range.into_inner();
-    if (lo..=hi).contains(&n) {
-        n
-    } else {
-        (i64::from(lo) + i64::from(n).rem_euclid(i64::from(hi) - i64::from(lo) + 1)) as i32
-    }
-}
-
-/// The channel where the domain holds it, otherwise one that it does.
-fn moved(m: i32, s: i32, domain: &Domain) -> Channel {
-    let shifts = *domain.shifts.start().max(SHIFTS.start())..=*domain.shifts.end().min(SHIFTS.end());
-    let multiplier = within(m, domain.multipliers.clone());
-    Channel { multiplier: multiplier - multiplier % domain.multiple_of, shift: within(s, shifts) }
-}
-
-/// Reads `text` as a parameter file and as a catalogue. Either may refuse it, in words; neither may panic.
-pub fn texts(text: &[u8]) {
-    if let Err(error) = parse_csv(Path::new("fuzz.csv"), text) {
-        assert!(!error.to_string().is_empty());
-    }
-    if let Ok(text) = std::str::from_utf8(text)
-        && let Err(error) = catalogue::read(text)
-    {
-        assert!(!error.reason.is_empty());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fpm::catalogue;
     use tiebreak_impls::mutants;
 
     fn batch(q: u8, channels: &[(i32, i8)], xs: &[i32]) -> Batch {
@@ -194,22 +163,5 @@ mod tests {
                 assert!(caught.is_err(), "{} at x={} m={} s={}", mutant.kernel.name, w.x, w.m, w.s);
             }
         }
-    }
-
-    #[test]
-    fn any_text_is_refused_or_read() {
-        for text in [
-            "",
-            "multiplier,shift\n1,2\n",
-            "multiplier,shift\n1,32",
-            "a,b",
-            "1 2 3",
-            "1 1 1 ties-up=1 # x",
-            "\"",
-            "\u{feff}",
-        ] {
-            texts(text.as_bytes());
-        }
-        texts(&[0xff, 0xfe, b'\n', 0]);
     }
 }

@@ -1,0 +1,13 @@
+//! Convolutions: any small case through any kernel, in both its forms, against its contract.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tiebreak_suites::fuzzing::tensor::run;
+use tiebreak_suites::conv2d::Conv2d;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(report) = run::<Conv2d>(bytes) {
+        panic!("{report}");
+    }
+});

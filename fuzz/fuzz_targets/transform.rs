@@ -1,0 +1,13 @@
+//! Layout transforms: any small case through any kernel, in both its forms, against its contract.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tiebreak_suites::fuzzing::tensor::run;
+use tiebreak_suites::transform::Transform;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(report) = run::<Transform>(bytes) {
+        panic!("{report}");
+    }
+});

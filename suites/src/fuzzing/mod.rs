@@ -1,0 +1,30 @@
+//! What fuzz targets do with what a fuzzer makes up; the targets themselves are glue.
+
+pub mod fpm;
+pub mod numbers;
+pub mod tensor;
+mod texts;
+
+use std::ops::RangeInclusive;
+use tiebreak_impls::contract::Domain;
+use tiebreak_impls::fpm::Channel;
+
+pub use texts::texts;
+
+/// `n` where it is in the range, otherwise something that is.
+fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
+    let (lo, hi) = range.into_inner();
+    if (lo..=hi).contains(&n) {
+        n
+    } else {
+        (i64::from(lo) + i64::from(n).rem_euclid(i64::from(hi) - i64::from(lo) + 1)) as i32
+    }
+}
+
+/// The channel where the domain holds it, otherwise one that it does.
+fn moved(m: i32, s: i32, domain: &Domain) -> Channel {
+    use crate::parameters::SHIFTS;
+    let shifts = *domain.shifts.start().max(SHIFTS.start())..=*domain.shifts.end().min(SHIFTS.end());
+    let multiplier = within(m, domain.multipliers.clone());
+    Channel { multiplier: multiplier - multiplier % domain.multiple_of, shift: within(s, shifts) }
+}

@@ -1,0 +1,95 @@
+//! Tensor operations: small cases through kernels in this process, in both forms, against their contracts.
+
+mod params;
+#[cfg(test)]
+mod tests;
+
+use super::numbers::Numbers;
+use crate::lane::Lane;
+use crate::tensor::explain::{Observed, explain};
+use crate::tensor::judge::outs;
+use crate::tensor::shrink::{Shown, shrink};
+use crate::tensor::{Case, Expected, Operation, catalogue, promise, self_check};
+use crate::verify::{Command, again, line};
+use tiebreak_impls::Form;
+use tiebreak_impls::execute::execute;
+use tiebreak_impls::kernel;
+
+pub use params::Fuzzed;
+
+type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
+
+/// Cases up to so many results times elements of the largest input are held against big integers too.
+const EXACT: usize = 1 << 10;
+
+/// Runs the case that the bytes stand for, which begin with the choice of a kernel, and compares every result: what to report
+/// where one differs.
+pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
+    let mut numbers = Numbers::new(bytes);
+    let kernel = numbers.one_of(O::kernels());
+    made::<O>(&kernel.contract.domain, numbers).map_or(Ok(()), |case| hold::<O>(kernel, &case))
+}
+
+/// The case that a domain makes of the numbers; nothing where it does not cover it.
+fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<Case<O::Params>> {
+    let params = O::params(domain, &mut numbers);
+    let sizes = O::sizes(domain, &params).ok().filter(|_| O::covers(domain, &params))?;
+    let misalign = numbers.size(16) - 1;
+    let mut tensor = |t: usize| numbers.tensor(sizes.inputs[t], &O::range(domain, t));
+    Some(Case { params, tensors: [tensor(0), tensor(1), tensor(2)], misalign })
+}
+
+/// Runs a case that the kernel's domain covers.
+pub(super) fn hold<O: Operation>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
+    let told = |reason: String| format!("{} {} {case:?}: {reason}", O::OP, kernel.name);
+    let contract = promise::<O>(kernel).map_err(|e| told(e.to_string()))?;
+    let expected = O::expected(&contract, case).map_err(told)?;
+    let work = expected.len() * case.tensors.iter().map(Vec::len).max().unwrap_or(0);
+    if work <= EXACT && O::exact(&contract, case).as_ref() != Ok(&expected) {
+        return Err(told("the oracle disagrees with itself".to_owned()));
+    }
+    for form in [Form::Portable, Form::Native] {
+        let mut outs = vec![0; expected.len()];
+        execute(&O::job(kernel.name, &case.params), form, &case.payload(), &mut outs, case.misalign).map_err(told)?;
+        let differ = different(&expected, &outs);
+        if differ > 0 {
+            return Err(report::<O>(kernel, &contract, Observed { case: case.clone(), outs, differ }));
+        }
+    }
+    Ok(())
+}
+
+fn different(expected: &Expected, outs: &[i32]) -> usize {
+    expected.iter().zip(outs).filter(|(expected, out)| expected.is_some_and(|expected| expected != **out)).count()
+}
+
+/// The smallest witness, as a line to read, a line for the catalogue, and a command.
+fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: Observed<O::Params>) -> String {
+    let (lane, name, domain) = (Lane::host(), kernel.name, &kernel.contract.domain);
+    let again_seen = outs::<O>(&mut lane.lease(), name, &seen.case, seen.outs.len());
+    if !again_seen.is_ok_and(|outs| outs == seen.outs) {
+        return format!(
+            "{} {name} {:?}: differs from its contract in a form that the host lane does not run",
+            O::OP,
+            seen.case
+        );
+    }
+    // Many causes fit one case, few fit all of a plan.
+    let causes = O::causes(contract, domain);
+    let planned = self_check::planned::<O>(kernel, contract, &lane, 1);
+    let evidence: Vec<_> = planned.contract.evidence().into_iter().chain([&seen]).collect();
+    let class = explain(&causes, &evidence).class;
+    let shown = Shown { kernel: name, domain, scheme: contract, causes: &causes, class };
+    let Some(witness) = shrink(&shown, &lane, &seen) else {
+        return format!("{} {name} {:?}: differs, but not when judged again", O::OP, seen.case);
+    };
+    let mut schemes = vec![contract.clone()];
+    let reference = O::reference(kernel, "ties-up").and_then(|name| O::scheme(&name).ok());
+    schemes.extend(reference.filter(|scheme| O::label(scheme) != O::label(contract)));
+    let provenance = format!("{name}, found by fuzzing");
+    let kept = catalogue::ready_line::<O>(domain, (&witness.case, witness.index), &schemes, &provenance);
+    let kept = kept.map_or(String::new(), |kept| format!("\ncatalogue: {kept}"));
+    let shown = line::<O>(domain, &witness, &O::label(contract), class);
+    let again = again::<O>(&Command::default(), kernel, "host", &witness.case);
+    format!("{} {name} host {shown}{kept}\nagain: {again}", O::OP)
+}

@@ -1,0 +1,92 @@
+use super::*;
+use crate::conv2d::Conv2d;
+use crate::dot::Dot;
+use crate::matmul::Matmul;
+use crate::requantize::Requantize;
+use crate::stream::{int32, stream};
+use crate::transform::Transform;
+use std::collections::BTreeSet;
+
+/// A fuzzer's bytes.
+fn bytes(purpose: &str, i: usize) -> Vec<u8> {
+    let mut rng = stream(i as u64, purpose);
+    (0..1 + i % 50).flat_map(|_| int32(&mut rng).to_le_bytes()).collect()
+}
+
+fn keep<O: Fuzzed>() {
+    assert_eq!(run::<O>(&[]), Ok(()));
+    let mut kernels = BTreeSet::new();
+    for i in 0..400 {
+        let bytes = bytes(O::OP, i);
+        kernels.insert(usize::from(bytes[0]) % O::kernels().len());
+        assert_eq!(run::<O>(&bytes), Ok(()), "{bytes:?}");
+    }
+    assert_eq!(kernels.len(), O::kernels().len());
+}
+
+#[test]
+fn kernels_keep_their_contracts() {
+    keep::<Dot>();
+    keep::<Matmul>();
+    keep::<Conv2d>();
+    keep::<Requantize>();
+    keep::<Transform>();
+}
+
+/// Most made-up cases are in the domain.
+fn few_are_lost<O: Fuzzed>() {
+    for kernel in O::kernels() {
+        let made = (0..100).filter(|i| made::<O>(&kernel.contract.domain, Numbers::new(&bytes("lost", *i))).is_some());
+        assert!(made.count() > 90, "{} {}", O::OP, kernel.name);
+    }
+}
+
+#[test]
+fn made_up_parameters_are_in_the_domain() {
+    few_are_lost::<Dot>();
+    few_are_lost::<Matmul>();
+    few_are_lost::<Conv2d>();
+    few_are_lost::<Requantize>();
+    few_are_lost::<Transform>();
+}
+
+/// Whether made-up cases show what a mutant does.
+fn alive<O: Fuzzed>() -> Vec<&'static str> {
+    let shows = |kernel: &'static Kernel<O>, i| {
+        let contract = promise::<O>(kernel).expect("a contract names schemes that there are");
+        let Some(case) = made::<O>(&kernel.contract.domain, Numbers::new(&bytes("mutant", i))) else { return false };
+        let expected = O::expected(&contract, &case).expect("the shape has been checked");
+        let mut outs = vec![0; expected.len()];
+        let job = O::job(kernel.name, &case.params);
+        execute(&job, Form::Portable, &case.payload(), &mut outs, case.misalign).expect("it runs");
+        different(&expected, &outs) > 0
+    };
+    let mutants = O::mutants().iter().map(|mutant| &mutant.kernel);
+    mutants.filter(|kernel| !(0..2000).any(|i| shows(kernel, i))).map(|kernel| kernel.name).collect()
+}
+
+#[test]
+fn every_mutant_is_caught() {
+    let alive = [alive::<Dot>(), alive::<Matmul>(), alive::<Conv2d>(), alive::<Requantize>(), alive::<Transform>()];
+    assert_eq!(alive.concat(), Vec::<&str>::new());
+}
+
+#[test]
+fn a_mutant_is_reported_with_its_smallest_witness() {
+    let mutant = crate::tensor::find::<Matmul>("mutant-u8-pair-wrap").expect("a mutant");
+    let text = "m=3 n=5 k=37 lhs=255 rhs=254 lhs_offset=-7 misalign=3";
+    let case = crate::tensor::text::parse::<Matmul>(text, &mutant.contract.domain).expect("a case");
+    let report = hold::<Matmul>(mutant, &case).unwrap_err();
+    let lines: Vec<&str> = report.lines().collect();
+    let case = "m=1 n=1 k=9 lhs[0,0]=4 lhs[0,8]=255 rhs[0,0]=192 rhs[8,0]=254";
+    assert_eq!(
+        lines,
+        [
+            format!("matmul mutant-u8-pair-wrap host {case} at=0: got 2, exact:wrap 65538, class 16-bit-wrap"),
+            format!("catalogue: {case} out[0]: exact:wrap=65538 exact=65538 # mutant-u8-pair-wrap, found by fuzzing"),
+            format!("again: cargo xtask verify --op matmul --kernel mutant-u8-pair-wrap --lane host --case '{case}'"),
+        ]
+    );
+    let kept = lines[1].trim_start_matches("catalogue: ");
+    assert_eq!(catalogue::read::<Matmul>(kept).expect("a line of the catalogue").len(), 1);
+}

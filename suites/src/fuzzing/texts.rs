@@ -1,0 +1,97 @@
+//! Every reader of a text or file that a user gives.
+
+use super::tensor::hold;
+use crate::conv2d::Conv2d;
+use crate::dot::Dot;
+use crate::matmul::Matmul;
+use crate::parameters::parse_csv;
+use crate::requantize::Requantize;
+use crate::tensor::text::Draft;
+use crate::tensor::{Operation, catalogue};
+use crate::transform::Transform;
+use crate::{fpm, model};
+use std::path::Path;
+
+/// Results times elements of the largest input of a case that is also run.
+const RUN: usize = 1 << 12;
+
+/// Reads `text` as a parameter file, as a model, as every catalogue and as a case of every operation. Each may refuse it, in
+/// words; none may panic. Small cases are also run by every kernel that takes them.
+pub fn texts(text: &[u8]) {
+    refused(parse_csv(Path::new("fuzz.csv"), text));
+    refused(model::parse(text));
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    refused(fpm::catalogue::read(text));
+    operation::<Dot>(text);
+    operation::<Matmul>(text);
+    operation::<Conv2d>(text);
+    operation::<Requantize>(text);
+    operation::<Transform>(text);
+}
+
+fn refused<T, E: ToString>(read: Result<T, E>) {
+    if let Err(error) = read {
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+fn operation<O: Operation>(text: &str) {
+    refused(catalogue::read::<O>(text));
+    let draft = match Draft::<O>::read(text) {
+        Ok(draft) => draft,
+        Err(reason) => return refused(Err::<(), _>(reason)),
+    };
+    for kernel in O::kernels() {
+        let domain = &kernel.contract.domain;
+        if draft.work(domain).is_none_or(|work| work > RUN) {
+            continue;
+        }
+        match draft.case(domain) {
+            Ok(case) => hold::<O>(kernel, &case).unwrap_or_else(|report| panic!("{report}")),
+            Err(reason) => refused(Err::<(), _>(reason)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_is_refused_or_read() {
+        for text in [
+            "",
+            "multiplier,shift\n1,2\n",
+            "multiplier,shift\n1,32",
+            "a,b",
+            "1 2 3",
+            "1 1 1 ties-up=1 # x",
+            "\"",
+            "\u{feff}",
+            "m=2 k=17 lhs=255 rhs[16,0]=254 lhs_offset=-2147483648",
+            "m=0 n=4294967295 k=4294967295",
+            "m=1 lhs[18446744073709551616]=1",
+            "height=4294967295 kernel_h=4294967295 dilation_h=4294967295 top=4294967295",
+            "groups=0 channels=0",
+            "len=9 m=-2147483648 s=-31 bias=2147483647 zero_point=127 x=-1",
+            "s=32",
+            "rows=4294967295 columns=4294967295",
+            "m=1 out[0]: exact=0 # x",
+            "=",
+            "lhs[=1",
+            "misalign=16",
+        ] {
+            texts(text.as_bytes());
+        }
+        texts(&[0xff, 0xfe, b'\n', 0]);
+        texts(b"\x18\x00\x00\x00TFL3");
+    }
+
+    #[test]
+    fn every_kept_case_is_run() {
+        for catalogue in [Dot::CATALOGUE, Matmul::CATALOGUE, Conv2d::CATALOGUE, Requantize::CATALOGUE] {
+            let cases = catalogue.lines().filter_map(|line| line.split_once(" out[")).map(|(case, _)| case);
+            cases.for_each(|case| texts(case.as_bytes()));
+        }
+    }
+}
