@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bounds;
+pub mod census;
 pub mod conv2d;
 pub mod dot;
 pub mod fpm;

@@ -4,6 +4,7 @@
 
 pub mod fast;
 pub mod integer;
+mod piece;
 pub mod pieces;
 pub mod scheme;
 pub mod steps;

@@ -1,119 +1,21 @@
 //! A scheme at fixed parameters as a function of the accumulator: a list of pieces, each a floor of an affine function.
 //!
 //! Folding rests on one identity: `floor((floor(a/2^j) + c) / 2^k) = floor((a + c*2^j) / 2^(j+k))`. Rules that look at a sign,
-//! saturation and wrap cut the interval where the monotone value crosses a threshold. What cannot be put in this form (ties
-//! to even, very many wraps) folds to nothing, and the caller uses the fast form.
+//! saturation and wrap cut the interval where the monotone value crosses a threshold. What cannot be put in this form (very
+//! many wraps, steps behind a rounding to even) folds to nothing, and the caller uses the fast form.
 
-use super::steps::Step;
+use super::steps::{Exponent, Step};
 use super::{Parameters, Scheme, integer};
 use crate::rounding::RoundingRule::{self, *};
 use crate::word::Overflow;
+use std::ops::RangeInclusive;
 
-/// On `lo..=hi` the scheme is `floor((m*x + c) / 2^k)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Piece {
-    /// First accumulator.
-    pub lo: i64,
-    /// Last accumulator.
-    pub hi: i64,
-    /// Slope numerator; 0 for a constant.
-    pub m: i128,
-    /// Offset numerator.
-    pub c: i128,
-    /// Denominator exponent.
-    pub k: u32,
-}
+pub use super::piece::{Piece, Ties};
 
-/// More pieces than this are not worth having.
+/// More pieces than this are not worth having where each is stepped along.
 const MOST_PIECES: usize = 4096;
-
-impl Piece {
-    /// The value at `x`, which must lie in the piece.
-    pub fn at(&self, x: i64) -> i128 {
-        (self.m * i128::from(x) + self.c) >> self.k
-    }
-
-    fn slice(self, lo: i64, hi: i64) -> Option<Self> {
-        (lo <= hi).then_some(Self { lo, hi, ..self })
-    }
-
-    fn raised(mut self, by: i128) -> Self {
-        self.c += by << self.k;
-        self
-    }
-
-    fn constant(self, value: i128) -> Self {
-        Self { m: 0, c: value, k: 0, ..self }
-    }
-
-    /// The parts where the value is below `t`, and where it is at least `t`.
-    fn split(self, t: i128) -> (Option<Self>, Option<Self>) {
-        // value >= t  <=>  m*x >= t*2^k - c
-        let need = (t << self.k) - self.c;
-        let (below, at_least) = match self.m.signum() {
-            0 => {
-                return if need <= 0 { (None, Some(self)) } else { (Some(self), None) };
-            }
-            1 => {
-                let first = clamp(div_ceil(need, self.m), self.lo, self.hi + 1);
-                (self.slice(self.lo, first - 1), self.slice(first, self.hi))
-            }
-            _ => {
-                let last = clamp((-need).div_euclid(-self.m), self.lo - 1, self.hi);
-                (self.slice(last + 1, self.hi), self.slice(self.lo, last))
-            }
-        };
-        (below, at_least)
-    }
-
-    /// Below zero and not below zero, each mapped.
-    fn by_sign(self, negative: impl Fn(Self) -> Self, other: impl Fn(Self) -> Self) -> Vec<Self> {
-        let (below, rest) = self.split(0);
-        below.map(negative).into_iter().chain(rest.map(other)).collect()
-    }
-
-    /// Cut at word boundaries so that each part wraps by one multiple of the word.
-    fn wrapped(self, bits: u32) -> Option<Vec<Self>> {
-        let turn = |v: i128| (v + (1 << (bits - 1))) >> bits;
-        let (a, b) = (turn(self.at(self.lo)), turn(self.at(self.hi)));
-        if (b - a).unsigned_abs() as usize > MOST_PIECES {
-            return None;
-        }
-        let mut parts = Vec::new();
-        let mut rest = Some(self);
-        for j in a.min(b)..=a.max(b) {
-            let Some(piece) = rest else { break };
-            let (here, above) = piece.split((1i128 << (bits - 1)) + (j << bits));
-            parts.extend(here.map(|p| p.raised(-(j << bits))));
-            rest = above;
-        }
-        Some(parts)
-    }
-
-    fn clamped(self, lo: i128, hi: i128) -> Vec<Self> {
-        let (below, rest) = self.split(lo);
-        let (middle, above) = rest.map_or((None, None), |r| r.split(hi + 1));
-        [below.map(|p| p.constant(lo)), middle, above.map(|p| p.constant(hi))].into_iter().flatten().collect()
-    }
-
-    fn within(self, lo: i128, hi: i128) -> Vec<Self> {
-        self.split(lo).1.and_then(|p| p.split(hi + 1).0).into_iter().collect()
-    }
-}
-
-fn clamp(v: i128, lo: i64, hi: i64) -> i64 {
-    v.clamp(lo.into(), hi.into()) as i64
-}
-
-fn div_ceil(a: i128, positive: i128) -> i128 {
-    -(-a).div_euclid(positive)
-}
-
-/// Pieces with `2^-pending` still to be rounded away.
-struct Folding {
-    pieces: Vec<Piece>,
-    pending: u32,
-}
+/// Numerators of one word over more than this many bits do not leave room for a product of two of them in i128.
+const MOST_BITS: u32 = 62;
 
 /// The scheme over the whole word, in increasing order of x; accumulators in no piece are out of domain. Nothing when the
 /// scheme cannot be folded at these parameters.
@@ -124,34 +26,101 @@ pub fn fold(scheme: &Scheme, p: &Parameters) -> Option<Vec<Piece>> {
 
 /// [`fold`] for any step list.
 pub fn fold_steps(steps: &[Step], overflow: Overflow, p: &Parameters) -> Option<Vec<Piece>> {
-    let whole = Piece { lo: p.word.min() as i64, hi: p.word.max() as i64, m: 1, c: 0, k: 0 };
-    let mut state = Folding { pieces: vec![whole], pending: 0 };
-    for step in steps {
-        state.step(*step, p)?;
-    }
-    let last = match overflow {
-        Overflow::Wrap => Step::Wrap,
-        Overflow::Saturate => Step::Saturate,
-        Overflow::OutOfDomain => Step::RequireBits(super::steps::Exponent::Constant(p.word.bits as i32)),
-    };
-    state.step(last, p)?;
-    state.pieces.sort_unstable_by_key(|piece| piece.lo);
-    Some(merged(state.pieces))
+    let mut folder = Folder::new(MOST_PIECES);
+    let whole = p.word.min() as i64..=p.word.max() as i64;
+    folder.fold(steps.iter().copied(), overflow, p, whole)?;
+    Some(folder.pieces)
 }
 
-impl Folding {
+/// What requantization does behind the scheme: a zero point, fitted by the scheme's policy, and a clamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Output {
+    /// Added to the result.
+    pub zero_point: i32,
+    /// Smallest output.
+    pub min: i32,
+    /// Largest output, not below `min`.
+    pub max: i32,
+}
+
+/// Folds one scheme after another in the same memory.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    pieces: Vec<Piece>,
+    next: Vec<Piece>,
+    /// `2^-pending` is still to be rounded away.
+    pending: u32,
+    most: usize,
+}
+
+impl Folder {
+    /// One that gives up on more than `most` pieces.
+    pub fn new(most: usize) -> Self {
+        Self { pieces: Vec::new(), next: Vec::new(), pending: 0, most }
+    }
+
+    /// [`fold_steps`] over `range` only, with the same meaning of nothing.
+    pub fn fold(
+        &mut self,
+        steps: impl Iterator<Item = Step>,
+        overflow: Overflow,
+        p: &Parameters,
+        range: RangeInclusive<i64>,
+    ) -> Option<&[Piece]> {
+        let whole = Piece { lo: *range.start(), hi: *range.end(), m: 1, c: 0, k: 0, ties: Ties::Floored };
+        self.pending = 0;
+        self.pieces.clear();
+        self.pieces.extend((!range.is_empty()).then_some(whole));
+        for step in steps {
+            self.step(step, p)?;
+        }
+        self.fit(overflow, p)?;
+        self.settle();
+        Some(&self.pieces)
+    }
+
+    /// Changes what was folded last into what `output` makes of it.
+    pub fn put(&mut self, output: &Output, overflow: Overflow, p: &Parameters) -> Option<&[Piece]> {
+        self.each(|v| v.raised(output.zero_point.into()))?;
+        self.fit(overflow, p)?;
+        self.cut(|v, out| {
+            v.clamped(output.min.into(), output.max.into(), out);
+            Some(())
+        })?;
+        self.settle();
+        Some(&self.pieces)
+    }
+
+    /// What was folded last.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    fn fit(&mut self, overflow: Overflow, p: &Parameters) -> Option<()> {
+        let last = match overflow {
+            Overflow::Wrap => Step::Wrap,
+            Overflow::Saturate => Step::Saturate,
+            Overflow::OutOfDomain => Step::RequireBits(Exponent::Constant(p.word.bits as i32)),
+        };
+        self.step(last, p)
+    }
+
     fn step(&mut self, step: Step, p: &Parameters) -> Option<()> {
         match step {
             Step::Scale(e) => self.scale(e.at(p)),
             Step::Round(rule) => {
                 let pending = std::mem::take(&mut self.pending);
-                self.cut(|piece| rounded(piece, rule, pending))
+                if pending == 0 { Some(()) } else { self.cut(|piece, out| rounded(piece, rule, pending, out)) }
             }
-            Step::RequireNonNegativeMultiplier => (p.m >= 0).then_some(()),
-            Step::FixupNegative if p.s < 0 => self.integers()?.cut(|v| Some(v.by_sign(|n| n.raised(-1), |n| n))),
+            Step::RequireNonNegativeMultiplier if p.m >= 0 => Some(()),
+            Step::RequireNonNegativeMultiplier => {
+                self.pieces.clear();
+                Some(())
+            }
+            Step::FixupNegative if p.s < 0 => self.integers()?.cut(|v, out| by_sign(v, |n| n.raised(-1), |n| n, out)),
             Step::NudgeAwayFromZero if p.s < 0 => {
                 let nudge = 1i128 << (p.q - 1);
-                self.integers()?.cut(|v| Some(v.by_sign(|n| n.raised(-nudge), |n| n.raised(nudge))))
+                self.integers()?.cut(|v, out| by_sign(v, |n| n.raised(-nudge), |n| n.raised(nudge), out))
             }
             Step::FixupNegative | Step::NudgeAwayFromZero => Some(()),
             Step::FixupMasked => (p.s >= 0).then_some(()),
@@ -160,13 +129,25 @@ impl Folding {
                 let m = integer::effective_multiplier(kind, p);
                 self.times(m)
             }
-            Step::Add(n) => self.integers()?.cut(|v| Some(vec![v.raised(n.into())])),
-            Step::Wrap => self.integers()?.cut(|v| v.wrapped(p.word.bits)),
-            Step::Saturate => self.integers()?.cut(|v| Some(v.clamped(p.word.min(), p.word.max()))),
-            Step::RequireBits(e) if e.at(p) < 1 => self.cut(|_| Some(Vec::new())),
+            Step::Add(n) => self.integers()?.each(|v| v.raised(n.into())),
+            Step::Wrap => {
+                let most = self.most;
+                self.integers()?.cut(|v, out| v.wrapped(p.word.bits, most, out))
+            }
+            Step::Saturate => self.integers()?.cut(|v, out| {
+                v.clamped(p.word.min(), p.word.max(), out);
+                Some(())
+            }),
+            Step::RequireBits(e) if e.at(p) < 1 => {
+                self.pieces.clear();
+                Some(())
+            }
             Step::RequireBits(e) => {
                 let half = 1i128 << (e.at(p) - 1);
-                self.integers()?.cut(|v| Some(v.within(-half, half - 1)))
+                self.integers()?.cut(|v, out| {
+                    out.extend(v.within(-half, half - 1));
+                    Some(())
+                })
             }
         }
     }
@@ -200,20 +181,53 @@ impl Folding {
         Some(())
     }
 
-    fn cut(&mut self, f: impl Fn(Piece) -> Option<Vec<Piece>>) -> Option<()> {
-        let mut next = Vec::with_capacity(self.pieces.len());
-        for piece in self.pieces.drain(..) {
-            next.extend(f(piece)?);
+    fn each(&mut self, f: impl Fn(Piece) -> Piece) -> Option<()> {
+        self.pieces.iter_mut().for_each(|piece| *piece = f(*piece));
+        Some(())
+    }
+
+    /// Replaces each piece by those that `f` puts out.
+    fn cut(&mut self, f: impl Fn(Piece, &mut Vec<Piece>) -> Option<()>) -> Option<()> {
+        self.next.clear();
+        for piece in &self.pieces {
+            f(*piece, &mut self.next)?;
         }
-        self.pieces = next;
-        (self.pieces.len() <= MOST_PIECES).then_some(())
+        std::mem::swap(&mut self.pieces, &mut self.next);
+        (self.pieces.len() <= self.most).then_some(())
+    }
+
+    /// In order of x, neighbours with the same function made one.
+    fn settle(&mut self) {
+        if self.pieces.len() > 1 {
+            self.pieces.sort_unstable_by_key(|piece| piece.lo);
+            self.pieces.dedup_by(|piece, last| {
+                let same = last.hi + 1 == piece.lo && *piece == Piece { lo: piece.lo, hi: piece.hi, ..*last };
+                if same {
+                    last.hi = piece.hi;
+                }
+                same
+            });
+        }
     }
 }
 
-/// `piece / 2^bits` rounded: the bias that makes a floor of it, by sign where the rule looks at one.
-fn rounded(piece: Piece, rule: RoundingRule, bits: u32) -> Option<Vec<Piece>> {
-    if bits == 0 {
-        return Some(vec![piece]);
+/// Below zero and not below zero, each mapped.
+fn by_sign(
+    piece: Piece,
+    negative: impl Fn(Piece) -> Piece,
+    other: impl Fn(Piece) -> Piece,
+    out: &mut Vec<Piece>,
+) -> Option<()> {
+    let (below, rest) = piece.split(0);
+    out.extend(below.map(negative));
+    out.extend(rest.map(other));
+    Some(())
+}
+
+/// `piece / 2^bits` rounded, `bits > 0`: the bias that makes a floor of it, by sign where the rule looks at one.
+fn rounded(piece: Piece, rule: RoundingRule, bits: u32, out: &mut Vec<Piece>) -> Option<()> {
+    if piece.ties != Ties::Floored || piece.k + bits > MOST_BITS {
+        return None;
     }
     let half = 1i128 << (bits - 1);
     let floor_after = |bias: i128| {
@@ -222,28 +236,20 @@ fn rounded(piece: Piece, rule: RoundingRule, bits: u32) -> Option<Vec<Piece>> {
             Piece { k: p.k + bits, ..p }
         }
     };
-    Some(match rule {
-        TiesUp => vec![floor_after(half)(piece)],
-        TiesDown => vec![floor_after(half - 1)(piece)],
-        TowardNegative => vec![floor_after(0)(piece)],
-        TowardPositive => vec![floor_after(2 * half - 1)(piece)],
-        TiesAway => piece.by_sign(floor_after(half - 1), floor_after(half)),
-        TiesToZero => piece.by_sign(floor_after(half), floor_after(half - 1)),
-        TowardZero => piece.by_sign(floor_after(2 * half - 1), floor_after(0)),
-        TiesEven => return None,
-    })
-}
-
-/// Neighbours with the same function become one piece.
-fn merged(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
-    for piece in pieces {
-        match out.last_mut() {
-            Some(last) if last.hi + 1 == piece.lo && (last.m, last.c, last.k) == (piece.m, piece.c, piece.k) => {
-                last.hi = piece.hi;
-            }
-            _ => out.push(piece),
+    match rule {
+        TiesUp => out.push(floor_after(half)(piece)),
+        TiesDown => out.push(floor_after(half - 1)(piece)),
+        TowardNegative => out.push(floor_after(0)(piece)),
+        TowardPositive => out.push(floor_after(2 * half - 1)(piece)),
+        TiesAway => by_sign(piece, floor_after(half - 1), floor_after(half), out)?,
+        TiesToZero => by_sign(piece, floor_after(half), floor_after(half - 1), out)?,
+        TowardZero => by_sign(piece, floor_after(2 * half - 1), floor_after(0), out)?,
+        // Behind an earlier floor a multiple of the new denominator is more than one numerator.
+        TiesEven if piece.k != 0 => return None,
+        TiesEven => {
+            let even = Piece { ties: Ties::OddDown, ..floor_after(half)(piece) };
+            out.push(if piece.m == 0 { even.constant(even.at(even.lo)) } else { even });
         }
     }
-    out
+    Some(())
 }

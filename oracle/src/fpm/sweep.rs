@@ -5,7 +5,7 @@
 //! halves of their numerators apart: two additions, the carry between them and a shift, all on 32 bits, which compilers
 //! turn into vector code of any width without a shuffle. Int32 words only.
 
-use super::pieces::{Piece, fold};
+use super::pieces::{Piece, Ties, fold};
 use super::{Parameters, Scheme};
 use crate::word::INT32;
 
@@ -22,8 +22,11 @@ pub struct Stepper {
 
 impl Stepper {
     /// The stepper of `piece` from accumulator `x` on. Nothing when a numerator needs more than 64 bits and the upper ones
-    /// decide the result.
+    /// decide the result, or ties do.
     fn new(piece: &Piece, x: i64) -> Option<Self> {
+        if piece.ties != Ties::Floored {
+            return None;
+        }
         let numerator = |x: i64| piece.m * i128::from(x) + piece.c;
         if piece.k <= 32 {
             // Bits k..k+32 of the numerator are the result; nothing above them matters.

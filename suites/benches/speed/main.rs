@@ -1,7 +1,8 @@
 //! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak-suites`.
 //!
-//! Arguments behind `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts` (all when none is named), `--lanes FILE`, `--json FILE`.
+//! Arguments behind `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `census` (all when none is named), `--lanes FILE`, `--json FILE`.
 
+mod census;
 mod counts;
 mod forms;
 mod gemm;
@@ -13,7 +14,7 @@ mod timing;
 
 use std::path::PathBuf;
 
-const SECTIONS: [&str; 6] = ["sweep", "forms", "lane", "gemm", "network", "counts"];
+const SECTIONS: [&str; 7] = ["sweep", "forms", "lane", "gemm", "network", "counts", "census"];
 
 /// One line of the result.
 #[derive(serde::Serialize)]
@@ -82,6 +83,9 @@ fn main() -> Result<(), String> {
     }
     if wanted("counts") {
         all.extend(counts::run(&arguments.lanes));
+    }
+    if wanted("census") {
+        all.extend(census::run());
     }
     println!("\nWhat the project asks for");
     for m in &all {

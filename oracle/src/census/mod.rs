@@ -1,0 +1,202 @@
+//! How often two schemes of fixed point multiply differ over all accumulators, and where, without visiting them.
+//!
+//! Each scheme is folded into [pieces](crate::fpm::pieces), the two lists are refined to common intervals, and on each the
+//! differences are counted by floor sums. Where a scheme does not fold there is no closed form; [`Census::sweep`] counts one
+//! accumulator after another.
+//!
+//! Widths: accumulators and results are of words of at most 32 bits and denominators at most 2^62, so numerators are below
+//! 2^93, and below 2^94 where two are subtracted; i128 holds them 2^32 times over.
+
+mod counts;
+mod differing;
+mod floor_sum;
+mod floors;
+mod pair;
+mod residues;
+
+use crate::fpm::pieces::{Folder, Output, Piece};
+use crate::fpm::steps::Step;
+use crate::fpm::{Parameters, Scheme};
+use pair::Pair;
+use std::ops::RangeInclusive;
+
+pub use counts::{APART, Counts};
+pub use differing::Differing;
+pub use floor_sum::{floor_sum, floor_sum_exact};
+pub use residues::Residues;
+
+/// More pieces than this take longer than the sweep they are to replace is worth waiting for.
+const MOST_PIECES: usize = 1 << 16;
+/// Widest word of a closed form, in bits.
+const WIDEST: u32 = 32;
+
+/// Two schemes at fixed parameters over a range of accumulators.
+#[derive(Clone, Copy, Debug)]
+pub struct Census {
+    /// The scheme whose results are subtracted.
+    pub left: Scheme,
+    /// The scheme from whose results they are subtracted.
+    pub right: Scheme,
+    /// Multiplier, shift and format.
+    pub parameters: Parameters,
+    /// First accumulator.
+    pub lo: i64,
+    /// Last accumulator.
+    pub hi: i64,
+    /// Where given, it is the outputs that are compared.
+    pub output: Option<Output>,
+}
+
+impl Census {
+    /// All accumulators of the word.
+    pub fn of(left: Scheme, right: Scheme, parameters: Parameters) -> Self {
+        let (lo, hi) = (parameters.word.min() as i64, parameters.word.max() as i64);
+        Self { left, right, parameters, lo, hi, output: None }
+    }
+
+    /// The counts in closed form, or nothing where a scheme does not fold. See [`Counter`] where there are many.
+    pub fn counts(&self) -> Option<Counts> {
+        Counter::default().counts(self)
+    }
+
+    /// The differing accumulators, the nearest to zero first, of two at one distance the positive one. Nothing where a scheme does
+    /// not fold.
+    pub fn differing(&self) -> Option<Differing> {
+        Differing::new(*self)
+    }
+
+    /// Both values at `x`, left first; nothing where it is out of the domain of the scheme, or the output.
+    #[inline]
+    pub fn values(&self, x: i64) -> (Option<i64>, Option<i64>) {
+        (self.value(&self.left, x), self.value(&self.right, x))
+    }
+
+    #[inline]
+    fn value(&self, scheme: &Scheme, x: i64) -> Option<i64> {
+        let v = scheme.fast(x, &self.parameters)?;
+        let Some(output) = self.output else { return Some(v) };
+        let placed = scheme.overflow.fit(self.parameters.word, i128::from(v) + i128::from(output.zero_point))?;
+        Some(placed.clamp(output.min.into(), output.max.into()) as i64)
+    }
+
+    /// Whether both have a value at `x`, and not the same.
+    #[inline]
+    pub fn differs(&self, x: i64) -> bool {
+        matches!(self.values(x), (Some(left), Some(right)) if left != right)
+    }
+
+    /// The counts over `xs`, one accumulator after another, by the fast forms: apart from the closed form in every step.
+    pub fn sweep(&self, xs: RangeInclusive<i64>) -> Counts {
+        let mut counts = Counts::default();
+        for x in xs {
+            if let (Some(left), Some(right)) = self.values(x) {
+                counts.one(right - left);
+            }
+        }
+        counts
+    }
+
+    /// The number of accumulators after which both schemes repeat themselves: both begin with a left shift that wraps.
+    fn period(&self) -> Option<i64> {
+        let p = &self.parameters;
+        let own = |scheme: &Scheme| match scheme.definition.steps {
+            [(_, Step::Scale(e)), (_, Step::Wrap), ..] => {
+                let left = u32::try_from(e.at(p)).ok()?.min(p.word.bits);
+                Some(1i64 << (p.word.bits - left))
+            }
+            _ => None,
+        };
+        Some(own(&self.left)?.max(own(&self.right)?))
+    }
+}
+
+/// Counts one census after another in the same memory.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    left: Folder,
+    right: Folder,
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self::new(MOST_PIECES)
+    }
+}
+
+impl Counter {
+    /// One for schemes of at most `most` pieces.
+    pub fn new(most: usize) -> Self {
+        Self { left: Folder::new(most), right: Folder::new(most) }
+    }
+
+    /// [`Census::counts`].
+    #[inline]
+    pub fn counts(&mut self, census: &Census) -> Option<Counts> {
+        let Census { lo, hi, .. } = *census;
+        self.over(census, lo..=hi).or_else(|| {
+            let period = census.period()?;
+            let (times, rest) = ((hi - lo + 1) / period, (hi - lo + 1) % period);
+            let mut counts = self.over(census, hi - rest + 1..=hi)?;
+            if times > 0 {
+                counts.add(&self.over(census, lo..=lo + period - 1)?, times as u64);
+            }
+            Some(counts)
+        })
+    }
+
+    fn over(&mut self, census: &Census, xs: RangeInclusive<i64>) -> Option<Counts> {
+        self.fold(census, xs)?;
+        let mut counts = Counts::default();
+        self.pairs(|pair| pair.tally(&mut counts));
+        Some(counts)
+    }
+
+    /// Folds both over `xs`. The one that is folded second only where the first has values, where it may have few pieces.
+    fn fold(&mut self, census: &Census, xs: RangeInclusive<i64>) -> Option<()> {
+        if census.parameters.word.bits > WIDEST {
+            return None;
+        }
+        if fold(&mut self.left, &census.left, census, xs.clone()).is_some() {
+            fold(&mut self.right, &census.right, census, hull(self.left.pieces()))
+        } else {
+            fold(&mut self.right, &census.right, census, xs)?;
+            fold(&mut self.left, &census.left, census, hull(self.right.pieces()))
+        }
+    }
+
+    /// The intervals on which both are one piece, in increasing order of x.
+    fn pairs(&self, mut each: impl FnMut(Pair)) {
+        let (mut left, mut right) = (self.left.pieces().iter(), self.right.pieces().iter());
+        let (mut l, mut r) = (left.next(), right.next());
+        while let (Some(a), Some(b)) = (l, r) {
+            let (lo, hi) = (a.lo.max(b.lo), a.hi.min(b.hi));
+            if lo <= hi {
+                each(Pair { lo, hi, left: *a, right: *b });
+            }
+            if a.hi <= b.hi {
+                l = left.next();
+            }
+            if b.hi <= a.hi {
+                r = right.next();
+            }
+        }
+    }
+}
+
+fn fold(folder: &mut Folder, scheme: &Scheme, census: &Census, xs: RangeInclusive<i64>) -> Option<()> {
+    let steps = scheme.definition.steps.iter().map(|(_, step)| *step);
+    folder.fold(steps, scheme.overflow, &census.parameters, xs)?;
+    if let Some(output) = &census.output {
+        folder.put(output, scheme.overflow, &census.parameters)?;
+    }
+    Some(())
+}
+
+/// From the first accumulator of the pieces to the last.
+fn hull(pieces: &[Piece]) -> RangeInclusive<i64> {
+    match pieces {
+        [first, .., last] => first.lo..=last.hi,
+        [one] => one.lo..=one.hi,
+        [] => RangeInclusive::new(1, 0),
+    }
+}

@@ -1,0 +1,139 @@
+//! One interval of accumulators on which a scheme is the floor of an affine function.
+
+/// On `lo..=hi` the scheme is `floor((m*x + c) / 2^k)`, less one at some exact multiples of `2^k` if `ties` says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Piece {
+    /// First accumulator.
+    pub lo: i64,
+    /// Last accumulator.
+    pub hi: i64,
+    /// Slope numerator; 0 for a constant.
+    pub m: i128,
+    /// Offset numerator.
+    pub c: i128,
+    /// Denominator exponent.
+    pub k: u32,
+    /// What happens at exact multiples.
+    pub ties: Ties,
+}
+
+/// What happens where `m*x + c` is a multiple of `2^k`. Ties to even is ties up, but one less where ties up gives an odd
+/// number; these accumulators are an arithmetic progression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ties {
+    /// Nothing.
+    Floored,
+    /// An odd quotient is one less.
+    OddDown,
+    /// An even quotient is one less: ties to even with an odd number added.
+    EvenDown,
+}
+
+impl Ties {
+    /// Parity of the exact quotients that are one less.
+    pub(crate) fn parity(self) -> Option<i128> {
+        match self {
+            Self::Floored => None,
+            Self::OddDown => Some(1),
+            Self::EvenDown => Some(0),
+        }
+    }
+}
+
+impl Piece {
+    /// The value at `x`, which must lie in the piece.
+    pub fn at(&self, x: i64) -> i128 {
+        let numerator = self.numerator(x);
+        let floor = numerator >> self.k;
+        match self.ties.parity() {
+            Some(parity) if floor << self.k == numerator && floor & 1 == parity => floor - 1,
+            _ => floor,
+        }
+    }
+
+    /// `m*x + c`.
+    pub(crate) fn numerator(&self, x: i64) -> i128 {
+        self.m * i128::from(x) + self.c
+    }
+
+    /// The part from `lo` to `hi`.
+    pub(crate) fn slice(self, lo: i64, hi: i64) -> Option<Self> {
+        (lo <= hi).then_some(Self { lo, hi, ..self })
+    }
+
+    /// Everywhere more by `by`.
+    pub(crate) fn raised(mut self, by: i128) -> Self {
+        self.c += by << self.k;
+        self.ties = match self.ties {
+            Ties::OddDown if by & 1 == 1 => Ties::EvenDown,
+            Ties::EvenDown if by & 1 == 1 => Ties::OddDown,
+            same => same,
+        };
+        self
+    }
+
+    /// The same interval with one value.
+    pub(crate) fn constant(self, value: i128) -> Self {
+        Self { m: 0, c: value, k: 0, ties: Ties::Floored, ..self }
+    }
+
+    /// The parts where the value is below `t`, and where it is at least `t`. Values are monotone in x, ties included.
+    pub(crate) fn split(self, t: i128) -> (Option<Self>, Option<Self>) {
+        let ends = (self.at(self.lo), self.at(self.hi));
+        if ends.0.min(ends.1) >= t {
+            return (None, Some(self));
+        }
+        if ends.0.max(ends.1) < t {
+            return (Some(self), None);
+        }
+        // value >= t  <=>  m*x >= t*2^k - c, and more than that where the exact multiple t is one less.
+        let need = (t << self.k) - self.c + i128::from(self.ties.parity() == Some(t & 1));
+        if self.m > 0 {
+            let first = -div_floor(-need, self.m) as i64;
+            (self.slice(self.lo, first - 1), self.slice(first, self.hi))
+        } else {
+            let last = div_floor(-need, -self.m) as i64;
+            (self.slice(last + 1, self.hi), self.slice(self.lo, last))
+        }
+    }
+
+    /// Cuts at word boundaries, so that each part wraps by one multiple of the word. Nothing where there are more than `most`.
+    pub(crate) fn wrapped(self, bits: u32, most: usize, out: &mut Vec<Self>) -> Option<()> {
+        let turn = |v: i128| (v + (1 << (bits - 1))) >> bits;
+        let (a, b) = (turn(self.at(self.lo)), turn(self.at(self.hi)));
+        if (b - a).unsigned_abs() as usize > most {
+            return None;
+        }
+        let mut rest = Some(self);
+        for j in a.min(b)..a.max(b) {
+            let Some(piece) = rest else { break };
+            let (here, above) = piece.split((1i128 << (bits - 1)) + (j << bits));
+            out.extend(here.map(|p| p.raised(-(j << bits))));
+            rest = above;
+        }
+        out.extend(rest.map(|p| p.raised(-(a.max(b) << bits))));
+        Some(())
+    }
+
+    /// Cuts where the value leaves `lo..=hi`, outside of which it is the nearer end.
+    pub(crate) fn clamped(self, lo: i128, hi: i128, out: &mut Vec<Self>) {
+        let (below, rest) = self.split(lo);
+        out.extend(below.map(|p| p.constant(lo)));
+        let (middle, above) = rest.map_or((None, None), |r| r.split(hi + 1));
+        out.extend(middle);
+        out.extend(above.map(|p| p.constant(hi)));
+    }
+
+    /// The part whose value is in `lo..=hi`.
+    pub(crate) fn within(self, lo: i128, hi: i128) -> Option<Self> {
+        self.split(lo).1.and_then(|p| p.split(hi + 1).0)
+    }
+}
+
+/// `floor(a / positive)`; numerators mostly fit in 64 bits, where division is several times faster.
+fn div_floor(a: i128, positive: i128) -> i128 {
+    match (i64::try_from(a), i64::try_from(positive)) {
+        (Ok(a), Ok(positive)) => a.div_euclid(positive).into(),
+        _ => a.div_euclid(positive),
+    }
+}

@@ -1,0 +1,254 @@
+//! Censuses are counts of what is there: against a count one by one, at small widths over every multiplier, shift and pair of
+//! schemes, and at 32 bits over all accumulators of a few.
+
+use proptest::prelude::*;
+use tiebreak_oracle::census::{Census, Counter, Counts};
+use tiebreak_oracle::fpm::pieces::Output;
+use tiebreak_oracle::fpm::{Parameters, Scheme};
+
+fn scheme(name: &str) -> Scheme {
+    Scheme::parse(name).expect("a scheme")
+}
+
+fn q31(left: &str, right: &str, m: i32, s: i32) -> Census {
+    Census::of(scheme(left), scheme(right), Parameters::q31(m, s))
+}
+
+fn said(census: &Census) -> String {
+    format!("{} {} {:?} {:?}", census.left.label(), census.right.label(), census.parameters, census.output)
+}
+
+fn by_delta(counts: &Counts) -> Vec<(i64, u64)> {
+    counts.by_delta().collect()
+}
+
+/// The counts are those of a sweep. True where some differ.
+#[track_caller]
+fn check(census: &Census, counter: &mut Counter) -> bool {
+    let expected = census.sweep(census.lo..=census.hi);
+    assert_eq!(counter.counts(census), Some(expected), "{}", said(census));
+    expected.differ() > 0
+}
+
+/// The differing accumulators are those that differ, in their order.
+#[track_caller]
+fn check_places(census: &Census) {
+    let mut expected: Vec<i64> = (census.lo..=census.hi).filter(|x| census.differs(*x)).collect();
+    expected.sort_by_key(|x| (x.abs(), *x < 0));
+    let got: Vec<i64> = census.differing().expect("it folds").collect();
+    assert_eq!(got, expected, "{}", said(census));
+}
+
+/// Every pair of schemes and policies, a scheme with itself too, and one of each two orders.
+fn pairs() -> Vec<(Scheme, Scheme)> {
+    let all: Vec<Scheme> = Scheme::every().collect();
+    (0..all.len()).flat_map(|i| (i..all.len()).map(move |j| (i, j))).map(|(i, j)| (all[i], all[j])).collect()
+}
+
+/// Every pair at every `step`th multiplier of the width, and every shift.
+fn every_pair(bits: u32, step: usize) {
+    let mut counter = Counter::default();
+    let (mut censuses, mut differing) = (0u64, 0u64);
+    let half = 1i64 << (bits - 1);
+    for m in (-half..half).step_by(step) {
+        for s in -(bits as i32)..=bits as i32 {
+            for (left, right) in pairs() {
+                differing += u64::from(check(&Census::of(left, right, Parameters::narrow(m, s, bits)), &mut counter));
+                censuses += 1;
+            }
+        }
+    }
+    println!("{censuses} censuses at {bits} bits, {differing} with differences");
+    assert!(differing > censuses / 4);
+}
+
+#[test]
+fn every_pair_at_every_multiplier_and_shift_of_six_bits() {
+    every_pair(6, 1);
+}
+
+/// The whole of 7 and 8 bits costs a minute of an optimised build each: see the ignored tests.
+#[test]
+fn every_pair_at_some_multipliers_of_seven_eight_and_ten_bits() {
+    every_pair(7, 13);
+    every_pair(8, 31);
+    every_pair(10, 511);
+}
+
+#[test]
+#[ignore = "minutes; run with --release --ignored"]
+fn every_pair_at_every_multiplier_and_shift_of_seven_and_eight_bits() {
+    every_pair(7, 1);
+    every_pair(8, 1);
+}
+
+#[test]
+fn differing_accumulators_of_every_pair_at_five_bits() {
+    for m in (-16..16).step_by(3) {
+        for s in -5..=5 {
+            for (left, right) in pairs() {
+                check_places(&Census::of(left, right, Parameters::narrow(m, s, 5)));
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges_and_outputs_at_seven_bits() {
+    let outputs = [None, Some((3, -8, 7)), Some((-1, -64, 63)), Some((60, 0, 63)), Some((-128, -5, -5))];
+    let names = ["ties-up", "ties-even:wrap", "ties-away:saturate", "gemmlowp-double", "xnnpack-rndnu"];
+    let mut counter = Counter::default();
+    for (m, s) in (-64..64).step_by(7).flat_map(|m| (-7..=7).map(move |s| (m, s))) {
+        for (left, right) in names.iter().flat_map(|l| names.map(|r| (*l, r))) {
+            let whole = Census::of(scheme(left), scheme(right), Parameters::narrow(m, s, 7));
+            for (i, output) in outputs.iter().enumerate() {
+                let output = output.map(|(zero_point, min, max)| Output { zero_point, min, max });
+                let (lo, hi) = [(-64, 63), (-64, -3), (5, 41), (0, 0), (-9, 8)][i];
+                let census = Census { lo, hi, output, ..whole };
+                check(&census, &mut counter);
+                check_places(&census);
+            }
+        }
+    }
+}
+
+/// Left shifts that wrap repeat themselves, and are counted so where there are too many pieces.
+#[test]
+fn periods_at_eight_bits() {
+    let names =
+        ["gemmlowp-double", "sqrdmulh-srshl:wrap", "cmsis-nn-double", "cmsis-nn-mve-single", "sqrdmulh-fixup-srshl"];
+    let mut counter = Counter::new(6);
+    let mut repeated = 0;
+    for (m, s) in (-128..128).step_by(9).flat_map(|m| (3..=8).map(move |s| (m, s))) {
+        for (left, right) in names.iter().flat_map(|l| names.map(|r| (*l, r))) {
+            for (lo, hi) in [(-128, 127), (-100, 90), (7, 11)] {
+                let census = Census { lo, hi, ..Census::of(scheme(left), scheme(right), Parameters::narrow(m, s, 8)) };
+                let counted = counter.counts(&census);
+                repeated += u64::from(counted.is_some());
+                assert!(counted.is_none_or(|c| c == census.sweep(lo..=hi)), "{}", said(&census));
+            }
+        }
+    }
+    assert!(repeated > 1000, "{repeated}");
+    let many = q31("gemmlowp-double", "cmsis-nn-mve-single", 1_395_864_371, 22);
+    assert_eq!(many.differing().expect("it repeats").take(2000).collect::<Vec<_>>(), outwards(&many, 2000));
+    let none = q31("gemmlowp-double", "sqrdmulh-srshl", 1_395_864_371, 31);
+    assert_eq!(none.counts().map(|c| (c.inputs, c.differ())), Some((1 << 32, 0)));
+    assert_eq!(none.differing().expect("it repeats").next(), None);
+}
+
+/// The first `n` that differ, looked for one by one.
+fn outwards(census: &Census, n: usize) -> Vec<i64> {
+    (0..=census.hi).flat_map(|x| [x, -x]).filter(|x| census.differs(*x)).take(n).collect()
+}
+
+#[test]
+fn known_counts_over_all_accumulators() {
+    let c = q31("ties-up", "sqrdmulh-srshl", 1_395_864_371, -8).counts().expect("it folds");
+    assert_eq!((c.inputs, c.differ(), c.far(), by_delta(&c)), (1 << 32, 8_388_607, 0, vec![(1, 8_388_607)]));
+    let c = q31("ties-up", "sqrdmulh-fixup-srshl", 1_395_864_371, -1).counts().expect("it folds");
+    assert_eq!(by_delta(&c), [(-1, 536_870_911), (1, 536_870_910)]);
+    let c = q31("ties-up", "sqrdmulh-srshl", 1_518_500_250, -15).counts().expect("it folds");
+    assert_eq!(by_delta(&c), [(1, 65_558)]);
+    let c = q31("ties-up", "sqrdmulh-fixup-srshl", 1_518_500_250, -15).counts().expect("it folds");
+    assert_eq!(by_delta(&c), [(-1, 32_782), (1, 32_782)]);
+    assert_eq!(q31("sqrdmulh-srshl", "ties-up", 1 << 30, -1).differing().expect("it folds").next(), Some(1));
+}
+
+/// All 2^32 accumulators, one by one beside the closed form.
+#[test]
+#[ignore = "minutes without optimisation; run with --release --ignored"]
+fn every_accumulator_of_a_few() {
+    for (left, right, m, s) in [
+        ("ties-up", "sqrdmulh-srshl", 1_395_864_371, -8),
+        ("ties-even", "tosa-apply-scale-32-double", 1_518_500_250, -3),
+        ("gemmlowp-double", "tflite-int16-multiplier:saturate", i32::MIN, 2),
+    ] {
+        check(&q31(left, right, m, s), &mut Counter::default());
+    }
+}
+
+/// Multipliers that are negative, tiny, powers of two, at the ends; shifts of both signs.
+const INTERESTING: [(i32, i32); 24] = [
+    (1_395_864_371, -8),
+    (-1_395_864_371, -1),
+    (1_518_500_250, -15),
+    (1 << 30, -1),
+    (1 << 30, -2),
+    (1 << 30, 0),
+    (-(1 << 30), -5),
+    (1, -31),
+    (1, 0),
+    (1, 9),
+    (-1, -31),
+    (-1, 4),
+    (3, 13),
+    (0, 0),
+    (0, 31),
+    (i32::MAX, -31),
+    (i32::MAX, 0),
+    (i32::MAX, 7),
+    (i32::MIN, -31),
+    (i32::MIN, -1),
+    (i32::MIN, 0),
+    (i32::MIN, 3),
+    (0x7FFF_0000, -4),
+    (1_583_594_044, 11),
+];
+
+#[test]
+fn every_pair_near_interesting_accumulators() {
+    let mut counter = Counter::default();
+    let length = 600;
+    for (m, s) in INTERESTING {
+        let threshold = (1i64 << 31) >> s.clamp(0, 20);
+        for centre in [i64::from(i32::MIN) + length, 0, threshold - length, -threshold + length] {
+            for (left, right) in pairs().into_iter().step_by(3) {
+                let whole = Census::of(left, right, Parameters::q31(m, s));
+                check(&Census { lo: centre - length, hi: centre + length - 1, ..whole }, &mut counter);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_million_accumulators_of_each_known_difference() {
+    let mut counter = Counter::default();
+    let names = [
+        ("ties-up", "sqrdmulh-srshl"),
+        ("ties-even", "gemmlowp-double"),
+        ("ties-even:wrap", "ties-away:saturate"),
+        ("ties-up", "tflite-int16-multiplier"),
+    ];
+    for (i, (m, s)) in INTERESTING.into_iter().enumerate() {
+        let (left, right) = names[i % names.len()];
+        check(&Census { lo: -(1 << 19), hi: (1 << 19) - 1, ..q31(left, right, m, s) }, &mut counter);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    /// Over all accumulators a census is the sum of those of any two parts, and the nearest that differ are found one by one.
+    #[test]
+    fn parts_add_up(m: i32, s in -31i32..=12, i: prop::sample::Index, cut: i32, zero_point in -128i32..128, output: bool) {
+        let all = pairs();
+        let (left, right) = *i.get(&all);
+        let output = output.then_some(Output { zero_point, min: -128, max: 127 });
+        let whole = Census { output, ..Census::of(left, right, Parameters::q31(m, s)) };
+        let below = Census { hi: i64::from(cut) - 1, ..whole };
+        let above = Census { lo: cut.into(), ..whole };
+        let near = Census { lo: cut.into(), hi: (i64::from(cut) + 99).min(i32::MAX.into()), ..whole };
+        prop_assert_eq!(near.counts(), Some(near.sweep(near.lo..=near.hi)), "{}", said(&near));
+        let mut counts = above.counts().expect("it folds");
+        if below.lo <= below.hi {
+            counts.add(&below.counts().expect("it folds"), 1);
+        }
+        prop_assert_eq!(whole.counts(), Some(counts), "{}", said(&whole));
+        let first: Vec<i64> = whole.differing().expect("it folds").take(3).collect();
+        prop_assert_eq!(first.len() as u64, counts.differ().min(3));
+        for x in first {
+            prop_assert!(whole.differs(x), "{} x={}", said(&whole), x);
+        }
+    }
+}
