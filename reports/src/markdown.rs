@@ -138,7 +138,7 @@ fn witnesses(ledger: &Ledger) -> String {
 
 fn remarks(ledger: &Ledger) -> String {
     let mut out = String::new();
-    for row in view::out_of_domain(ledger) {
+    for row in view::rows_out_of_domain(ledger) {
         let Row { kernel, lane, scheme, .. } = row;
         let n = text::count(row.out_of_domain);
         let _ = writeln!(out, "- {kernel} ({lane}): {n} inputs to which `{scheme}` gives no int32, not compared");

@@ -25,12 +25,15 @@ pub struct Style {
 /// Draws a ledger for the terminal, with a newline at the end.
 pub fn render(ledger: &Ledger, style: Style) -> String {
     let condensed = view::condensed(ledger);
-    let layout = Layout::fitting(&condensed, style.width);
     let mut page = Page { style, out: String::new() };
     title(&mut page, ledger);
     lanes(&mut page, ledger);
-    all_kernels(&mut page, &condensed, layout);
-    legend(&mut page, &condensed, layout);
+    // Operations have different references and widths: each has a table of its own.
+    for part in view::by_op(&condensed) {
+        let layout = Layout::fitting(&part, style.width);
+        all_kernels(&mut page, &part, layout, part.rows.len() < condensed.rows.len());
+        legend(&mut page, &part, layout);
+    }
     witnesses(&mut page, ledger);
     out_of_domain(&mut page, ledger);
     deviations(&mut page, ledger);
@@ -227,12 +230,14 @@ fn lanes(page: &mut Page, ledger: &Ledger) {
     page.list(&ledger.lanes.iter().map(entry).collect::<Vec<_>>());
 }
 
-fn all_kernels(page: &mut Page, ledger: &Ledger, layout: Layout) {
+/// The kernels of one operation; `among_others` where the run has more.
+fn all_kernels(page: &mut Page, ledger: &Ledger, layout: Layout, among_others: bool) {
     let each = match kernels::one_parameters(ledger) {
         Some(n) if n > 0 => format!(", {} (m, s) each", text::plural(n as usize, "pair")),
         _ => String::new(),
     };
-    page.heading(&format!("Kernels{each}"));
+    let of = ledger.rows.first().filter(|_| among_others).map_or(String::new(), |row| format!(" of {}", row.op));
+    page.heading(&format!("Kernels{of}{each}"));
     if ledger.rows.is_empty() {
         return page.line(2, "none ran", Ink::Bad);
     }
@@ -310,11 +315,8 @@ fn witnesses(page: &mut Page, ledger: &Ledger) {
 }
 
 fn out_of_domain(page: &mut Page, ledger: &Ledger) {
-    let lines = view::out_of_domain(ledger).map(|row| {
-        let kernel = view::kernel_label(ledger, row);
-        (vec![kernel, row.scheme.clone(), text::count(row.out_of_domain)], row.lane.as_str())
-    });
-    let together = view::lanes_together(lines).into_iter();
+    let lines = view::out_of_domain(ledger);
+    let together = view::lanes_together(lines.into_iter()).into_iter();
     let entries: Vec<_> = together.map(|(names, lanes)| Entry::new(names, lanes.join(", "))).collect();
     if !entries.is_empty() {
         page.heading("Out of domain: inputs to which the scheme gives no int32, not compared");

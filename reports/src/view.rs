@@ -225,8 +225,30 @@ pub(crate) fn deviations(ledger: &Ledger) -> impl Iterator<Item = Declared<'_>> 
 }
 
 /// Rows with inputs to which their scheme gives no value.
-pub(crate) fn out_of_domain(ledger: &Ledger) -> impl Iterator<Item = &Row> {
+pub(crate) fn rows_out_of_domain(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     ledger.rows.iter().filter(|row| row.out_of_domain > 0)
+}
+
+/// The same as lines with their lane: kernel, scheme and number; many kernels of one operation under one scheme as one line.
+pub(crate) fn out_of_domain(ledger: &Ledger) -> Vec<(Vec<String>, &str)> {
+    let mut out = Vec::new();
+    let key = |row: &Row| (row.op.clone(), row.lane.clone(), row.scheme.clone());
+    let mut done = BTreeSet::new();
+    for row in rows_out_of_domain(ledger) {
+        let same: Vec<&Row> = rows_out_of_domain(ledger).filter(|other| key(other) == key(row)).collect();
+        if same.len() <= MANY {
+            let kernel = kernel_label(ledger, row);
+            out.push((vec![kernel, row.scheme.clone(), text::count(row.out_of_domain)], row.lane.as_str()));
+        } else if done.insert(key(row)) {
+            let kernels = text::plural(same.len(), "kernel");
+            let (least, most) = same
+                .iter()
+                .fold((u64::MAX, 0), |(least, most), r| (least.min(r.out_of_domain), most.max(r.out_of_domain)));
+            let number = format!("{} to {}", text::count(least), text::count(most));
+            out.push((vec![label(ledger, &row.op, &kernels), row.scheme.clone(), number], row.lane.as_str()));
+        }
+    }
+    out
 }
 
 /// Lines that say the same of several lanes, once, with the lanes; in the order of their first appearance.
@@ -264,6 +286,24 @@ pub(crate) fn condensed(ledger: &Ledger) -> Ledger {
         }
     }
     out
+}
+
+/// The ledger in parts, one an operation, in the order of their first rows; whole where it has no row.
+pub(crate) fn by_op(ledger: &Ledger) -> Vec<Ledger> {
+    let mut ops: Vec<&String> = Vec::new();
+    for row in &ledger.rows {
+        if !ops.contains(&&row.op) {
+            ops.push(&row.op);
+        }
+    }
+    if ops.is_empty() {
+        return vec![ledger.clone()];
+    }
+    let part = |op: &&String| {
+        let rows = ledger.rows.iter().filter(|row| row.op == **op).cloned().collect();
+        Ledger { rows, ..ledger.clone() }
+    };
+    ops.iter().map(part).collect()
 }
 
 /// One row a lane.

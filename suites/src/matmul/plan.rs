@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::stream::{below, int32_of_any_size, stream};
 use crate::tensor::Spec;
 use crate::tensor::fill::Fill;
+use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};
 
@@ -18,6 +19,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     specs.extend(patterns(budget));
     specs.extend(pairs(domain, budget));
     specs.extend(depths(domain));
+    specs.extend(there_and_back(domain));
     specs.extend(random(budget, seed));
     // Deeper ones than the kernel promises anything for are cut down to what it does.
     for spec in &mut specs {
@@ -97,6 +99,15 @@ fn depths(domain: &Domain) -> Vec<Spec<Params>> {
         }
     }
     out
+}
+
+/// So deep that each of four lanes reaches the end of 32 bits halfway, and comes back: a sum that fits, by way of one that does not. For the
+/// operands of instructions that saturate there.
+fn there_and_back(domain: &Domain) -> Option<Spec<Params>> {
+    let half = (1usize << 31) / (255 * 128) * 4 + 64;
+    let k = 2 * half.next_multiple_of(16);
+    let signs = (domain.lhs, domain.rhs) == (Element::U8, Element::I8) && domain.depth.contains(&k);
+    signs.then(|| spec(1, 1, k, (0, 0), Fill::Largest, Fill::Alternating { run: k / 2 }))
 }
 
 fn random(budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

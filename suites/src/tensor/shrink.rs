@@ -5,8 +5,9 @@ use super::judge::outs;
 use super::{Case, Operation};
 use crate::lane::{Lane, Lease};
 
-/// Runs of the kernel that one witness may cost.
+/// Runs of the kernel that one witness may cost, and elements that they may read in all.
 const RUNS: usize = 1200;
+const ELEMENTS: usize = 1 << 23;
 /// Elements looked at one by one.
 const SINGLE: usize = 96;
 
@@ -49,6 +50,7 @@ struct Shrinker<'a, O: Operation> {
     shown: &'a Shown<'a, O>,
     lease: Lease<'a>,
     runs: usize,
+    elements: usize,
 }
 
 /// The smallest case found that shows the same, starting from `seen`.
@@ -57,7 +59,7 @@ pub fn shrink<O: Operation>(
     lane: &Lane,
     seen: &Observed<O::Params>,
 ) -> Option<Witness<O::Params>> {
-    let mut shrinker = Shrinker { shown, lease: lane.lease(), runs: 0 };
+    let mut shrinker = Shrinker { shown, lease: lane.lease(), runs: 0, elements: 0 };
     let mut best = shrinker.shows(&seen.case).or_else(|| differing::<O>(shown, seen))?;
     shrinker.shapes(&mut best);
     for t in 0..O::TENSORS.len() {
@@ -78,15 +80,20 @@ pub fn differing<O: Operation>(shown: &Shown<'_, O>, seen: &Observed<O::Params>)
 impl<O: Operation> Shrinker<'_, O> {
     /// The witness that a case is, where it shows what it must.
     fn shows(&mut self, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
-        if self.runs >= RUNS {
+        if self.spent() {
             return None;
         }
         self.runs += 1;
+        self.elements += case.tensors.iter().map(Vec::len).sum::<usize>();
         let results = O::sizes(self.shown.domain, &case.params).ok()?.outputs;
         let outs = outs::<O>(&mut self.lease, self.shown.kernel, case, results).ok()?;
         let observed = Observed { case: case.clone(), outs, differ: 1 };
         let witness = differing(self.shown, &observed)?;
         self.shown.class_holds(&observed).then_some(witness)
+    }
+
+    fn spent(&self) -> bool {
+        self.runs >= RUNS || self.elements > ELEMENTS
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
@@ -99,12 +106,15 @@ impl<O: Operation> Shrinker<'_, O> {
     fn elements(&mut self, best: &mut Witness<O::Params>, t: usize) {
         let zero = 0.clamp(*O::range(self.shown.domain, t).start(), *O::range(self.shown.domain, t).end());
         let mut run = best.case.tensors[t].len();
-        while run > 0 {
+        while run > 0 && !self.spent() {
             let starts = (0..best.case.tensors[t].len()).step_by(run);
             for start in starts {
                 let end = (start + run).min(best.case.tensors[t].len());
                 if best.case.tensors[t][start..end].iter().all(|v| *v == zero) {
                     continue;
+                }
+                if self.spent() {
+                    return;
                 }
                 let mut case = best.case.clone();
                 case.tensors[t][start..end].fill(zero);
