@@ -2,7 +2,7 @@
 //! fraction of gemmlowp's legacy paradigm. Each step is fitted to int32 by the scheme's policy.
 
 use crate::fpm::{self, Parameters as Multiply};
-use crate::rounding::RoundingRule::TowardNegative;
+use crate::rounding::RoundingRule::{TiesAway, TowardNegative};
 use crate::scheme::Registered;
 use crate::shape::{self, ShapeError, broken};
 use crate::word::INT32;
@@ -34,21 +34,25 @@ pub enum Definition {
     /// nothing. Source: google/gemmlowp doc/low-precision.md (seed 5), the legacy low-precision paradigm, (1);
     /// public/output_stages.h OutputStageQuantizeDownInt32ToUint8Scale.
     Legacy,
+    /// The same fraction rounded half away from zero: the product is fitted, then divided. Source: google/gemmlowp
+    /// internal/output.h, which since its rounding shifts were generalised divides by `RoundingDivideByPOT`.
+    LegacyTiesAway,
 }
 
-/// A definition with the policy for every step that does not fit in int32. Named as the scheme of fixed point multiply, or
-/// `legacy`.
+/// A definition with the policy for every step that does not fit in int32. Named as the scheme of fixed point multiply,
+/// `legacy`, or `legacy-ties-away`.
 pub type Scheme = crate::scheme::Scheme<Definition>;
 
 impl Registered for Definition {
     fn all() -> impl Iterator<Item = Self> {
-        fpm::scheme::DEFINITIONS.iter().map(Self::Fpm).chain([Self::Legacy])
+        fpm::scheme::DEFINITIONS.iter().map(Self::Fpm).chain([Self::Legacy, Self::LegacyTiesAway])
     }
 
     fn name(self) -> &'static str {
         match self {
             Self::Fpm(definition) => definition.name,
             Self::Legacy => "legacy",
+            Self::LegacyTiesAway => "legacy-ties-away",
         }
     }
 }
@@ -58,7 +62,7 @@ impl Definition {
     pub fn shifts(self) -> RangeInclusive<i32> {
         match self {
             Self::Fpm(_) => -31..=31,
-            Self::Legacy => -31..=0,
+            Self::Legacy | Self::LegacyTiesAway => -31..=0,
         }
     }
 }
@@ -114,6 +118,10 @@ impl Scheme {
                 let nudged = self.overflow.fit_exact(INT32, &(v * multiplier + rounding))?;
                 Some(TowardNegative.round(&(Rational::from(nudged) << shift)))
             }
+            Definition::LegacyTiesAway => {
+                let product = self.overflow.fit_exact(INT32, &(v * multiplier))?;
+                Some(TiesAway.round(&(Rational::from(product) << shift)))
+            }
         }
     }
 
@@ -141,6 +149,13 @@ impl Scheme {
                 let rounding = (1i64 << -shift) >> 1;
                 let nudged = i64::from(v) * i64::from(multiplier) + rounding;
                 Some(self.overflow.fit_int32(nudged.into())? >> -shift)
+            }
+            Definition::LegacyTiesAway => {
+                let product = i64::from(v) * i64::from(multiplier);
+                let product = i64::from(self.overflow.fit_int32(product.into())?);
+                // Magnitudes round half up, which is half away from zero for the number.
+                let magnitude = (product.abs() + ((1i64 << -shift) >> 1)) >> -shift;
+                self.overflow.fit_int32((magnitude * product.signum()).into())
             }
         }
     }

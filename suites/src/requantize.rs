@@ -95,7 +95,7 @@ impl Operation for Requantize {
 
     /// The caller's, which is one of fixed point multiply; the legacy pipeline's multiplier is an integer, and has its own.
     fn reference(kernel: &Kernel<Run, Domain>, asked: &str) -> Option<String> {
-        let legacy = kernel.contract.promise.scheme == LEGACY;
+        let legacy = kernel.contract.promise.scheme.starts_with(LEGACY);
         Some(if legacy { LEGACY.to_owned() } else { asked.to_owned() })
     }
 

@@ -44,6 +44,21 @@ pub(super) const QUANTIZE_DOWN: Kernel = scalar(
     },
 );
 
+/// The same as `internal/output.h` has it since its rounding shifts were generalised: ties away from zero.
+pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = scalar(
+    "gemmlowp-quantize-down-shipped",
+    "gemmlowp QuantizeDownInt32ToUint8Scale as its code, not its comment, rounds; Clamp, SaturatingCastToUint8",
+    Promise { scheme: "legacy-ties-away", overflow: Overflow::Wrap },
+    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, RIGHT) },
+    "google/gemmlowp internal/output.h, OutputStageEvalBufferImpl of OutputStageQuantizeDownInt32ToUint8Scale",
+    |params, acc, out| {
+        each(params, acc, out, |acc, Channel { multiplier, shift }, result_offset| {
+            let product = acc.wrapping_add(result_offset).wrapping_mul(multiplier);
+            cast_u8(clamp(rounding_divide_by_pot(product, shift.unsigned_abs()), params))
+        });
+    },
+);
+
 /// The legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, behind the entry points `Gemm` and `EightBitIntGemm`.
 pub(super) const EIGHT_BIT_INT: Kernel = scalar(
     "gemmlowp-eight-bit-int",

@@ -104,6 +104,7 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
 
 static KERNELS: &[Kernel] = &[
     gemmlowp::QUANTIZE_DOWN,
+    gemmlowp::QUANTIZE_DOWN_SHIPPED,
     gemmlowp::EIGHT_BIT_INT,
     gemmlowp::FIXED_POINT_U8,
     gemmlowp::FIXED_POINT_I8,

@@ -53,6 +53,10 @@ pub(crate) fn promised(kernel: &Kernel, params: &Params, index: usize, acc: i32)
     let scaled = if promise.scheme == "legacy" {
         let rounding = if shift == 0 { 0 } else { 1i128 << (-shift - 1) };
         fit(sum * i128::from(multiplier) + rounding).div_euclid(1 << -shift)
+    } else if promise.scheme == "legacy-ties-away" {
+        let product = fit(sum * i128::from(multiplier));
+        let divisor = 1i128 << -shift;
+        (2 * product.abs() + divisor).div_euclid(2 * divisor) * product.signum()
     } else {
         fit(scaled(promise.scheme, sum as i32, multiplier, shift))
     };

@@ -106,7 +106,9 @@ pub(super) fn schemes(args: &Args) -> Result<()> {
     let legacy = "round((acc + result_offset) * result_mult_int / 2^result_shift), ties up";
     let legacy =
         other("requantize", "legacy", legacy, "gemmlowp doc/low-precision.md, the legacy low-precision paradigm");
-    let all: Vec<Value> = fpm.chain(products).chain(steps).chain([legacy]).collect();
+    let shipped = "the same, ties away from zero";
+    let shipped = other("requantize", "legacy-ties-away", shipped, "gemmlowp internal/output.h, RoundingDivideByPOT");
+    let all: Vec<Value> = fpm.chain(products).chain(steps).chain([legacy, shipped]).collect();
     if args.format == Format::Json {
         return print(&(serde_json::to_string_pretty(&all)? + "\n"));
     }
