@@ -96,10 +96,10 @@ fn matmul_forms_agree_on_every_two_bit_operand() {
 }
 
 #[test]
-fn requantize_has_every_scheme_of_fpm_and_legacy() {
+fn requantize_has_every_scheme_of_fpm_and_the_legacy_ones() {
     let names: Vec<&str> = requantize::Definition::all().map(Registered::name).collect();
-    assert!(names.contains(&"legacy") && names.contains(&"gemmlowp-double"));
-    assert_eq!(names.len(), tiebreak_oracle::fpm::scheme::DEFINITIONS.len() + 1);
+    assert!(names.contains(&"legacy") && names.contains(&"legacy-ties-away") && names.contains(&"gemmlowp-double"));
+    assert_eq!(names.len(), tiebreak_oracle::fpm::scheme::DEFINITIONS.len() + 2);
 }
 
 proptest! {
