@@ -216,8 +216,9 @@ fn bytes(domain: &Domain) -> Vec<Spec<Params>> {
             let mut tensors = [vec![0; steps * domain.elements], vec![0; steps * domain.elements]];
             for (step, (l, r)) in some.iter().flat_map(|l| rhs.iter().map(move |r| (*l, *r))).enumerate() {
                 tensors[0][step * domain.elements + place] = l;
-                // An outer product meets each element of the other operand; the place in the depth must be the same.
                 tensors[1][step * domain.elements + place] = r;
+                // An outer product meets both rows of the other operand; elsewhere this one meets a zero.
+                tensors[1][step * domain.elements + (place + domain.elements / 2) % domain.elements] = r;
             }
             let [a, b] = tensors.map(Fill::Given);
             out.push(Spec {
