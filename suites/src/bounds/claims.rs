@@ -214,9 +214,9 @@ fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
         return Vec::new();
     }
     let terms = terms(scheme);
+    let mut out: Vec<Claim> = product_lane(kernel).into_iter().collect();
     let (lhs, rhs) = (wide(&domain.lhs.range()), wide(&domain.rhs.range()));
     let readings = [Some(Reading::Signed), (*lhs.start() >= 0 && *rhs.start() >= 0).then_some(Reading::Unsigned)];
-    let mut out = Vec::new();
     for reading in readings.into_iter().flatten() {
         let (low, high) = word(reading);
         let reach = bounds::largest_depth(lhs.clone(), rhs.clone(), low, high);
@@ -244,6 +244,41 @@ fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
         });
     }
     out
+}
+
+/// The lane of 16 bits that holds one product of two bytes, where a step has one: it holds every product.
+fn product_lane(kernel: &dot::Kernel) -> Option<Claim> {
+    if kernel.contract.promise.scheme != "products-4-halves" {
+        return None;
+    }
+    let domain = &kernel.contract.domain;
+    let (low, high, name) = match domain.lhs {
+        Element::U8 => (0, i64::from(u16::MAX), "uint16"),
+        _ => (i64::from(i16::MIN), i64::from(i16::MAX), "int16"),
+    };
+    let (lhs, rhs) = (wide(&domain.lhs.range()), wide(&domain.rhs.range()));
+    let corners = [(lhs.end(), rhs.end()), (lhs.start(), rhs.start()), (lhs.start(), rhs.end())];
+    let (l, r) = corners.into_iter().max_by_key(|(l, r)| (*l * *r).abs())?;
+    let product = l * r;
+    if !(low..=high).contains(&product) {
+        return None;
+    }
+    let mut operands = [vec![0; domain.elements], vec![0; domain.elements]];
+    (operands[0][0], operands[1][0]) = (*l as i32, *r as i32);
+    let [a, b] = operands;
+    let params = dot::Params { len: domain.results };
+    let case = Case { params, tensors: [vec![0; domain.results], a, b], misalign: 0 };
+    Some(Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: format!("one product in its 16-bit lane, {name}"),
+        bound: None,
+        because: format!(
+            "the largest product, {l} * {r} = {product}, is in {low}..={high}: no depth and no weight makes it wrap"
+        ),
+        at: Some((Probe::Dot(case, Reading::Signed), product)),
+        past: None,
+    })
 }
 
 /// Products that a step adds to one lane.
