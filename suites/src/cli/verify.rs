@@ -8,7 +8,8 @@ use crate::parameters::{self, SHIFTS};
 use crate::tensor::Asked;
 use crate::verify::{Command, OPS, Pairs, Request, run as verify};
 use anyhow::{Context, Result, bail};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
@@ -134,7 +135,7 @@ fn request(args: &Args) -> Result<Request> {
         }
     }
     let layers = match &args.model {
-        Some(path) => model::read(path)?.into_iter().map(|layer| layer.params).collect(),
+        Some(path) => layers(path)?,
         None => Vec::new(),
     };
     let channels = match &pairs {
@@ -156,6 +157,19 @@ fn request(args: &Args) -> Result<Request> {
         command: command(args),
         known_lanes,
     })
+}
+
+/// The layers of a model. One that no kernel can be given is told: it must not pass by being left out.
+fn layers(path: &Path) -> Result<Vec<conv2d::Params>> {
+    let layers = model::read(path)?;
+    if layers.is_empty() {
+        bail!("{}: no convolution and no fully connected layer is in this model", path.display());
+    }
+    let usable = |layer: &model::Layer| {
+        layer.params.sizes().with_context(|| format!("{}: layer {} cannot be run", path.display(), layer.name))?;
+        Ok(layer.on_int8())
+    };
+    layers.iter().map(usable).collect()
 }
 
 /// Operations that take a multiplier and a shift; the first is meant where none is named.

@@ -53,6 +53,19 @@ pub struct Layer {
     pub params: Params,
 }
 
+impl Layer {
+    /// The parameters of the same layer on int8 operands: the zero points of unsigned bytes lie 128 lower, as the bytes do,
+    /// which changes no product.
+    pub fn on_int8(&self) -> Params {
+        let moved = |point: i32, element: Element| if element == Element::U8 { point - 128 } else { point };
+        Params {
+            input_zero_point: moved(self.params.input_zero_point, self.input),
+            weight_zero_point: moved(self.params.weight_zero_point, self.weights),
+            ..self.params
+        }
+    }
+}
+
 /// A model that cannot be used.
 #[derive(Debug, Error)]
 #[error("{}: {fault}", path.display())]
