@@ -2,6 +2,7 @@
 
 mod causes;
 mod plan;
+mod products;
 
 use crate::budget::Budget;
 use crate::tensor::text::{self, Arguments};
@@ -11,7 +12,7 @@ use tiebreak_impls::conv2d::{self, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
 use tiebreak_impls::protocol::Job;
-use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_impls::shape::{ShapeError, Sizes, broken};
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
 use tiebreak_oracle::names::UnknownName;
@@ -64,7 +65,11 @@ impl Operation for Conv2d {
         Job::Conv2d { kernel: kernel.to_owned(), params: *params }
     }
 
-    fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        let (point, element) = (params.input_zero_point, domain.operands.lhs);
+        if !element.range().contains(&point) {
+            return Err(broken("input_zero_point", format!("{point} is no {}", element.name())));
+        }
         params.sizes()
     }
 

@@ -16,7 +16,7 @@ use tiebreak_impls::shape::{MAX_ELEMENTS, ShapeError, Sizes};
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_oracle::names::UnknownName;
 
-pub(crate) use causes::{orders, other_sign, round_24, wrapping};
+pub(crate) use causes::{causes, orders, other_sign, reproduced, round_24, wrapping};
 
 /// The operation.
 pub enum Matmul {}

@@ -1,9 +1,9 @@
 //! What may be the cause of a difference in a convolution.
 
-use super::Conv2d;
-use crate::matmul::{other_sign, wrapping};
+use super::{Conv2d, products};
+use crate::matmul::{orders, other_sign, reproduced, wrapping};
 use crate::tensor::explain::Observed;
-use crate::tensor::{Case, Cause, Operation};
+use crate::tensor::{Case, Cause, Expected, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_oracle::matmul::Scheme;
@@ -37,6 +37,7 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
         }));
     }
     out.extend(layouts(base));
+    out.extend(products::causes(scheme, domain));
     out
 }
 
@@ -125,16 +126,16 @@ fn layouts(base: Scheme) -> Vec<Cause<Conv2d>> {
 fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
     let expected: Option<Vec<_>> = evidence.iter().map(|seen| Conv2d::expected(&base, &seen.case).ok()).collect();
     let expected = expected?;
-    crate::matmul::orders(COLUMNS).into_iter().find_map(|order| {
-        let same = evidence.iter().zip(&expected).all(|(seen, expected)| {
+    orders(COLUMNS).into_iter().find_map(|order| {
+        let predicted = |seen: &Observed<Params>, expected: &Expected| -> Expected {
             // Blocks are those of one group's channels.
             let each = seen.case.params.out_channels / seen.case.params.groups;
-            seen.outs.iter().enumerate().all(|(at, out)| {
-                let channel = at % each;
-                let from = channel / COLUMNS * COLUMNS + order[channel % COLUMNS];
-                from >= each || expected[at - channel + from] == Some(*out)
-            })
-        });
+            let from = |channel: usize| channel / COLUMNS * COLUMNS + order[channel % COLUMNS];
+            let value =
+                |at: usize| if from(at % each) < each { expected[at - at % each + from(at % each)] } else { None };
+            (0..expected.len()).map(value).collect()
+        };
+        let same = reproduced(evidence, &expected, predicted);
         same.then(|| format!("output channels of each block of 4 come in the order {order:?}"))
     })
 }

@@ -13,7 +13,7 @@ const BLOCK: usize = 16;
 const ROWS: usize = 4;
 
 /// Every cause, in the order of preference.
-pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
+pub(crate) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
     let base = wrapping(scheme);
     let mut out = widths(scheme, domain);
     out.extend(offsets(base));
@@ -252,22 +252,56 @@ fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
     let expected = expected?;
     for (columns, axis) in [(true, "columns"), (false, "rows")] {
         for order in orders(ROWS) {
-            let moved = |seen: &Observed<Params>, expected: &Expected| {
+            let predicted = |seen: &Observed<Params>, expected: &Expected| -> Expected {
                 let Params { m, n, .. } = seen.case.params;
-                seen.outs.iter().enumerate().all(|(at, out)| {
-                    let (i, j) = (at / n, at % n);
-                    let from = |at: usize| at / ROWS * ROWS + order[at % ROWS];
-                    let (i, j) = if columns { (i, from(j)) } else { (from(i), j) };
-                    // What comes from beyond the matrix is padding: nothing is said of it.
-                    i >= m || j >= n || expected[i * n + j] == Some(*out)
-                })
+                let from = |at: usize| at / ROWS * ROWS + order[at % ROWS];
+                let place = |(i, j): (usize, usize)| if columns { (i, from(j)) } else { (from(i), j) };
+                // What comes from beyond the matrix is padding: nothing is said of it.
+                let value = |(i, j): (usize, usize)| if i < m && j < n { expected[i * n + j] } else { None };
+                (0..m * n).map(|at| value(place((at / n, at % n)))).collect()
             };
-            if evidence.iter().zip(&expected).all(|(seen, expected)| moved(seen, expected)) {
+            if reproduced(evidence, &expected, predicted) {
                 return Some(format!("{axis} of each block of 4 come in the order {order:?}"));
             }
         }
     }
-    depth_swap(base, evidence)
+    packed_rows(base, evidence, &expected).or_else(|| depth_swap(base, evidence))
+}
+
+/// Whether the prediction reproduces every result of which it says something, one that differs among them.
+pub(crate) fn reproduced<P>(
+    evidence: &[&Observed<P>],
+    expected: &[Expected],
+    predicted: impl Fn(&Observed<P>, &Expected) -> Expected,
+) -> bool {
+    let mut told = false;
+    evidence.iter().zip(expected).all(|(seen, expected)| {
+        predicted(seen, expected).iter().zip(expected).zip(&seen.outs).all(|((predicted, expected), out)| {
+            told |= predicted.is_some() && *expected != Some(*out);
+            predicted.is_none_or(|predicted| predicted == *out)
+        })
+    }) && told
+}
+
+/// The order of the rows of packed blocks of rhs, whose sums were taken before: products change places, offsets stay.
+fn packed_rows(base: Scheme, evidence: &[&Observed<Params>], expected: &[Expected]) -> Option<String> {
+    let raw: Option<Vec<Expected>> =
+        evidence.iter().map(|seen| Matmul::expected(&base, &without_offsets(&seen.case)).ok()).collect();
+    let raw = raw?;
+    orders(ROWS).into_iter().find_map(|order| {
+        let same = evidence.iter().zip(expected).zip(&raw).all(|((seen, expected), raw)| {
+            let n = seen.case.params.n;
+            seen.outs.iter().enumerate().all(|(at, out)| {
+                let (row, j) = (at / n * n, at % n);
+                let from = j / ROWS * ROWS + order[j % ROWS];
+                // Behind the last column there is padding, whose products are 0.
+                let moved = if from < n { raw[row + from] } else { Some(0) };
+                let parts = expected[at].zip(raw[at]).zip(moved);
+                parts.is_some_and(|((all, own), moved)| all.wrapping_sub(own).wrapping_add(moved) == *out)
+            })
+        });
+        same.then(|| format!("rows of each packed block of rhs come in the order {order:?}, behind their sums"))
+    })
 }
 
 /// Cases that are looked at for exchanged depths, and elements of lhs in them.
