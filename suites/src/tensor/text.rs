@@ -84,6 +84,7 @@ impl<O: Operation> Draft<O> {
         for word in text.split_whitespace() {
             let (name, value) = word
                 .split_once('=')
+                .filter(|(name, _)| !name.is_empty())
                 .ok_or_else(|| format!("`{word}` is not NAME=VALUE, such as m=4 or lhs[0,3]=255"))?;
             let value = value.parse().map_err(|_| format!("{name}: `{value}` is not an integer"))?;
             if arguments.insert(name.to_owned(), value).is_some() {
@@ -175,7 +176,11 @@ pub fn take_int32(arguments: &mut Arguments, name: &str, usual: i32) -> Result<i
 pub fn nothing_left(arguments: &Arguments, known: &[&str]) -> Result<(), String> {
     match arguments.keys().next() {
         None => Ok(()),
-        Some(name) => Err(unknown("argument", name, known.iter().copied()).to_string()),
+        Some(name) => {
+            // An element is looked up by its tensor.
+            let name = name.split('[').next().unwrap_or(name);
+            Err(unknown("argument", name, known.iter().copied()).to_string())
+        }
     }
 }
 
