@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Exit code 2, nothing on standard output, and an error that says all of `words`.
 #[track_caller]
-fn refused(run: &Run, words: &[&str]) {
+pub(crate) fn refused(run: &Run, words: &[&str]) {
     assert_eq!(run.code, 2, "{}", run.told());
     assert_eq!(run.stdout, "", "{}", run.told());
     for word in words {

@@ -170,3 +170,13 @@ pub(crate) fn items<'a>(ledger: &'a Value, name: &str) -> &'a [Value] {
 pub(crate) fn finding_classes(ledger: &Value) -> Vec<&str> {
     items(ledger, "findings").iter().map(|f| f["class"].as_str().expect("a class")).collect()
 }
+
+/// Runs a command that a report prints, which quotes as a shell does.
+pub(crate) fn again(command: &str) -> Run {
+    let told = command.strip_prefix("cargo xtask verify ").unwrap_or_else(|| panic!("another program: {command}"));
+    let pieces = told.split('\'').enumerate();
+    // What stands between quotes is one word.
+    let words =
+        pieces.flat_map(|(at, piece)| if at % 2 == 1 { vec![piece] } else { piece.split_whitespace().collect() });
+    verify(&words.collect::<Vec<_>>())
+}

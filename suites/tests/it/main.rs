@@ -2,15 +2,23 @@
 //!
 //! They need the lanes of `cargo xtask test`. A lane that is missing is a failure here: nothing passes by being skipped.
 
+mod bad_cases;
 mod bad_input;
+mod bounds;
 mod catalogue;
 mod classes;
 mod common;
 mod judging;
+mod models;
 mod mutants;
 mod object_code;
 mod positions;
 mod processes;
+mod registry;
 mod reports;
 mod scratch;
+mod scratch_tensors;
 mod sweeps;
+mod tensor_causes;
+mod tensor_places;
+mod tensors;

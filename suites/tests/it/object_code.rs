@@ -1,32 +1,41 @@
-//! The aarch64 worker holds the instructions that its ISA paths name: what the compiler made, not what the source says.
+//! The workers hold the instructions that their ISA paths name: what the compiler made, not what the source says.
 
 use crate::common::{LANES, aarch64};
+use crate::registry::{self, Described};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 use tiebreak_impls::{fpm, mutants};
 
-/// The worker's disassembly.
+/// The aarch64 worker's disassembly.
 static LISTING: LazyLock<String> = LazyLock::new(|| {
     let lane = LANES.lanes.iter().find(|l| l.name == aarch64()).expect("it was found");
     let objdump = lane
         .objdump
         .as_ref()
         .expect("a disassembler: run `cargo xtask test`, and `cargo xtask doctor` if it stays away");
-    let worker = lane.command.as_ref().and_then(|c| c.last()).expect("the worker ends the command");
-    let output = Command::new(objdump).args(["-d", "--no-show-raw-insn", worker]).output().expect("objdump starts");
+    disassembly(objdump, lane.command.as_ref().and_then(|c| c.last()).expect("the worker ends the command"))
+});
+
+fn disassembly(objdump: &Path, worker: &str) -> String {
+    let output = Command::new(objdump).args(["-d", "--no-show-raw-insn", worker]).output();
+    let output = output.unwrap_or_else(|e| panic!("{}, of binutils: {e}", objdump.display()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
-});
+}
+
+/// The lines of a listing under a symbol.
+fn body<'a>(listing: &'a str, symbol: &str) -> impl Iterator<Item = &'a str> {
+    let labels = [format!("<{symbol}>:"), format!("<_{symbol}>:")];
+    let mut body = listing.lines().skip_while(move |line| !labels.iter().any(|label| line.ends_with(label.as_str())));
+    body.next().unwrap_or_else(|| panic!("no symbol {symbol} in the worker"));
+    body.take_while(|line| !line.trim().is_empty())
+}
 
 /// Mnemonics on vector registers under a symbol.
 fn vector_mnemonics(symbol: &str) -> BTreeSet<&'static str> {
-    let lines = LISTING.lines();
-    let labels = [format!("<{symbol}>:"), format!("<_{symbol}>:")];
-    let mut body = lines.skip_while(|line| !labels.iter().any(|label| line.ends_with(label.as_str())));
-    body.next().unwrap_or_else(|| panic!("no symbol {symbol} in the worker"));
-    let instructions = body.take_while(|line| !line.trim().is_empty());
-    let on_vectors = instructions.filter_map(|line| {
+    let on_vectors = body(&LISTING, symbol).filter_map(|line| {
         let (_, code) = line.split_once(":\t")?;
         let (mnemonic, operands) = code.trim().split_once(char::is_whitespace)?;
         // `sqrdmulh v0.4s, ...`; some disassemblers write `sqrdmulh.4s v0, ...`.
@@ -60,9 +69,104 @@ fn what_is_not_there_is_not_found() {
     assert!(there.contains("sqrdmulh") && !there.contains("sqadd") && !there.contains("sqdmulh"), "{there:?}");
 }
 
+/// Tensor kernels with a native form for `arch`.
+fn tensor_forms(arch: &str) -> Vec<Described> {
+    let all = registry::kernels().into_iter();
+    all.filter(|kernel| kernel.native.as_ref().is_some_and(|form| form.arch == arch)).collect()
+}
+
+/// Every instruction under its symbol, in the body of every tensor kernel of an operation.
+fn holds_its_instructions(forms: &[Described], mnemonics: impl Fn(&str) -> BTreeSet<&'static str>) {
+    for kernel in forms {
+        let form = kernel.native.as_ref().expect("it has one");
+        let there = mnemonics(form.symbol);
+        for instruction in form.instructions {
+            assert!(there.contains(instruction), "{} {}: no {instruction} among {there:?}", kernel.op, kernel.name);
+        }
+        assert!(!form.instructions.is_empty(), "{} {} names none", kernel.op, kernel.name);
+    }
+}
+
+#[test]
+fn every_tensor_form_for_aarch64_holds_its_instructions() {
+    let forms = tensor_forms("aarch64");
+    holds_its_instructions(&forms, vector_mnemonics);
+    let count = |op| forms.iter().filter(|kernel| kernel.op == op).count();
+    assert!(count("dot") >= 10 && count("matmul") >= 10 && count("conv2d") >= 10 && count("requantize") >= 2);
+    println!("{} forms of tensor kernels", forms.len());
+}
+
+/// The widening form that tells the fast kernel from the exact one is in the one and not in the other.
+#[test]
+fn fast_and_exact_products_are_told_apart() {
+    let [fast, exact] = ["tiebreak_matmul_arm_umlal_fast", "tiebreak_matmul_arm_uadalp"].map(vector_mnemonics);
+    assert!(fast.contains("umlal2") && !fast.contains("umull2"), "{fast:?}");
+    assert!(exact.contains("umull2") && !exact.contains("umlal2"), "{exact:?}");
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+
+    /// The disassembly of the host's worker.
+    static LISTING: LazyLock<String> = LazyLock::new(|| {
+        disassembly(Path::new("objdump"), crate::common::worker("host-worker").last().expect("the worker"))
+    });
+
+    /// Mnemonics on 256-bit registers under a symbol, without the prefix that chooses an encoding.
+    fn wide_mnemonics(symbol: &str) -> BTreeSet<&'static str> {
+        let on_vectors = body(&LISTING, symbol).filter_map(|line| {
+            let (_, code) = line.split_once(":\t")?;
+            let code = code.trim();
+            let code = code.strip_prefix('{').and_then(|code| code.split_once("} ")).map_or(code, |(_, code)| code);
+            let (mnemonic, operands) = code.split_once(char::is_whitespace)?;
+            operands.contains("%ymm").then_some(mnemonic)
+        });
+        on_vectors.collect()
+    }
+
+    #[test]
+    fn every_tensor_form_for_x86_holds_its_instructions() {
+        let forms = tensor_forms("x86_64");
+        holds_its_instructions(&forms, wide_mnemonics);
+        let count = |op| forms.iter().filter(|kernel| kernel.op == op).count();
+        assert!(count("dot") >= 4 && count("matmul") >= 4 && count("conv2d") >= 4);
+    }
+
+    /// VNNI is there in both encodings, and in the one kernel without saturation as in the other with it.
+    #[test]
+    fn vnni_is_there_in_both_encodings() {
+        for (symbol, there, not) in [
+            ("tiebreak_matmul_x86_vnni", "vpdpbusd", "vpdpbusds"),
+            ("tiebreak_matmul_x86_vnni_saturating", "vpdpbusds", "vpdpbusd"),
+        ] {
+            let count = |mnemonic: &str, prefix: bool| {
+                let uses = body(&LISTING, symbol).filter(|line| line.split_whitespace().any(|word| word == mnemonic));
+                uses.filter(|line| line.contains("{vex}") == prefix).count()
+            };
+            assert!(count(there, true) > 0 && count(there, false) > 0, "{symbol}");
+            assert_eq!(count(not, true) + count(not, false), 0, "{symbol}");
+        }
+        let maddubs = wide_mnemonics("tiebreak_matmul_x86_maddubs");
+        assert!(maddubs.contains("vpmaddubsw") && !maddubs.contains("vpdpbusd"), "{maddubs:?}");
+    }
+}
+
+/// A convolution runs the product of its matrix kernel, so that its symbol is that one's.
+#[test]
+fn convolutions_share_the_symbols_of_products() {
+    let all = registry::kernels();
+    let symbol = |k: &Described| k.native.as_ref().map(|form| form.symbol);
+    let of = |op: &str| -> BTreeSet<&'static str> { all.iter().filter(|k| k.op == op).filter_map(symbol).collect() };
+    assert_eq!(of("conv2d"), of("matmul"));
+}
+
 #[test]
 fn symbols_are_each_used_once() {
     let kernels = fpm::kernels().iter().chain(mutants::fpm::mutants().iter().map(|m| &m.kernel));
-    let symbols: Vec<_> = kernels.filter_map(|k| Some(k.neon.as_ref()?.symbol)).collect();
+    let symbols = kernels.filter_map(|k| Some(k.neon.as_ref()?.symbol));
+    let tensors = registry::kernels();
+    let tensors = tensors.iter().filter(|k| k.op != "conv2d").filter_map(|k| Some(k.native.as_ref()?.symbol));
+    let symbols: Vec<_> = symbols.chain(tensors).collect();
     assert_eq!(symbols.iter().collect::<BTreeSet<_>>().len(), symbols.len(), "{symbols:?}");
 }

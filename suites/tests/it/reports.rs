@@ -73,7 +73,7 @@ fn the_json_form_is_the_documented_one() {
     let run = verify(&["--kernel=tvm-neon-rfc", "--effort=quick", "--lane=host", "--lane", aarch64(), "--format=json"])
         .exits(0);
     let summary: Value = serde_json::from_str(&run.stdout).expect("standard output is JSON alone");
-    let top = "format version command seed effort reference verdict seconds lanes rows catalogue outside_domain self_checks findings";
+    let top = "format version command seed effort reference verdict seconds lanes rows catalogue bounds outside_domain self_checks findings";
     assert_eq!(keys(&summary), set(top));
     assert_eq!((&summary["format"], &summary["seed"], &summary["effort"]), (&1.into(), &1.into(), &"quick".into()));
     assert_eq!(summary["reference"], "ties-up");
@@ -269,11 +269,11 @@ fn timeless(mut ledger: Value) -> Value {
 }
 
 /// Invariant 3.
-#[test]
-fn runs_depend_on_their_seed_and_on_nothing_else() {
+#[track_caller]
+fn depends_on_its_seed_alone(what: &[&str]) {
     let run = |more: &[&str]| {
         let arguments = ["--effort=quick", "--lane=host", "--lane", aarch64()];
-        let run = verify(&[&arguments[..], more].concat()).exits(0);
+        let run = verify(&[&arguments[..], what, more].concat()).exits(0);
         (timeless(run.ledger()), run.file("mismatches.csv"))
     };
     let (one, csv) = run(&["--seed=7", "--jobs=1"]);
@@ -284,6 +284,20 @@ fn runs_depend_on_their_seed_and_on_nothing_else() {
     assert_ne!(one["rows"], other["rows"]);
     assert_ne!(csv, other_csv);
     println!("{} rows, {} mismatches", items(&one, "rows").len(), csv.lines().count() - 1);
+}
+
+#[test]
+fn runs_depend_on_their_seed_and_on_nothing_else() {
+    depends_on_its_seed_alone(&["--op=fpm", "--op=instruction"]);
+}
+
+/// Kernels that differ from their reference, so that there are witnesses to be found and shrunk.
+#[test]
+fn tensor_runs_depend_on_their_seed_and_on_nothing_else() {
+    let ops = ["--op=matmul", "--op=conv2d", "--op=requantize", "--op=transform"];
+    let kernels = ["arm-umlal-fast", "x86-maddubs", "xnnpack-rndnu-i8", "tflite-requantize-i8", "tvm-im2col"];
+    let kernels = kernels.map(|kernel| ["--kernel", kernel]).concat();
+    depends_on_its_seed_alone(&[&ops[..], &kernels].concat());
 }
 
 /// A reader that has seen enough: no panic, the same exit code, and the files are written.

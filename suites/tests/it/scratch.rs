@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A change of the kernels' sources: a file below `impls/src`, what is there, what is put in its place.
-struct Change {
-    name: &'static str,
-    file: &'static str,
-    from: &'static str,
-    to: &'static str,
+pub(crate) struct Change {
+    pub(crate) name: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) from: &'static str,
+    pub(crate) to: &'static str,
 }
 
 /// `cargo clean` takes the scratch copies with it.
@@ -62,7 +62,7 @@ fn files(change: &Change) -> BTreeMap<PathBuf, String> {
 }
 
 /// The worker of a scratch copy; one that was built from these very sources is kept.
-fn broken_worker(change: &Change) -> PathBuf {
+pub(crate) fn broken_worker(change: &Change) -> PathBuf {
     let (home, files) = (home(), files(change));
     fs::create_dir_all(&home).expect("the target directory can be written");
     let mut hasher = DefaultHasher::new();

@@ -1,0 +1,128 @@
+//! The layers of a model as convolutions: each kernel runs each of them, with no more than the file says.
+
+// Written by the flatbuffers crate, as the tests of the reader have it.
+#[path = "../../src/model/tests/build.rs"]
+mod build;
+
+use crate::bad_input::refused;
+use crate::common::*;
+use crate::registry;
+use build::{Operator, Options, Tensor, model};
+
+const UINT8: i8 = 3;
+const INT8: i8 = 9;
+
+fn tensor(shape: &[i32], kind: i8, zero_point: i64) -> Tensor {
+    Tensor { shape: shape.to_vec(), kind, zero_points: vec![zero_point], name: "layer" }
+}
+
+/// 3x3 filter over 6x5 pixels of 4 channels, VALID: 4*3*8 results.
+fn conv(kind: i8, input: i64, weights: i64) -> Operator {
+    Operator {
+        code: 3,
+        tensors: [
+            tensor(&[1, 6, 5, 4], kind, input),
+            tensor(&[8, 3, 3, 4], kind, weights),
+            tensor(&[1, 4, 3, 8], kind, 0),
+        ],
+        options: Some(Options { kind: 1, bytes: vec![(0, 1)], ints: vec![(1, 1), (2, 1)] }),
+    }
+}
+
+/// 2x2 filter over each of 3 channels, VALID: 3*3*3 results.
+fn depthwise() -> Operator {
+    Operator {
+        code: 4,
+        tensors: [tensor(&[1, 4, 4, 3], INT8, 127), tensor(&[1, 2, 2, 3], INT8, 0), tensor(&[1, 3, 3, 3], INT8, 0)],
+        options: Some(Options { kind: 2, bytes: vec![(0, 1)], ints: vec![(1, 1), (2, 1), (3, 1)] }),
+    }
+}
+
+/// Two rows of 20 by 10 outputs: 2*10 results.
+fn fully_connected() -> Operator {
+    Operator {
+        code: 9,
+        tensors: [tensor(&[2, 20], INT8, -128), tensor(&[10, 20], INT8, 0), tensor(&[2, 10], INT8, 0)],
+        options: Some(Options { kind: 8, bytes: vec![], ints: vec![] }),
+    }
+}
+
+/// Verifies the convolutions of a model file.
+fn layers(bytes: &[u8], more: &[&str]) -> Run {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("small.tflite");
+    std::fs::write(&file, bytes).expect("the temporary directory can be written");
+    let file = file.to_str().expect("UTF-8");
+    verify(&[&["--model", file, "--effort=quick", "--lane=host"][..], more].concat())
+}
+
+/// Results of all kernels against their contracts: every layer with every fill, and nothing else.
+fn covered(operators: &[Operator], results: u64) {
+    let run = layers(&model(operators), &[]).exits(0);
+    let ledger = run.ledger();
+    let kernels: Vec<_> = registry::kernels().into_iter().filter(|k| k.op == "conv2d").collect();
+    for kernel in &kernels {
+        let of = |r: &&serde_json::Value| r["kernel"] == kernel.name && r["against"] == "contract";
+        let row = items(&ledger, "rows").iter().find(of).unwrap_or_else(|| panic!("no row of {}", kernel.name));
+        // Four fills of the input by three of the weights.
+        assert_eq!((&row["inputs"], &row["differ"]), (&(12 * results).into(), &0.into()), "{row}");
+    }
+    assert!(items(&ledger, "rows").iter().all(|r| r["op"] == "conv2d"));
+    assert!(items(&ledger, "self_checks").is_empty() && items(&ledger, "catalogue").is_empty());
+}
+
+#[test]
+fn each_kind_of_layer_is_run_by_every_kernel() {
+    covered(&[conv(INT8, -128, 0), depthwise(), fully_connected()], 96 + 27 + 20);
+}
+
+/// The same layer quantized to bytes without sign: zero points of 0..=255, which a kernel of int8 takes 128 lower.
+#[test]
+fn layers_of_unsigned_bytes_are_run_by_every_kernel() {
+    for input in [0, 128, 255] {
+        covered(&[conv(UINT8, input, 131)], 96);
+    }
+}
+
+#[test]
+fn a_mutant_is_caught_on_a_model() {
+    // Borders of a filter of 3x3, SAME: 6*5 results of 8 channels.
+    let mut same = conv(INT8, -100, 0);
+    same.tensors[2] = tensor(&[1, 6, 5, 8], INT8, 0);
+    same.options = Some(Options { kind: 1, bytes: vec![(0, 0)], ints: vec![(1, 1), (2, 1)] });
+    let ledger = layers(&model(&[same]), &["--kernel=mutant-pad-zero"]).exits(1).ledger();
+    assert_eq!(finding_classes(&ledger), ["padding"]);
+}
+
+#[test]
+fn models_that_cannot_be_used() {
+    refused(&verify(&["--model=/nowhere/a.tflite"]), &["/nowhere/a.tflite", "cannot be read", "No such file"]);
+    refused(&verify(&["--model", env!("CARGO_MANIFEST_DIR")]), &[env!("CARGO_MANIFEST_DIR"), "cannot be read"]);
+    refused(&layers(b"", &[]), &["small.tflite", "is no TFLite model", "TFL3"]);
+    refused(&layers(b"\x7fELF....", &[]), &["small.tflite", "is no TFLite model"]);
+    let whole = model(&[conv(INT8, 0, 0)]);
+    refused(&layers(&whole[..40], &[]), &["small.tflite", "at byte", "damaged or cut off"]);
+    refused(&layers(&whole, &["--op=matmul"]), &["--model", "--op conv2d"]);
+    refused(&layers(&whole, &["--case=m=1", "--op=conv2d"]), &["--case", "cannot be used with", "--model"]);
+    refused(&layers(&whole, &["--kernel=arm-uadal"]), &["unknown kernel `arm-uadal`", "`arm-uadalp`"]);
+}
+
+/// A sound file without any layer has nothing to verify, and says so.
+#[test]
+fn a_model_without_layers_is_refused() {
+    let x = tensor(&[1], 0, 0);
+    let add = Operator { code: 0, tensors: [x.clone(), x.clone(), x], options: None };
+    refused(&layers(&model(&[add]), &[]), &["small.tflite", "no convolution"]);
+}
+
+/// What is too large for any kernel does not pass by being left out.
+#[test]
+fn a_layer_that_no_kernel_can_be_given_is_refused() {
+    let mut large = conv(INT8, 0, 0);
+    large.tensors[0] = tensor(&[1, 4098, 4097, 4], INT8, 0);
+    large.tensors[2] = tensor(&[1, 4096, 4095, 8], INT8, 0);
+    refused(
+        &layers(&model(&[conv(INT8, 0, 0), large]), &[]),
+        &["small.tflite", "layer layer cannot be run", "elements are more than"],
+    );
+}

@@ -1,0 +1,100 @@
+//! Tensor kernels broken on purpose in a scratch copy, one step at a time: each is caught, and named for what was done.
+
+use crate::common::*;
+use crate::scratch::{Change, broken_worker};
+
+/// Verifies `kernel` of `op` as the change left it: exit code 1, and every finding of that class, with the cause in words.
+#[track_caller]
+fn broken(change: &Change, op: &str, kernel: &str, class: &str, because: &str) {
+    let worker = broken_worker(change);
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = lanes_with(dir.path(), "scratch", &[worker.to_string_lossy().into_owned()]);
+    let run = verify_in(&file, &["--lane=scratch", "--effort=quick", "--op", op, "--kernel", kernel]).exits(1);
+    let ledger = run.ledger();
+    let classes = finding_classes(&ledger);
+    assert!(!classes.is_empty() && classes.iter().all(|c| *c == class), "{op} {classes:?}\n{}", run.told());
+    let row = items(&ledger, "rows").iter().find(|r| r["against"] == "contract").expect("a row");
+    let told = row["witness"]["because"].as_str().expect("text");
+    assert!(told.starts_with(because), "{op}: {told}");
+    assert!(run.stdout.contains(&format!("{op} {kernel} scratch ")), "{}", run.told());
+}
+
+#[test]
+fn conv2d_pads_with_0() {
+    let change = Change {
+        name: "pads-with-0",
+        file: "conv2d/by_matmul.rs",
+        from: "padding: |params| params.input_zero_point, product",
+        to: "padding: |_| 0, product",
+    };
+    broken(&change, "conv2d", "arm-uadalp", "padding", "the border is filled with 0 where it must be the zero point");
+}
+
+#[test]
+fn two_rows_of_a_block_change_places() {
+    let change = Change {
+        name: "rows-exchanged",
+        file: "transform/blocks.rs",
+        from: "            let place = panel[at..].iter_mut().step_by(DEPTH);\n            run.iter().zip(place).for_each(|(element, place)| *place = *element);\n",
+        to: "            for (i, element) in run.iter().enumerate() {\n                panel[at + [1, 0, 2, 3][i] * DEPTH] = *element;\n            }\n",
+    };
+    broken(&change, "transform", "tvm-block-transpose", "layout", "rows of each block come in the order [1, 0, 2, 3]");
+    broken(&change, "matmul", "arm-uadalp", "layout", "");
+    broken(&change, "conv2d", "arm-uadalp", "layout", "");
+}
+
+#[test]
+fn the_tail_of_the_depth_is_dropped() {
+    let change = Change {
+        name: "depth-tail-dropped",
+        file: "matmul/driver.rs",
+        from: "let panel = (depth / DEPTH, ",
+        to: "let panel = (k / DEPTH, ",
+    };
+    broken(
+        &change,
+        "matmul",
+        "arm-uadalp",
+        "truncated-tail",
+        "products behind the last whole 16 of the depth are dropped",
+    );
+    broken(&change, "conv2d", "arm-uadalp", "truncated-tail", "");
+}
+
+#[test]
+fn the_second_half_is_added_in_16_bits() {
+    let change = Change {
+        name: "second-half-in-16-bits",
+        file: "dot/arm_uadalp.rs",
+        from: "acc.uadalp_4s(a.umull(b)).uadalp_4s(a.umull2(b))",
+        to: "acc.uadalp_4s(a.umull(b).umlal2_8h(a, b))",
+    };
+    for op in ["dot", "matmul", "conv2d"] {
+        broken(&change, op, "arm-uadalp", "16-bit-wrap", "");
+    }
+}
+
+#[test]
+fn an_offset_term_is_forgotten() {
+    let change = Change {
+        name: "offset-term-forgotten",
+        file: "matmul/driver.rs",
+        from: "        .wrapping_add(params.rhs_offset.wrapping_mul(terms.lhs_sum))\n",
+        to: "",
+    };
+    broken(&change, "matmul", "arm-uadalp", "offset-term", "rhs_offset times the sums of lhs rows is missing");
+    broken(&change, "conv2d", "arm-uadalp", "offset-term", "");
+}
+
+#[test]
+fn the_depth_is_that_of_the_padding() {
+    let change = Change {
+        name: "depth-padded",
+        file: "matmul/driver.rs",
+        from: ".wrapping_mul(params.rhs_offset).wrapping_mul(params.k as i32);",
+        to: ".wrapping_mul(params.rhs_offset).wrapping_mul(padded(params.k, DEPTH) as i32);",
+    };
+    let because = "lhs_offset * rhs_offset * depth takes the depth rounded up to 16";
+    broken(&change, "matmul", "arm-uadalp", "padded-depth", because);
+    broken(&change, "conv2d", "arm-uadalp", "padded-depth", "");
+}

@@ -1,0 +1,225 @@
+//! Classes of tensor operations: each comes out for its mutant and for nothing that is sound, what no cause reproduces is unexplained, and
+//! every witness is shown again by the command beside it.
+
+use crate::common::*;
+use crate::registry::{self, Bug, OPS};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use tiebreak_impls::mutants::tensor::Mutant;
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::tensor::explain::{Observed, UNEXPLAINED, explain};
+use tiebreak_suites::tensor::judge::{Posed, run};
+use tiebreak_suites::tensor::{Asked, Case, Operation, promise};
+use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
+
+/// Every class that a cause of any operation names.
+fn classes_of<O: Operation>() -> BTreeSet<&'static str> {
+    let all = O::kernels().iter().map(|k| (promise::<O>(k), &k.contract.domain));
+    all.flat_map(|(scheme, domain)| O::causes(&scheme.expect("known"), domain)).map(|cause| cause.class).collect()
+}
+
+#[test]
+fn every_class_is_shown_by_a_mutant() {
+    let mut classes = classes_of::<Dot>();
+    classes.extend(classes_of::<Matmul>());
+    classes.extend(classes_of::<Conv2d>());
+    classes.extend(classes_of::<Requantize>());
+    classes.extend(classes_of::<Transform>());
+    let shown: BTreeSet<&str> = registry::bugs().iter().map(|bug| bug.class).collect();
+    assert_eq!(classes, shown, "a class that no mutant shows, or a mutant of a class that no cause has");
+    assert_eq!(shown.len(), 15, "{shown:?}");
+}
+
+/// The cause that names a mutant reproduces the mutant; what a sound kernel gives for the same cases it does not.
+fn is_not_given_to_a_sound_kernel<O: Operation>() {
+    let host = lane("host");
+    for mutant in O::mutants() {
+        let evidence = evidence::<O>(mutant, &host);
+        let scheme = promise::<O>(&mutant.kernel).expect("known");
+        let causes = O::causes(&scheme, &mutant.kernel.contract.domain);
+        let name = mutant.kernel.name;
+        let seen: Vec<&Observed<O::Params>> = evidence.iter().collect();
+        let found = explain(&causes, &seen);
+        assert_eq!(found.class, mutant.class, "{name}: {}", found.because);
+        let sound = evidence.iter().map(|seen| {
+            let outs = O::expected(&scheme, &seen.case).expect("it was posed");
+            // Where the scheme gives no value, a sound kernel may give what the mutant gave.
+            let outs = outs.iter().zip(&seen.outs).map(|(right, got)| right.unwrap_or(*got)).collect();
+            Observed { outs, differ: 0, ..seen.clone() }
+        });
+        let sound: Vec<_> = sound.collect();
+        let sound: Vec<&Observed<O::Params>> = sound.iter().collect();
+        for cause in causes.iter().filter(|cause| cause.class == mutant.class && cause.explains(&seen).is_some()) {
+            let told = cause.explains(&sound);
+            assert_eq!(told, None, "{name}: {} is said of a kernel without it", cause.class);
+        }
+    }
+    assert!(O::mutants().len() >= 3);
+}
+
+/// What a mutant gives on the host.
+fn evidence<O: Operation>(
+    mutant: &Mutant<O::Run, O::Domain>,
+    host: &tiebreak_suites::lane::Lane,
+) -> Vec<Observed<O::Params>> {
+    let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
+    let scheme = promise::<O>(kernel).expect("known");
+    let plan = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let cases = plan.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
+    let posed =
+        |case: Case<O::Params>| Some(Posed { contract: O::expected(&scheme, &case).ok()?, case, reference: None });
+    let record = run::<O>(host, kernel.name, &cases.filter_map(posed).collect::<Vec<_>>());
+    record.contract.evidence().into_iter().cloned().collect()
+}
+
+#[test]
+fn a_sound_kernel_is_not_given_the_class_of_a_mutant() {
+    is_not_given_to_a_sound_kernel::<Dot>();
+    is_not_given_to_a_sound_kernel::<Matmul>();
+    is_not_given_to_a_sound_kernel::<Conv2d>();
+    is_not_given_to_a_sound_kernel::<Requantize>();
+    is_not_given_to_a_sound_kernel::<Transform>();
+}
+
+/// A single wrong result, of which no order of rows or columns says anything, is not one of a layout.
+#[test]
+fn one_wrong_result_is_no_layout() {
+    let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
+    let scheme = promise::<Matmul>(kernel).expect("known");
+    let params = tiebreak_impls::matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
+    let case = Case { params, tensors: [vec![3], vec![5], Vec::new()], misalign: 0 };
+    let observed = Observed { case, outs: vec![12345], differ: 1 };
+    let causes = Matmul::causes(&scheme, &kernel.contract.domain);
+    assert_eq!(explain(&causes, &[&observed]).class, UNEXPLAINED);
+}
+
+/// Sound products with one result changed in a way that no cause has: no class is given, however many there are to choose from.
+#[test]
+fn a_result_changed_at_random_is_unexplained() {
+    let host = lane("host");
+    for (name, change) in [("one bit", 1), ("sixteen", 0x5555), ("the sign", i32::MIN)] {
+        let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
+        let scheme = promise::<Matmul>(kernel).expect("known");
+        let causes = Matmul::causes(&scheme, &kernel.contract.domain);
+        let mut evidence = evidence::<Matmul>(&Matmul::mutants()[1], &host);
+        for seen in &mut evidence {
+            let right = Matmul::expected(&scheme, &seen.case).expect("posed");
+            seen.outs = right.into_iter().map(|v| v.expect("it wraps")).collect();
+        }
+        let last = evidence.last_mut().expect("some");
+        *last.outs.last_mut().expect("some") ^= change;
+        let explanation = explain(&causes, &evidence.iter().collect::<Vec<_>>());
+        assert_eq!(explanation.class, UNEXPLAINED, "{name}: {}", explanation.because);
+    }
+}
+
+/// A worker that offers `arm-uadalp`, and answers every 1 by 1 by 1 product with these four bytes.
+fn answering(dir: &std::path::Path, answer: &str) -> std::path::PathBuf {
+    let offer = r#"{"op":"matmul","kernel":"arm-uadalp","isa_path":"scalar"}"#;
+    let hello = format!(r#"{{"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{offer}]}}"#);
+    // Two elements of four bytes follow each request.
+    let take = "dd bs=1 count=8 of=/dev/null 2>&-";
+    let body = format!("read line\necho '{hello}'\nwhile read line; do {take}; {answer}; done\n");
+    let file = dir.join("worker.sh");
+    std::fs::write(&file, body).expect("the temporary directory can be written");
+    lanes_with(dir, "mine", &["/bin/sh".to_owned(), file.to_string_lossy().into_owned()])
+}
+
+const ONE: [&str; 5] = ["--op=matmul", "--kernel=arm-uadalp", "--lane=mine", "--case", "lhs=3 rhs=5"];
+
+/// A kernel wrong in no known way fails, and says that nothing explains it.
+#[test]
+fn a_kernel_wrong_in_no_known_way_is_unexplained_and_fails() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let done = r#"echo '{"answer":"done","bytes":4}'; printf '\071\060\000\000'"#;
+    let run = verify_in(&answering(dir.path(), done), &ONE).exits(1);
+    let ledger = run.ledger();
+    assert!(!finding_classes(&ledger).is_empty() && finding_classes(&ledger).iter().all(|class| *class == UNEXPLAINED));
+    let witness = &items(&ledger, "findings")[0]["witness"];
+    assert_eq!(witness["got"], 0x3039);
+    assert!(witness["because"].as_str().is_some_and(|b| b.starts_with("no known cause reproduces")), "{witness}");
+    assert!(run.stdout.contains("class unexplained"), "{}", run.told());
+}
+
+/// Workers that do not answer a tensor batch: a finding with the case, and the end of nothing.
+#[test]
+fn a_worker_that_fails_on_a_tensor_is_a_finding() {
+    let cases = [
+        ("kill -9 $$", "crash", "signal: 9"),
+        (r#"echo '{"answer":"failed","reason":"arm-uadalp panicked: index out of bounds"}'"#, "refused", "panicked"),
+        (r#"echo '{"answer":"done","bytes":0}'"#, "wrong-length", "0 results for 1"),
+        ("exec sleep 100", "hang", "no answer within 2s"),
+    ];
+    for (answer, class, message) in cases {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let run = verify_in(&answering(dir.path(), answer), &ONE).exits(1);
+        let ledger = run.ledger();
+        let finding = &items(&ledger, "findings")[0];
+        assert_eq!((finding["class"].as_str(), finding["op"].as_str()), (Some(class), Some("matmul")), "{finding}");
+        assert!(finding["message"].as_str().is_some_and(|m| m.contains(message)), "{finding}");
+        let witness = &finding["witness"];
+        assert_eq!((&witness["expected"], &witness["case"]["lhs"]), (&Value::Null, &3.into()), "{finding}");
+        assert!(
+            witness["command"].as_str().is_some_and(|c| c.ends_with("--case 'm=1 n=1 k=1 lhs=3 rhs=5'")),
+            "{finding}"
+        );
+        assert!(run.file("junit.xml").contains(&format!("type=\"{class}\"")), "{class}");
+    }
+}
+
+/// All mutants of an operation at once: each its own class and a witness, which its command shows again.
+fn shown_again(op: &str) {
+    let bugs: Vec<Bug> = registry::bugs().into_iter().filter(|bug| bug.op == op).collect();
+    let names: Vec<String> = bugs.iter().map(|bug| format!("--kernel={}", bug.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let run = verify(&[&["--op", op, "--lane=host", "--effort=quick"][..], &names].concat()).exits(1);
+    let ledger = run.ledger();
+    for bug in bugs {
+        let of = |r: &&Value| r["kernel"] == bug.name && r["against"] == "contract";
+        let row = items(&ledger, "rows").iter().find(of).expect("a row");
+        let classes = row["classes"].as_object().expect("counts");
+        assert_eq!(classes.keys().collect::<Vec<_>>(), [bug.class], "{}", bug.name);
+        assert_eq!(classes[bug.class], row["differ"], "{}", bug.name);
+        let witness = &row["witness"];
+        let command = witness["command"].as_str().expect("a command");
+        assert!(command.contains(" --case '"), "{}: too large to spell out: {command}", bug.name);
+        let ledger = again(command).exits(1).ledger();
+        let rows = items(&ledger, "rows");
+        let same = rows.iter().find(|r| r["against"] == "contract").expect("a row");
+        for key in ["case", "got", "expected", "scheme"] {
+            assert_eq!(same["witness"][key], witness[key], "{}: {key} of `{command}`", bug.name);
+        }
+        assert!(finding_classes(&ledger).len() == 1, "{command}");
+    }
+}
+
+#[test]
+fn commands_beside_witnesses_of_tensor_mutants_show_them_again() {
+    OPS.iter().for_each(|op| shown_again(op));
+}
+
+/// Kernels that keep a contract of narrow sums differ from the exact product, in the class that says how.
+#[test]
+fn narrow_sums_are_told_apart_from_exact_ones() {
+    let cases = [
+        ("matmul", "arm-umlal-fast", "16-bit-wrap"),
+        ("matmul", "arm-smlal-fast", "16-bit-wrap"),
+        ("matmul", "x86-maddubs", "16-bit-saturation"),
+        ("dot", "arm-umlal-fast", "16-bit-wrap"),
+        ("dot", "x86-maddubs", "16-bit-saturation"),
+        ("conv2d", "arm-umlal-fast", "16-bit-wrap"),
+        ("conv2d", "x86-maddubs", "16-bit-saturation"),
+    ];
+    for (op, kernel, class) in cases {
+        let ledger = verify(&["--op", op, "--kernel", kernel, "--lane=host", "--effort=quick"]).exits(0).ledger();
+        let row = items(&ledger, "rows").iter().find(|r| r["against"] == "reference").expect("a row").clone();
+        let classes: Vec<_> = row["classes"].as_object().expect("counts").keys().map(String::as_str).collect();
+        assert_eq!(classes, [class], "{op} {kernel}");
+        let command = row["witness"]["command"].as_str().expect("a command");
+        let ledger = again(command).exits(0).ledger();
+        let same = items(&ledger, "rows").iter().find(|r| r["against"] == "reference").expect("a row");
+        for key in ["case", "got", "expected"] {
+            assert_eq!(same["witness"][key], row["witness"][key], "{op} {kernel}: {key} of `{command}`");
+        }
+    }
+}
