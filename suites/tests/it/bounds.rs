@@ -121,8 +121,10 @@ fn every_bound_is_shown_in_every_lane() {
         matmul nvidia-dp4a-mixed depth K, result as int32: 65793
         matmul gemmlowp-reference depth K, result as int32: 33025
         matmul gemmlowp-reference depth K, result as uint32: 66051
+        dot arm-uadalp one product in its 16-bit lane, uint16: null
         dot arm-uadalp steps of 4 products into one 32-bit lane, read as int32: 8256
         dot arm-uadalp steps of 4 products into one 32-bit lane, read as uint32: 16512
+        dot arm-sadalp one product in its 16-bit lane, int16: null
         dot arm-sadalp steps of 4 products into one 32-bit lane, read as int32: 32767
         dot arm-smlal-int16 steps of 1 products into one 32-bit lane, read as int32: 131071
         dot arm-udot steps of 4 products into one 32-bit lane, read as int32: 8256
