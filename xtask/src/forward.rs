@@ -45,6 +45,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         about: "Evaluate one case: the exact value, and what each scheme makes of it",
         lanes: Wants::Never,
     },
+    Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded {
         name: "bounds",
         about: "Say how far each kernel is safe, shown at the bound and past it",

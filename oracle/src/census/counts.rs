@@ -20,6 +20,16 @@ impl Default for Counts {
 }
 
 impl Counts {
+    /// Of accumulators with these differences, one each.
+    pub fn of(deltas: impl Iterator<Item = i64>) -> Self {
+        let mut counts = Self::default();
+        for delta in deltas {
+            counts.inputs += 1;
+            counts.note(delta.into(), 1);
+        }
+        counts
+    }
+
     /// Accumulators that differ.
     pub fn differ(&self) -> u64 {
         self.inputs - self.near[APART as usize]
@@ -42,12 +52,6 @@ impl Counts {
         for (sum, count) in self.near.iter_mut().zip(other.near) {
             *sum += count * times;
         }
-    }
-
-    /// One accumulator.
-    pub(super) fn one(&mut self, delta: i64) {
-        self.inputs += 1;
-        self.note(delta.into(), 1);
     }
 
     /// `count` more accumulators, of those in `inputs`, with this difference; less where `count` is negative modulo 2^64.

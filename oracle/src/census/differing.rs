@@ -34,7 +34,7 @@ impl Differing {
         let none = counter.counts(&census)?.differ() == 0;
         let Census { lo, hi, .. } = census;
         let whole = counter.fold(&census, lo..=hi).is_some();
-        let block = if whole { (hi - lo).saturating_add(1) } else { census.period()? };
+        let block = if whole { hi - lo + 1 } else { census.period().unwrap_or(counter.block()) };
         let walk =
             |upwards, next, end| Walk { census, counter: Counter::default(), upwards, next, end, block, pairs: vec![] };
         let mut up = walk(true, lo.max(0), hi);

@@ -25,8 +25,10 @@ pub use differing::Differing;
 pub use floor_sum::{floor_sum, floor_sum_exact};
 pub use residues::Residues;
 
-/// More pieces than this take longer than the sweep they are to replace is worth waiting for.
+/// Pieces in memory at a time.
 const MOST_PIECES: usize = 1 << 16;
+/// Accumulators a piece below which there is no closed form: a piece costs about ten of a sweep.
+const LEAST_ACCUMULATORS: i64 = 256;
 /// Widest word of a closed form, in bits.
 const WIDEST: u32 = 32;
 
@@ -65,10 +67,10 @@ impl Census {
         Differing::new(*self)
     }
 
-    /// Both values at `x`, left first; nothing where it is out of the domain of the scheme, or the output.
+    /// Both values at `x`, left first; nothing where it is out of the domain of either.
     #[inline]
-    pub fn values(&self, x: i64) -> (Option<i64>, Option<i64>) {
-        (self.value(&self.left, x), self.value(&self.right, x))
+    pub fn values(&self, x: i64) -> Option<(i64, i64)> {
+        Some((self.value(&self.left, x)?, self.value(&self.right, x)?))
     }
 
     #[inline]
@@ -82,18 +84,12 @@ impl Census {
     /// Whether both have a value at `x`, and not the same.
     #[inline]
     pub fn differs(&self, x: i64) -> bool {
-        matches!(self.values(x), (Some(left), Some(right)) if left != right)
+        self.values(x).is_some_and(|(left, right)| left != right)
     }
 
     /// The counts over `xs`, one accumulator after another, by the fast forms: apart from the closed form in every step.
     pub fn sweep(&self, xs: RangeInclusive<i64>) -> Counts {
-        let mut counts = Counts::default();
-        for x in xs {
-            if let (Some(left), Some(right)) = self.values(x) {
-                counts.one(right - left);
-            }
-        }
-        counts
+        Counts::of(xs.filter_map(|x| self.values(x)).map(|(left, right)| right - left))
     }
 
     /// The number of accumulators after which both schemes repeat themselves: both begin with a left shift that wraps.
@@ -115,6 +111,7 @@ impl Census {
 pub struct Counter {
     left: Folder,
     right: Folder,
+    most: usize,
 }
 
 impl Default for Counter {
@@ -124,24 +121,45 @@ impl Default for Counter {
 }
 
 impl Counter {
-    /// One for schemes of at most `most` pieces.
+    /// One that holds at most `most` pieces of a scheme.
     pub fn new(most: usize) -> Self {
-        Self { left: Folder::new(most), right: Folder::new(most) }
+        Self { left: Folder::new(most), right: Folder::new(most), most }
     }
 
     /// [`Census::counts`].
     #[inline]
     pub fn counts(&mut self, census: &Census) -> Option<Counts> {
         let Census { lo, hi, .. } = *census;
-        self.over(census, lo..=hi).or_else(|| {
-            let period = census.period()?;
-            let (times, rest) = ((hi - lo + 1) / period, (hi - lo + 1) % period);
-            let mut counts = self.over(census, hi - rest + 1..=hi)?;
-            if times > 0 {
-                counts.add(&self.over(census, lo..=lo + period - 1)?, times as u64);
-            }
-            Some(counts)
-        })
+        let whole = self.over(census, lo..=hi);
+        whole.or_else(|| self.repeated(census)).or_else(|| self.halved(census, lo, hi))
+    }
+
+    /// One period, as often as it fits, and the rest.
+    fn repeated(&mut self, census: &Census) -> Option<Counts> {
+        let Census { lo, hi, .. } = *census;
+        let period = census.period()?;
+        let (times, rest) = ((hi - lo + 1) / period, (hi - lo + 1) % period);
+        let mut counts = self.over(census, hi - rest + 1..=hi)?;
+        if times > 0 {
+            counts.add(&self.over(census, lo..=lo + period - 1)?, times as u64);
+        }
+        Some(counts)
+    }
+
+    /// Halves of halves, each of so many pieces as fit. Nothing where a piece is of a few accumulators only.
+    fn halved(&mut self, census: &Census, lo: i64, hi: i64) -> Option<Counts> {
+        if hi - lo < self.block() {
+            return self.over(census, lo..=hi);
+        }
+        let middle = lo + (hi - lo) / 2;
+        let mut counts = self.halved(census, lo, middle)?;
+        counts.add(&self.halved(census, middle + 1, hi)?, 1);
+        Some(counts)
+    }
+
+    /// Accumulators folded at a time where all of them have too many pieces.
+    fn block(&self) -> i64 {
+        self.most as i64 * LEAST_ACCUMULATORS
     }
 
     fn over(&mut self, census: &Census, xs: RangeInclusive<i64>) -> Option<Counts> {

@@ -14,7 +14,7 @@ pub use super::piece::{Piece, Ties};
 
 /// More pieces than this are not worth having where each is stepped along.
 const MOST_PIECES: usize = 4096;
-/// Numerators of one word over more than this many bits do not leave room for a product of two of them in i128.
+/// Longest denominator, in bits: that of the longest shift of int32 by a Q0.31 multiplier. Censuses count with it in 64 bits.
 const MOST_BITS: u32 = 62;
 
 /// The scheme over the whole word, in increasing order of x; accumulators in no piece are out of domain. Nothing when the

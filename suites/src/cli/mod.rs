@@ -2,6 +2,7 @@
 
 mod bounds;
 mod case;
+mod census;
 mod list;
 mod verify;
 
@@ -34,6 +35,8 @@ enum Action {
     Schemes(list::Args),
     /// Evaluate one case: the exact value, and what each scheme makes of it.
     Case(case::Args),
+    /// Count the accumulators on which two schemes differ, over all of them, and show which.
+    Census(census::Args),
 }
 
 /// How to print.
@@ -53,6 +56,7 @@ pub fn main() -> ExitCode {
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
         Action::Schemes(args) => list::schemes(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
+        Action::Census(args) => census::run(&args).map(|()| true),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

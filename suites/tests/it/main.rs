@@ -6,6 +6,7 @@ mod bad_cases;
 mod bad_input;
 mod bounds;
 mod catalogue;
+mod census;
 mod classes;
 mod common;
 mod judging;

@@ -1,0 +1,283 @@
+//! `census`: on how many accumulators two schemes differ, and on which.
+
+use super::{print, table};
+use crate::parameters::read_csv;
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_oracle::census::{Census, Counts};
+use tiebreak_oracle::fpm::pieces::Output;
+use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
+use tiebreak_reports::text;
+
+const INT32: std::ops::RangeInclusive<i64> = i32::MIN as i64..=i32::MAX as i64;
+
+/// Arguments of `census`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Scheme that is subtracted, NAME or NAME:POLICY
+    #[arg(long, value_name = "SCHEME", value_parser = scheme)]
+    left: Scheme,
+    /// Scheme that it is subtracted from
+    #[arg(long, value_name = "SCHEME", value_parser = scheme)]
+    right: Scheme,
+    /// Multiplier, an int32
+    #[arg(long, value_name = "M", requires = "shift", required_unless_present = "params", allow_negative_numbers = true, value_parser = int32())]
+    multiplier: Option<i32>,
+    /// Shift, positive = left
+    #[arg(long, value_name = "S", requires = "multiplier", required_unless_present = "params", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-31..=31))]
+    shift: Option<i32>,
+    /// CSV file with columns multiplier and shift: a census of each line
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["multiplier", "shift"])]
+    params: Option<PathBuf>,
+    /// First accumulator
+    #[arg(long, value_name = "A", default_value_t = i32::MIN, allow_negative_numbers = true, value_parser = int32())]
+    x_min: i32,
+    /// Last accumulator
+    #[arg(long, value_name = "B", default_value_t = i32::MAX, allow_negative_numbers = true, value_parser = int32())]
+    x_max: i32,
+    /// Compare outputs: the zero point that is added to each result [default with --clamp: 0]
+    #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = int32())]
+    zero_point: Option<i32>,
+    /// Compare outputs: the smallest and the largest, such as -128:127 [default with --zero-point: an int32's]
+    #[arg(long, value_name = "LO:HI", allow_hyphen_values = true, value_parser = clamp)]
+    clamp: Option<(i32, i32)>,
+    /// Show the N differing accumulators nearest to zero, with the exact value of each
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    list: usize,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a person.
+    Table,
+    /// For a program.
+    Json,
+    /// For a spreadsheet: a line a census, or with --list a line an accumulator.
+    Csv,
+}
+
+fn scheme(text: &str) -> Result<Scheme, String> {
+    Scheme::parse(text).map_err(|unknown| unknown.to_string())
+}
+
+fn int32() -> impl clap::builder::TypedValueParser<Value = i32> {
+    clap::value_parser!(i32).range(INT32)
+}
+
+fn clamp(text: &str) -> Result<(i32, i32), String> {
+    let ends = text.split_once(':').and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
+    let (lo, hi) = ends.ok_or("two int32 are wanted, LO:HI")?;
+    if lo > hi { Err(format!("{lo} is above {hi}")) } else { Ok((lo, hi)) }
+}
+
+/// The answer at one multiplier and shift.
+#[derive(Debug, Serialize)]
+struct Answer {
+    left: String,
+    right: String,
+    multiplier: i32,
+    shift: i32,
+    x_min: i64,
+    x_max: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Clamped>,
+    /// Accumulators on which both schemes have a value.
+    inputs: u64,
+    differ: u64,
+    /// Right minus left; `other` is everything further apart than the census tells.
+    by_delta: BTreeMap<String, u64>,
+    nearest_zero: Option<Nearest>,
+    method: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    list: Vec<Place>,
+}
+
+/// How results become the outputs that are compared.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Clamped {
+    zero_point: i32,
+    min: i32,
+    max: i32,
+}
+
+/// An accumulator on which the schemes differ, and what they make of it.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Nearest {
+    x: i64,
+    left: i64,
+    right: i64,
+}
+
+/// The same with `x * m * 2^(s-31)`, a fraction.
+#[derive(Clone, Debug, Serialize)]
+struct Place {
+    #[serde(flatten)]
+    at: Nearest,
+    exact: String,
+}
+
+/// Prints the census of each multiplier and shift.
+pub(super) fn run(args: &Args) -> Result<()> {
+    if args.x_min > args.x_max {
+        bail!("--x-min {} is above --x-max {}", args.x_min, args.x_max);
+    }
+    let channels = match (&args.params, args.multiplier, args.shift) {
+        (Some(path), ..) => read_csv(path)?,
+        (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
+        _ => bail!("--multiplier and --shift, or --params, must be given"),
+    };
+    let answers: Vec<Answer> = channels.par_iter().map(|channel| answer(args, *channel)).collect();
+    print(&match args.format {
+        Format::Json if args.params.is_some() => serde_json::to_string_pretty(&answers)? + "\n",
+        Format::Json => serde_json::to_string(&answers[0])? + "\n",
+        Format::Csv => csv(&answers, args.list > 0)?,
+        Format::Table => as_table(&answers),
+    })
+}
+
+fn answer(args: &Args, Channel { multiplier, shift }: Channel) -> Answer {
+    let (min, max) = args.clamp.unwrap_or((i32::MIN, i32::MAX));
+    let asked = args.zero_point.is_some() || args.clamp.is_some();
+    let output = asked.then(|| Output { zero_point: args.zero_point.unwrap_or(0), min, max });
+    let parameters = Parameters::q31(multiplier, shift);
+    let (lo, hi) = (args.x_min.into(), args.x_max.into());
+    let census = Census { lo, hi, output, ..Census::of(args.left, args.right, parameters) };
+    let (counts, closed) = match census.counts() {
+        Some(counts) => (counts, true),
+        None => (sweep(&census), false),
+    };
+    let places = places(&census, closed, counts.differ().min(args.list.max(1) as u64) as usize);
+    Answer {
+        left: args.left.label(),
+        right: args.right.label(),
+        multiplier,
+        shift,
+        x_min: lo,
+        x_max: hi,
+        output: output.map(|Output { zero_point, min, max }| Clamped { zero_point, min, max }),
+        inputs: counts.inputs,
+        differ: counts.differ(),
+        by_delta: by_delta(&counts),
+        nearest_zero: places.first().map(|place| place.at),
+        method: if closed { "closed-form" } else { "sweep" },
+        list: if args.list > 0 { places } else { Vec::new() },
+    }
+}
+
+fn by_delta(counts: &Counts) -> BTreeMap<String, u64> {
+    let apart = counts.by_delta().map(|(delta, count)| (delta.to_string(), count));
+    let far = (counts.far() > 0).then(|| ("other".to_owned(), counts.far()));
+    apart.chain(far).collect()
+}
+
+/// Accumulators that one thread sweeps at a time.
+const CHUNK: i64 = 1 << 20;
+
+/// One accumulator after another, on all cores.
+fn sweep(census: &Census) -> Counts {
+    let chunks = (census.hi - census.lo) / CHUNK + 1;
+    let chunk = |i: i64| {
+        let first = census.lo + i * CHUNK;
+        census.sweep(first..=census.hi.min(first + CHUNK - 1))
+    };
+    let both = |mut sum: Counts, other: Counts| {
+        sum.add(&other, 1);
+        sum
+    };
+    (0..chunks).into_par_iter().map(chunk).reduce(Counts::default, both)
+}
+
+/// The `n` differing accumulators nearest to zero, of which there are as many.
+fn places(census: &Census, closed: bool, n: usize) -> Vec<Place> {
+    let place = |x: i64| {
+        let (left, right) = census.values(x)?;
+        Some(Place { at: Nearest { x, left, right }, exact: exact(x, &census.parameters).to_string() })
+    };
+    match census.differing().filter(|_| closed) {
+        Some(differing) => differing.take(n).filter_map(place).collect(),
+        None => {
+            let furthest = census.lo.abs().max(census.hi.abs());
+            let outwards = (0..=furthest).flat_map(|x| [Some(x), (x != 0).then_some(-x)]).flatten();
+            let there = outwards.filter(|x| (census.lo..=census.hi).contains(x) && census.differs(*x));
+            there.take(n).filter_map(place).collect()
+        }
+    }
+}
+
+fn as_table(answers: &[Answer]) -> String {
+    let Some(Answer { left, right, x_min, x_max, output, .. }) = answers.first() else { return String::new() };
+    let outputs = output.map_or(String::new(), |Clamped { zero_point, min, max }| {
+        format!(", outputs with zero point {zero_point} in {min}..={max}")
+    });
+    let mut out = format!("{right} minus {left}, x in {x_min}..={x_max}{outputs}\n\n");
+    let nearest = |place: &Option<Nearest>| {
+        place.as_ref().map_or("none".to_owned(), |p| format!("x={}: {}, {}", p.x, p.left, p.right))
+    };
+    let rows = answers.iter().map(|a| {
+        vec![
+            format!("m={} s={}", a.multiplier, a.shift),
+            text::count(a.inputs),
+            text::count(a.differ),
+            text::deltas(&a.by_delta, 4).join(" "),
+            nearest(&a.nearest_zero),
+            a.method.to_owned(),
+        ]
+    });
+    out +=
+        &table(&["parameters", "inputs", "differ", "by delta", "nearest zero: left, right", "method"], rows.collect());
+    for answer in answers.iter().filter(|a| !a.list.is_empty()) {
+        out += &format!("\nm={} s={}\n", answer.multiplier, answer.shift);
+        let row = |p: &Place| vec![p.at.x.to_string(), p.exact.clone(), p.at.left.to_string(), p.at.right.to_string()];
+        out += &table(&["x", "exact value", left, right], answer.list.iter().map(row).collect());
+    }
+    out
+}
+
+fn csv(answers: &[Answer], list: bool) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    if list {
+        writer.write_record(["left", "right", "multiplier", "shift", "x", "exact", "left_value", "right_value"])?;
+    } else {
+        writer.write_record([
+            "left",
+            "right",
+            "multiplier",
+            "shift",
+            "x_min",
+            "x_max",
+            "inputs",
+            "differ",
+            "by_delta",
+            "nearest_zero_x",
+            "nearest_zero_left",
+            "nearest_zero_right",
+            "method",
+        ])?;
+    }
+    for a in answers {
+        let name = [a.left.clone(), a.right.clone(), a.multiplier.to_string(), a.shift.to_string()];
+        if list {
+            for p in &a.list {
+                let place = [p.at.x.to_string(), p.exact.clone(), p.at.left.to_string(), p.at.right.to_string()];
+                writer.write_record(name.iter().chain(&place))?;
+            }
+            continue;
+        }
+        let counts = [a.x_min.to_string(), a.x_max.to_string(), a.inputs.to_string(), a.differ.to_string()];
+        let deltas: Vec<String> = a.by_delta.iter().map(|(delta, count)| format!("{delta}:{count}")).collect();
+        let nearest =
+            a.nearest_zero.as_ref().map(|p| [p.x, p.left, p.right].map(|v| v.to_string())).unwrap_or_default();
+        let rest = std::iter::once(deltas.join(" ")).chain(nearest).chain([a.method.to_owned()]);
+        writer.write_record(name.into_iter().chain(counts).chain(rest))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}

@@ -1,0 +1,109 @@
+//! `census`: counts over all accumulators in closed form, or by a sweep that says so.
+
+use crate::common::{Run, tiebreak};
+use serde_json::{Value, json};
+
+fn census(arguments: &[&str]) -> Run {
+    tiebreak(&[&["census"], arguments].concat())
+}
+
+fn answer(left: &str, right: &str, more: &[&str]) -> Value {
+    let run = census(&[&["--left", left, "--right", right, "--format=json"], more].concat()).exits(0);
+    serde_json::from_str(&run.stdout).expect("JSON")
+}
+
+#[test]
+fn known_counts() {
+    let all = answer("ties-up", "sqrdmulh-srshl", &["--multiplier=1395864371", "--shift=-8"]);
+    let expected = json!({
+        "left": "ties-up", "right": "sqrdmulh-srshl", "multiplier": 1395864371, "shift": -8,
+        "x_min": i32::MIN, "x_max": i32::MAX, "inputs": 1u64 << 32, "differ": 8388607, "by_delta": {"1": 8388607},
+        "nearest_zero": {"x": -197, "left": -1, "right": 0}, "method": "closed-form",
+    });
+    assert_eq!(all, expected);
+    let fixup = answer("ties-up", "sqrdmulh-fixup-srshl", &["--multiplier", "1395864371", "--shift", "-1"]);
+    assert_eq!(fixup["by_delta"], json!({"1": 536870910, "-1": 536870911}));
+    let long = ["--multiplier=1518500250", "--shift=-15"];
+    assert_eq!(answer("ties-up", "sqrdmulh-srshl", &long)["by_delta"], json!({"1": 65558}));
+    assert_eq!(answer("ties-up", "sqrdmulh-fixup-srshl", &long)["by_delta"], json!({"1": 32782, "-1": 32782}));
+}
+
+/// At the largest shift every accumulator is a piece of its own.
+#[test]
+fn a_sweep_says_so() {
+    let range = ["--x-min=-300000", "--x-max=300000", "--multiplier=1073741825", "--list=5"];
+    let swept = answer("ties-up:wrap", "gemmlowp-double", &[&range[..], &["--shift=31"]].concat());
+    assert_eq!((&swept["method"], &swept["inputs"]), (&json!("sweep"), &json!(600_001)));
+    let x = |i: usize| swept["list"][i]["x"].as_i64();
+    // -1 shifted left by 31 is still an int32; 1 is not.
+    assert_eq!([x(0), x(1), x(2)], [Some(1), Some(2), Some(-2)]);
+    let sum: u64 = swept["by_delta"].as_object().expect("counts").values().filter_map(Value::as_u64).sum();
+    assert_eq!(Some(sum), swept["differ"].as_u64());
+    let closed = answer("ties-up:wrap", "gemmlowp-double", &[&range[..], &["--shift=3"]].concat());
+    assert_eq!(
+        (&closed["method"], &closed["differ"], &closed["nearest_zero"]),
+        (&json!("closed-form"), &json!(0), &Value::Null)
+    );
+}
+
+#[test]
+fn outputs_and_lists() {
+    let given = ["--multiplier=1518500250", "--shift=-15", "--zero-point=3", "--clamp=-128:127", "--list=2"];
+    let all = answer("ties-up", "sqrdmulh-fixup-srshl", &given);
+    assert_eq!(all["output"], json!({"zero_point": 3, "min": -128, "max": 127}));
+    let first = json!({"x": 23170, "left": 3, "right": 4, "exact": "8795912698125/17592186044416"});
+    assert_eq!((&all["list"][0], &all["list"][1]["x"]), (&first, &json!(-23170)));
+    // Beyond some 8.5 million every output is clamped.
+    let wide = [&given[..], &["--x-min=-9000000", "--x-max=9000000"]].concat();
+    assert_eq!(answer("ties-up", "sqrdmulh-fixup-srshl", &wide)["by_delta"], all["by_delta"]);
+}
+
+#[test]
+fn a_model_at_once() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("scales.csv");
+    std::fs::write(&path, "multiplier,shift\n1395864371,-8\n1518500250,-15\n").expect("it can be written");
+    let params = path.to_string_lossy().into_owned();
+    let all = answer("ties-up", "sqrdmulh-srshl", &["--params", &params]);
+    assert_eq!((&all[0]["differ"], &all[1]["differ"]), (&json!(8_388_607), &json!(65_558)));
+    let lines = |more: &[&str]| {
+        let given = ["--left=ties-up", "--right=sqrdmulh-srshl", "--format=csv", "--params", &params];
+        census(&[&given[..], more].concat()).exits(0).stdout
+    };
+    assert!(lines(&[]).contains("\nties-up,sqrdmulh-srshl,1518500250,-15,-2147483648,2147483647,4294967296,65558,1:65558,23170,0,1,closed-form\n"));
+    assert!(
+        lines(&["--list=1"]).contains("\nties-up,sqrdmulh-srshl,1395864371,-8,-197,-274985281087/549755813888,-1,0\n")
+    );
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], words: &[&str]) {
+    let run = census(arguments);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.told());
+    for word in words {
+        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told());
+    }
+}
+
+#[test]
+fn bad_input() {
+    let with = |more: &[&'static str]| [&["--left=ties-up", "--right=ties-even"], more].concat();
+    let at = |more: &[&'static str]| [with(&["--multiplier=1", "--shift=0"]), more.to_vec()].concat();
+    refused(&["--left=tie-up", "--right=ties-up"], &["'tie-up'", "--left", "`ties-up`"]);
+    refused(&["--left=ties-up", "--right=ties-up:wrapped"], &["--right", "overflow policy", "`wrap`"]);
+    refused(&["--left=ties-up", "--multiplier=1", "--shift=0"], &["--right"]);
+    refused(&with(&[]), &["--multiplier", "--shift"]);
+    refused(&with(&["--multiplier=1"]), &["--shift"]);
+    refused(&with(&["--multiplier=2147483648", "--shift=0"]), &["--multiplier", "-2147483648..=2147483647"]);
+    refused(&with(&["--multiplier=1", "--shift=32"]), &["--shift", "-31..=31"]);
+    refused(&with(&["--multiplier=1", "--shift", "-32"]), &["--shift", "-31..=31"]);
+    refused(&with(&["--multiplier=1", "--shift=0", "--params=a.csv"]), &["--params", "cannot be used with"]);
+    refused(&with(&["--params=/nowhere/scales.csv"]), &["cannot read /nowhere/scales.csv"]);
+    refused(&at(&["--x-min=5", "--x-max=4"]), &["--x-min 5 is above --x-max 4"]);
+    refused(&at(&["--x-max=2147483648"]), &["--x-max", "-2147483648..=2147483647"]);
+    refused(&at(&["--clamp=4"]), &["--clamp", "LO:HI"]);
+    refused(&at(&["--clamp=127:-128"]), &["--clamp", "127 is above -128"]);
+    refused(&at(&["--zero-point=a"]), &["--zero-point"]);
+    refused(&at(&["--list=-1"]), &["--list"]);
+    refused(&at(&["--format=xml"]), &["--format", "table", "json", "csv"]);
+}
