@@ -146,6 +146,8 @@ pub(crate) fn witnesses(ledger: &Ledger) -> Vec<Shown<'_>> {
 pub(crate) struct Totals {
     inputs: u64,
     kernels: usize,
+    /// Kernels that differ from their reference somewhere, which no contract forbids.
+    differ: usize,
     lanes: usize,
     not_run: usize,
 }
@@ -153,27 +155,38 @@ pub(crate) struct Totals {
 impl Totals {
     pub(crate) fn of(ledger: &Ledger) -> Self {
         let kernels: BTreeSet<_> = ledger.rows.iter().map(|row| (&row.op, &row.kernel)).collect();
+        let differs = |row: &&Row| row.against == Against::Reference && row.differ > 0;
+        let differ: BTreeSet<_> = ledger.rows.iter().filter(differs).map(|row| (&row.op, &row.kernel)).collect();
         let ran = |lane: &&Lane| matches!(lane.status, LaneStatus::Ran { .. });
         let lanes = ledger.lanes.iter().filter(ran).count();
         Self {
             inputs: lines(ledger).iter().map(Line::inputs).sum(),
             kernels: kernels.len(),
+            differ: differ.len(),
             lanes,
             not_run: ledger.lanes.len() - lanes,
         }
     }
 
-    /// `17,179,869,184 inputs, 3 kernels, 2 lanes (1 not run), 38.4 s`
+    /// `17,179,869,184 inputs, 3 kernels (1 differs from its reference), 2 lanes (1 not run), 38.4 s`
     fn sentence(&self, seconds: f64) -> String {
-        let inputs = text::count(self.inputs);
-        let kernels = text::plural(self.kernels, "kernel");
+        let inputs = match self.inputs {
+            1 => "1 input".to_owned(),
+            n => format!("{} inputs", text::count(n)),
+        };
+        let differ = match self.differ {
+            0 => String::new(),
+            1 => " (1 differs from its reference)".to_owned(),
+            n => format!(" ({n} differ from their references)"),
+        };
+        let kernels = text::plural(self.kernels, "kernel") + &differ;
         let lanes = text::plural(self.lanes, "lane");
         let not_run = match self.not_run {
             0 => String::new(),
             n => format!(" ({n} not run)"),
         };
         let seconds = text::seconds(seconds);
-        format!("{inputs} inputs, {kernels}, {lanes}{not_run}, {seconds} s")
+        format!("{inputs}, {kernels}, {lanes}{not_run}, {seconds} s")
     }
 }
 

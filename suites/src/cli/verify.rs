@@ -177,7 +177,7 @@ const SCALED: [&str; 2] = ["fpm", "requantize"];
 
 fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     if let Some(name) = args.op.iter().find(|op| !OPS.contains(&op.as_str())) {
-        return Err(unknown("operation", name, OPS).into());
+        bail!("{}; operations are {}", unknown("operation", name, OPS), OPS.join(", "));
     }
     if args.case.is_some() && args.op.len() != 1 {
         bail!("--case is a case of one operation: name it with --op");

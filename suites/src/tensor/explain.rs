@@ -86,14 +86,22 @@ fn reproduces(predicted: &Option<Expected>, outs: &[i32]) -> bool {
     })
 }
 
+/// `all 17,557 results examined`.
+fn examined(results: usize) -> String {
+    match results {
+        1 => "the one result examined".to_owned(),
+        n => format!("all {} results examined", tiebreak_reports::text::count(n as u64)),
+    }
+}
+
 /// The first cause that reproduces all of the evidence.
 pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
     let results: usize = evidence.iter().map(|seen| seen.outs.len()).sum();
     for cause in causes {
         if let Some(because) = cause.explains(evidence) {
-            let because = format!("{because} (reproduces all {results} results examined)");
+            let because = format!("{because} (reproduces {})", examined(results));
             return Explanation { class: cause.class, because };
         }
     }
-    Explanation { class: UNEXPLAINED, because: format!("no known cause reproduces the {results} results examined") }
+    Explanation { class: UNEXPLAINED, because: format!("no known cause reproduces {}", examined(results)) }
 }

@@ -100,6 +100,12 @@ impl<P: Clone> Side<P> {
         }
     }
 
+    /// Takes over what another run saw as evidence alone.
+    fn learn_from(&mut self, other: Self) {
+        self.agreeing.extend(other.differing);
+        self.agreeing.extend(other.agreeing);
+    }
+
     /// The smallest case with a difference.
     pub fn smallest(&self) -> Option<&Observed<P>> {
         self.differing.iter().min_by_key(|seen| elements(&seen.case, &seen.outs))
@@ -147,6 +153,12 @@ impl<P: Clone> Record<P> {
             self.failed(failure, case, n);
         }
         self.seconds += other.seconds;
+    }
+
+    /// Takes over what another run saw as evidence alone: nothing of it is counted.
+    pub fn learn_from(&mut self, other: Self) {
+        self.contract.learn_from(other.contract);
+        self.reference.learn_from(other.reference);
     }
 
     fn failed(&mut self, failure: Failure, case: Case<P>, times: u64) {

@@ -15,9 +15,8 @@ use crate::lane::Lane;
 use crate::parameters::{SWEPT, grid};
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
 use tiebreak_impls::fpm::{Channel, Kernel, Params};
-use tiebreak_reports::ledger::{CatalogueRun, Coverage, Finding, OutsideDomain, SelfCheck};
+use tiebreak_reports::ledger::{CatalogueRun, Coverage, OutsideDomain, SelfCheck};
 
 /// Channels of one task: enough for a per-channel batch or two, few enough for many tasks.
 const GROUP: usize = 10;
@@ -65,16 +64,6 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
         part.self_checks = checks;
     }
     Ok(part)
-}
-
-impl Part {
-    /// Without findings about a kernel in a lane that `other` has, from more inputs, one about.
-    fn without_findings_of(mut self, other: &Self) -> Self {
-        let key = |f: &Finding| (f.kernel.clone(), f.lane.clone());
-        let known: BTreeSet<_> = other.findings.iter().map(key).collect();
-        self.findings.retain(|f| !known.contains(&key(f)));
-        self
-    }
 }
 
 fn channels(request: &Request) -> Vec<Channel> {

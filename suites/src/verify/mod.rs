@@ -14,6 +14,7 @@ use crate::tensor::Asked;
 use crate::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::BTreeSet;
 use std::time::Instant;
 use tensor_op::{Tensor, Verifies};
 use tiebreak_impls::fpm::Channel;
@@ -145,6 +146,14 @@ impl Part {
         self.self_checks.extend(other.self_checks);
         self.findings.extend(other.findings);
         self.mismatches.extend(other.mismatches);
+    }
+
+    /// Without findings about a kernel in a lane that `other` has, from more inputs, one about.
+    fn without_findings_of(mut self, other: &Self) -> Self {
+        let key = |f: &Finding| (f.kernel.clone(), f.lane.clone());
+        let known: BTreeSet<_> = other.findings.iter().map(key).collect();
+        self.findings.retain(|f| !known.contains(&key(f)));
+        self
     }
 }
 
