@@ -31,7 +31,7 @@ pub enum Definition {
     /// By a scheme of fixed point multiply, Q0.31, under the same policy.
     Fpm(&'static fpm::Definition),
     /// `v * multiplier / 2^-shift` rounded half up. The product plus `2^(-shift - 1)` is fitted before the shift; shift 0 adds
-    /// nothing. Source: google/gemmlowp doc/low-precision.md (seed 5), the legacy low-precision paradigm, (1);
+    /// nothing. Source: google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm, (1);
     /// public/output_stages.h OutputStageQuantizeDownInt32ToUint8Scale.
     Legacy,
     /// The same fraction rounded half away from zero: the product is fitted, then divided. Source: google/gemmlowp

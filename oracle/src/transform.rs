@@ -1,6 +1,6 @@
 //! Layout transforms around a convolution by matrix product: which element of the input each element of the output is.
 //!
-//! Source: TVM RFC quantized convolution for armv8 (seed 2), input, weight and output transform. Blocks are 4 rows by 16 elements of
+//! Source: TVM RFC quantized convolution for armv8, input, weight and output transform. Blocks are 4 rows by 16 elements of
 //! the depth.
 
 use crate::conv2d::Convolution;

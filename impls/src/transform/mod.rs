@@ -1,6 +1,6 @@
 //! Layout transforms around a convolution by matrix product: they move elements and pad, and compute nothing.
 //!
-//! Source: RFC on int8 convolution for Arm (seed of the project), sections Input, Weight and Output transform. Blocks there are 4 rows by 16 columns.
+//! Source: RFC on int8 convolution for Arm, sections Input, Weight and Output transform. Blocks there are 4 rows by 16 columns.
 
 mod blocks;
 mod im2col;

@@ -2,7 +2,7 @@
 //! g*C/groups + c] - input_zero_point) * (weight[i,j,c,o] - weight_zero_point)`, g the group of o. Outside the image the input is
 //! its zero point.
 //!
-//! Source of the shapes: TVM RFC quantized convolution for armv8 (seed 2), input and weight transform. The schemes are those of
+//! Source of the shapes: TVM RFC quantized convolution for armv8, input and weight transform. The schemes are those of
 //! [`crate::matmul`] over the depth axis of im2col: filter row, filter column, channel of the group.
 
 mod direct;

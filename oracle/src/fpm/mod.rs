@@ -1,6 +1,6 @@
 //! Fixed point multiply: `round(x * m * 2^(s - Q))`, and the schemes by which systems define it.
 //!
-//! Source of the operation: TVM RFC "fixed point multiply" (seed 1), where Q is 31.
+//! Source of the operation: TVM RFC "fixed point multiply", where Q is 31.
 
 pub mod fast;
 pub mod integer;

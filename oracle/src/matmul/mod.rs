@@ -1,7 +1,7 @@
 //! Integer matrix multiplication: `out[i,j] = sum over k of (lhs[i,k] + lhs_offset) * (rhs[k,j] + rhs_offset)`, and what
 //! becomes of it where products pass through narrow lanes.
 //!
-//! Source of the operation: gemmlowp doc/low-precision.md (seed 5), steps 1 to 3. lhs is `[M, K]`, rhs `[K, N]`, the result
+//! Source of the operation: gemmlowp doc/low-precision.md, steps 1 to 3. lhs is `[M, K]`, rhs `[K, N]`, the result
 //! `[M, N]`, all row-major.
 
 mod exact;
