@@ -289,21 +289,29 @@ fn terms(scheme: &str) -> i64 {
 
 /// The 16-bit lane of counted bits.
 fn counts(kernel: &dot::Kernel) -> Claim {
+    // A step adds the set bits of two bytes.
+    const EACH: i64 = 16;
+    let steps = i64::from(u16::MAX) / EACH;
     let domain = &kernel.contract.domain;
     let probe = |steps: i64| {
         let ones = || vec![255; domain.elements];
-        let acc = vec![((steps - 1) * 16) as i32; domain.results];
+        let acc = vec![((steps - 1) * EACH) as i32; domain.results];
         let params = dot::Params { len: domain.results };
-        (Probe::Dot(Case { params, tensors: [acc, ones(), ones()], misalign: 0 }, Reading::Signed), steps * 16)
+        (Probe::Dot(Case { params, tensors: [acc, ones(), ones()], misalign: 0 }, Reading::Signed), steps * EACH)
     };
     Claim {
         op: "dot",
         kernel: kernel.name,
         quantity: "steps of 16 set bits into one 16-bit lane".to_owned(),
-        bound: Some(4095),
-        because: "4095 * 16 = 65520 is below 2^16, 4096 * 16 = 65536 is not".to_owned(),
-        at: Some(probe(4095)),
-        past: Some(probe(4096)),
+        bound: Some(steps),
+        because: format!(
+            "{steps} * {EACH} = {} is below 2^16, {} * {EACH} = {} is not",
+            steps * EACH,
+            steps + 1,
+            (steps + 1) * EACH
+        ),
+        at: Some(probe(steps)),
+        past: Some(probe(steps + 1)),
     }
 }
 
