@@ -7,7 +7,7 @@ use crate::kernel::Kernel;
 use crate::mutants::tensor::{self, Mutant};
 use crate::protocol::Job;
 use crate::shape::{ShapeError, Sizes};
-use crate::{conv2d, dot, instruction, matmul, mutants, requantize, transform};
+use crate::{conv2d, dequantize, dot, instruction, matmul, mutants, quantize, requantize, transform};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Input and output elements of a job over `len` elements.
@@ -30,6 +30,8 @@ pub fn lengths(job: &Job, len: usize) -> Result<Lengths, String> {
         Job::Matmul { params, .. } => params.sizes(),
         Job::Conv2d { params, .. } => params.sizes(),
         Job::Requantize { kernel, params } => find_requantize(kernel)?.contract.domain.sizes(params),
+        Job::Quantize { kernel, params } => find_quantize(kernel)?.contract.domain.sizes(params),
+        Job::Dequantize { params, .. } => params.dequantize_sizes(),
         Job::Transform { kernel, params } => find_transform(kernel)?.contract.domain.sizes(params),
     };
     let sizes = sizes.map_err(told)?;
@@ -113,6 +115,16 @@ pub(crate) fn execute_any(
             let kernel = find_requantize(kernel)?;
             let [acc, ..] = parts(kernel.contract.domain.sizes(params), input, output)?;
             guard(kernel.name, || kernel.run(form)(params, acc, output))
+        }
+        Job::Quantize { kernel, params } => {
+            let kernel = find_quantize(kernel)?;
+            let [words, ..] = parts(params.quantize_sizes(), input, output)?;
+            guard(kernel.name, || kernel.run(form)(params, words, output))
+        }
+        Job::Dequantize { kernel, params } => {
+            let kernel = find_dequantize(kernel)?;
+            let [stored, ..] = parts(params.dequantize_sizes(), input, output)?;
+            guard(kernel.name, || kernel.run(form)(params, stored, output))
         }
         Job::Transform { kernel, params } => {
             let kernel = find_transform(kernel)?;
@@ -220,6 +232,14 @@ fn find_conv2d(name: &str) -> Result<&'static conv2d::Kernel, String> {
 
 fn find_requantize(name: &str) -> Result<&'static requantize::Kernel, String> {
     find("requantize", name, requantize::kernels(), tensor::requantize())
+}
+
+fn find_quantize(name: &str) -> Result<&'static quantize::Kernel, String> {
+    find("quantize", name, quantize::kernels(), tensor::quantize())
+}
+
+fn find_dequantize(name: &str) -> Result<&'static dequantize::Kernel, String> {
+    find("dequantize", name, dequantize::kernels(), tensor::dequantize())
 }
 
 fn find_transform(name: &str) -> Result<&'static transform::Kernel, String> {

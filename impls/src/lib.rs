@@ -4,6 +4,7 @@
 
 pub mod contract;
 pub mod conv2d;
+pub mod dequantize;
 pub mod dot;
 pub mod element;
 pub mod execute;
@@ -13,6 +14,8 @@ pub mod kernel;
 pub mod matmul;
 pub mod mutants;
 pub mod protocol;
+pub mod quantize;
+pub mod quantized;
 pub mod requantize;
 pub mod shape;
 pub mod simd;

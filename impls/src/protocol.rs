@@ -20,7 +20,7 @@
 //!
 //! `docs/example-worker.py` is a worker in thirty lines.
 
-use crate::{conv2d, dot, fpm, matmul, requantize, transform};
+use crate::{conv2d, dot, fpm, matmul, quantized, requantize, transform};
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol; a worker of another version is refused.
@@ -97,6 +97,20 @@ pub enum Job {
         /// Multipliers, shifts, bias, zero point, clamp.
         params: requantize::Params,
     },
+    /// Quantization. Input: words of expressed values, two a value of f64, otherwise one. Output: `len` stored values.
+    Quantize {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// Type, container, shape.
+        params: quantized::Params,
+    },
+    /// Dequantization. Input: stored values. Output: `len` words of expressed values, two a value of f64, otherwise one.
+    Dequantize {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// Type, container, shape.
+        params: quantized::Params,
+    },
     /// Layout transform. Input and output: the elements before and behind it.
     Transform {
         /// Kernel or mutant name.
@@ -116,6 +130,8 @@ impl Job {
             Self::Matmul { kernel, .. } => ("matmul", kernel),
             Self::Conv2d { kernel, .. } => ("conv2d", kernel),
             Self::Requantize { kernel, .. } => ("requantize", kernel),
+            Self::Quantize { kernel, .. } => ("quantize", kernel),
+            Self::Dequantize { kernel, .. } => ("dequantize", kernel),
             Self::Transform { kernel, .. } => ("transform", kernel),
         }
     }
@@ -132,7 +148,8 @@ pub enum Source {
     },
     /// Consecutive accumulators `start, start + 1, ...`, made by the worker; no payload. For dot-product steps: result `i` of
     /// the first in each step is that of `start + i` as the four bytes `a0, a1, b0, b1`, lowest first, each of the operand's
-    /// type, in the kernel's place for a pair; every other element and accumulator is 0.
+    /// type, in the kernel's place for a pair; every other element and accumulator is 0. For quantizations of 16 or 32
+    /// bits, consecutive bit patterns; for dequantizations, consecutive stored values.
     Range {
         /// First accumulator, or first four bytes.
         start: i32,

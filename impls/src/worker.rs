@@ -8,7 +8,7 @@ use crate::execute::{self, Lengths, execute_any, find_process, lengths};
 use crate::kernel::Kernel;
 use crate::mutants::{self, Fault, tensor};
 use crate::protocol::{Answer, Batch, Hello, Job, Offer, Request, Source, VERSION};
-use crate::{conv2d, dot, fpm, instruction, matmul, requantize, transform};
+use crate::{conv2d, dequantize, dot, fpm, instruction, matmul, quantize, requantize, transform};
 use std::io::{self, BufRead, IoSlice, Read, Write};
 
 /// Longest batch a worker accepts, in elements. Far above any block of a run; it keeps a garbled length from exhausting
@@ -93,6 +93,8 @@ fn check_batch(batch: &Batch) -> Result<Lengths, String> {
             Err(format!("a payload of {bytes} bytes where the batch needs {}", sizes.input * size_of::<i32>()))
         }
         (Job::Fpm { .. }, Source::Range { .. }) | (_, Source::Payload { .. }) => Ok(sizes),
+        (Job::Quantize { params, .. }, Source::Range { .. }) if params.quantized.expressed.words() == 1 => Ok(sizes),
+        (Job::Dequantize { .. }, Source::Range { .. }) => Ok(sizes),
         (Job::Dot { kernel, .. }, Source::Range { .. }) if execute::has_pairs(kernel) => Ok(sizes),
         _ => Err("this operation takes a payload, not a range".to_owned()),
     }
@@ -139,6 +141,8 @@ pub fn hello(form: Form) -> Hello {
     all(matmul::kernels(), tensor::matmul()).for_each(|k| offer("matmul", k.name, k.isa_path(form)));
     all(conv2d::kernels(), tensor::conv2d()).for_each(|k| offer("conv2d", k.name, k.isa_path(form)));
     all(requantize::kernels(), tensor::requantize()).for_each(|k| offer("requantize", k.name, k.isa_path(form)));
+    all(quantize::kernels(), tensor::quantize()).for_each(|k| offer("quantize", k.name, k.isa_path(form)));
+    all(dequantize::kernels(), tensor::dequantize()).for_each(|k| offer("dequantize", k.name, k.isa_path(form)));
     all(transform::kernels(), tensor::transform()).for_each(|k| offer("transform", k.name, k.isa_path(form)));
     Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels }
 }

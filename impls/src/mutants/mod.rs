@@ -6,12 +6,14 @@
 
 mod controls;
 mod conv2d;
+mod dequantize;
 mod dot;
 mod fpm_directions;
 mod fpm_rounding;
 mod fpm_widths;
 mod matmul;
 mod process;
+mod quantize;
 mod requantize;
 pub mod tensor;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Each is of one form, the same in every lane.
 
 use crate::kernel::Kernel;
-use crate::{conv2d, dot, matmul, requantize, transform};
+use crate::{conv2d, dequantize, dot, matmul, quantize, requantize, transform};
 
 /// A known bug, as a kernel that claims what it does not do.
 #[derive(Clone, Debug)]
@@ -34,6 +34,16 @@ pub fn conv2d() -> &'static [Mutant<conv2d::Run, conv2d::Domain>] {
 /// Mutants of [`mod@requantize`].
 pub fn requantize() -> &'static [Mutant<requantize::Run, requantize::Domain>] {
     super::requantize::MUTANTS
+}
+
+/// Mutants of [`mod@quantize`].
+pub fn quantize() -> &'static [Mutant<quantize::Run, quantize::Domain>] {
+    super::quantize::MUTANTS
+}
+
+/// Mutants of [`mod@dequantize`].
+pub fn dequantize() -> &'static [Mutant<dequantize::Run, quantize::Domain>] {
+    super::dequantize::MUTANTS
 }
 
 /// Mutants of [`mod@transform`].

@@ -1,0 +1,79 @@
+//! Quantization: expressed (floating-point) values to stored integers, as shipped systems compute it, one file a system.
+
+mod onnx;
+
+use crate::contract::{Contract, Promise};
+use crate::kernel;
+use crate::quantized::{Container, Expressed, Granularity, Params, Storage};
+use crate::shape::{ShapeError, Sizes};
+
+/// What a kernel takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Expressed types.
+    pub expressed: &'static [Expressed],
+    /// Stored types; every one of 1 to 32 bits where none is named.
+    pub storage: &'static [Storage],
+    /// Whether stored values may have bounds narrower than their type.
+    pub bounds: bool,
+    /// Whether channels may have scales of their own, along any axis.
+    pub per_channel: bool,
+    /// Containers.
+    pub containers: &'static [Container],
+    /// Whether only lanes of compiled modules (`mlir-x86`, `mlir-aarch64`) have it.
+    pub compiled: bool,
+}
+
+impl Domain {
+    /// Whether the contract covers the parameters.
+    pub fn contains(&self, params: &Params) -> bool {
+        let quantized = &params.quantized;
+        let whole = quantized.storage.range() == (quantized.min..=quantized.max);
+        let granularity = match quantized.granularity {
+            Granularity::Layer => true,
+            Granularity::Channel { .. } => self.per_channel,
+            Granularity::Blocks { .. } => false,
+        };
+        self.expressed.contains(&quantized.expressed)
+            && (self.storage.is_empty() || self.storage.contains(&quantized.storage))
+            && (self.bounds || whole)
+            && granularity
+            && self.containers.contains(&params.container)
+    }
+
+    /// Sizes of the words of expressed values (and nothing), and of the results; or the argument that cannot be.
+    pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
+        params.quantize_sizes()
+    }
+}
+
+/// `run(params, words, out)`: words of expressed values to stored values. `params` and lengths have been checked.
+pub type Run = fn(&Params, &[i32], &mut [i32]);
+
+/// A quantization under test.
+pub type Kernel = kernel::Kernel<Run, Domain>;
+
+/// Every kernel, in the order of reports.
+pub fn kernels() -> &'static [Kernel] {
+    KERNELS
+}
+
+/// The kernel of that name; mutants are not kernels.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+static KERNELS: &[Kernel] = &[onnx::LINEAR];
+
+/// A kernel of one form, the same on every target.
+const fn scalar(
+    name: &'static str,
+    summary: &'static str,
+    promise: Promise,
+    domain: Domain,
+    source: &'static str,
+    run: Run,
+) -> Kernel {
+    let contract = Contract { promise, domain, deviations: &[], source };
+    Kernel { name, summary, contract, portable: run, native: None }
+}

@@ -1,0 +1,290 @@
+//! Parameters of `quantize` and `dequantize`: expressed and stored types, scales and zero points, and the tensor around them, as the
+//! type `!quant.uniform` of MLIR has them (RFC "Improvements in the 'quant' dialect", "The `!quant.uniform` type").
+
+use crate::shape::{self, ShapeError, Sizes, broken};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// The floating-point type of expressed values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expressed {
+    /// IEEE binary16.
+    F16,
+    /// bfloat16.
+    Bf16,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+}
+
+impl Expressed {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::F16, Self::Bf16, Self::F32, Self::F64];
+
+    /// `f16`, `bf16`, `f32`, `f64`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// Bits of a value.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::F16 | Self::Bf16 => 16,
+            Self::F32 => 32,
+            Self::F64 => 64,
+        }
+    }
+
+    /// Words of int32 a value takes in a payload: f16 and bf16 one, zero-extended; f64 two, the low one first.
+    pub const fn words(self) -> usize {
+        if self.bits() == 64 { 2 } else { 1 }
+    }
+}
+
+/// The integer type of stored values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Storage {
+    /// Width, 1..=32.
+    pub bits: u32,
+    /// Two's complement, or unsigned.
+    pub signed: bool,
+}
+
+impl Storage {
+    /// Every value.
+    pub const fn range(self) -> RangeInclusive<i64> {
+        if self.signed { -(1 << (self.bits - 1))..=(1 << (self.bits - 1)) - 1 } else { 0..=(1 << self.bits) - 1 }
+    }
+
+    /// `i8`, `u4`, ...
+    pub fn name(self) -> String {
+        format!("{}{}", if self.signed { 'i' } else { 'u' }, self.bits)
+    }
+}
+
+/// A scale: a double, as the type holds it; kernels round it to the expressed type. Compared by its bits.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Scale(pub f64);
+
+impl PartialEq for Scale {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Eq for Scale {}
+
+/// What shares a scale and a zero point.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Granularity {
+    /// The whole tensor.
+    Layer,
+    /// One index along an axis.
+    Channel {
+        /// The axis.
+        axis: usize,
+    },
+    /// Blocks of `size` along each of these axes; scales lie row-major over the blocks.
+    Blocks {
+        /// Axis and size of a block along it, by axis.
+        sizes: Vec<(usize, usize)>,
+    },
+}
+
+/// A quantized type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quantized {
+    /// Type of stored values.
+    pub storage: Storage,
+    /// Smallest stored value.
+    pub min: i64,
+    /// Largest stored value.
+    pub max: i64,
+    /// Type of expressed values.
+    pub expressed: Expressed,
+    /// What shares a scale.
+    pub granularity: Granularity,
+    /// Scales; one a layer, or one a channel or block.
+    pub scales: Vec<Scale>,
+    /// Zero points, as many as scales.
+    pub zero_points: Vec<i64>,
+}
+
+/// What holds the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Container {
+    /// Single values, one call each.
+    Scalar,
+    /// A tensor of known rank.
+    Ranked,
+    /// A tensor of unknown rank, which the lowering flattens to one dimension, or to three around the channel's axis.
+    Unranked,
+}
+
+/// Parameters of one batch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Params {
+    /// The quantized type.
+    pub quantized: Quantized,
+    /// What holds the values.
+    pub container: Container,
+    /// Sizes of the tensor, row-major; for scalars, how many calls.
+    pub shape: Vec<usize>,
+}
+
+impl Params {
+    /// Elements of the tensor; or the argument that cannot be.
+    pub fn elements(&self) -> Result<usize, ShapeError> {
+        let Quantized { storage, min, max, expressed: _, granularity, scales, zero_points } = &self.quantized;
+        if !(1..=32).contains(&storage.bits) {
+            return Err(broken("storage", format!("{} bits; it has 1 to 32", storage.bits)));
+        }
+        let range = storage.range();
+        if min > max || !range.contains(min) || !range.contains(max) {
+            return Err(broken("min", format!("{min}..={max} are no bounds within {}", storage.name())));
+        }
+        if self.shape.is_empty() {
+            return Err(broken("shape", "has no dimension"));
+        }
+        let elements = shape::elements("shape", &self.shape)?;
+        let expected = match granularity {
+            Granularity::Layer => 1,
+            _ if self.container == Container::Scalar => {
+                return Err(broken("container", "scalars may not use per-axis quantization"));
+            }
+            Granularity::Channel { axis } => *self
+                .shape
+                .get(*axis)
+                .ok_or_else(|| broken("axis", format!("{axis} is no axis of {} dimensions", self.shape.len())))?,
+            Granularity::Blocks { sizes } => blocks(sizes, &self.shape)?,
+        };
+        for (argument, got) in [("scales", scales.len()), ("zero_points", zero_points.len())] {
+            if got != expected {
+                return Err(broken(argument, format!("{got} where the shape takes {expected}")));
+            }
+        }
+        if let Some(zero_point) = zero_points.iter().find(|z| !range.contains(z)) {
+            return Err(broken("zero_points", format!("{zero_point} is no {}", storage.name())));
+        }
+        match scales.iter().find(|s| !(s.0.is_normal() && s.0 > 0.0)) {
+            Some(scale) => Err(broken("scales", format!("{} is not a positive normal number", scale.0))),
+            None => Ok(elements),
+        }
+    }
+
+    /// Which scale and zero point element `index` has.
+    pub fn scale_of(&self, index: usize) -> usize {
+        match &self.quantized.granularity {
+            Granularity::Layer => 0,
+            Granularity::Channel { axis } => {
+                let inner: usize = self.shape[axis + 1..].iter().product();
+                index / inner % self.shape[*axis]
+            }
+            Granularity::Blocks { sizes } => block_of(sizes, &self.shape, index),
+        }
+    }
+
+    /// Sizes of a quantization: words of expressed values in, stored values out.
+    pub fn quantize_sizes(&self) -> Result<Sizes, ShapeError> {
+        let elements = self.elements()?;
+        Ok(Sizes { inputs: [elements * self.quantized.expressed.words(), 0, 0], outputs: elements })
+    }
+
+    /// Sizes of a dequantization: stored values in, words of expressed values out.
+    pub fn dequantize_sizes(&self) -> Result<Sizes, ShapeError> {
+        let elements = self.elements()?;
+        Ok(Sizes { inputs: [elements, 0, 0], outputs: elements * self.quantized.expressed.words() })
+    }
+}
+
+/// How many blocks there are; every size must divide its dimension.
+fn blocks(sizes: &[(usize, usize)], shape: &[usize]) -> Result<usize, ShapeError> {
+    let mut count = 1;
+    for (axis, dimension) in shape.iter().enumerate() {
+        let size = block_size(sizes, shape, axis);
+        if size == 0 || dimension % size != 0 {
+            return Err(broken("axis", format!("blocks of {size} do not divide axis {axis} of size {dimension}")));
+        }
+        count *= dimension / size;
+    }
+    match sizes.iter().find(|(axis, _)| *axis >= shape.len()) {
+        Some((axis, _)) => Err(broken("axis", format!("{axis} is no axis of {} dimensions", shape.len()))),
+        None => Ok(count),
+    }
+}
+
+/// The size of a block along `axis`: all of it where no size is given.
+fn block_size(sizes: &[(usize, usize)], shape: &[usize], axis: usize) -> usize {
+    sizes.iter().find(|(a, _)| *a == axis).map_or(shape[axis], |(_, size)| *size)
+}
+
+fn block_of(sizes: &[(usize, usize)], shape: &[usize], mut index: usize) -> usize {
+    let (mut block, mut stride) = (0, 1);
+    for axis in (0..shape.len()).rev() {
+        let size = block_size(sizes, shape, axis);
+        block += index % shape[axis] / size * stride;
+        stride *= shape[axis] / size;
+        index /= shape[axis];
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(granularity: Granularity, scales: usize, shape: &[usize]) -> Params {
+        let quantized = Quantized {
+            storage: Storage { bits: 8, signed: true },
+            min: -128,
+            max: 127,
+            expressed: Expressed::F64,
+            granularity,
+            scales: vec![Scale(0.5); scales],
+            zero_points: vec![0; scales],
+        };
+        Params { quantized, container: Container::Ranked, shape: shape.to_vec() }
+    }
+
+    #[test]
+    fn every_element_has_the_scale_of_its_place() {
+        let of = |p: &Params| (0..p.elements().expect("a shape")).map(|i| p.scale_of(i)).collect::<Vec<_>>();
+        assert_eq!(of(&params(Granularity::Layer, 1, &[2, 2])), [0, 0, 0, 0]);
+        assert_eq!(of(&params(Granularity::Channel { axis: 1 }, 2, &[2, 2, 2])), [0, 0, 1, 1, 0, 0, 1, 1]);
+        assert_eq!(of(&params(Granularity::Channel { axis: 2 }, 2, &[1, 2, 2])), [0, 1, 0, 1]);
+        let blocks = Granularity::Blocks { sizes: vec![(0, 1), (1, 2)] };
+        assert_eq!(of(&params(blocks, 4, &[2, 4])), [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let argument = |p: Params| p.elements().expect_err("no such shape").argument;
+        assert_eq!(argument(params(Granularity::Channel { axis: 2 }, 1, &[2, 2])), "axis");
+        assert_eq!(argument(params(Granularity::Channel { axis: 1 }, 3, &[2, 2])), "scales");
+        assert_eq!(argument(params(Granularity::Blocks { sizes: vec![(0, 3)] }, 1, &[4])), "axis");
+        let scalar = Params { container: Container::Scalar, ..params(Granularity::Channel { axis: 0 }, 2, &[2]) };
+        assert_eq!(argument(scalar), "container");
+        let sound = params(Granularity::Layer, 1, &[2]);
+        let with = |change: fn(&mut Quantized)| {
+            let mut broken = sound.clone();
+            change(&mut broken.quantized);
+            argument(broken)
+        };
+        assert_eq!(with(|q| q.storage.bits = 33), "storage");
+        assert_eq!(with(|q| q.max = 128), "min");
+        assert_eq!(with(|q| q.zero_points[0] = 300), "zero_points");
+        assert_eq!(with(|q| q.scales[0] = Scale(f64::NAN)), "scales");
+        assert_eq!(sound.quantize_sizes().expect("a shape").inputs, [4, 0, 0]);
+        assert_eq!(sound.dequantize_sizes().expect("a shape").outputs, 4);
+    }
+}
