@@ -63,6 +63,8 @@ fn hello_lists_every_registry() {
         matmul::kernels().len() + tensor::matmul().len(),
         conv2d::kernels().len() + tensor::conv2d().len(),
         requantize::kernels().len() + tensor::requantize().len(),
+        quantize::kernels().len() + tensor::quantize().len(),
+        dequantize::kernels().len() + tensor::dequantize().len(),
         transform::kernels().len() + tensor::transform().len(),
     ];
     assert_eq!(hello.kernels.len(), count + instruction::kernels().len() + tensors.iter().sum::<usize>());
