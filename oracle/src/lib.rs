@@ -1,7 +1,7 @@
 //! What is true. Rounding rules, schemes and instructions in exact arithmetic: big integers and rationals first, fast
 //! integer forms beside them that are derived on their own and held against the big ones.
 //!
-//! Knows nothing of any kernel. No `unsafe`, no SIMD, no float.
+//! Knows nothing of any kernel. No `unsafe`, no SIMD, no float decides.
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod census;
 pub mod conv2d;
 pub mod dot;
+pub mod float;
 pub mod fpm;
 pub mod instruction;
 pub mod matmul;
