@@ -109,6 +109,11 @@ impl Format {
         self.infinity() - 1
     }
 
+    /// The pattern of the positive quiet NaN without payload, which stands for all NaNs.
+    pub fn nan(self) -> u64 {
+        self.infinity() | 1 << (self.precision() - 2)
+    }
+
     /// The sign bit.
     pub fn sign(self) -> u64 {
         1 << (self.bits() - 1)

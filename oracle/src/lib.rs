@@ -8,6 +8,7 @@
 pub mod bounds;
 pub mod census;
 pub mod conv2d;
+pub mod dequantize;
 pub mod dot;
 pub mod float;
 pub mod fpm;
@@ -15,6 +16,7 @@ pub mod instruction;
 pub mod matmul;
 pub mod names;
 pub mod pair_sum;
+pub mod quantize;
 pub mod requantize;
 pub mod rounding;
 pub mod scheme;

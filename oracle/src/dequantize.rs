@@ -1,0 +1,171 @@
+//! Dequantization: a stored value `q` becomes the float `(q - zero_point) * scale`. Poison, NaN and infinities do not come in,
+//! but a format may overflow to an infinity on the way, as it does in the kernels.
+//!
+//! i8, u8, i16 and u16 by the RFC's steps to f32 are correctly rounded: with 16-bit stored values and zero points the difference
+//! has at most 17 bits, which f32 holds, so that both conversions and the subtraction are exact and only the product rounds.
+
+use crate::quantize::steps::Value;
+use crate::quantize::{Prepared, Quantization, Soft};
+use crate::scheme::Registered;
+use rug::Rational;
+
+/// A mathematical definition of dequantize.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Document and section, or repository and file.
+    pub source: &'static str,
+    /// The composition, each step with its name. Starts from the stored value.
+    pub steps: &'static [(&'static str, Step)],
+    /// The same in machine integers, derived apart; unrounded at the end.
+    fast: fn(&Prepared, i64) -> Soft,
+}
+
+/// One exact step. `v` is the value so far, `q` the stored value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// `v` rounded to the expressed type, ties to even.
+    Round,
+    /// `v - zero_point`.
+    Subtract,
+    /// `v` minus the zero point rounded to the expressed type.
+    SubtractRounded,
+    /// `v * scale`.
+    Multiply,
+    /// `v` minus the product of rounded zero point and scale, itself rounded.
+    SubtractProduct,
+}
+
+/// A definition. No policy: every result is a float.
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+impl Registered for &'static Definition {
+    fn all() -> impl Iterator<Item = Self> {
+        DEFINITIONS.iter()
+    }
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+/// The values of a scheme at one stored value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// `(q - zero_point) * scale`.
+    pub exact: Rational,
+    /// Each step's name with the exact value after it.
+    pub steps: Vec<(&'static str, Value)>,
+    /// The result, a pattern of the format.
+    pub result: u64,
+}
+
+/// Every scheme.
+pub static DEFINITIONS: &[Definition] = &[
+    Definition {
+        name: "ideal",
+        summary: "(q - zero point) * scale, exact, rounded once",
+        source: "MLIR RFC quant dialect: expressedValue = (storedValue - zeroPoint) * scale",
+        steps: &[
+            ("subtract the zero point", Step::Subtract),
+            ("multiply by the scale", Step::Multiply),
+            ("round", Step::Round),
+        ],
+        fast: |p, q| Soft::integer(q - p.q.zero_point).times(p.scale),
+    },
+    Definition {
+        name: "mlir-dcast",
+        summary: "the RFC's steps: both converted, subtracted and multiplied in the expressed type",
+        source: "MLIR RFC quant dialect, operation quant.dcast, Semantics; pass --lower-quant-ops",
+        steps: &[
+            ("the stored value converts", Step::Round),
+            ("subtract the zero point as a float", Step::SubtractRounded),
+            ("the difference rounds", Step::Round),
+            ("multiply by the scale", Step::Multiply),
+            ("the product rounds", Step::Round),
+        ],
+        fast: |p, q| {
+            let stored = Soft::integer(q).rounded(p.q.format);
+            stored.plus(p.zero_point_rounded.negated()).rounded(p.q.format).times(p.scale)
+        },
+    },
+    Definition {
+        name: "integer-difference",
+        summary: "the difference in integers, converted, multiplied in the expressed type",
+        source: "pytorch/FBGEMM include/fbgemm/QuantUtils.h Dequantize; tensorflow/tensorflow lite/kernels/internal/reference/dequantize.h",
+        steps: &[
+            ("subtract the zero point", Step::Subtract),
+            ("the difference converts", Step::Round),
+            ("multiply by the scale", Step::Multiply),
+            ("the product rounds", Step::Round),
+        ],
+        fast: |p, q| Soft::integer(q - p.q.zero_point).rounded(p.q.format).times(p.scale),
+    },
+    Definition {
+        name: "distributed",
+        summary: "q * scale - zero point * scale, every product rounded in the expressed type",
+        source: "pytorch/pytorch issue 107030",
+        steps: &[
+            ("the stored value converts", Step::Round),
+            ("multiply by the scale", Step::Multiply),
+            ("the product rounds", Step::Round),
+            ("subtract the zero point's product", Step::SubtractProduct),
+            ("the difference rounds", Step::Round),
+        ],
+        fast: |p, q| {
+            let product = |v: Soft| v.times(p.scale).rounded(p.q.format);
+            let stored = product(Soft::integer(q).rounded(p.q.format));
+            stored.plus(product(p.zero_point_rounded).negated())
+        },
+    },
+];
+
+impl Step {
+    /// The next value.
+    pub fn apply(self, v: Value, q: &Quantization) -> Value {
+        let rounded = |v: Value| match v {
+            Value::Number(v) => Value::of(q.format, q.format.nearest(&v)),
+            other => other,
+        };
+        let scale = Value::Number(q.exact_scale());
+        let zero_point = Value::Number(q.zero_point.into());
+        match self {
+            Self::Round => rounded(v),
+            Self::Subtract => v.plus(zero_point.negated()),
+            Self::SubtractRounded => v.plus(rounded(zero_point).negated()),
+            Self::Multiply => v.times(&scale),
+            Self::SubtractProduct => v.plus(rounded(rounded(zero_point).times(&scale)).negated()),
+        }
+    }
+}
+
+impl Definition {
+    /// The exact values of every step at one stored value.
+    pub fn trace(&self, q: &Quantization, stored: i64) -> Trace {
+        let mut value = Value::Number(stored.into());
+        let mut steps = Vec::with_capacity(self.steps.len());
+        for (name, step) in self.steps {
+            value = step.apply(value, q);
+            steps.push((*name, value.clone()));
+        }
+        let exact = Rational::from(stored - q.zero_point) * q.exact_scale();
+        Trace { exact, steps, result: value.pattern(q.format) }
+    }
+}
+
+impl Scheme {
+    /// The result by big rationals, a pattern of the format; NaN is [`crate::float::Format::nan`]. The parameters pass
+    /// [`Quantization::check`]. 0 is always +0: as a difference of equal floats, as a product of +0; a product of an integer
+    /// other than 0 is not below the scale, so that none underflows.
+    pub fn exact(&self, q: &Quantization, stored: i64) -> u64 {
+        self.definition.trace(q, stored).result
+    }
+
+    /// The result by machine integers, as [`Scheme::exact`].
+    pub fn expected(&self, q: &Quantization, stored: i64) -> u64 {
+        (self.definition.fast)(&Prepared::new(q), stored).rounded(q.format).pattern(q.format)
+    }
+}

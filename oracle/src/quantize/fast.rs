@@ -1,0 +1,71 @@
+//! The schemes in machine integers, written from the sources' formulas and not from the step lists.
+
+use super::soft::{Prepared, Soft, Whole};
+use super::{Stored, Stored::Poison, Stored::Unspecified};
+use crate::rounding::RoundingRule::{self, TiesAway, TiesEven};
+use crate::word::Overflow;
+
+/// A scheme at prepared parameters, with the policy for conversions that do not fit.
+pub(super) type Fast = fn(&Prepared, Overflow, Soft) -> Stored;
+
+const I16: (i64, i64) = (i16::MIN as i64, i16::MAX as i64);
+const I32: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
+
+/// `clamp(v + zero_point)`.
+fn finish(p: &Prepared, v: Whole, nan: Stored) -> Stored {
+    v.map(|v| v + i128::from(p.q.zero_point)).clamp(p.q.min, p.q.max).stored(nan)
+}
+
+pub(super) fn ideal(rule: RoundingRule, p: &Prepared, x: Soft) -> Stored {
+    x.divided_by(p.scale).plus(p.zero_point).to_integer(rule).clamp(p.q.min, p.q.max).stored(Unspecified)
+}
+
+pub(super) fn zero_point_after(rule: RoundingRule, p: &Prepared, x: Soft) -> Stored {
+    finish(p, x.divided_by(p.scale).to_integer(rule), Unspecified)
+}
+
+/// The scaled value and the sum each rounded in the format, then the conversion, then the clamp.
+pub(super) fn qcast(rule: RoundingRule, overflow: Overflow, p: &Prepared, scaled: Soft) -> Stored {
+    let sum = scaled.rounded(p.q.format).plus(p.zero_point_rounded).rounded(p.q.format);
+    let converted = sum.to_integer(rule).convert(p.q.storage, overflow);
+    converted.map_or(Poison, |v| v.clamp(p.q.min, p.q.max).stored(Poison))
+}
+
+pub(super) fn tflite(p: &Prepared, x: Soft) -> Stored {
+    finish(p, x.divided_by(p.scale).rounded(p.q.format).to_integer(TiesAway), Poison)
+}
+
+/// The bounds less the zero point are integers of 17 bits, exact in f32, so clamping at them commutes with rounding.
+pub(super) fn onnx(p: &Prepared, x: Soft) -> Stored {
+    finish(p, x.divided_by(p.scale).rounded(p.q.format).to_integer(TiesEven), Stored::Value(p.q.min))
+}
+
+fn by_reciprocal(p: &Prepared, x: Soft) -> Soft {
+    x.times(p.reciprocal).rounded(p.q.format)
+}
+
+pub(super) fn pytorch(p: &Prepared, x: Soft) -> Stored {
+    let sum = by_reciprocal(p, x).to_integer(TiesEven).soft().plus(p.zero_point_rounded).rounded(p.q.format);
+    sum.to_integer(TiesEven).clamp(p.q.min, p.q.max).stored(Poison)
+}
+
+pub(super) fn pytorch_legacy(p: &Prepared, x: Soft) -> Stored {
+    let sum = by_reciprocal(p, x).plus(p.zero_point_rounded).rounded(p.q.format);
+    sum.to_integer(TiesEven).clamp(p.q.min, p.q.max).stored(Poison)
+}
+
+/// Within 9 bits of the magic bias the spacing of f32 is 1, so that the sum rounds ties to even as an integer does, the bias
+/// being even; the clamp commutes with it as in [`onnx`].
+pub(super) fn xnnpack(p: &Prepared, x: Soft) -> Stored {
+    finish(p, by_reciprocal(p, x).to_integer(TiesEven), Stored::Value(p.q.min))
+}
+
+pub(super) fn neon_fcvtns(p: &Prepared, x: Soft) -> Stored {
+    let lane = match by_reciprocal(p, x).to_integer(TiesEven) {
+        Whole::Nan => Whole::Number(0),
+        number => number,
+    };
+    let narrow = lane.clamp(I32.0, I32.1).clamp(I16.0, I16.1);
+    let sum = narrow.map(|v| v + i128::from(p.q.zero_point)).clamp(I16.0, I16.1);
+    sum.clamp(p.q.min, p.q.max).stored(Unspecified)
+}

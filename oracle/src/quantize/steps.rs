@@ -1,0 +1,195 @@
+//! The vocabulary of quantize schemes: exact, named steps on rationals. Each takes the exact value so far to the next; a
+//! rounding is a step of its own, so that a trace shows every value before and after it.
+
+use super::{Quantization, Stored};
+use crate::float::{Float, Format};
+use crate::rounding::RoundingRule;
+use crate::word::Overflow;
+use rug::{Integer, Rational};
+
+/// A value on its way. The sign of zero is dropped: no step behind looks at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number.
+    Number(Rational),
+    /// An infinity.
+    Infinite {
+        /// Its sign.
+        negative: bool,
+    },
+    /// Not a number.
+    Nan,
+}
+
+impl Value {
+    pub(crate) fn of(format: Format, bits: u64) -> Self {
+        match format.decode(bits) {
+            Float::Nan => Self::Nan,
+            Float::Infinite { negative } => Self::Infinite { negative },
+            Float::Finite { value, .. } => Self::Number(value),
+        }
+    }
+
+    /// The pattern of a value of the format; 0 is +0.
+    pub(crate) fn pattern(&self, format: Format) -> u64 {
+        match self {
+            Self::Number(v) => format.nearest(v),
+            Self::Infinite { negative } => format.infinity() | if *negative { format.sign() } else { 0 },
+            Self::Nan => format.nan(),
+        }
+    }
+
+    pub(crate) fn negated(self) -> Self {
+        match self {
+            Self::Number(v) => Self::Number(-v),
+            Self::Infinite { negative } => Self::Infinite { negative: !negative },
+            Self::Nan => Self::Nan,
+        }
+    }
+
+    pub(crate) fn plus(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => Self::Number(a + b),
+            (Self::Infinite { negative: a }, Self::Infinite { negative: b }) if a != b => Self::Nan,
+            (Self::Nan, _) | (_, Self::Nan) => Self::Nan,
+            (infinite @ Self::Infinite { .. }, _) | (_, infinite) => infinite,
+        }
+    }
+
+    pub(crate) fn times(self, other: &Self) -> Self {
+        let negative = |v: &Self| match v {
+            Self::Number(v) => *v < 0,
+            Self::Infinite { negative } => *negative,
+            Self::Nan => false,
+        };
+        let zero = |v: &Self| matches!(v, Self::Number(v) if *v == 0);
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => Self::Number(a * b),
+            (a, b) if a == Self::Nan || *b == Self::Nan || zero(&a) || zero(b) => Self::Nan,
+            (a, b) => Self::Infinite { negative: negative(&a) != negative(b) },
+        }
+    }
+
+    fn map(self, f: impl FnOnce(Rational) -> Rational) -> Self {
+        match self {
+            Self::Number(v) => Self::Number(f(v)),
+            other => other,
+        }
+    }
+
+    fn clamp(self, min: Rational, max: Rational) -> Self {
+        match self {
+            Self::Number(v) => Self::Number(v.clamp(&min, &max)),
+            Self::Infinite { negative } => Self::Number(if negative { min } else { max }),
+            Self::Nan => Self::Nan,
+        }
+    }
+}
+
+/// What is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Addend {
+    /// The zero point.
+    ZeroPoint,
+    /// The zero point rounded to the expressed type.
+    ZeroPointRounded,
+    /// A constant.
+    Constant(i64),
+}
+
+/// What becomes of NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Nan {
+    /// No value: its conversion to an integer is undefined.
+    Poison,
+    /// 0.
+    Zero,
+    /// The least value that the clamp behind leaves alone.
+    Lowest,
+}
+
+/// One exact step. `v` is the value so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// `v / scale`.
+    Divide,
+    /// `v * r`, `r` being `1 / scale` rounded to the expressed type.
+    MultiplyByReciprocal,
+    /// `v + a`.
+    Add(Addend),
+    /// `v` rounded to the expressed type, ties to even.
+    RoundToFormat,
+    /// `v` rounded to an integer. Infinities stay.
+    RoundToInteger(RoundingRule),
+    /// `v` rounded to an integer of the storage type. What is outside it, infinities and NaN are poison; under the policy
+    /// `saturate` the nearest integer, and 0 for NaN; under `wrap` the low bits, and poison for infinities and NaN.
+    Convert(RoundingRule),
+    /// A policy for NaN.
+    Nan(Nan),
+    /// `v` clamped to the signed word of that many bits.
+    Saturate(u32),
+    /// `v` clamped to `min - zero_point ..= max - zero_point`, both rounded to the expressed type.
+    ClampBeforeZeroPoint,
+    /// `v` clamped to `min..=max`.
+    Clamp,
+}
+
+/// The bounds that [`Step::ClampBeforeZeroPoint`] uses, as patterns.
+pub(crate) fn bounds_before_zero_point(q: &Quantization) -> [u64; 2] {
+    [q.min, q.max].map(|bound| q.format.nearest(&Rational::from(bound - q.zero_point)))
+}
+
+/// The reciprocal that [`Step::MultiplyByReciprocal`] uses, as a pattern.
+pub fn reciprocal(q: &Quantization) -> u64 {
+    q.format.nearest(&q.exact_scale().recip())
+}
+
+impl Step {
+    /// The next value, or the result where this step ends the scheme without one.
+    pub fn apply(self, v: Value, overflow: Overflow, q: &Quantization) -> Result<Value, Stored> {
+        let zero_point = Rational::from(q.zero_point);
+        Ok(match self {
+            Self::Divide => v.times(&Value::Number(q.exact_scale().recip())),
+            Self::MultiplyByReciprocal => v.times(&Value::of(q.format, reciprocal(q))),
+            Self::Add(Addend::ZeroPoint) => v.plus(Value::Number(zero_point)),
+            Self::Add(Addend::ZeroPointRounded) => v.plus(Value::of(q.format, q.format.nearest(&zero_point))),
+            Self::Add(Addend::Constant(c)) => v.plus(Value::Number(c.into())),
+            Self::RoundToFormat => match v {
+                Value::Number(v) => Value::of(q.format, q.format.nearest(&v)),
+                other => other,
+            },
+            Self::RoundToInteger(rule) => v.map(|v| rule.round(&v).into()),
+            Self::Convert(rule) => convert(v.map(|v| rule.round(&v).into()), overflow, q)?,
+            Self::Nan(policy) if v == Value::Nan => match policy {
+                Nan::Poison => return Err(Stored::Poison),
+                Nan::Zero => Value::Number(Rational::new()),
+                Nan::Lowest => Value::of(q.format, bounds_before_zero_point(q)[0]),
+            },
+            Self::Nan(_) => v,
+            Self::Saturate(bits) => {
+                let half = Rational::from(1) << (bits - 1);
+                v.clamp(-half.clone(), half - 1)
+            }
+            Self::ClampBeforeZeroPoint => match bounds_before_zero_point(q).map(|b| Value::of(q.format, b)) {
+                [Value::Number(min), Value::Number(max)] => v.clamp(min, max),
+                _ => return Err(Stored::Unspecified),
+            },
+            Self::Clamp => v.clamp(q.min.into(), q.max.into()),
+        })
+    }
+}
+
+/// What an integer, infinity or NaN becomes in the storage type.
+fn convert(v: Value, overflow: Overflow, q: &Quantization) -> Result<Value, Stored> {
+    let (min, max) = (Rational::from(q.storage.min()), Rational::from(q.storage.max()));
+    match (overflow, v) {
+        (_, Value::Number(v)) if v >= min && v <= max => Ok(Value::Number(v)),
+        (Overflow::Saturate, Value::Nan) => Ok(Value::Number(Rational::new())),
+        (Overflow::Saturate, v) => Ok(v.clamp(min, max)),
+        (Overflow::Wrap, Value::Number(v)) => {
+            let low = Integer::from(v.numer().keep_bits_ref(q.storage.bits));
+            Ok(Value::Number(q.storage.wrap(low.to_i64().expect("at most 32 bits")).into()))
+        }
+        _ => Err(Stored::Poison),
+    }
+}

@@ -1,0 +1,178 @@
+//! Invariant 2 for quantize and dequantize: big rationals and machine integers are two ways to one answer. Every pattern of 16
+//! bits for many types, directed and random ones at 32 and 64 bits.
+
+use proptest::prelude::*;
+use rug::Rational;
+use tiebreak_oracle::dequantize;
+use tiebreak_oracle::float::Format;
+use tiebreak_oracle::quantize::{BadQuantization, Quantization, Scheme, Storage, Stored};
+
+fn check(scheme: &Scheme, q: &Quantization, bits: u64) {
+    assert_eq!(scheme.expected(q, bits), scheme.exact(q, bits), "{} at {bits:#x} {q:?}", scheme.label());
+}
+
+fn quantization(format: Format, scale: &str, zero_point: i64, storage: &str) -> Quantization {
+    let scale = format.from_decimal(scale).unwrap();
+    let q = Quantization::whole(format, scale, zero_point, Storage::parse(storage).unwrap());
+    q.check().unwrap();
+    q
+}
+
+fn bounded(q: Quantization, min: i64, max: i64) -> Quantization {
+    let q = Quantization { min, max, ..q };
+    q.check().unwrap();
+    q
+}
+
+fn scheme(label: &str) -> Scheme {
+    Scheme::parse(label).unwrap()
+}
+
+/// Odd scales, zero points that the format cannot hold or that overflow in it, reciprocals that overflow.
+fn types(format: Format) -> [Quantization; 6] {
+    [
+        bounded(quantization(format, "0.3", 1, "i8"), -8, 7),
+        quantization(format, "1.0", 0, "i1"),
+        quantization(format, "7.7", 3001, "i16"),
+        quantization(format, "0.00001", -2_147_483_648, "i32"),
+        Quantization { scale: 1, ..quantization(format, "1.0", 255, "u8") },
+        quantization(format, "60000", 3, "u4"),
+    ]
+}
+
+#[test]
+fn the_main_schemes_agree_on_every_16_bit_pattern() {
+    for (i, q) in [Format::F16, Format::Bf16].into_iter().flat_map(types).enumerate() {
+        let odd = ["zero-point-after-nearest-away", "reciprocal-toward-zero:wrap", "toward-negative"][i % 3];
+        for scheme in ["nearest-even", "mlir-qcast", odd].map(scheme) {
+            (0..=0xFFFF).for_each(|bits| check(&scheme, &q, bits));
+        }
+    }
+}
+
+#[test]
+fn every_scheme_agrees_on_16_bit_patterns() {
+    for q in [Format::F16, Format::Bf16].into_iter().flat_map(types) {
+        for (i, scheme) in Scheme::every().enumerate() {
+            (i as u64..=0xFFFF).step_by(331).for_each(|bits| check(&scheme, &q, bits));
+        }
+    }
+}
+
+/// Patterns around the boundary under the stored value `k`, whatever the scheme.
+fn near(q: &Quantization, k: i64, eighths: i64, off: i64) -> u64 {
+    let x = (Rational::from((8 * (k - q.zero_point) - 4 + eighths, 8))) * q.exact_scale();
+    let key = q.format.key(q.format.nearest(&x)).unwrap() + off;
+    let most = q.format.infinity() as i64;
+    q.format.from_key(key.clamp(-most - 1, most))
+}
+
+fn any_quantization() -> impl Strategy<Value = Quantization> {
+    let format = prop::sample::select(Format::ALL.to_vec());
+    (format, any::<u64>(), any::<bool>(), any::<i64>(), 1u32..=32, any::<bool>(), any::<[u32; 2]>()).prop_map(
+        |(format, scale, usual, zero_point, bits, signed, bounds)| {
+            let storage = Storage { bits, signed };
+            let around_one =
+                format.nearest(&Rational::from(1)) + (scale % 7 << (format.precision() - 1)) + (scale >> 12) % 1021;
+            let scale = if usual { around_one } else { 1 + scale % (format.infinity() - 1) };
+            let zero_point = storage.wrap(zero_point >> (zero_point & 31));
+            let mut bounds = bounds.map(|b| storage.wrap((b >> (b & 7)).into()));
+            bounds.sort();
+            Quantization { format, scale, zero_point, storage, min: bounds[0], max: bounds[1] }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn every_scheme_agrees_on_any_type(
+        q in any_quantization(), bits in any::<u64>(), k in any::<i64>(), eighths in 0i64..8, off in -2i64..=2,
+    ) {
+        prop_assert_eq!(q.check(), Ok(()));
+        let near = near(&q, q.min + k.rem_euclid(q.max - q.min + 1), eighths, off);
+        for scheme in Scheme::every() {
+            check(&scheme, &q, bits);
+            check(&scheme, &q, near);
+        }
+    }
+
+    #[test]
+    fn dequantize_agrees_on_any_type(q in any_quantization(), k in any::<i64>()) {
+        for stored in [k, q.zero_point + (k & 3) - 1].map(|k| q.storage.wrap(k)) {
+            for scheme in dequantize::Scheme::every() {
+                prop_assert_eq!(scheme.expected(&q, stored), scheme.exact(&q, stored), "{} {} {:?}", scheme.label(), stored, q);
+            }
+        }
+    }
+
+    #[test]
+    fn f32_quotients_are_the_hardwares(x in any::<f32>(), scale in 1e-30f32..1e30) {
+        // By native f32 arithmetic: what the source of the scheme computes.
+        let q = Quantization::whole(Format::F32, scale.to_bits().into(), 3, Storage { bits: 8, signed: true });
+        let tflite = ((x / scale).round() as f64 + 3.0).clamp(-128.0, 127.0) as i64;
+        prop_assume!(!x.is_nan());
+        prop_assert_eq!(scheme("tflite").exact(&q, x.to_bits().into()), Stored::Value(tflite));
+        let sum = x / scale + 3.0;
+        let qcast = if sum > -129.0 && sum < 128.0 { Stored::Value(sum as i64) } else { Stored::Poison };
+        prop_assert_eq!(scheme("mlir-qcast").exact(&q, x.to_bits().into()), qcast);
+    }
+}
+
+#[test]
+fn known_values_of_each_scheme() {
+    let f32 = |x: f32| u64::from(x.to_bits());
+    let q = quantization(Format::F32, "0.1", 0, "i8");
+    assert_eq!(scheme("mlir-qcast").exact(&q, f32(12.8)), Stored::Poison);
+    assert_eq!(scheme("mlir-qcast:saturate").exact(&q, f32(12.8)), Stored::Value(127));
+    assert_eq!(scheme("mlir-qcast:wrap").exact(&q, f32(12.8)), Stored::Value(-128));
+    // FBGEMM's own example of a product that is not the quotient.
+    let q = Quantization { scale: f32(0.002_148_548_6), ..quantization(Format::F32, "1", 0, "u8") };
+    assert_eq!(scheme("pytorch").exact(&q, f32(0.273_939_937)), Stored::Value(128));
+    assert_eq!(scheme("tflite").exact(&q, f32(0.273_939_937)), Stored::Value(127));
+    // pytorch issue 175620: the zero point added in f32 before the rounding.
+    let q = quantization(Format::F32, "1", 63, "i8");
+    assert_eq!(scheme("pytorch-legacy").exact(&q, f32(63.500_003_8)), Stored::Value(126));
+    assert_eq!(scheme("pytorch").exact(&q, f32(63.500_003_8)), Stored::Value(127));
+}
+
+#[test]
+fn nan_and_infinities_follow_each_policy() {
+    let q = quantization(Format::F32, "0.5", 5, "i8");
+    let specials = [0x7F80_0000, 0xFF80_0000, 0x7FC0_0000];
+    let value = Stored::Value;
+    for (label, expected) in [
+        ("nearest-even", [value(127), value(-128), Stored::Unspecified]),
+        ("mlir-qcast", [Stored::Poison; 3]),
+        ("mlir-qcast:saturate", [value(127), value(-128), value(0)]),
+        ("mlir-qcast:wrap", [Stored::Poison; 3]),
+        ("tflite", [value(127), value(-128), Stored::Poison]),
+        ("onnx", [value(127), value(-128), value(-128)]),
+        ("pytorch", [value(127), value(-128), Stored::Poison]),
+        ("xnnpack", [value(127), value(-128), value(-128)]),
+        ("neon-fcvtns", [value(127), value(-128), value(5)]),
+    ] {
+        assert_eq!(specials.map(|bits| scheme(label).exact(&q, bits)), expected, "{label}");
+        assert_eq!(specials.map(|bits| scheme(label).expected(&q, bits)), expected, "{label}");
+    }
+}
+
+#[test]
+fn parameters_that_cannot_be_are_told() {
+    let good = quantization(Format::F32, "0.5", 5, "i8");
+    for scale in [0, 0x8000_0001, 0x7F80_0000, 0x7FC0_0000, 1 << 40] {
+        assert_eq!(Quantization { scale, ..good }.check(), Err(BadQuantization::Scale(scale)));
+    }
+    assert_eq!(Quantization { zero_point: 1 << 32, ..good }.check(), Err(BadQuantization::ZeroPoint(1 << 32)));
+    assert!(matches!(Quantization { min: -129, ..good }.check(), Err(BadQuantization::Bounds { .. })));
+    assert!(matches!(Quantization { min: 3, max: 2, ..good }.check(), Err(BadQuantization::Bounds { .. })));
+    for name in ["i0", "i33", "u", "8", "i08", "i+8", "s8", "", "i99999999999"] {
+        assert!(Storage::parse(name).is_err(), "{name}");
+    }
+    for name in ["i1", "u1", "i8", "u32"] {
+        assert_eq!(Storage::parse(name).unwrap().name(), name);
+    }
+    assert_eq!(Storage::parse("i8").unwrap().wrap(300), 44);
+    assert_eq!(Storage::parse("u4").unwrap().wrap(-1), 15);
+}
