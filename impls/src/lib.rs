@@ -8,6 +8,7 @@ pub mod dequantize;
 pub mod dot;
 pub mod element;
 pub mod execute;
+pub(crate) mod expressed;
 pub mod fpm;
 pub mod instruction;
 pub mod kernel;

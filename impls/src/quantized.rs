@@ -63,6 +63,12 @@ impl Storage {
         if self.signed { -(1 << (self.bits - 1))..=(1 << (self.bits - 1)) - 1 } else { 0..=(1 << self.bits) - 1 }
     }
 
+    /// The value whose low bits are those of `value`.
+    pub const fn low_bits(self, value: i64) -> i64 {
+        let above = 64 - self.bits;
+        if self.signed { value << above >> above } else { ((value << above) as u64 >> above) as i64 }
+    }
+
     /// `i8`, `u4`, ...
     pub fn name(self) -> String {
         format!("{}{}", if self.signed { 'i' } else { 'u' }, self.bits)

@@ -1,6 +1,9 @@
 //! Dequantization: stored integers to expressed (floating-point) values, as shipped systems compute it, one file a system.
 
+mod mlir;
 mod onnx;
+#[cfg(test)]
+mod tests;
 
 use crate::contract::{Contract, Promise};
 use crate::kernel;
@@ -23,7 +26,7 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[onnx::LINEAR];
+static KERNELS: &[Kernel] = &[mlir::DCAST, onnx::LINEAR];
 
 /// A kernel of one form, the same on every target.
 const fn scalar(

@@ -1,6 +1,11 @@
 //! Quantization: expressed (floating-point) values to stored integers, as shipped systems compute it, one file a system.
 
+pub(crate) mod conversion;
+pub(crate) mod mlir;
+pub(crate) mod mlir_loops;
 mod onnx;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use crate::contract::{Contract, Promise};
 use crate::kernel;
@@ -63,7 +68,7 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[onnx::LINEAR];
+static KERNELS: &[Kernel] = &[mlir::QCAST, mlir::QCAST_VECTOR, mlir::QCAST_ARM, onnx::LINEAR];
 
 /// A kernel of one form, the same on every target.
 const fn scalar(

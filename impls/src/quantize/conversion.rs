@@ -1,0 +1,179 @@
+//! `arith.fptosi` and `arith.fptoui`, as processors carry them out: truncation towards zero where the result fits. Where it does not,
+//! LLVM calls the result poison, and each target gives what its instructions give.
+//!
+//! The sequences are those that llc 22 emits for the baselines of x86-64 and aarch64. A type of another width than 8, 16 or 32
+//! is converted as the next wider one, and its low bits are kept; only u32 is wider than the instruction, and goes through
+//! 64 bits on x86. Values are doubles, which every expressed type converts to exactly.
+
+use crate::quantized::Storage;
+
+/// Converts to a stored value.
+pub(crate) type Convert = fn(f64, Storage) -> i64;
+
+/// `cvttss2si` or `cvttsd2si`, to 32 bits: what does not fit, and NaN, give the least integer.
+#[inline(always)]
+pub(crate) fn cvtt32(x: f64) -> i32 {
+    if x > -2_147_483_649.0 && x < 2_147_483_648.0 { x as i32 } else { i32::MIN }
+}
+
+/// The same to 64 bits.
+#[inline(always)]
+fn cvtt64(x: f64) -> i64 {
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&x) { x as i64 } else { i64::MIN }
+}
+
+/// One value on x86.
+#[inline(always)]
+pub(crate) fn x86(x: f64, storage: Storage) -> i64 {
+    match storage {
+        Storage { bits: 32, signed: false } => storage.low_bits(cvtt64(x)),
+        _ => storage.low_bits(cvtt32(x).into()),
+    }
+}
+
+/// One of a vector of f32 on x86 with SSE2 (`double`: of f64): `cvttps2dq` or `cvttpd2dq`, then packs, which saturate, or
+/// shuffles, which do not.
+#[inline(always)]
+pub(crate) fn x86_vector(x: f64, storage: Storage, double: bool) -> i64 {
+    let converted = cvtt32(x);
+    let saturated = |word: i16| i64::from(word.clamp(-128, 127));
+    match (storage.bits, storage.signed) {
+        // packssdw, packsswb; for f64 pshuflw, packsswb.
+        (8, true) if double => saturated(converted as i16),
+        (8, true) => converted.clamp(-128, 127).into(),
+        // packuswb twice: both halves of the word saturate, and are then taken for one signed half.
+        (8, false) => {
+            let byte = |half: i16| half.clamp(0, 255);
+            let pair = byte(converted as i16) | byte((converted >> 16) as i16) << 8;
+            byte(pair).into()
+        }
+        // packssdw.
+        (16, true) if !double => converted.clamp(-32768, 32767).into(),
+        // What lies above 2^31 comes from a second conversion, of x - 2^31, wherever the first is negative.
+        (32, false) => {
+            let above = cvtt32(x - 2_147_483_648.0) & converted >> 31;
+            storage.low_bits((converted | above).into())
+        }
+        _ => storage.low_bits(converted.into()),
+    }
+}
+
+/// One value on aarch64: `fcvtzs` to 32 bits saturates, and gives 0 for NaN; `fcvtzu` for u32.
+#[inline(always)]
+pub(crate) fn aarch64(x: f64, storage: Storage) -> i64 {
+    match storage {
+        Storage { bits: 32, signed: false } => (x as u32).into(),
+        _ => storage.low_bits((x as i32).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALUES: [f64; 22] = [
+        0.0,
+        -0.9,
+        1.9,
+        -1.0,
+        127.0,
+        128.0,
+        -129.0,
+        300.0,
+        38.1,
+        -70000.0,
+        98304.0,
+        8_388_607.0,
+        8_388_608.0,
+        2_147_483_647.0,
+        2_147_483_648.0,
+        -2_147_483_648.0,
+        -2_147_483_649.0,
+        4_294_967_295.0,
+        1e12,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+
+    /// The models against the instructions of this machine.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn x86_models_are_the_instructions() {
+        use std::arch::x86_64::*;
+        for x in VALUES.into_iter().flat_map(|x| [x, -x, f64::from(x as f32)]) {
+            // SAFETY: SSE2 is part of the x86-64 baseline.
+            let (to32, to64, narrow, vector, packed) = unsafe {
+                let (one, narrow) = (_mm_set_sd(x), _mm_set_ss(x as f32));
+                let vector = _mm_cvttps_epi32(narrow);
+                let bytes = [
+                    _mm_packs_epi16(_mm_packs_epi32(vector, vector), vector),
+                    _mm_packus_epi16(_mm_packus_epi16(vector, vector), vector),
+                    _mm_packs_epi32(vector, vector),
+                ];
+                let bytes = bytes.map(|bytes| _mm_cvtsi128_si32(bytes));
+                (_mm_cvttsd_si32(one), _mm_cvttsd_si64(one), _mm_cvttss_si32(narrow), _mm_cvtsi128_si32(vector), bytes)
+            };
+            assert_eq!((cvtt32(x), cvtt64(x)), (to32, to64), "{x}");
+            let x = f64::from(x as f32);
+            assert_eq!((cvtt32(x), cvtt32(x)), (narrow, vector), "{x}");
+            let [i8s, u8s, i16s] = packed;
+            let ours = |bits, signed| x86_vector(x, Storage { bits, signed }, false);
+            assert_eq!(ours(8, true), i64::from(i8s as i8), "{x}");
+            assert_eq!(ours(8, false), i64::from(u8s as u8), "{x}");
+            assert_eq!(ours(16, true), i64::from(i16s as i16), "{x}");
+        }
+    }
+
+    /// The model against the instructions of this machine.
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn aarch64_models_are_the_instructions() {
+        use std::arch::asm;
+        for x in VALUES.into_iter().flat_map(|x| [x, -x]) {
+            let (signed, unsigned): (u32, u32);
+            // SAFETY: the instructions read and write registers only.
+            unsafe {
+                asm!("fcvtzs {0:w}, {2:d}", "fcvtzu {1:w}, {2:d}", lateout(reg) signed, out(reg) unsigned, in(vreg) x);
+            }
+            assert_eq!(aarch64(x, Storage { bits: 32, signed: true }), i64::from(signed as i32), "{x}");
+            assert_eq!(aarch64(x, Storage { bits: 32, signed: false }), i64::from(unsigned), "{x}");
+        }
+    }
+
+    /// Where the truncated value fits, all targets agree on it.
+    #[test]
+    fn what_fits_is_truncated_everywhere() {
+        for bits in 1..=32 {
+            for signed in [true, false] {
+                let storage = Storage { bits, signed };
+                let fitting = VALUES.into_iter().flat_map(|x| [x, -x, x / 3.0]).filter(|x| {
+                    !x.is_nan()
+                        && x.trunc() >= *storage.range().start() as f64
+                        && x.trunc() <= *storage.range().end() as f64
+                });
+                for x in fitting {
+                    let all = [
+                        x86(x, storage),
+                        x86_vector(x, storage, false),
+                        x86_vector(x, storage, true),
+                        aarch64(x, storage),
+                    ];
+                    assert_eq!(all, [x.trunc() as i64; 4], "{x} to {}", storage.name());
+                }
+            }
+        }
+    }
+
+    /// The examples of what targets make of poison.
+    #[test]
+    fn what_does_not_fit_differs_by_target() {
+        let i8 = Storage { bits: 8, signed: true };
+        let all = |x| [x86(x, i8), x86_vector(x, i8, false), aarch64(x, i8)];
+        assert_eq!(all(128.0), [-128, 127, -128]);
+        assert_eq!(all(f64::INFINITY), [0, -128, -1]);
+        assert_eq!(all(f64::NEG_INFINITY), [0, -128, 0]);
+        assert_eq!(all(f64::NAN), [0, -128, 0]);
+        assert_eq!(x86_vector(8_388_608.0, Storage { bits: 8, signed: false }, false), 0);
+    }
+}

@@ -1,0 +1,102 @@
+//! MLIR `quant.qcast`, as `--lower-quant-ops` lowers it: divide, add the zero point, convert, clamp, all but the last in the expressed type.
+//!
+//! The RFC's steps leave the conversion's rounding open; `arith.fptosi` truncates. The clamp comes behind it and is
+//! emitted only where the bounds are narrower than the storage type, so a value outside the storage type is poison, of which the
+//! scheme promises nothing and each kernel gives what its target's instructions give. The scale is a double rounded to the
+//! expressed type; the zero point is a constant of the storage type, converted. Its addition is skipped for a zero point of 0 per
+//! layer and kept per channel, where it turns -0 into 0, which converts to the same.
+//!
+//! Source: MLIR RFC "Improvements in the 'quant' dialect", `quant.qcast` and `--lower-quant-ops`; llvm/llvm-project
+//! `mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp`; assembly of llc 22.
+
+use super::conversion::{self, Convert};
+use super::mlir_loops::{Row, rows};
+use super::{Domain, Kernel, scalar};
+use crate::contract::{Overflow, Promise};
+use crate::expressed::{Real, with_real};
+use crate::quantized::{Container, Expressed, Granularity, Params, Quantized};
+
+const SOURCE: &str = "MLIR RFC quant dialect, --lower-quant-ops; mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp";
+const PROMISE: Promise = Promise { scheme: "mlir-qcast", overflow: Overflow::OutOfDomain };
+
+/// Everything that the lowering takes but sub-channel types.
+pub(crate) const DOMAIN: Domain = Domain {
+    expressed: &Expressed::ALL,
+    storage: &[],
+    bounds: true,
+    per_channel: true,
+    containers: &[Container::Scalar, Container::Ranked, Container::Unranked],
+    compiled: false,
+};
+
+/// As x86 converts one value.
+pub(super) const QCAST: Kernel = scalar(
+    "mlir-qcast",
+    "quant.qcast lowered; converted as x86 converts one value: cvttss2si, then the low bits",
+    PROMISE,
+    DOMAIN,
+    SOURCE,
+    |params, x, out| qcast(params, x, out, [conversion::x86; 2]),
+);
+
+/// As x86 converts vectors, with the elements behind the last whole one converted singly.
+pub(super) const QCAST_VECTOR: Kernel = scalar(
+    "mlir-qcast-vector",
+    "quant.qcast lowered; converted as x86 converts vectors: cvttps2dq, then packs; tails as mlir-qcast",
+    PROMISE,
+    Domain { containers: &[Container::Ranked, Container::Unranked], ..DOMAIN },
+    SOURCE,
+    |params, x, out| {
+        let body: Convert = match params.quantized.expressed {
+            Expressed::F64 => |x, storage| conversion::x86_vector(x, storage, true),
+            _ => |x, storage| conversion::x86_vector(x, storage, false),
+        };
+        qcast(params, x, out, [body, conversion::x86]);
+    },
+);
+
+/// As aarch64 converts.
+pub(super) const QCAST_ARM: Kernel = scalar(
+    "mlir-qcast-arm",
+    "quant.qcast lowered; converted as aarch64 does: fcvtzs to 32 bits, which saturates, then the low bits",
+    PROMISE,
+    DOMAIN,
+    SOURCE,
+    |params, x, out| qcast(params, x, out, [conversion::aarch64; 2]),
+);
+
+/// `convert`: in whole vectors of a row, and behind them.
+fn qcast(params: &Params, x: &[i32], out: &mut [i32], convert: [Convert; 2]) {
+    with_real!(params.quantized.expressed, lowered::<_>(params, x, out, convert));
+}
+
+fn lowered<T: Real>(params: &Params, x: &[i32], out: &mut [i32], [body, tail]: [Convert; 2]) {
+    // A register of 128 bits; f16 and bf16 are f32 in registers.
+    let lanes = 4 / T::WORDS;
+    let constants = constants::<T>(&params.quantized);
+    rows(params, |row| {
+        let vectors = row.elements.len() - row.elements.len() % lanes;
+        let Row { elements, .. } = &row;
+        let x = &x[elements.start * T::WORDS..elements.end * T::WORDS];
+        for (place, (x, out)) in x.chunks_exact(T::WORDS).zip(&mut out[elements.clone()]).enumerate() {
+            let (scale, zero_point) = constants[row.scale(place)];
+            let convert = if place < vectors { body } else { tail };
+            *out = steps(T::load(x), scale, zero_point, &params.quantized, convert);
+        }
+    });
+}
+
+/// Scales and zero points in the expressed type; no zero point where its addition is not emitted.
+pub(crate) fn constants<T: Real>(quantized: &Quantized) -> Vec<(T, Option<T>)> {
+    let kept = |zero_point: i64| quantized.granularity != Granularity::Layer || zero_point != 0;
+    let zero_points = quantized.zero_points.iter().map(|z| kept(*z).then(|| T::integer(*z)));
+    quantized.scales.iter().zip(zero_points).map(|(scale, zero_point)| (T::nearest(scale.0), zero_point)).collect()
+}
+
+#[inline(always)]
+fn steps<T: Real>(x: T, scale: T, zero_point: Option<T>, quantized: &Quantized, convert: Convert) -> i32 {
+    let scaled = x.divided_by(scale);
+    let stored = zero_point.map_or(scaled, |zero_point| scaled.plus(zero_point));
+    // Bounds as wide as the type leave every value of it alone, so that it makes no difference that no clamp is emitted there.
+    convert(stored.double(), quantized.storage).max(quantized.min).min(quantized.max) as i32
+}

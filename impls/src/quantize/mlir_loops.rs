@@ -1,0 +1,156 @@
+//! The loops around the steps of `quant.qcast` and `quant.dcast`, in the cases that the lowering tells apart.
+//!
+//! - Case 1, per layer, scalar or ranked: elementwise, in the tensor's own dimensions.
+//! - Case 2, per layer, unranked: reshaped to one dimension.
+//! - Case 3, per channel, ranked: `linalg.generic`, scales indexed by the axis.
+//! - Case 4, per channel, unranked: reshaped to three dimensions, the product of those left of the axis, the number of scales, the
+//!   product of those right of it; scales indexed by the middle one.
+//! - Sub-channel, ranked, since the RFC: as case 3, indexed by each dimension divided by its block's size.
+//!
+//! Source: MLIR RFC "Improvements in the 'quant' dialect", pass `--lower-quant-ops`; llvm/llvm-project
+//! `mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp`.
+
+use crate::quantized::{Container, Granularity, Params};
+use std::ops::Range;
+
+/// The elements of one innermost loop, with the scale that each has; one scale stands for all.
+pub(crate) struct Row<'a> {
+    /// Elements, as they lie in memory.
+    pub(crate) elements: Range<usize>,
+    scales: &'a [usize],
+}
+
+impl Row<'_> {
+    /// Which scale and zero point the element at `place` of this row has.
+    #[inline(always)]
+    pub(crate) fn scale(&self, place: usize) -> usize {
+        if let [scale] = self.scales { *scale } else { self.scales[place] }
+    }
+}
+
+/// Calls `row` for every innermost loop, in order.
+pub(crate) fn rows(params: &Params, row: impl FnMut(Row)) {
+    let Params { quantized, container, shape } = params;
+    match (&quantized.granularity, container) {
+        (Granularity::Layer, Container::Scalar) => scalars(shape, row),
+        (Granularity::Layer, Container::Ranked) => elementwise(shape, row),
+        (Granularity::Layer, Container::Unranked) => flat(shape, row),
+        (Granularity::Channel { axis }, Container::Unranked) => {
+            around_axis(&shape[..*axis], quantized.scales.len(), &shape[axis + 1..], row);
+        }
+        (Granularity::Channel { axis }, _) => generic(shape, |indices| indices[*axis], row),
+        (Granularity::Blocks { sizes }, _) => generic(shape, |indices| block(sizes, shape, indices), row),
+    }
+}
+
+/// Case 1 without a tensor: one call an element.
+fn scalars(shape: &[usize], mut row: impl FnMut(Row)) {
+    (0..shape.iter().product()).for_each(|i| row(Row { elements: i..i + 1, scales: &[0] }));
+}
+
+/// Case 1: nested loops over splats.
+fn elementwise(shape: &[usize], mut row: impl FnMut(Row)) {
+    let Some((inner, outer)) = shape.split_last() else { return };
+    for start in (0..outer.iter().product()).map(|r: usize| r * inner) {
+        row(Row { elements: start..start + inner, scales: &[0] });
+    }
+}
+
+/// Case 2.
+fn flat(shape: &[usize], mut row: impl FnMut(Row)) {
+    row(Row { elements: 0..shape.iter().product(), scales: &[0] });
+}
+
+/// Case 4: a tensor of `? x channels x ?`.
+fn around_axis(left: &[usize], channels: usize, right: &[usize], mut row: impl FnMut(Row)) {
+    let (left, right): (usize, usize) = (left.iter().product(), right.iter().product());
+    for i in 0..left {
+        for channel in 0..channels {
+            let start = (i * channels + channel) * right;
+            row(Row { elements: start..start + right, scales: &[channel] });
+        }
+    }
+}
+
+/// Case 3: one loop a dimension; `scale` is the map of the scales' operand.
+fn generic(shape: &[usize], scale: impl Fn(&[usize]) -> usize, mut row: impl FnMut(Row)) {
+    let Some((inner, outer)) = shape.split_last() else { return };
+    let (mut indices, mut scales) = (vec![0; shape.len()], vec![0; *inner]);
+    for start in (0..outer.iter().product()).map(|r: usize| r * inner) {
+        for (last, at) in scales.iter_mut().enumerate() {
+            indices[outer.len()] = last;
+            *at = scale(&indices);
+        }
+        row(Row { elements: start..start + inner, scales: &scales });
+        for (index, size) in indices.iter_mut().zip(outer).rev() {
+            *index = (*index + 1) % size;
+            if *index != 0 {
+                break;
+            }
+        }
+    }
+}
+
+/// The scale of a block, row-major: where no size is given, the map is the constant 0.
+fn block(sizes: &[(usize, usize)], shape: &[usize], indices: &[usize]) -> usize {
+    shape.iter().zip(indices).enumerate().fold(0, |at, (axis, (dimension, index))| {
+        match sizes.iter().find(|(a, _)| *a == axis) {
+            Some((_, size)) => at * (dimension / size) + index / size,
+            None => at,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantized::{Expressed, Quantized, Scale, Storage};
+
+    fn scales(container: Container, granularity: Granularity, count: usize, shape: &[usize]) -> (Vec<usize>, Params) {
+        let quantized = Quantized {
+            storage: Storage { bits: 8, signed: true },
+            min: -128,
+            max: 127,
+            expressed: Expressed::F32,
+            granularity,
+            scales: vec![Scale(0.5); count],
+            zero_points: vec![0; count],
+        };
+        let params = Params { quantized, container, shape: shape.to_vec() };
+        let mut seen = Vec::new();
+        rows(&params, |row| {
+            assert_eq!(row.elements.start, seen.len());
+            seen.extend((0..row.elements.len()).map(|place| row.scale(place)));
+        });
+        (seen, params)
+    }
+
+    /// Every element once, in order, with the scale that the type's definition gives it.
+    #[test]
+    fn every_case_visits_every_element_with_its_scale() {
+        let shapes: [&[usize]; 5] = [&[7], &[2, 3], &[4, 2, 5], &[3, 1, 2, 4], &[1, 1]];
+        let mut cases = 0;
+        for shape in shapes {
+            let mut try_it = |container, granularity, count| {
+                let (seen, params) = scales(container, granularity, count, shape);
+                let defined: Vec<usize> =
+                    (0..params.elements().expect("a shape")).map(|i| params.scale_of(i)).collect();
+                assert_eq!(seen, defined, "{params:?}");
+                cases += 1;
+            };
+            for container in [Container::Scalar, Container::Ranked, Container::Unranked] {
+                try_it(container, Granularity::Layer, 1);
+                for (axis, size) in shape.iter().enumerate().filter(|_| container != Container::Scalar) {
+                    try_it(container, Granularity::Channel { axis }, *size);
+                }
+            }
+            for (axis, dimension) in shape.iter().enumerate() {
+                let sizes = vec![(axis, if dimension % 2 == 0 { 2 } else { 1 })];
+                try_it(Container::Ranked, Granularity::Blocks { sizes: sizes.clone() }, dimension / sizes[0].1);
+            }
+            let all: Vec<_> = (0..shape.len()).map(|axis| (axis, 1)).collect();
+            try_it(Container::Ranked, Granularity::Blocks { sizes: all }, shape.iter().product());
+        }
+        assert_eq!(cases, 5 * 3 + 12 * 2 + 12 + 5);
+    }
+}

@@ -1,0 +1,155 @@
+//! Quantizations at the values of the sources, and at every place.
+
+use super::*;
+use crate::Form;
+use crate::expressed::{Real, with_real};
+use crate::quantized::{Quantized, Scale};
+
+/// A layer of that type, `len` elements of rank 1.
+pub(crate) fn layer(expressed: Expressed, storage: Storage, scale: f64, zero_point: i64, len: usize) -> Params {
+    let (min, max) = (*storage.range().start(), *storage.range().end());
+    let granularity = Granularity::Layer;
+    let (scales, zero_points) = (vec![Scale(scale)], vec![zero_point]);
+    let quantized = Quantized { storage, min, max, expressed, granularity, scales, zero_points };
+    Params { quantized, container: Container::Ranked, shape: vec![len] }
+}
+
+/// Words of these values in an expressed type, each rounded to it.
+pub(crate) fn words(expressed: Expressed, values: &[f64]) -> Vec<i32> {
+    fn of<T: Real>(values: &[f64]) -> Vec<i32> {
+        let mut words = vec![0; values.len() * T::WORDS];
+        words.chunks_exact_mut(T::WORDS).zip(values).for_each(|(words, value)| T::nearest(*value).store(words));
+        words
+    }
+    with_real!(expressed, of::<_>(values))
+}
+
+/// What a kernel makes of these values.
+pub(crate) fn quantize(kernel: &Kernel, form: Form, params: &Params, values: &[f64]) -> Vec<i32> {
+    let mut out = vec![i32::MIN; values.len()];
+    kernel.run(form)(params, &words(params.quantized.expressed, values), &mut out);
+    out
+}
+
+/// Storage types to try a domain with.
+pub(crate) fn storages(domain: &Domain) -> Vec<Storage> {
+    let all = || (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed })).collect();
+    if domain.storage.is_empty() { all() } else { domain.storage.to_vec() }
+}
+
+const I8: Storage = Storage { bits: 8, signed: true };
+const U8: Storage = Storage { bits: 8, signed: false };
+
+fn named(name: &str) -> &'static Kernel {
+    find(name).expect(name)
+}
+
+#[test]
+fn kernels_have_names_of_their_own() {
+    for (i, kernel) in kernels().iter().enumerate() {
+        assert!(kernels()[..i].iter().all(|other| other.name != kernel.name), "{}", kernel.name);
+        assert!(!kernel.name.starts_with("mutant-") && kernel.summary.len() < 120, "{}", kernel.name);
+    }
+}
+
+/// The same value at every index: what every kernel makes of it depends on neither index nor length.
+#[test]
+fn every_place_and_length_gives_the_same() {
+    for kernel in kernels().iter().filter(|kernel| !kernel.contract.domain.compiled) {
+        let domain = &kernel.contract.domain;
+        for (expressed, storage) in
+            domain.expressed.iter().flat_map(|e| storages(domain).into_iter().map(move |s| (*e, s)))
+        {
+            for value in [0.0, 0.75, -0.75, 0.3] {
+                let run = |len| {
+                    // A zero point that every expressed type has, so that nothing is poison.
+                    let params = layer(expressed, storage, 1.0, 100.min(storage.range().end() / 2), len);
+                    assert!(domain.contains(&params), "{}", kernel.name);
+                    quantize(kernel, Form::Native, &params, &vec![value; len])
+                };
+                let one = run(1)[0];
+                (2..=70).for_each(|len| assert_eq!(run(len), vec![one; len], "{} {value} {len}", kernel.name));
+            }
+        }
+    }
+}
+
+/// `!quant.uniform<i8<-8:7>:f32, 0.3:1>`: truncation, the clamp, and what each target makes of poison.
+#[test]
+fn qcast_truncates_and_targets_differ_on_poison() {
+    let mut params = layer(Expressed::F32, I8, 0.3, 1, 9);
+    (params.quantized.min, params.quantized.max) = (-8, 7);
+    let run = |name, value: f64| quantize(named(name), Form::Portable, &params, &[value; 9]);
+    for kernel in ["mlir-qcast", "mlir-qcast-vector", "mlir-qcast-arm"] {
+        for (value, stored) in [(0.0, 1), (0.29, 1), (0.3, 2), (-0.31, 0), (-0.5, 0), (2.0, 7), (-30.0, -8)] {
+            assert_eq!(run(kernel, value), [stored; 9], "{kernel} {value}");
+        }
+    }
+    assert_eq!(run("mlir-qcast-vector", 38.4), [7, 7, 7, 7, 7, 7, 7, 7, -8]);
+    assert_eq!(run("mlir-qcast", 38.4), [-8; 9]);
+    assert_eq!(run("mlir-qcast-vector", f64::NAN)[0], -8);
+    assert_eq!(run("mlir-qcast", f64::NAN)[0], 0);
+    assert_eq!(run("mlir-qcast-arm", f64::INFINITY)[0], -1);
+
+    let example = layer(Expressed::F32, I8, 0.1, 0, 4);
+    let at = |name| quantize(named(name), Form::Portable, &example, &[f64::from(12.8_f32); 4])[0];
+    assert_eq!((at("mlir-qcast-vector"), at("mlir-qcast-arm")), (127, -128));
+}
+
+/// Every step is rounded in the expressed type: 2^24 + 1 is no f32, 2049 no f16, 257 no bf16.
+#[test]
+fn qcast_computes_in_the_expressed_type() {
+    let i32 = Storage { bits: 32, signed: true };
+    let table = [
+        (Expressed::F64, 16_777_217, 16_777_217),
+        (Expressed::F32, 16_777_217, 16_777_216),
+        (Expressed::F16, 2049, 2048),
+        (Expressed::F16, 2048 + 3, 2052),
+        (Expressed::Bf16, 257, 256),
+    ];
+    for (expressed, zero_point, stored) in table {
+        let params = layer(expressed, i32, 1.0, zero_point, 1);
+        assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &params, &[0.0]), [stored], "{expressed:?}");
+    }
+    // 10 / 3 in f16 is 3.33203125, and the sum with 1000 is 1003.5 rounded from 1003.33; both truncate alike.
+    let params = layer(Expressed::F16, i32, 3.0, 1000, 1);
+    assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &params, &[10.0]), [1003]);
+}
+
+/// Every case of container and granularity gives element by element what scalars give.
+#[test]
+fn qcast_of_tensors_is_that_of_their_elements() {
+    let values: Vec<f64> = (0..24).map(|i| f64::from(i) * 1.7 - 20.0).collect();
+    for (axis, channels) in [(0, 2), (1, 3), (2, 4)] {
+        for container in [Container::Ranked, Container::Unranked] {
+            let mut params = layer(Expressed::F32, I8, 1.0, 0, 1);
+            params.shape = vec![2, 3, 4];
+            params.container = container;
+            params.quantized.granularity = Granularity::Channel { axis };
+            params.quantized.scales = [1.5, 0.7, 0.4, 2.0][..channels].iter().map(|s| Scale(*s)).collect();
+            params.quantized.zero_points = [10, 0, -3, 7][..channels].to_vec();
+            for name in ["mlir-qcast", "mlir-qcast-vector", "mlir-qcast-arm"] {
+                let got = quantize(named(name), Form::Portable, &params, &values);
+                let stride: usize = params.shape[axis + 1..].iter().product();
+                for (i, got) in got.into_iter().enumerate() {
+                    let channel = i / stride % channels;
+                    let (scale, zero_point) =
+                        (params.quantized.scales[channel].0, params.quantized.zero_points[channel]);
+                    let one = layer(Expressed::F32, I8, scale, zero_point, 1);
+                    assert_eq!([got], *quantize(named("mlir-qcast"), Form::Portable, &one, &values[i..=i]), "{i}");
+                }
+            }
+        }
+    }
+}
+
+/// A narrower unsigned type clamps as unsigned.
+#[test]
+fn qcast_clamps_after_the_conversion() {
+    let mut params = layer(Expressed::F32, U8, 1.0, 0, 1);
+    (params.quantized.min, params.quantized.max) = (5, 10);
+    let run = |value| quantize(named("mlir-qcast"), Form::Portable, &params, &[value])[0];
+    assert_eq!([0.0, 7.9, 200.0, 256.0, -1.0].map(run), [5, 7, 10, 5, 10]);
+    let u32 = layer(Expressed::F32, Storage { bits: 32, signed: false }, 1.0, 0, 1);
+    assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &u32, &[3e9]), [3_000_000_000_u32 as i32]);
+}
