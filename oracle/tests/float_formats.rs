@@ -40,7 +40,7 @@ fn rounds(format: Format, bits: u64) {
     if value == above {
         return;
     }
-    let at = |numer: i32| Rational::from(&value + Rational::from((numer, 8)) * Rational::from(&above - &value));
+    let at = |numer: i32| &value + Rational::from((numer, 8)) * Rational::from(&above - &value);
     let upper = Rational::from(&above);
     for (eighths, nearest) in [(1, &value), (3, &value), (5, &upper), (7, &upper)] {
         let x = at(eighths);
@@ -97,8 +97,8 @@ fn what_is_too_large_goes_where_each_rule_says() {
         let largest = format.decode(format.largest()).finite().unwrap().clone();
         let below = format.decode(format.largest() - 1).finite().unwrap().clone();
         let step = Rational::from(&largest - &below);
-        let half = Rational::from(&largest + Rational::from(&step >> 1));
-        let just_below_half = Rational::from(&largest + step * Rational::from((499, 1000)));
+        let half = &largest + Rational::from(&step >> 1);
+        let just_below_half = &largest + step * Rational::from((499, 1000));
         let huge = Rational::from(1) << 5000;
         for rule in RoundingRule::ALL {
             let inwards = matches!(rule, RoundingRule::TowardZero | RoundingRule::TowardNegative);

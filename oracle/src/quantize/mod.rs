@@ -4,16 +4,20 @@
 //! Source of the operation: MLIR RFC "Improvements in the 'quant' dialect", type `!quant.uniform`.
 
 mod fast;
+mod runs;
 pub mod scheme;
 mod soft;
 pub mod steps;
+mod threshold;
 
 use crate::float::{Float, Format};
 use crate::names::{UnknownName, unknown};
 use serde::Serialize;
 use thiserror::Error;
 
+pub use runs::{Boundary, Differences, NoRuns, Runs, Witness, zip};
 pub use scheme::{Definition, Scheme, Trace};
+pub use threshold::Threshold;
 
 pub(crate) use soft::{Prepared, Soft};
 

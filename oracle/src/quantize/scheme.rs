@@ -280,6 +280,11 @@ impl Takes {
 }
 
 impl Definition {
+    /// Whether a policy matters: whether a step converts to the storage type.
+    pub fn converts(&self) -> bool {
+        self.steps.iter().any(|(_, step)| matches!(step, Step::Convert(_)))
+    }
+
     /// The exact values of every step at one input, which passes [`Quantization::check`].
     pub fn trace(&self, overflow: Overflow, q: &Quantization, bits: u64) -> Trace {
         let mut value = Value::of(q.format, bits);

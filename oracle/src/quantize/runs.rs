@@ -1,0 +1,322 @@
+//! All floats of a format by their result under one scheme: intervals of keys with one result each. Found by bisection over keys,
+//! which the monotony of every step makes exact ([`super::threshold`] says why, a kind of step at a time).
+
+use super::{Prepared, Quantization, Scheme, Stored, Threshold};
+use crate::float::Format;
+use crate::word::Overflow;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use thiserror::Error;
+
+/// More results than this are not kept for a whole format.
+const MOST_RUNS: u64 = 1 << 17;
+/// Boundaries of a new [`Runs`] that big rationals are asked about.
+const ANCHORED: usize = 64;
+
+/// The results of one scheme over a range of keys, in order. NaN is apart.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    scheme: Scheme,
+    q: Quantization,
+    /// First key of each run with its result; neighbours differ.
+    runs: Vec<(i64, Stored)>,
+    last: i64,
+    nan: Stored,
+}
+
+/// Why there are no [`Runs`] of a whole format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NoRuns {
+    /// Too many results; [`Runs::within`] takes a part of the format.
+    #[error("up to {0} results are too many to keep; take a part of the format at a time")]
+    TooMany(u64),
+    /// The policy `wrap` is not monotone.
+    #[error("a conversion that wraps has no decision boundaries")]
+    Wraps,
+}
+
+/// A boundary between two results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Boundary {
+    /// The last float with the result `below`, as a pattern.
+    pub last: u64,
+    /// The first with the result `above`.
+    pub first: u64,
+    /// The smaller result.
+    pub below: Stored,
+    /// The larger one.
+    pub above: Stored,
+}
+
+impl Runs {
+    /// Over all floats but NaN.
+    ///
+    /// # Panics
+    /// Where big rationals contradict the bisection.
+    pub fn new(scheme: &Scheme, q: &Quantization) -> Result<Self, NoRuns> {
+        let results = (q.max - q.min + 1) as u64;
+        let patterns = u64::try_from(q.format.numbers()).unwrap_or(u64::MAX);
+        if results.min(patterns) > MOST_RUNS {
+            return Err(NoRuns::TooMany(results.min(patterns)));
+        }
+        let infinity = q.format.infinity() as i64;
+        let runs = Self::within(scheme, q, -infinity - 1..=infinity)?;
+        let step = (runs.runs.len() / ANCHORED).max(1);
+        for boundary in runs.boundaries().step_by(step) {
+            assert!(runs.is_anchored(&boundary), "{} at {boundary:x?} {q:?}", scheme.label());
+        }
+        Ok(runs)
+    }
+
+    /// Over the floats with these keys, which must be keys of the format. At most as many runs as keys.
+    pub fn within(scheme: &Scheme, q: &Quantization, keys: RangeInclusive<i64>) -> Result<Self, NoRuns> {
+        if scheme.overflow == Overflow::Wrap && scheme.definition.converts() {
+            return Err(NoRuns::Wraps);
+        }
+        let prepared = Prepared::new(q);
+        let nan = scheme.prepared(&prepared, q.format.nan());
+        let mut search = Search { scheme, prepared, runs: Vec::new() };
+        // Infinities and zeros are apart from the numbers between them: 0 times an overflowed reciprocal is NaN.
+        let infinity = q.format.infinity() as i64;
+        let ends = [-infinity - 1, -infinity, -1, 1, infinity, infinity + 1];
+        for piece in ends.windows(2) {
+            let (lo, hi) = (piece[0].max(*keys.start()), (piece[1] - 1).min(*keys.end()));
+            if lo <= hi {
+                search.bisect((lo, search.rank(lo)), (hi, search.rank(hi)));
+            }
+        }
+        Ok(Self { scheme: *scheme, q: *q, runs: search.runs, last: *keys.end(), nan })
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> &Scheme {
+        &self.scheme
+    }
+
+    /// The parameters.
+    pub fn quantization(&self) -> &Quantization {
+        &self.q
+    }
+
+    /// The result of NaN.
+    pub fn nan(&self) -> Stored {
+        self.nan
+    }
+
+    fn index(&self, key: i64) -> usize {
+        self.runs.partition_point(|(first, _)| *first <= key).saturating_sub(1)
+    }
+
+    /// The result at a key in range.
+    pub fn at(&self, key: i64) -> Stored {
+        self.runs[self.index(key)].1
+    }
+
+    /// The result of a pattern in range, or of NaN.
+    pub fn of(&self, bits: u64) -> Stored {
+        self.q.format.key(bits).map_or(self.nan, |key| self.at(key))
+    }
+
+    fn run(&self, i: usize) -> (RangeInclusive<i64>, Stored) {
+        let (first, result) = self.runs[i];
+        let last = self.runs.get(i + 1).map_or(self.last, |(next, _)| next - 1);
+        (first..=last, result)
+    }
+
+    /// All runs, in order of keys.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (RangeInclusive<i64>, Stored)> + ExactSizeIterator {
+        (0..self.runs.len()).map(|i| self.run(i))
+    }
+
+    /// The runs between two keys in range, cut there; from the last to the first with `rev`.
+    pub fn between(&self, lo: i64, hi: i64) -> impl DoubleEndedIterator<Item = (RangeInclusive<i64>, Stored)> {
+        let range = if lo > hi { 0..0 } else { self.index(lo)..self.index(hi) + 1 };
+        range.map(move |i| {
+            let (keys, result) = self.run(i);
+            (*keys.start().max(&lo)..=*keys.end().min(&hi), result)
+        })
+    }
+
+    /// The results of `len` consecutive patterns from `first` on, as `(first, len, result)` in order of patterns, NaN included.
+    /// A pattern's key must be in range, and no pattern beyond the format's last.
+    pub fn patterns(&self, first: u64, len: u64) -> impl Iterator<Item = (u64, u64, Stored)> {
+        let format = self.q.format;
+        let (sign, infinity) = (format.sign(), format.infinity());
+        let last = first.wrapping_add(len.wrapping_sub(1));
+        let cut = move |from: u64, to: u64| {
+            (len > 0 && from.max(first) <= to.min(last)).then(|| (from.max(first), to.min(last)))
+        };
+        let numbers = |base: u64| cut(base, base + infinity);
+        let nans = move |base: u64| {
+            cut(base + infinity + 1, base + (sign - 1)).map(|(a, b)| (a, b - a + 1, self.nan)).into_iter()
+        };
+        let positive = numbers(0).into_iter().flat_map(|(a, b)| {
+            self.between(a as i64, b as i64).map(|(keys, result)| (*keys.start() as u64, span(&keys), result))
+        });
+        let negative = numbers(sign).into_iter().flat_map(move |(a, b)| {
+            let key = |bits: u64| -((bits - sign) as i64) - 1;
+            self.between(key(b), key(a))
+                .rev()
+                .map(move |(keys, result)| (format.from_key(*keys.end()), span(&keys), result))
+        });
+        positive.chain(nans(0)).chain(negative).chain(nans(sign))
+    }
+
+    /// All boundaries in range, in order.
+    pub fn boundaries(&self) -> impl ExactSizeIterator<Item = Boundary> {
+        self.runs.windows(2).map(|pair| {
+            let [(_, below), (first, above)] = [pair[0], pair[1]];
+            let [last, first] = [first - 1, first].map(|key| self.q.format.from_key(key));
+            Boundary { last, first, below, above }
+        })
+    }
+
+    /// The exact real at a boundary, where the scheme has one: see [`Scheme::threshold`].
+    pub fn threshold(&self, boundary: &Boundary) -> Option<Threshold> {
+        self.scheme.threshold(&self.q, boundary.below, boundary.above)
+    }
+
+    /// Whether big rationals give the results on both sides.
+    pub fn is_anchored(&self, boundary: &Boundary) -> bool {
+        let exact = |bits| self.scheme.exact(&self.q, bits);
+        exact(boundary.last) == boundary.below && exact(boundary.first) == boundary.above
+    }
+
+    /// On which floats but NaN two schemes differ, `other` minus `self`. Both over the same keys of one format.
+    pub fn differ(&self, other: &Self) -> Differences {
+        let mut differences = Differences::default();
+        for (keys, [left, right]) in zip([self, other]) {
+            differences.note(self.q.format, keys, left, right);
+        }
+        differences
+    }
+}
+
+/// Patterns with these keys. Never all of f64's.
+fn span(keys: &RangeInclusive<i64>) -> u64 {
+    keys.end().abs_diff(*keys.start()) + 1
+}
+
+/// The results of several [`Runs`] over the same keys side by side: intervals on which none of them changes.
+///
+/// # Panics
+/// Where the runs are of different formats or keys.
+pub fn zip<const N: usize>(runs: [&Runs; N]) -> impl Iterator<Item = (RangeInclusive<i64>, [Stored; N])> {
+    let keys = runs.map(|r| (r.q.format, r.runs.first().map(|(key, _)| *key), r.last));
+    assert!(keys.iter().all(|k| *k == keys[0]), "runs of different formats or keys");
+    let mut next = [0usize; N];
+    let mut at = keys[0].1;
+    std::iter::from_fn(move || {
+        let first = at?;
+        let results = std::array::from_fn(|i| runs[i].runs[next[i]].1);
+        let ends = std::array::from_fn::<_, N, _>(|i| *runs[i].run(next[i]).0.end());
+        let last = ends.into_iter().min()?;
+        for (next, end) in next.iter_mut().zip(ends) {
+            *next += usize::from(end == last);
+        }
+        at = (last < keys[0].2).then(|| last + 1);
+        Some((first..=last, results))
+    })
+}
+
+/// The smallest input on which two schemes differ: the nearest to 0, the positive one of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The float.
+    pub bits: u64,
+    /// What the first scheme says.
+    pub left: Stored,
+    /// What the second says.
+    pub right: Stored,
+}
+
+/// How often two schemes differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Floats but NaN for which both have a value.
+    pub valued: u128,
+    /// Those with values that differ, by the second minus the first.
+    pub by_delta: BTreeMap<i64, u128>,
+    /// Floats but NaN for which one or both have none.
+    pub without_value: u128,
+    /// The smallest with values that differ.
+    pub witness: Option<Witness>,
+}
+
+impl Differences {
+    /// Floats whose values differ.
+    pub fn differ(&self) -> u128 {
+        self.by_delta.values().sum()
+    }
+
+    fn note(&mut self, format: Format, keys: RangeInclusive<i64>, left: Stored, right: Stored) {
+        let count = u128::from(span(&keys));
+        let (Stored::Value(a), Stored::Value(b)) = (left, right) else {
+            self.without_value += count;
+            return;
+        };
+        self.valued += count;
+        if a == b {
+            return;
+        }
+        *self.by_delta.entry(b - a).or_default() += count;
+        let nearest = 0.clamp(*keys.start(), *keys.end());
+        let rank = |key: i64| (if key < 0 { -(key + 1) } else { key }, key < 0);
+        let known = self.witness.and_then(|w| format.key(w.bits));
+        if known.is_none_or(|known| rank(nearest) < rank(known)) {
+            self.witness = Some(Witness { bits: format.from_key(nearest), left, right });
+        }
+    }
+}
+
+/// Results in their order, poison below and above the values told apart.
+type Rank = (i64, Stored);
+
+struct Search<'a> {
+    scheme: &'a Scheme,
+    prepared: Prepared,
+    runs: Vec<(i64, Stored)>,
+}
+
+impl Search<'_> {
+    fn rank(&self, key: i64) -> Rank {
+        let bits = self.prepared.q.format.from_key(key);
+        let result = self.scheme.prepared(&self.prepared, bits);
+        let rank = match result {
+            Stored::Value(v) => v,
+            Stored::Poison if self.is_above(bits) => i64::MAX,
+            _ => i64::MIN,
+        };
+        (rank, result)
+    }
+
+    /// Whether a poison input lies above the storage type: where a saturating conversion goes to its largest value.
+    fn is_above(&self, bits: u64) -> bool {
+        let storage = self.prepared.q.storage;
+        let q = Quantization { min: storage.min(), max: storage.max(), ..self.prepared.q };
+        let saturating = Scheme { overflow: Overflow::Saturate, ..*self.scheme };
+        saturating.prepared(&Prepared { q, ..self.prepared }, bits) == Stored::Value(storage.max())
+    }
+
+    fn push(&mut self, key: i64, result: Stored) {
+        if self.runs.last().is_none_or(|(_, last)| *last != result) {
+            self.runs.push((key, result));
+        }
+    }
+
+    /// The runs from `lo` to `hi`, over which results grow.
+    fn bisect(&mut self, lo: (i64, Rank), hi: (i64, Rank)) {
+        debug_assert!(lo.1.0 <= hi.1.0, "{} falls from {lo:?} to {hi:?}", self.scheme.label());
+        if lo.1 == hi.1 {
+            return self.push(lo.0, lo.1.1);
+        }
+        if lo.0 + 1 == hi.0 {
+            self.push(lo.0, lo.1.1);
+            return self.push(hi.0, hi.1.1);
+        }
+        let middle = lo.0 + (hi.0 - lo.0) / 2;
+        let middle = (middle, self.rank(middle));
+        self.bisect(lo, middle);
+        self.bisect(middle, hi);
+    }
+}

@@ -1,0 +1,172 @@
+//! Where a scheme goes from one result to the next, as an exact real.
+//!
+//! Every step is monotone in its value, so that the values which it takes to `t` or beyond are again all those from some real on.
+//! Going through the steps backwards gives that real for the input:
+//! - a division or product by a positive number, and an addition, move it;
+//! - a rounding reaches `t` from the first representable value at or behind `t`, whose own values begin half-way from its
+//!   predecessor (to nearest, the tie decided by the rule), at it, or just behind the predecessor (directed rules);
+//! - a clamp moves it only to the ends: everything, or nothing.
+
+use super::steps::{Addend, Step, Value, bounds_before_zero_point, reciprocal};
+use super::{Quantization, Scheme, Stored};
+use crate::float::Format;
+use crate::rounding::RoundingRule::{self, *};
+use crate::word::Overflow;
+use rug::Rational;
+
+/// All reals from somewhere on, as inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// Every real.
+    Everything,
+    /// No real.
+    Nothing,
+    /// From this real on.
+    From {
+        /// The real.
+        real: Rational,
+        /// Whether it is one of them.
+        included: bool,
+    },
+}
+
+use Threshold::{Everything, From, Nothing};
+
+impl Scheme {
+    /// The inputs from which on the result is no longer `below` but `above`, two neighbouring results of the scheme with `below`
+    /// first; poison is below and above all values. Nothing for two results without a value, for a policy that wraps, and where a
+    /// constant of the scheme overflows in the format.
+    pub fn threshold(&self, q: &Quantization, below: Stored, above: Stored) -> Option<Threshold> {
+        let steps = self.definition.steps;
+        let conversion = steps.iter().position(|(_, step)| matches!(step, Step::Convert(_)));
+        if self.overflow == Overflow::Wrap && conversion.is_some() {
+            return None;
+        }
+        let (first, behind) = match (below, above) {
+            (_, Stored::Value(v)) if below.value().is_some() => (v, steps.len()),
+            (Stored::Poison, Stored::Value(_)) => (q.storage.min(), conversion? + 1),
+            (Stored::Value(_), Stored::Poison) => (q.storage.max() + 1, conversion? + 1),
+            _ => return None,
+        };
+        let mut threshold = From { real: first.into(), included: true };
+        for (_, step) in steps[..behind].iter().rev() {
+            // A conversion that saturates is a rounding and a clamp; one that does not is looked at from inside.
+            if let (Step::Convert(_), Overflow::Saturate) = (step, self.overflow) {
+                threshold = threshold.through_clamp(&q.storage.min().into(), &q.storage.max().into());
+            }
+            threshold = threshold.through(*step, q)?;
+        }
+        Some(threshold)
+    }
+}
+
+impl Threshold {
+    /// The first float of the format that is one of these inputs, infinities among the floats. Nothing where none is.
+    pub fn first(&self, format: Format) -> Option<u64> {
+        let lowest = -(format.infinity() as i64) - 1;
+        match self {
+            Everything => Some(format.from_key(lowest)),
+            Nothing => None,
+            From { real, included } => {
+                let up = format.round(real, TowardPositive);
+                let exact = format.decode(up).finite() == Some(real);
+                if !exact {
+                    return Some(up);
+                }
+                // Both zeros are the real 0.
+                let zero = *real == 0;
+                let key = format.key(if zero && *included { format.sign() } else { up })?;
+                Some(format.from_key(if *included { key } else { key + 1 }))
+            }
+        }
+    }
+
+    /// The inputs of `step` that it takes to these.
+    fn through(self, step: Step, q: &Quantization) -> Option<Self> {
+        let number = |bits| match Value::of(q.format, bits) {
+            Value::Number(v) => Some(v),
+            _ => None,
+        };
+        Some(match step {
+            Step::Divide => self.map(|t| t * q.exact_scale()),
+            Step::MultiplyByReciprocal => {
+                let reciprocal = number(reciprocal(q)).filter(|r| *r != 0)?;
+                self.map(|t| t / reciprocal)
+            }
+            Step::Add(Addend::ZeroPoint) => self.map(|t| t - q.zero_point),
+            Step::Add(Addend::ZeroPointRounded) => {
+                let rounded = number(q.format.nearest(&q.zero_point.into()))?;
+                self.map(|t| t - rounded)
+            }
+            Step::Add(Addend::Constant(c)) => self.map(|t| t - c),
+            Step::RoundToFormat => self.through_format(q.format),
+            Step::RoundToInteger(rule) | Step::Convert(rule) => self.through_integers(rule),
+            Step::Nan(_) => self,
+            Step::Saturate(bits) => {
+                let half = Rational::from(1) << (bits - 1);
+                self.through_clamp(&-half.clone(), &(half - 1))
+            }
+            Step::ClampBeforeZeroPoint => {
+                let [min, max] = bounds_before_zero_point(q).map(number);
+                self.through_clamp(&min?, &max?)
+            }
+            Step::Clamp => self.through_clamp(&q.min.into(), &q.max.into()),
+        })
+    }
+
+    fn map(self, f: impl FnOnce(Rational) -> Rational) -> Self {
+        match self {
+            From { real, included } => From { real: f(real), included },
+            other => other,
+        }
+    }
+
+    fn through_clamp(self, min: &Rational, max: &Rational) -> Self {
+        match &self {
+            From { real, included } if real < min || (real == min && *included) => Everything,
+            From { real, included } if real > max || (real == max && !included) => Nothing,
+            _ => self,
+        }
+    }
+
+    fn through_integers(self, rule: RoundingRule) -> Self {
+        let From { real, included } = self else { return self };
+        let ceiling = TowardPositive.round(&real);
+        let n = if !included && ceiling == real { ceiling + 1 } else { ceiling };
+        let half = || Rational::from(&n) - Rational::from((1, 2));
+        let from = |real, included| From { real, included };
+        match rule {
+            TiesUp => from(half(), true),
+            TiesDown => from(half(), false),
+            TiesEven => from(half(), n.is_even()),
+            TiesAway => from(half(), n > 0),
+            TiesToZero => from(half(), n <= 0),
+            TowardNegative => from(n.into(), true),
+            TowardPositive => from(Rational::from(n - 1), false),
+            TowardZero if n > 0 => from(n.into(), true),
+            TowardZero => from(Rational::from(n - 1), false),
+        }
+    }
+
+    fn through_format(self, format: Format) -> Self {
+        let Some(first) = self.first(format) else { return Nothing };
+        let From { .. } = self else { return self };
+        // The numbers on both sides, the infinities taken as the numbers behind the largest.
+        let beyond = || {
+            Rational::from(1)
+                << (format.least_exponent() + (format.infinity() >> (format.precision() - 1)) as i32 - 1
+                    + format.precision() as i32
+                    - 1)
+        };
+        let number = |key: i64| match Value::of(format, format.from_key(key)) {
+            Value::Number(v) => v,
+            Value::Infinite { negative: true } => -beyond(),
+            _ => beyond(),
+        };
+        let key = format.key(first).expect("no NaN");
+        // The predecessor of either zero is the least negative number.
+        let predecessor = if number(key) == 0 { -2 } else { key - 1 };
+        let middle = (number(predecessor) + number(key)) / 2;
+        From { real: middle, included: format.from_key(key) & 1 == 0 }
+    }
+}

@@ -1,0 +1,190 @@
+//! Decision boundaries: every 16-bit pattern one by one, the exact real at every boundary, and anchors in big rationals.
+
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use tiebreak_oracle::float::Format;
+use tiebreak_oracle::quantize::{NoRuns, Quantization, Runs, Scheme, Storage, Stored, Threshold, zip};
+use tiebreak_oracle::word::Overflow;
+
+fn quantization(format: Format, scale: &str, zero_point: i64, storage: &str) -> Quantization {
+    let scale = format.from_decimal(scale).unwrap();
+    let q = Quantization::whole(format, scale, zero_point, Storage::parse(storage).unwrap());
+    q.check().unwrap();
+    q
+}
+
+fn schemes() -> impl Iterator<Item = Scheme> {
+    Scheme::every().filter(|s| match s.overflow {
+        Overflow::OutOfDomain => true,
+        Overflow::Saturate => s.definition.converts(),
+        Overflow::Wrap => false,
+    })
+}
+
+/// The results of all patterns in `first..first + len`, from the runs.
+fn spelled_out(runs: &Runs, first: u64, len: u64) -> Vec<Stored> {
+    let mut all = Vec::new();
+    for (from, count, result) in runs.patterns(first, len) {
+        assert_eq!(from, first + all.len() as u64);
+        all.resize(all.len() + count as usize, result);
+    }
+    assert_eq!(all.len() as u64, len);
+    all
+}
+
+fn types(format: Format) -> [Quantization; 5] {
+    [
+        Quantization { min: -8, max: 7, ..quantization(format, "0.3", 1, "i8") },
+        quantization(format, "1.0", 0, "i1"),
+        quantization(format, "0.01", 3001, "i16"),
+        Quantization { scale: 1, ..quantization(format, "1.0", 255, "u8") },
+        quantization(format, "0.7", 2_147_483_648, "u32"),
+    ]
+}
+
+#[test]
+fn runs_hold_every_16_bit_pattern() {
+    for (i, q) in [Format::F16, Format::Bf16].into_iter().flat_map(types).enumerate() {
+        // Seven is prime to the schemes of a rule: with each type others, all of them in the end.
+        for scheme in schemes().skip(i % 7).step_by(7) {
+            let runs = Runs::new(&scheme, &q).unwrap();
+            let all = spelled_out(&runs, 0, 1 << 16);
+            for (bits, result) in all.iter().enumerate() {
+                let bits = bits as u64;
+                assert_eq!(scheme.expected(&q, bits), *result, "{} {bits:#x} {q:?}", scheme.label());
+                assert_eq!(runs.of(bits), *result);
+            }
+            for (first, len) in [(0, 0), (0, 1), (0x7BFF, 3), (0x7C01, 0x83FF), (0x8000, 0x7C02), (0xFFFF, 1)] {
+                assert_eq!(spelled_out(&runs, first, len), all[first as usize..][..len as usize]);
+            }
+        }
+    }
+}
+
+/// Every boundary that bisection finds is the first float behind the exact real, which is found backwards through the steps.
+fn boundaries_follow_from_reals(runs: &Runs) -> usize {
+    let mut reals = 0;
+    let label = runs.scheme().label();
+    for boundary in runs.boundaries() {
+        assert!(runs.is_anchored(&boundary), "{label} {boundary:x?} {:?}", runs.quantization());
+        let Some(threshold) = runs.threshold(&boundary) else { continue };
+        let first = threshold.first(runs.quantization().format);
+        assert_eq!(first, Some(boundary.first), "{label} {threshold:?} {boundary:x?} {:?}", runs.quantization());
+        reals += 1;
+    }
+    reals
+}
+
+#[test]
+fn every_boundary_of_the_main_types_follows_from_an_exact_real() {
+    for format in Format::ALL {
+        let q = types(format);
+        for q in [q[0], q[1], q[3]] {
+            for scheme in schemes().filter(|s| s.definition.takes.takes(&q)) {
+                let runs = Runs::new(&scheme, &q).unwrap();
+                let reals = boundaries_follow_from_reals(&runs);
+                let overflows = q.scale == 1;
+                assert!(reals + 1 >= runs.iter().len() || overflows, "{} {reals} {q:?}", scheme.label());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_real_between_two_results_is_what_one_computes_by_hand() {
+    let q = quantization(Format::F32, "0.5", 1, "i8");
+    let at = |label: &str, below, above| Scheme::parse(label).unwrap().threshold(&q, below, above);
+    let value = Stored::Value;
+    let from = |numer: i64, denom: i64, included| Some(Threshold::From { real: (numer, denom).into(), included });
+    // 2.5 rounds to 2, and so is not yet 3; 3.5 is 4.
+    assert_eq!(at("nearest-even", value(2), value(3)), from(3, 4, false));
+    assert_eq!(at("nearest-even", value(3), value(4)), from(5, 4, true));
+    assert_eq!(at("zero-point-after-nearest-even", value(2), value(3)), from(3, 4, true));
+    assert_eq!(at("toward-zero", value(0), value(1)), from(0, 1, true));
+    assert_eq!(at("toward-zero", value(-1), value(0)), from(-1, 1, false));
+    // In f32 the sum rounds to 3, whose last bit is 0, from 3 - 2^-23 on. Less 1 that is a float whose last bit is 1, to which
+    // the quotient rounds beyond 2 - 3 * 2^-24.
+    assert_eq!(at("mlir-qcast", value(2), value(3)), from((1 << 25) - 3, 1 << 25, false));
+    assert_eq!(at("nearest-even", value(-200), value(-128)), Some(Threshold::Everything));
+    assert_eq!(at("nearest-even", value(127), value(128)), Some(Threshold::Nothing));
+    assert_eq!(at("mlir-qcast:wrap", value(2), value(3)), None);
+}
+
+#[test]
+fn differences_are_those_of_all_patterns_one_by_one() {
+    for q in [Format::F16, Format::Bf16].into_iter().flat_map(|f| types(f).into_iter().take(3)) {
+        for pair in [["nearest-even", "mlir-qcast"], ["toward-zero", "zero-point-after-nearest-away"]] {
+            let [a, b] = pair.map(|label| Runs::new(&Scheme::parse(label).unwrap(), &q).unwrap());
+            let differences = a.differ(&b);
+            let (mut by_delta, mut without_value, mut smallest) = (BTreeMap::new(), 0, None);
+            for key in -(q.format.infinity() as i64) - 1..=q.format.infinity() as i64 {
+                let bits = q.format.from_key(key);
+                match (a.of(bits), b.of(bits)) {
+                    (Stored::Value(x), Stored::Value(y)) if x != y => {
+                        *by_delta.entry(y - x).or_insert(0u128) += 1;
+                        let rank = (bits & !q.format.sign(), bits & q.format.sign());
+                        smallest = Some(smallest.map_or(rank, |s: (u64, u64)| s.min(rank)));
+                    }
+                    (Stored::Value(_), Stored::Value(_)) => {}
+                    _ => without_value += 1,
+                }
+            }
+            assert_eq!((&differences.by_delta, differences.without_value), (&by_delta, without_value));
+            assert_eq!(differences.witness.map(|w| w.bits), smallest.map(|(magnitude, sign)| magnitude | sign));
+            assert_eq!(differences.valued + differences.without_value, q.format.numbers());
+        }
+    }
+}
+
+#[test]
+fn three_schemes_side_by_side_cover_every_float_once() {
+    let q = types(Format::F32)[0];
+    let [a, b, c] = ["nearest-even", "toward-zero", "mlir-qcast"]
+        .map(|label| Runs::new(&Scheme::parse(label).unwrap(), &q).unwrap());
+    let mut next = -(q.format.infinity() as i64) - 1;
+    for (keys, results) in zip([&a, &b, &c]) {
+        assert_eq!(*keys.start(), next);
+        for key in [*keys.start(), *keys.end()] {
+            assert_eq!(results, [a.at(key), b.at(key), c.at(key)]);
+        }
+        next = keys.end() + 1;
+    }
+    assert_eq!(next, q.format.infinity() as i64 + 1);
+}
+
+#[test]
+fn wide_storage_is_taken_in_parts() {
+    let q = quantization(Format::F32, "0.001", 5, "i32");
+    let scheme = Scheme::parse("mlir-qcast").unwrap();
+    assert_eq!(Runs::new(&scheme, &q).err(), Some(NoRuns::TooMany(4_278_190_082)));
+    assert_eq!(
+        Runs::new(&Scheme::parse("mlir-qcast:wrap").unwrap(), &types(Format::F32)[0]).err(),
+        Some(NoRuns::Wraps)
+    );
+    for first in [0x4000_0000, 0x7F7F_FF00, 0] {
+        let keys = Format::F32.key(first).unwrap()..=Format::F32.key(first + 0x80).unwrap();
+        let runs = Runs::within(&scheme, &q, keys).unwrap();
+        let all = spelled_out(&runs, first, 0x81);
+        for (bits, result) in (first..).zip(all) {
+            assert_eq!(scheme.exact(&q, bits), result);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn boundaries_of_any_type_follow_from_reals(
+        format in prop::sample::select(Format::ALL.to_vec()), scale in any::<u64>(), usual in any::<bool>(), zero_point in any::<i32>(),
+        bits in 1u32..=6, signed in any::<bool>(),
+    ) {
+        let near_one = (format.infinity() / 2) - (5 << (format.precision() - 1)) + scale % (12 << (format.precision() - 1));
+        let scale = if usual { near_one } else { 1 + scale % (format.infinity() - 1) };
+        let storage = Storage { bits, signed };
+        let q = Quantization::whole(format, scale, storage.wrap(zero_point.into()), storage);
+        for scheme in schemes() {
+            boundaries_follow_from_reals(&Runs::new(&scheme, &q).unwrap());
+        }
+    }
+}
