@@ -23,3 +23,5 @@ pub mod scheme;
 pub mod shape;
 pub mod transform;
 pub mod word;
+
+pub use rug::Rational;

@@ -1,7 +1,8 @@
 //! Requantization: `clamp(scaled(acc + bias) + zero_point, min, max)`, where `scaled` is a fixed point multiply, or the integer
 //! fraction of gemmlowp's legacy paradigm. Each step is fitted to int32 by the scheme's policy.
 
-use crate::fpm::{self, Parameters as Multiply};
+use crate::fpm::steps::{Exponent, Multiplier, Step};
+use crate::fpm::{self, Name, Parameters as Multiply, Trace};
 use crate::rounding::RoundingRule::{TiesAway, TowardNegative};
 use crate::scheme::Registered;
 use crate::shape::{self, ShapeError, broken};
@@ -110,7 +111,7 @@ impl Scheme {
     fn scaled_exact(&self, v: Integer, (multiplier, shift): (i32, i32)) -> Option<Integer> {
         match self.definition {
             Definition::Fpm(definition) => {
-                definition.trace(self.overflow, v.to_i64()?, &Multiply::q31(multiplier, shift)).result
+                definition.exact(self.overflow, v.to_i64()?, &Multiply::q31(multiplier, shift))
             }
             Definition::Legacy => {
                 // Half of the divisor where it is at least 2; a divisor of 1 has nothing to round.
@@ -123,6 +124,53 @@ impl Scheme {
                 Some(TiesAway.round(&(Rational::from(product) << shift)))
             }
         }
+    }
+
+    /// The steps of one channel, from the accumulator to the result. Legacy schemes take the multiplier for an integer.
+    pub fn steps(&self, p: &Parameters, channel: usize) -> Vec<(Name, Step)> {
+        let (_, shift) = p.channels[channel];
+        let fit = |name: &'static str| (name.into(), Step::fitting(self.overflow, INT32));
+        let product = ("product acc*m".into(), Step::Multiply(Multiplier::Full));
+        let scale = ("shift right by max(-s,0)".into(), Step::Scale(Exponent::Right));
+        let mut out: Vec<(Name, Step)> =
+            vec![("add the bias".into(), Step::Offset(p.bias[channel].into())), fit("the biased accumulator in int32")];
+        match self.definition {
+            Definition::Fpm(definition) => {
+                out.extend(definition.steps.iter().map(|(name, step)| ((*name).into(), *step)));
+                out.push(fit("the scaled value in int32"));
+            }
+            Definition::Legacy => out.extend([
+                product,
+                ("add half of the divisor".into(), Step::Add((1 << -shift) >> 1)),
+                fit("the nudged product in int32"),
+                scale,
+                ("the shift floors".into(), Step::Round(TowardNegative)),
+            ]),
+            Definition::LegacyTiesAway => out.extend([
+                product,
+                fit("the product in int32"),
+                scale,
+                ("divide by power of two rounds (ties-away)".into(), Step::Round(TiesAway)),
+            ]),
+        }
+        out.extend([
+            ("add the zero point".into(), Step::Offset(p.zero_point.into())),
+            fit("the placed value in int32"),
+            ("clamp".into(), Step::Clamp(p.min.into(), p.max.into())),
+        ]);
+        out
+    }
+
+    /// One accumulator of a channel, every step. Exact is `(acc + bias) * m * 2^(s-31) + zero_point`, or for legacy schemes
+    /// `(acc + bias) * m * 2^s + zero_point`.
+    pub fn trace(&self, p: &Parameters, channel: usize, acc: i32) -> Trace {
+        let (multiplier, shift) = p.channels[channel];
+        let parameters = Multiply::q31(multiplier, shift);
+        let trace = Trace::of(self.steps(p, channel), self.overflow, acc.into(), &parameters);
+        let fraction = if matches!(self.definition, Definition::Fpm(_)) { 31 } else { 0 };
+        let biased = Integer::from(acc) + p.bias[channel];
+        let exact = (Rational::from(biased * multiplier) << (shift - fraction)) + p.zero_point;
+        Trace { exact, ..trace }
     }
 
     /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where a step is out of domain.

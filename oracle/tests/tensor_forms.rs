@@ -178,6 +178,9 @@ proptest! {
                 max: a.max(b),
             };
             agree(&scheme.label(), scheme.exact(&p, &acc), scheme.expected(&p, &acc));
+            let channels = (0..channels.len()).cycle();
+            let traced = acc.iter().zip(channels).map(|(x, channel)| scheme.trace(&p, channel, *x).result);
+            agree(&scheme.label(), Ok(traced.collect()), scheme.expected(&p, &acc));
         }
     }
 }

@@ -45,6 +45,11 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         about: "Evaluate one case: the exact value, and what each scheme makes of it",
         lanes: Wants::Never,
     },
+    Forwarded {
+        name: "explain",
+        about: "Explain one input: every step of each scheme or kernel, and why the results differ",
+        lanes: Wants::Never,
+    },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded {
         name: "bounds",

@@ -50,7 +50,7 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
                 n += if n < 0 { -nudge } else { nudge };
             }
             Step::NudgeAwayFromZero => {}
-            Step::Add(k) => n += i128::from(k) << f,
+            Step::Add(k) | Step::Offset(k) => n += i128::from(k) << f,
             Step::FixupNegative => n -= i128::from(n < 0 && p.s < 0) << f,
             Step::Wrap => n = p.word.wrap(integer(n, f)?),
             Step::Saturate => n = p.word.saturate(integer(n, f)?),
@@ -64,6 +64,7 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
             }
             Step::FixupMasked if p.s < 0 => n = p.word.wrap(integer(n, f)? + (n & i128::from(-p.s))),
             Step::FixupMasked => {}
+            Step::Clamp(min, max) => n = integer(n, f)?.clamp(min.into(), max.into()),
         }
     }
     integer(n, f)

@@ -9,6 +9,7 @@ pub mod pieces;
 pub mod scheme;
 pub mod steps;
 pub mod sweep;
+mod trace;
 
 use crate::rounding::RoundingRule;
 use crate::word::{INT32, Word};
@@ -16,6 +17,7 @@ use rug::{Integer, Rational};
 use serde::Serialize;
 
 pub use scheme::{Definition, Scheme};
+pub use trace::{Effect, Name, Trace, Traced};
 
 /// Multiplier, shift and format of one fixed point multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]

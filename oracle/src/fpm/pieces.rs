@@ -4,7 +4,7 @@
 //! saturation and wrap cut the interval where the monotone value crosses a threshold. What cannot be put in this form (very
 //! many wraps, steps behind a rounding to even) folds to nothing, and the caller uses the fast form.
 
-use super::steps::{Exponent, Step};
+use super::steps::Step;
 use super::{Parameters, Scheme, integer};
 use crate::rounding::RoundingRule::{self, *};
 use crate::word::Overflow;
@@ -83,10 +83,7 @@ impl Folder {
     pub fn put(&mut self, output: &Output, overflow: Overflow, p: &Parameters) -> Option<&[Piece]> {
         self.each(|v| v.raised(output.zero_point.into()))?;
         self.fit(overflow, p)?;
-        self.cut(|v, out| {
-            v.clamped(output.min.into(), output.max.into(), out);
-            Some(())
-        })?;
+        self.step(Step::Clamp(output.min.into(), output.max.into()), p)?;
         self.settle();
         Some(&self.pieces)
     }
@@ -97,12 +94,7 @@ impl Folder {
     }
 
     fn fit(&mut self, overflow: Overflow, p: &Parameters) -> Option<()> {
-        let last = match overflow {
-            Overflow::Wrap => Step::Wrap,
-            Overflow::Saturate => Step::Saturate,
-            Overflow::OutOfDomain => Step::RequireBits(Exponent::Constant(p.word.bits as i32)),
-        };
-        self.step(last, p)
+        self.step(Step::fitting(overflow, p.word), p)
     }
 
     fn step(&mut self, step: Step, p: &Parameters) -> Option<()> {
@@ -129,13 +121,17 @@ impl Folder {
                 let m = integer::effective_multiplier(kind, p);
                 self.times(m)
             }
-            Step::Add(n) => self.integers()?.each(|v| v.raised(n.into())),
+            Step::Add(n) | Step::Offset(n) => self.integers()?.each(|v| v.raised(n.into())),
             Step::Wrap => {
                 let most = self.most;
                 self.integers()?.cut(|v, out| v.wrapped(p.word.bits, most, out))
             }
             Step::Saturate => self.integers()?.cut(|v, out| {
                 v.clamped(p.word.min(), p.word.max(), out);
+                Some(())
+            }),
+            Step::Clamp(min, max) => self.integers()?.cut(|v, out| {
+                v.clamped(min.into(), max.into(), out);
                 Some(())
             }),
             Step::RequireBits(e) if e.at(p) < 1 => {

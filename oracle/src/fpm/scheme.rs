@@ -2,7 +2,7 @@
 
 use super::fast::{self, Fast};
 use super::steps::{Exponent, Multiplier, Step};
-use super::{Parameters, exact};
+use super::{Parameters, Trace};
 use crate::rounding::RoundingRule::{self, *};
 use crate::scheme::Registered;
 use crate::word::Overflow;
@@ -34,17 +34,6 @@ impl Registered for &'static Definition {
     fn name(self) -> &'static str {
         self.name
     }
-}
-
-/// The values of a scheme at one input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
-    /// `x * m * 2^(s-Q)`.
-    pub exact: Rational,
-    /// Each step's name with the exact value after it.
-    pub steps: Vec<(&'static str, Rational)>,
-    /// The result, or nothing when the input is out of domain.
-    pub result: Option<Integer>,
 }
 
 macro_rules! single_rounding {
@@ -243,22 +232,16 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Definition {
-    /// The exact values of every step at one input.
+    /// The exact result at one input, or nothing when it is out of domain.
+    pub fn exact(&self, overflow: Overflow, x: i64, p: &Parameters) -> Option<Integer> {
+        let value = self.steps.iter().try_fold(Rational::from(x), |v, (_, step)| step.apply(v, p))?;
+        assert!(value.is_integer(), "{} ends in the fraction {value}", self.name);
+        overflow.fit_exact(p.word, value.numer())
+    }
+
+    /// Every step at one input.
     pub fn trace(&self, overflow: Overflow, x: i64, p: &Parameters) -> Trace {
-        let mut steps = Vec::with_capacity(self.steps.len());
-        let mut value = Some(Rational::from(x));
-        for (name, step) in self.steps {
-            value = value.and_then(|v| step.apply(v, p));
-            match &value {
-                Some(v) => steps.push((*name, v.clone())),
-                None => break,
-            }
-        }
-        let result = value.and_then(|v| {
-            assert!(v.is_integer(), "{} ends in the fraction {v}", self.name);
-            overflow.fit_exact(p.word, v.numer())
-        });
-        Trace { exact: exact(x, p), steps, result }
+        Trace::of(self.steps.iter().map(|(name, step)| ((*name).into(), *step)), overflow, x, p)
     }
 }
 
@@ -271,7 +254,7 @@ impl Scheme {
 
     /// The exact result by big rationals, or nothing when the input is out of domain.
     pub fn exact(&self, x: i64, p: &Parameters) -> Option<i64> {
-        let result = self.definition.trace(self.overflow, x, p).result;
+        let result = self.definition.exact(self.overflow, x, p);
         result.map(|r| r.to_i64().expect("a fitted result is a word"))
     }
 

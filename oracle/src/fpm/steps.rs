@@ -3,7 +3,9 @@
 
 use super::Parameters;
 use crate::rounding::RoundingRule;
+use crate::word::{Overflow, Word};
 use rug::{Integer, Rational};
+use std::fmt;
 
 /// A power of two that depends on the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,8 +80,10 @@ pub enum Step {
     Wrap,
     /// `v` clamped to the word.
     Saturate,
-    /// `v + n`.
+    /// `v + n`, a rounding constant.
     Add(i64),
+    /// `v + n`, a bias or a zero point: part of what is computed, not of how it is rounded.
+    Offset(i64),
     /// `v - 1` where `v < 0` and `s < 0`: makes a following ties-up right shift break ties away from zero.
     FixupNegative,
     /// `v + (v & -s)` where `s < 0`, in the word: the fixup without the `>> 31` that reduces it to a sign.
@@ -95,6 +99,8 @@ pub enum Step {
     RequireBits(Exponent),
     /// No value unless `m >= 0`.
     RequireNonNegativeMultiplier,
+    /// `v` clamped to `min..=max`: the last of a requantization.
+    Clamp(i64, i64),
 }
 
 /// The multiplier that [`Step::Multiply`] uses.
@@ -123,6 +129,15 @@ pub fn power_of_two_shift(p: &Parameters) -> Option<u32> {
 }
 
 impl Step {
+    /// The policy for results that do not fit in `word`, as a step.
+    pub fn fitting(overflow: Overflow, word: Word) -> Self {
+        match overflow {
+            Overflow::Wrap => Self::Wrap,
+            Overflow::Saturate => Self::Saturate,
+            Overflow::OutOfDomain => Self::RequireBits(Exponent::Constant(word.bits as i32)),
+        }
+    }
+
     /// The next exact value, or nothing when the step puts the input out of domain.
     pub fn apply(self, v: Rational, p: &Parameters) -> Option<Rational> {
         let in_integers = |v: Rational, f: &dyn Fn(&Integer) -> Integer| {
@@ -135,7 +150,7 @@ impl Step {
             Self::Round(rule) => Rational::from(rule.round(&v)),
             Self::Wrap => in_integers(v, &|v| p.word.wrap_exact(v)),
             Self::Saturate => in_integers(v, &|v| p.word.saturate_exact(v)),
-            Self::Add(n) => v + n,
+            Self::Add(n) | Self::Offset(n) => v + n,
             Self::FixupNegative => {
                 if p.s < 0 && v < 0 {
                     v - 1
@@ -165,6 +180,51 @@ impl Step {
                 (v < half && v >= -half.clone()).then_some(v)?
             }
             Self::RequireNonNegativeMultiplier => (p.m >= 0).then_some(v)?,
+            Self::Clamp(min, max) => in_integers(v, &|v| v.clone().clamp(&min, &max)),
         })
+    }
+}
+
+/// A power of two as formulas write it: `2^min(s,0)`.
+impl fmt::Display for Exponent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Left => f.write_str("2^max(s,0)"),
+            Self::Right => f.write_str("2^min(s,0)"),
+            Self::RightAtLeastOne => f.write_str("2^min(s,-1)"),
+            Self::LeftOfRightAtLeastOne => f.write_str("2^(s-min(s,-1))"),
+            Self::Whole => f.write_str("2^(s-Q)"),
+            Self::WholeButOne => f.write_str("2^(s-Q+1)"),
+            Self::Fraction => f.write_str("2^-Q"),
+            Self::WholeHighHalf => f.write_str("2^(s-Q+16)"),
+            Self::RightAndFraction => f.write_str("2^(min(s,0)-Q)"),
+            Self::TotalRight => f.write_str("2^(Q-s)"),
+            Self::Constant(n) => write!(f, "2^{n}"),
+        }
+    }
+}
+
+/// What a step does, for step lists whose steps have no names of their own.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scale(e) => write!(f, "scale by {e}"),
+            Self::Multiply(Multiplier::Full) => f.write_str("product x*m"),
+            Self::Multiply(Multiplier::HighHalfSaturated) => f.write_str("product with the high half of m, saturated"),
+            Self::Multiply(Multiplier::HighHalfWrapped) => f.write_str("product with the high half of m, wrapped"),
+            Self::Multiply(Multiplier::Significand24) => f.write_str("product with 24 bits of m"),
+            Self::Round(rule) => write!(f, "round ({})", rule.name()),
+            Self::Wrap => f.write_str("wrap"),
+            Self::Saturate => f.write_str("saturate"),
+            Self::Add(n) | Self::Offset(n) => write!(f, "add {n}"),
+            Self::FixupNegative => f.write_str("fixup: one less where negative"),
+            Self::FixupMasked => f.write_str("fixup masked, not reduced to a sign"),
+            Self::NudgeAwayFromZero => f.write_str("nudge by 2^(Q-1) away from zero"),
+            Self::NudgeBySign => f.write_str("nudge by 2^(Q-1) or 1-2^(Q-1), by sign"),
+            Self::PowerOfTwoShift => f.write_str("rounding shift in place of the product"),
+            Self::RequireBits(e) => write!(f, "require the value in the bits of {e}"),
+            Self::RequireNonNegativeMultiplier => f.write_str("require multiplier >= 0"),
+            Self::Clamp(min, max) => write!(f, "clamp to {min}..={max}"),
+        }
     }
 }

@@ -2,12 +2,14 @@
 
 use super::{Format, print, table};
 use crate::fpm::catalogue::ready_line;
+use crate::fraction::both;
 use crate::parameters::SHIFTS;
 use anyhow::{Result, bail};
 use serde_json::json;
 use tiebreak_impls::fpm::Channel;
-use tiebreak_oracle::fpm::scheme::{DEFINITIONS, Trace};
-use tiebreak_oracle::fpm::{Parameters, Scheme};
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::fpm::scheme::DEFINITIONS;
+use tiebreak_oracle::fpm::{Parameters, Scheme, Trace};
 use tiebreak_oracle::word::Overflow;
 
 /// Arguments of `case`.
@@ -55,12 +57,16 @@ fn result(trace: &Trace) -> String {
     trace.result.as_ref().map_or("out of domain".to_owned(), |r| r.to_string())
 }
 
+/// Each step's name with the exact value after it.
+fn values(trace: &Trace) -> impl Iterator<Item = (&str, &Rational)> {
+    trace.steps.iter().filter_map(|t| Some((t.name.as_ref(), t.after.as_ref()?)))
+}
+
 fn as_json(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
     let schemes: Vec<_> = traces
         .iter()
         .map(|(scheme, trace)| {
-            let steps: Vec<_> =
-                trace.steps.iter().map(|(name, v)| json!({"step": name, "value": v.to_string()})).collect();
+            let steps: Vec<_> = values(trace).map(|(name, v)| json!({"step": name, "value": v.to_string()})).collect();
             let result = trace.result.as_ref().and_then(|r| r.to_i64());
             json!({"scheme": scheme.label(), "result": result, "steps": steps})
         })
@@ -75,7 +81,7 @@ fn as_table(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
     let Some((_, first)) = traces.first() else { return Ok(()) };
     let (x, m, s) = (args.x, args.multiplier, args.shift);
     let q = if args.q == 31 { String::new() } else { format!(" q={}", args.q) };
-    let mut out = format!("fpm x={x} m={m} s={s}{q}\nexact  {} = {}\n\n", first.exact, decimal(first));
+    let mut out = format!("fpm x={x} m={m} s={s}{q}\nexact  {}\n\n", both(&first.exact));
     if args.scheme.is_empty() {
         let rows = traces.iter().map(|(scheme, trace)| vec![scheme.label(), result(trace)]);
         out += &table(&["scheme", "result"], rows.collect());
@@ -91,21 +97,10 @@ fn as_table(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
         out += &format!("\nAs a catalogue line:\n{}\n", ready_line(x, channel, &kept, "provenance"));
     } else {
         for (scheme, trace) in traces {
-            let rows = trace.steps.iter().map(|(name, v)| vec![(*name).to_owned(), v.to_string()]);
+            let rows = values(trace).map(|(name, v)| vec![name.to_owned(), v.to_string()]);
             out += &table(&[&scheme.label(), "exact value"], rows.collect());
             out += &format!(" result  {}\n\n", result(trace));
         }
     }
     print(&out)
-}
-
-/// The exact value to ten places, rounded down, with a mark where it goes on.
-fn decimal(trace: &Trace) -> String {
-    let scaled = trace.exact.clone() * 10_000_000_000u64;
-    let (digits, more) = (scaled.clone().floor(), if scaled.is_integer() { "" } else { "..." });
-    let digits = digits.numer().clone();
-    let sign = if digits < 0 { "-" } else { "" };
-    let text = format!("{:0>11}", digits.abs().to_string());
-    let (whole, fraction) = text.split_at(text.len() - 10);
-    format!("{sign}{whole}.{fraction}{more}")
 }

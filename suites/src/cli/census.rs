@@ -1,9 +1,9 @@
 //! `census`: on how many accumulators two schemes differ, and on which.
 
-use super::{print, table};
+use super::{Listing, int32, interval, print, scheme, table};
+use crate::fraction::{both, decimal};
 use crate::parameters::read_csv;
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,19 +11,17 @@ use std::path::PathBuf;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::census::{Census, Counts};
 use tiebreak_oracle::fpm::pieces::Output;
-use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
+use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, exact};
 use tiebreak_reports::text;
-
-const INT32: std::ops::RangeInclusive<i64> = i32::MIN as i64..=i32::MAX as i64;
 
 /// Arguments of `census`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Scheme that is subtracted, NAME or NAME:POLICY
-    #[arg(long, value_name = "SCHEME", value_parser = scheme)]
+    #[arg(long, value_name = "SCHEME", value_parser = scheme::<&'static Definition>)]
     left: Scheme,
     /// Scheme that it is subtracted from
-    #[arg(long, value_name = "SCHEME", value_parser = scheme)]
+    #[arg(long, value_name = "SCHEME", value_parser = scheme::<&'static Definition>)]
     right: Scheme,
     /// Multiplier, an int32
     #[arg(long, value_name = "M", requires = "shift", required_unless_present = "params", allow_negative_numbers = true, value_parser = int32())]
@@ -44,39 +42,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = int32())]
     zero_point: Option<i32>,
     /// Compare outputs: the smallest and the largest, such as -128:127 [default with --zero-point: an int32's]
-    #[arg(long, value_name = "LO:HI", allow_hyphen_values = true, value_parser = clamp)]
+    #[arg(long, value_name = "LO:HI", allow_hyphen_values = true, value_parser = interval)]
     clamp: Option<(i32, i32)>,
     /// Show the N differing accumulators nearest to zero, with the exact value of each
     #[arg(long, value_name = "N", default_value_t = 0)]
     list: usize,
-    /// How to print
+    /// How to print; for a spreadsheet a line a census, or with --list a line an accumulator
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
-}
-
-/// How to print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For a person.
-    Table,
-    /// For a program.
-    Json,
-    /// For a spreadsheet: a line a census, or with --list a line an accumulator.
-    Csv,
-}
-
-fn scheme(text: &str) -> Result<Scheme, String> {
-    Scheme::parse(text).map_err(|unknown| unknown.to_string())
-}
-
-fn int32() -> impl clap::builder::TypedValueParser<Value = i32> {
-    clap::value_parser!(i32).range(INT32)
-}
-
-fn clamp(text: &str) -> Result<(i32, i32), String> {
-    let ends = text.split_once(':').and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
-    let (lo, hi) = ends.ok_or("two int32 are wanted, LO:HI")?;
-    if lo > hi { Err(format!("{lo} is above {hi}")) } else { Ok((lo, hi)) }
+    format: Listing,
 }
 
 /// The answer at one multiplier and shift.
@@ -117,12 +90,15 @@ struct Nearest {
     right: i64,
 }
 
-/// The same with `x * m * 2^(s-31)`, a fraction.
+/// The same with `x * m * 2^(s-31)`, a fraction and its decimals.
 #[derive(Clone, Debug, Serialize)]
 struct Place {
     #[serde(flatten)]
     at: Nearest,
     exact: String,
+    decimal: String,
+    #[serde(skip)]
+    both: String,
 }
 
 /// Prints the census of each multiplier and shift.
@@ -137,10 +113,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     let answers: Vec<Answer> = channels.par_iter().map(|channel| answer(args, *channel)).collect();
     print(&match args.format {
-        Format::Json if args.params.is_some() => serde_json::to_string_pretty(&answers)? + "\n",
-        Format::Json => serde_json::to_string(&answers[0])? + "\n",
-        Format::Csv => csv(&answers, args.list > 0)?,
-        Format::Table => as_table(&answers),
+        Listing::Json if args.params.is_some() => serde_json::to_string_pretty(&answers)? + "\n",
+        Listing::Json => serde_json::to_string(&answers[0])? + "\n",
+        Listing::Csv => csv(&answers, args.list > 0)?,
+        Listing::Table => as_table(&answers),
     })
 }
 
@@ -200,7 +176,9 @@ fn sweep(census: &Census) -> Counts {
 fn places(census: &Census, closed: bool, n: usize) -> Vec<Place> {
     let place = |x: i64| {
         let (left, right) = census.values(x)?;
-        Some(Place { at: Nearest { x, left, right }, exact: exact(x, &census.parameters).to_string() })
+        let exact = exact(x, &census.parameters);
+        let at = Nearest { x, left, right };
+        Some(Place { at, exact: exact.to_string(), decimal: decimal(&exact), both: both(&exact) })
     };
     match census.differing().filter(|_| closed) {
         Some(differing) => differing.take(n).filter_map(place).collect(),
@@ -236,7 +214,7 @@ fn as_table(answers: &[Answer]) -> String {
         &table(&["parameters", "inputs", "differ", "by delta", "nearest zero: left, right", "method"], rows.collect());
     for answer in answers.iter().filter(|a| !a.list.is_empty()) {
         out += &format!("\nm={} s={}\n", answer.multiplier, answer.shift);
-        let row = |p: &Place| vec![p.at.x.to_string(), p.exact.clone(), p.at.left.to_string(), p.at.right.to_string()];
+        let row = |p: &Place| vec![p.at.x.to_string(), p.both.clone(), p.at.left.to_string(), p.at.right.to_string()];
         out += &table(&["x", "exact value", left, right], answer.list.iter().map(row).collect());
     }
     out
@@ -245,7 +223,17 @@ fn as_table(answers: &[Answer]) -> String {
 fn csv(answers: &[Answer], list: bool) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     if list {
-        writer.write_record(["left", "right", "multiplier", "shift", "x", "exact", "left_value", "right_value"])?;
+        writer.write_record([
+            "left",
+            "right",
+            "multiplier",
+            "shift",
+            "x",
+            "exact",
+            "decimal",
+            "left_value",
+            "right_value",
+        ])?;
     } else {
         writer.write_record([
             "left",
@@ -267,7 +255,8 @@ fn csv(answers: &[Answer], list: bool) -> Result<String> {
         let name = [a.left.clone(), a.right.clone(), a.multiplier.to_string(), a.shift.to_string()];
         if list {
             for p in &a.list {
-                let place = [p.at.x.to_string(), p.exact.clone(), p.at.left.to_string(), p.at.right.to_string()];
+                let [x, left, right] = [p.at.x, p.at.left, p.at.right].map(|v| v.to_string());
+                let place = [x, p.exact.clone(), p.decimal.clone(), left, right];
                 writer.write_record(name.iter().chain(&place))?;
             }
             continue;

@@ -3,6 +3,7 @@
 mod bounds;
 mod case;
 mod census;
+mod explain;
 mod list;
 mod verify;
 
@@ -12,6 +13,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use tiebreak_oracle::scheme::{Registered, Scheme};
 use tiebreak_reports::table::Style;
 
 /// Exact verification of quantized kernels: on which inputs a kernel differs from the arithmetic it promises, by how much, and
@@ -35,6 +37,8 @@ enum Action {
     Schemes(list::Args),
     /// Evaluate one case: the exact value, and what each scheme makes of it.
     Case(case::Args),
+    /// Explain one input: every step of each scheme or kernel, what each step lost, and why the results differ.
+    Explain(explain::Args),
     /// Count the accumulators on which two schemes differ, over all of them, and show which.
     Census(census::Args),
 }
@@ -48,6 +52,34 @@ enum Format {
     Json,
 }
 
+/// How to print what may be many lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Listing {
+    /// For a person.
+    Table,
+    /// For a program.
+    Json,
+    /// For a spreadsheet.
+    Csv,
+}
+
+/// The value parser of an int32.
+fn int32() -> impl clap::builder::TypedValueParser<Value = i32> {
+    clap::value_parser!(i32).range(i64::from(i32::MIN)..=i64::from(i32::MAX))
+}
+
+/// The value parser of `LO:HI`.
+fn interval(text: &str) -> Result<(i32, i32), String> {
+    let ends = text.split_once(':').and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
+    let (lo, hi) = ends.ok_or("two int32 are wanted, LO:HI")?;
+    if lo > hi { Err(format!("{lo} is above {hi}")) } else { Ok((lo, hi)) }
+}
+
+/// The value parser of a scheme of one operation, NAME or NAME:POLICY.
+fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> {
+    Scheme::parse(text).map_err(|unknown| unknown.to_string())
+}
+
 /// Runs the program. 0: everything holds; 1: a contract is broken; 2: the call or its input is wrong.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
@@ -56,6 +88,7 @@ pub fn main() -> ExitCode {
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
         Action::Schemes(args) => list::schemes(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
+        Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
     };
     match result {

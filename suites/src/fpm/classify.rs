@@ -7,6 +7,7 @@ use super::{Case, parameters};
 use crate::accumulators::accumulators;
 use crate::budget::{Budget, Effort};
 use std::collections::BTreeSet;
+use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Parameters;
 use tiebreak_reports::ledger::Against;
@@ -99,14 +100,18 @@ fn probes(yardstick: &Yardstick, observations: &[Observation]) -> Vec<(Parameter
     let budget = Budget { random_accumulators: 32, near_ties: 16, ..Effort::Quick.budget() };
     let mut out = Vec::new();
     for (q, regime) in seen {
-        for shift in PROBE_SHIFTS.into_iter().filter(|s| Regime::of(*s) == regime) {
-            for multiplier in PROBE_MULTIPLIERS.into_iter().filter(|m| yardstick.domain.contains(*m, shift, q)) {
-                let channel = Channel { multiplier, shift };
-                out.push((parameters(channel, q), accumulators(channel, q, &budget, 0)));
-            }
+        for channel in probe_channels(&yardstick.domain, q, regime) {
+            out.push((parameters(channel, q), accumulators(channel, q, &budget, 0)));
         }
     }
     out
+}
+
+/// Where in `domain` sequences that are not the same part, for one direction of the shift.
+pub fn probe_channels(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Channel> {
+    let shifts = PROBE_SHIFTS.into_iter().filter(move |s| Regime::of(*s) == regime);
+    let all = shifts.flat_map(|shift| PROBE_MULTIPLIERS.map(|multiplier| Channel { multiplier, shift }));
+    all.filter(move |c| domain.contains(c.multiplier, c.shift, q))
 }
 
 /// Whether a hypothesis is what the contract says, wherever the scheme it departs from has a value.

@@ -8,7 +8,7 @@ use tiebreak_impls::execute::{execute, fill, lengths};
 use tiebreak_impls::protocol::{Job, Source};
 
 /// On aarch64 a lane of its own runs the real instructions; elsewhere those of the host run here.
-pub(super) const FORM: Form = if cfg!(target_arch = "aarch64") { Form::Portable } else { Form::Native };
+pub(crate) const FORM: Form = if cfg!(target_arch = "aarch64") { Form::Portable } else { Form::Native };
 
 /// A session that runs each batch when it is collected.
 #[derive(Default)]

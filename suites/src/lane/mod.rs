@@ -10,6 +10,7 @@ use thiserror::Error;
 use tiebreak_impls::execute::lengths;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 
+pub(crate) use in_process::FORM;
 pub use pool::{Lane, Lease};
 
 /// Why a batch gave no output. Every one of these is a finding about the kernel or its lane, never the end of a run.

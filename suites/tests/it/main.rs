@@ -9,6 +9,7 @@ mod catalogue;
 mod census;
 mod classes;
 mod common;
+mod explain;
 mod judging;
 mod models;
 mod mutants;

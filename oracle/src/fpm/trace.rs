@@ -1,0 +1,245 @@
+//! One input through a step list, with what became of it at each step: the exact value before and after, and what was lost.
+
+use super::steps::{Exponent, Multiplier, Step, effective_multiplier, power_of_two_shift};
+use super::{Parameters, exact};
+use crate::rounding::RoundingRule;
+use crate::word::Overflow;
+use rug::{Integer, Rational};
+use std::borrow::Cow;
+
+/// A step's name, its own or that of what it does.
+pub type Name = Cow<'static, str>;
+
+/// One input through a step list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// `x * m * 2^(s-Q)`.
+    pub exact: Rational,
+    /// Each step, up to the one that refuses the input if one does. A result that had to be fitted to the word has a last step for
+    /// that; one that fits has none.
+    pub steps: Vec<Traced>,
+    /// The result, or nothing when the input is out of domain.
+    pub result: Option<Integer>,
+}
+
+/// One step with the exact value before and after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traced {
+    /// What its source calls it.
+    pub name: Name,
+    /// The step.
+    pub step: Step,
+    /// The value before.
+    pub before: Rational,
+    /// The value after, or nothing where the step refuses the input.
+    pub after: Option<Rational>,
+    /// What was lost.
+    pub effect: Effect,
+}
+
+/// What a step did to a value beyond exact arithmetic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: the scaling, product or sum that it names, or a rounding, wrap or saturation that changed nothing.
+    Exact,
+    /// Rounded a fraction away.
+    Rounded {
+        /// Which way.
+        rule: RoundingRule,
+        /// Bits of `x*m` rounded away: the unit of the result is `2^bit` of the product's.
+        bit: i32,
+        /// Whether exactly one half was.
+        tie: bool,
+    },
+    /// Lost a multiple of `2^bits` of the word.
+    Wrapped,
+    /// Became the nearest value of the word, or the nearer bound of a clamp.
+    Saturated,
+    /// Was moved on purpose: a rounding constant, a fixup.
+    Moved,
+    /// Was multiplied by this, which is not what the multiplier says, even rescaled.
+    Narrowed(Integer),
+    /// There is no value.
+    Refused,
+}
+
+impl Traced {
+    /// How much larger the step made the value.
+    pub fn change(&self) -> Option<Rational> {
+        self.after.as_ref().map(|after| Rational::from(after - &self.before))
+    }
+}
+
+impl Trace {
+    /// `x` through `steps`, the result fitted by `overflow`.
+    pub fn of(steps: impl IntoIterator<Item = (Name, Step)>, overflow: Overflow, x: i64, p: &Parameters) -> Self {
+        let mut walk = Walk { p, bit: 0, value: Some(Rational::from(x)), steps: Vec::new() };
+        for (name, step) in steps {
+            walk.spelled(name, step);
+        }
+        walk.fit(overflow);
+        let result = walk.value.map(|v| {
+            assert!(v.is_integer(), "a step list ends in the fraction {v}");
+            v.numer().clone()
+        });
+        Self { exact: exact(x, p), steps: walk.steps, result }
+    }
+
+    /// The steps that did something beyond exact arithmetic.
+    pub fn events(&self) -> impl Iterator<Item = &Traced> {
+        self.steps.iter().filter(|s| s.effect != Effect::Exact)
+    }
+}
+
+struct Walk<'a> {
+    p: &'a Parameters,
+    /// The value's unit is `2^bit` of the unit of `x*m`.
+    bit: i32,
+    value: Option<Rational>,
+    steps: Vec<Traced>,
+}
+
+impl Walk<'_> {
+    /// A step, or those that it is made of.
+    fn spelled(&mut self, name: Name, step: Step) {
+        match (step, power_of_two_shift(self.p), &self.value) {
+            (Step::PowerOfTwoShift, Some(k), _) => {
+                self.bit += self.p.m.trailing_zeros() as i32;
+                self.step("add the rounding constant".into(), Step::Add(1 << ((k + 31) % 32)));
+                self.step("the sum wraps".into(), Step::Wrap);
+                self.step(format!("shift right by {k}").into(), Step::Scale(Exponent::Constant(-(k as i32))));
+                self.step("the shift floors".into(), Step::Round(RoundingRule::TowardNegative));
+            }
+            (Step::FixupMasked, _, Some(v)) if self.p.s < 0 => {
+                let masked = Integer::from(v.numer() & -self.p.s).to_i64().unwrap_or_default();
+                self.step("add the masked fixup".into(), Step::Add(masked));
+                self.step("the sum wraps".into(), Step::Wrap);
+            }
+            _ => self.step(name, step),
+        }
+    }
+
+    fn step(&mut self, name: Name, step: Step) {
+        let Some(before) = self.value.take() else { return };
+        let after = step.apply(before.clone(), self.p);
+        match step {
+            Step::Scale(e) => self.bit -= e.at(self.p),
+            Step::Multiply(Multiplier::HighHalfSaturated | Multiplier::HighHalfWrapped) => self.bit += 16,
+            _ => {}
+        }
+        let effect = after.as_ref().map_or(Effect::Refused, |after| self.effect(step, &before, after));
+        self.value.clone_from(&after);
+        self.steps.push(Traced { name, step, before, after, effect });
+    }
+
+    fn effect(&self, step: Step, before: &Rational, after: &Rational) -> Effect {
+        match step {
+            Step::Scale(_) | Step::Offset(_) => Effect::Exact,
+            Step::Multiply(kind) => {
+                let used = effective_multiplier(kind, self.p);
+                let lost =
+                    if matches!(kind, Multiplier::HighHalfSaturated | Multiplier::HighHalfWrapped) { 16 } else { 0 };
+                if Integer::from(&used << lost) == self.p.m { Effect::Exact } else { Effect::Narrowed(used) }
+            }
+            _ if before == after => Effect::Exact,
+            Step::Round(rule) => {
+                let twice = Rational::from(before * 2);
+                Effect::Rounded { rule, bit: self.bit, tie: twice.is_integer() }
+            }
+            Step::Wrap => Effect::Wrapped,
+            Step::Saturate | Step::Clamp(..) => Effect::Saturated,
+            _ => Effect::Moved,
+        }
+    }
+
+    /// The result, where it does not fit.
+    fn fit(&mut self, overflow: Overflow) {
+        let Some(v) = &self.value else { return };
+        if v.is_integer() && !self.p.word.holds_exact(v.numer()) {
+            let name = match overflow {
+                Overflow::Wrap => "the result wraps",
+                Overflow::Saturate => "the result saturates",
+                Overflow::OutOfDomain => "the result does not fit",
+            };
+            self.step(name.into(), Step::fitting(overflow, self.p.word));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fpm::Scheme;
+
+    fn at(scheme: &str, x: i64, m: i32, s: i32) -> Trace {
+        let scheme = Scheme::parse(scheme).expect("a scheme");
+        scheme.definition.trace(scheme.overflow, x, &Parameters::q31(m, s))
+    }
+
+    fn rounded(trace: &Trace) -> Vec<(i32, bool, String)> {
+        let one = |t: &Traced| match t.effect {
+            Effect::Rounded { bit, tie, .. } => Some((bit, tie, format!("{} by {}", t.before, t.change()?))),
+            _ => None,
+        };
+        trace.steps.iter().filter_map(one).collect()
+    }
+
+    /// At 4 bits, every input, shift and policy: the trace ends where the definition does, each step begins where the last ended,
+    /// and a step that claims to be exact changes nothing that its kind may not change.
+    #[test]
+    fn traces_end_in_the_result() {
+        let mut events = 0;
+        for scheme in Scheme::every() {
+            for (x, m, s) in (-8..8).flat_map(|x| (-8..8).flat_map(move |m| (-4..=4).map(move |s| (x, m, s)))) {
+                let p = Parameters::narrow(m, s, 4);
+                let trace = scheme.definition.trace(scheme.overflow, x, &p);
+                assert_eq!(trace.result, scheme.definition.exact(scheme.overflow, x, &p), "{}", scheme.label());
+                for pair in trace.steps.windows(2) {
+                    assert_eq!(pair[0].after.as_ref(), Some(&pair[1].before));
+                }
+                for t in trace.steps.iter().filter(|t| t.effect == Effect::Exact) {
+                    let arithmetic = matches!(t.step, Step::Scale(_) | Step::Multiply(_));
+                    assert!(arithmetic || t.after.as_ref() == Some(&t.before), "{t:?}");
+                }
+                events += trace.events().count();
+            }
+        }
+        assert!(events > 100_000, "{events}");
+    }
+
+    #[test]
+    fn a_quarter_is_rounded_up_twice() {
+        let double = at("gemmlowp-double", 1, 1 << 30, -1);
+        assert_eq!(rounded(&double), [(31, true, "1/2 by 1/2".to_owned()), (32, true, "1/2 by 1/2".to_owned())]);
+        let single = at("ties-up", 1, 1 << 30, -1);
+        assert_eq!(rounded(&single), [(32, false, "1/4 by -1/4".to_owned())]);
+        // Left of the point the bits are those of the product without the shift, for both.
+        assert_eq!(rounded(&at("gemmlowp-double", 3, 1, 2))[0].0, 29);
+        assert_eq!(rounded(&at("ties-up", 3, 1, 2))[0].0, 29);
+        assert_eq!(rounded(&at("tflite-int16-multiplier", 3, 1 << 16, -2))[0].0, 33);
+    }
+
+    #[test]
+    fn what_does_not_fit_says_how() {
+        let effects = |trace: Trace| trace.events().map(|t| t.effect.clone()).collect::<Vec<_>>();
+        let min = i32::MIN;
+        assert_eq!(effects(at("gemmlowp-double", min.into(), min, 0)), [Effect::Saturated]);
+        assert_eq!(effects(at("cmsis-nn-double", min.into(), min, 0)), [Effect::Wrapped]);
+        assert_eq!(effects(at("ties-up", min.into(), min, 0)), [Effect::Refused]);
+        assert_eq!(effects(at("ties-up:saturate", min.into(), min, 0)), [Effect::Saturated]);
+        let narrowed = at("tflite-int16-multiplier", 10_000, 0x7FFF_EA86, -10);
+        assert_eq!(narrowed.events().next().map(|t| &t.effect), Some(&Effect::Narrowed(0x7FFF.into())));
+    }
+
+    /// Shortcuts are spelled out: a rounding constant that wraps in front of a shift.
+    #[test]
+    fn a_shift_in_place_of_the_product() {
+        let p = Parameters::q31(1 << 30, -1);
+        let steps = [("".into(), Step::PowerOfTwoShift)];
+        let trace = Trace::of(steps, Overflow::Wrap, i64::from(i32::MAX) - 1, &p);
+        assert_eq!(trace.result, Some((-(1 << 29)).into()));
+        assert!(trace.steps.iter().any(|t| t.effect == Effect::Wrapped));
+        let odd = Trace::of([("".into(), Step::PowerOfTwoShift)], Overflow::Wrap, 1, &p);
+        assert_eq!(rounded(&odd), [(32, false, "3/4 by -3/4".to_owned())]);
+    }
+}
