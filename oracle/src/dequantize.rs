@@ -4,6 +4,7 @@
 //! i8, u8, i16 and u16 by the RFC's steps to f32 are correctly rounded: with 16-bit stored values and zero points the difference
 //! has at most 17 bits, which f32 holds, so that both conversions and the subtraction are exact and only the product rounds.
 
+use crate::float::Format;
 use crate::quantize::steps::Value;
 use crate::quantize::{Prepared, Quantization, Soft};
 use crate::scheme::Registered;
@@ -29,6 +30,8 @@ pub struct Definition {
 pub enum Step {
     /// `v` rounded to the expressed type, ties to even.
     Round,
+    /// `v` rounded to f64, ties to even.
+    RoundToDouble,
     /// `v - zero_point`.
     Subtract,
     /// `v` minus the zero point rounded to the expressed type.
@@ -95,7 +98,7 @@ pub static DEFINITIONS: &[Definition] = &[
     Definition {
         name: "integer-difference",
         summary: "the difference in integers, converted, multiplied in the expressed type",
-        source: "pytorch/FBGEMM include/fbgemm/QuantUtils.h Dequantize; tensorflow/tensorflow lite/kernels/internal/reference/dequantize.h",
+        source: "pytorch/FBGEMM include/fbgemm/QuantUtils.h Dequantize; google/XNNPACK src/qs8-f32-vcvt/scalar.c.in",
         steps: &[
             ("subtract the zero point", Step::Subtract),
             ("the difference converts", Step::Round),
@@ -103,6 +106,18 @@ pub static DEFINITIONS: &[Definition] = &[
             ("the product rounds", Step::Round),
         ],
         fast: |p, q| Soft::integer(q - p.q.zero_point).rounded(p.q.format).times(p.scale),
+    },
+    Definition {
+        name: "tflite",
+        summary: "the difference in integers, multiplied in double, then rounded to the expressed type",
+        source: "tensorflow/tensorflow lite/kernels/internal/reference/dequantize.h Dequantize, for int8, uint8 and int16 to f32",
+        steps: &[
+            ("subtract the zero point", Step::Subtract),
+            ("multiply by the scale", Step::Multiply),
+            ("the product rounds to double", Step::RoundToDouble),
+            ("round", Step::Round),
+        ],
+        fast: |p, q| Soft::integer(q - p.q.zero_point).times(p.scale).rounded(Format::F64),
     },
     Definition {
         name: "distributed",
@@ -126,14 +141,16 @@ pub static DEFINITIONS: &[Definition] = &[
 impl Step {
     /// The next value.
     pub fn apply(self, v: Value, q: &Quantization) -> Value {
-        let rounded = |v: Value| match v {
-            Value::Number(v) => Value::of(q.format, q.format.nearest(&v)),
+        let rounded_to = |format: Format, v: Value| match v {
+            Value::Number(v) => Value::of(format, format.nearest(&v)),
             other => other,
         };
+        let rounded = |v| rounded_to(q.format, v);
         let scale = Value::Number(q.exact_scale());
         let zero_point = Value::Number(q.zero_point.into());
         match self {
             Self::Round => rounded(v),
+            Self::RoundToDouble => rounded_to(Format::F64, v),
             Self::Subtract => v.plus(zero_point.negated()),
             Self::SubtractRounded => v.plus(rounded(zero_point).negated()),
             Self::Multiply => v.times(&scale),

@@ -125,6 +125,19 @@ fn wider_storage_and_narrower_formats_lose_the_difference() {
     assert_eq!(shows("ideal", &q, 2999), -1.0);
 }
 
+/// In double the product of a difference of at most 29 bits and an f32 is exact; beyond, two roundings may differ from one.
+#[test]
+fn the_product_in_double_rounds_twice_only_for_wide_differences() {
+    let [ideal, double] = ["ideal", "tflite"].map(|label| dequantize::Scheme::parse(label).unwrap());
+    let q = quantization(Format::F32, "1028.02", -5, "i16");
+    for stored in i64::from(i16::MIN)..=i64::from(i16::MAX) {
+        assert_eq!(double.expected(&q, stored), ideal.expected(&q, stored));
+    }
+    let q = quantization(Format::F32, "16776959", 0, "i32");
+    assert_eq!(shows("ideal", &q, 1_073_807_105), 18_015_216_700_751_872.0);
+    assert_eq!(shows("tflite", &q, 1_073_807_105), 18_015_218_848_235_520.0);
+}
+
 #[test]
 fn the_distributed_product_cancels() {
     let q = quantization(Format::F32, "1028.02", 255, "u8");

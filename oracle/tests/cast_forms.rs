@@ -5,7 +5,11 @@ use proptest::prelude::*;
 use rug::Rational;
 use tiebreak_oracle::dequantize;
 use tiebreak_oracle::float::Format;
+use tiebreak_oracle::quantize::scheme::DEFINITIONS;
+use tiebreak_oracle::quantize::steps::Step;
 use tiebreak_oracle::quantize::{BadQuantization, Quantization, Scheme, Storage, Stored};
+use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::word::Overflow;
 
 fn check(scheme: &Scheme, q: &Quantization, bits: u64) {
     assert_eq!(scheme.expected(q, bits), scheme.exact(q, bits), "{} at {bits:#x} {q:?}", scheme.label());
@@ -73,7 +77,7 @@ fn any_quantization() -> impl Strategy<Value = Quantization> {
         |(format, scale, usual, zero_point, bits, signed, bounds)| {
             let storage = Storage { bits, signed };
             let around_one =
-                format.nearest(&Rational::from(1)) + (scale % 7 << (format.precision() - 1)) + (scale >> 12) % 1021;
+                format.nearest(&Rational::from(1)) + ((scale % 7) << (format.precision() - 1)) + (scale >> 12) % 1021;
             let scale = if usual { around_one } else { 1 + scale % (format.infinity() - 1) };
             let zero_point = storage.wrap(zero_point >> (zero_point & 31));
             let mut bounds = bounds.map(|b| storage.wrap((b >> (b & 7)).into()));
@@ -129,12 +133,32 @@ fn known_values_of_each_scheme() {
     assert_eq!(scheme("mlir-qcast:wrap").exact(&q, f32(12.8)), Stored::Value(-128));
     // FBGEMM's own example of a product that is not the quotient.
     let q = Quantization { scale: f32(0.002_148_548_6), ..quantization(Format::F32, "1", 0, "u8") };
-    assert_eq!(scheme("pytorch").exact(&q, f32(0.273_939_937)), Stored::Value(128));
-    assert_eq!(scheme("tflite").exact(&q, f32(0.273_939_937)), Stored::Value(127));
+    assert_eq!(scheme("pytorch").exact(&q, f32(0.273_939_94)), Stored::Value(128));
+    assert_eq!(scheme("tflite").exact(&q, f32(0.273_939_94)), Stored::Value(127));
     // pytorch issue 175620: the zero point added in f32 before the rounding.
     let q = quantization(Format::F32, "1", 63, "i8");
-    assert_eq!(scheme("pytorch-legacy").exact(&q, f32(63.500_003_8)), Stored::Value(126));
-    assert_eq!(scheme("pytorch").exact(&q, f32(63.500_003_8)), Stored::Value(127));
+    assert_eq!(scheme("pytorch-legacy").exact(&q, f32(63.500_004)), Stored::Value(126));
+    assert_eq!(scheme("pytorch").exact(&q, f32(63.500_004)), Stored::Value(127));
+}
+
+#[test]
+fn every_rule_has_its_schemes() {
+    for rule in RoundingRule::ALL {
+        let [ideal, qcast] = [Scheme::ideal(rule), Scheme::qcast(rule, Overflow::Saturate)];
+        let rounds = |s: &Scheme| {
+            s.definition
+                .steps
+                .iter()
+                .any(|(_, s)| matches!(s, Step::RoundToInteger(r) | Step::Convert(r) if *r == rule))
+        };
+        assert!(rounds(&ideal) && rounds(&qcast));
+        assert_eq!(qcast.label(), format!("mlir-qcast-{}:saturate", ideal.label()));
+        for (_, step) in [ideal, qcast].iter().flat_map(|s| s.definition.steps) {
+            assert!(!matches!(step, Step::RoundToInteger(r) | Step::Convert(r) if *r != rule));
+        }
+    }
+    let names: std::collections::BTreeSet<_> = DEFINITIONS.iter().map(|d| d.name).collect();
+    assert_eq!((names.len(), DEFINITIONS.len()), (39, 39));
 }
 
 #[test]

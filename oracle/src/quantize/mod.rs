@@ -3,7 +3,9 @@
 //!
 //! Source of the operation: MLIR RFC "Improvements in the 'quant' dialect", type `!quant.uniform`.
 
+mod differences;
 mod fast;
+mod registry;
 mod runs;
 pub mod scheme;
 mod soft;
@@ -15,8 +17,9 @@ use crate::names::{UnknownName, unknown};
 use serde::Serialize;
 use thiserror::Error;
 
-pub use runs::{Boundary, Differences, NoRuns, Runs, Witness, zip};
-pub use scheme::{Definition, Scheme, Trace};
+pub use differences::{Differences, Witness, zip};
+pub use runs::{Boundary, NoRuns, Runs};
+pub use scheme::{Definition, Fixed, Scheme, Trace};
 pub use threshold::Threshold;
 
 pub(crate) use soft::{Prepared, Soft};

@@ -1,10 +1,9 @@
 //! All floats of a format by their result under one scheme: intervals of keys with one result each. Found by bisection over keys,
 //! which the monotony of every step makes exact ([`super::threshold`] says why, a kind of step at a time).
 
+use super::differences::span;
 use super::{Prepared, Quantization, Scheme, Stored, Threshold};
-use crate::float::Format;
 use crate::word::Overflow;
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
@@ -103,6 +102,11 @@ impl Runs {
         self.nan
     }
 
+    /// The keys that it is over.
+    pub fn keys(&self) -> RangeInclusive<i64> {
+        self.runs.first().map_or(self.last + 1, |(first, _)| *first)..=self.last
+    }
+
     fn index(&self, key: i64) -> usize {
         self.runs.partition_point(|(first, _)| *first <= key).saturating_sub(1)
     }
@@ -180,92 +184,6 @@ impl Runs {
     pub fn is_anchored(&self, boundary: &Boundary) -> bool {
         let exact = |bits| self.scheme.exact(&self.q, bits);
         exact(boundary.last) == boundary.below && exact(boundary.first) == boundary.above
-    }
-
-    /// On which floats but NaN two schemes differ, `other` minus `self`. Both over the same keys of one format.
-    pub fn differ(&self, other: &Self) -> Differences {
-        let mut differences = Differences::default();
-        for (keys, [left, right]) in zip([self, other]) {
-            differences.note(self.q.format, keys, left, right);
-        }
-        differences
-    }
-}
-
-/// Patterns with these keys. Never all of f64's.
-fn span(keys: &RangeInclusive<i64>) -> u64 {
-    keys.end().abs_diff(*keys.start()) + 1
-}
-
-/// The results of several [`Runs`] over the same keys side by side: intervals on which none of them changes.
-///
-/// # Panics
-/// Where the runs are of different formats or keys.
-pub fn zip<const N: usize>(runs: [&Runs; N]) -> impl Iterator<Item = (RangeInclusive<i64>, [Stored; N])> {
-    let keys = runs.map(|r| (r.q.format, r.runs.first().map(|(key, _)| *key), r.last));
-    assert!(keys.iter().all(|k| *k == keys[0]), "runs of different formats or keys");
-    let mut next = [0usize; N];
-    let mut at = keys[0].1;
-    std::iter::from_fn(move || {
-        let first = at?;
-        let results = std::array::from_fn(|i| runs[i].runs[next[i]].1);
-        let ends = std::array::from_fn::<_, N, _>(|i| *runs[i].run(next[i]).0.end());
-        let last = ends.into_iter().min()?;
-        for (next, end) in next.iter_mut().zip(ends) {
-            *next += usize::from(end == last);
-        }
-        at = (last < keys[0].2).then(|| last + 1);
-        Some((first..=last, results))
-    })
-}
-
-/// The smallest input on which two schemes differ: the nearest to 0, the positive one of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Witness {
-    /// The float.
-    pub bits: u64,
-    /// What the first scheme says.
-    pub left: Stored,
-    /// What the second says.
-    pub right: Stored,
-}
-
-/// How often two schemes differ.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Differences {
-    /// Floats but NaN for which both have a value.
-    pub valued: u128,
-    /// Those with values that differ, by the second minus the first.
-    pub by_delta: BTreeMap<i64, u128>,
-    /// Floats but NaN for which one or both have none.
-    pub without_value: u128,
-    /// The smallest with values that differ.
-    pub witness: Option<Witness>,
-}
-
-impl Differences {
-    /// Floats whose values differ.
-    pub fn differ(&self) -> u128 {
-        self.by_delta.values().sum()
-    }
-
-    fn note(&mut self, format: Format, keys: RangeInclusive<i64>, left: Stored, right: Stored) {
-        let count = u128::from(span(&keys));
-        let (Stored::Value(a), Stored::Value(b)) = (left, right) else {
-            self.without_value += count;
-            return;
-        };
-        self.valued += count;
-        if a == b {
-            return;
-        }
-        *self.by_delta.entry(b - a).or_default() += count;
-        let nearest = 0.clamp(*keys.start(), *keys.end());
-        let rank = |key: i64| (if key < 0 { -(key + 1) } else { key }, key < 0);
-        let known = self.witness.and_then(|w| format.key(w.bits));
-        if known.is_none_or(|known| rank(nearest) < rank(known)) {
-            self.witness = Some(Witness { bits: format.from_key(nearest), left, right });
-        }
     }
 }
 

@@ -79,7 +79,8 @@ impl Soft {
         let left = QUOTIENT_BITS as i32 + length(d) - length(n);
         let numerator = n.unsigned_abs() << left;
         let divisor = d.unsigned_abs();
-        let quotient = ((numerator / divisor) | u128::from(!numerator.is_multiple_of(divisor))) as i128;
+        let quotient = numerator / divisor;
+        let quotient = (quotient | u128::from(quotient * divisor != numerator)) as i128;
         Number { n: if n < 0 { -quotient } else { quotient }, e: e - f - left }
     }
 

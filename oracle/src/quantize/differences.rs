@@ -1,0 +1,96 @@
+//! On how many floats schemes differ, in closed form: runs side by side.
+
+use super::{Runs, Stored};
+use crate::float::Format;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// Patterns with these keys. Never all of f64's.
+pub(super) fn span(keys: &RangeInclusive<i64>) -> u64 {
+    keys.end().abs_diff(*keys.start()) + 1
+}
+
+/// The results of several [`Runs`] over the same keys side by side: intervals on which none of them changes.
+///
+/// # Panics
+/// Where the runs are of different formats or keys.
+pub fn zip<const N: usize>(runs: [&Runs; N]) -> impl Iterator<Item = (RangeInclusive<i64>, [Stored; N])> {
+    let keys = runs.map(|r| (r.quantization().format, r.keys()));
+    assert!(keys.iter().all(|k| *k == keys[0]), "runs of different formats or keys");
+    let mut rest = runs.map(|r| r.iter());
+    let mut at = rest.each_mut().map(Iterator::next);
+    let mut first = *keys[0].1.start();
+    std::iter::from_fn(move || {
+        let last = at.iter().map(|run| run.as_ref().map(|(keys, _)| *keys.end())).min()??;
+        let results = at.each_ref().map(|run| run.as_ref().map_or(Stored::Unspecified, |(_, result)| *result));
+        for (at, rest) in at.iter_mut().zip(&mut rest) {
+            if at.as_ref().is_some_and(|(keys, _)| *keys.end() == last) {
+                *at = rest.next();
+            }
+        }
+        let part = first..=last;
+        first = last + 1;
+        Some((part, results))
+    })
+}
+
+/// The smallest input on which two schemes differ: the nearest to 0, the positive one of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The float.
+    pub bits: u64,
+    /// What the first scheme says.
+    pub left: Stored,
+    /// What the second says.
+    pub right: Stored,
+}
+
+/// How often two schemes differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Floats but NaN for which both have a value.
+    pub valued: u128,
+    /// Those with values that differ, by the second minus the first.
+    pub by_delta: BTreeMap<i64, u128>,
+    /// Floats but NaN for which one or both have none.
+    pub without_value: u128,
+    /// The smallest with values that differ.
+    pub witness: Option<Witness>,
+}
+
+impl Differences {
+    /// Floats whose values differ.
+    pub fn differ(&self) -> u128 {
+        self.by_delta.values().sum()
+    }
+
+    fn note(&mut self, format: Format, keys: RangeInclusive<i64>, left: Stored, right: Stored) {
+        let count = u128::from(span(&keys));
+        let (Stored::Value(a), Stored::Value(b)) = (left, right) else {
+            self.without_value += count;
+            return;
+        };
+        self.valued += count;
+        if a == b {
+            return;
+        }
+        *self.by_delta.entry(b - a).or_default() += count;
+        let nearest = 0.clamp(*keys.start(), *keys.end());
+        let rank = |key: i64| (if key < 0 { -(key + 1) } else { key }, key < 0);
+        let known = self.witness.and_then(|w| format.key(w.bits));
+        if known.is_none_or(|known| rank(nearest) < rank(known)) {
+            self.witness = Some(Witness { bits: format.from_key(nearest), left, right });
+        }
+    }
+}
+
+impl Runs {
+    /// On which floats but NaN two schemes differ, `other` minus `self`. Both over the same keys of one format.
+    pub fn differ(&self, other: &Self) -> Differences {
+        let mut differences = Differences::default();
+        for (keys, [left, right]) in zip([self, other]) {
+            differences.note(self.quantization().format, keys, left, right);
+        }
+        differences
+    }
+}

@@ -1,0 +1,220 @@
+//! The registry of quantize schemes: eight rounding rules four ways, and those of the systems.
+
+use super::fast;
+use super::scheme::{Definition, Takes};
+use super::steps::{Addend, Nan, Step};
+use crate::rounding::RoundingRule::{self, *};
+
+const DIVIDE: (&str, Step) = ("divide by the scale", Step::Divide);
+const RECIPROCAL: (&str, Step) = ("multiply by the rounded 1/scale", Step::MultiplyByReciprocal);
+const ROUND_SCALED: (&str, Step) = ("the scaled value rounds", Step::RoundToFormat);
+const ADD: (&str, Step) = ("add the zero point", Step::Add(Addend::ZeroPoint));
+const ADD_ROUNDED: (&str, Step) = ("add the zero point as a float", Step::Add(Addend::ZeroPointRounded));
+const ROUND_SUM: (&str, Step) = ("the sum rounds", Step::RoundToFormat);
+const CLAMP: (&str, Step) = ("clamp", Step::Clamp);
+const NAN_IS_POISON: (&str, Step) = ("NaN converts to no integer", Step::Nan(Nan::Poison));
+/// `1.5 * 2^23`: added to an f32 below 2^22, it leaves an integer in the low bits.
+const MAGIC: i64 = 12_582_912;
+
+/// The four schemes that each rounding rule gives.
+macro_rules! of_rule {
+    ($suffix:literal, $rule:ident) => {
+        [
+            Definition {
+                name: $suffix,
+                summary: concat!("x/scale + zero point, exact, rounded once: ", $suffix),
+                source: "MLIR RFC quant dialect: (storedValue - zeroPoint) * scale, solved and rounded once; infinities clamp, NaN is left open",
+                takes: Takes::Everything,
+                steps: &[DIVIDE, ADD, (concat!("round ", $suffix), Step::RoundToInteger($rule)), CLAMP],
+                fast: |p, _, x| fast::ideal($rule, p, x),
+            },
+            Definition {
+                name: concat!("zero-point-after-", $suffix),
+                summary: concat!("x/scale, exact, rounded once, then the zero point: ", $suffix),
+                source: "ONNX QuantizeLinear: saturate(round(x / y_scale) + y_zero_point), in exact reals",
+                takes: Takes::Everything,
+                steps: &[DIVIDE, (concat!("round ", $suffix), Step::RoundToInteger($rule)), ADD, CLAMP],
+                fast: |p, _, x| fast::zero_point_after($rule, p, x),
+            },
+            Definition {
+                name: concat!("mlir-qcast-", $suffix),
+                summary: concat!("the RFC's steps in the expressed type, converted by ", $suffix),
+                source: "MLIR RFC quant dialect, operation quant.qcast, Semantics; the conversion's rounding is open there",
+                takes: Takes::Everything,
+                steps: &[
+                    DIVIDE,
+                    ROUND_SCALED,
+                    ADD_ROUNDED,
+                    ROUND_SUM,
+                    (concat!("convert ", $suffix), Step::Convert($rule)),
+                    CLAMP,
+                ],
+                fast: |p, overflow, x| fast::qcast($rule, overflow, p, x.divided_by(p.scale)),
+            },
+            Definition {
+                name: concat!("reciprocal-", $suffix),
+                summary: concat!("the RFC's steps, but multiplied by the rounded 1/scale, converted by ", $suffix),
+                source: "the RFC's steps with its division strength-reduced",
+                takes: Takes::Everything,
+                steps: &[
+                    RECIPROCAL,
+                    ROUND_SCALED,
+                    ADD_ROUNDED,
+                    ROUND_SUM,
+                    (concat!("convert ", $suffix), Step::Convert($rule)),
+                    CLAMP,
+                ],
+                fast: |p, overflow, x| fast::qcast($rule, overflow, p, x.times(p.reciprocal)),
+            },
+        ]
+    };
+}
+
+const BY_RULE: [[Definition; 4]; 8] = [
+    of_rule!("nearest-even", TiesEven),
+    of_rule!("nearest-away", TiesAway),
+    of_rule!("nearest-up", TiesUp),
+    of_rule!("nearest-down", TiesDown),
+    of_rule!("nearest-to-zero", TiesToZero),
+    of_rule!("toward-positive", TowardPositive),
+    of_rule!("toward-negative", TowardNegative),
+    of_rule!("toward-zero", TowardZero),
+];
+
+const SHIPPED: [Definition; 7] = [
+    Definition {
+        name: "mlir-qcast",
+        summary: "mlir-opt --lower-quant-ops: divf, addf, fptosi or fptoui, then the clamp",
+        source: "MLIR RFC quant dialect, pass --lower-quant-ops; llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp",
+        takes: Takes::Everything,
+        steps: &[
+            DIVIDE,
+            ROUND_SCALED,
+            ADD_ROUNDED,
+            ROUND_SUM,
+            ("convert toward-zero", Step::Convert(TowardZero)),
+            CLAMP,
+        ],
+        fast: |p, overflow, x| fast::qcast(TowardZero, overflow, p, x.divided_by(p.scale)),
+    },
+    Definition {
+        name: "tflite",
+        summary: "TFLite reference: f32 division, std::round, zero point and clamp in double; NaN is undefined",
+        source: "tensorflow/tensorflow lite/kernels/internal/reference/quantize.h AffineQuantize; cppmath.h TfLiteRound",
+        takes: Takes::F32 { storage: 32 },
+        // In double the sum rounds from 2^53 on, where it is clamped either way.
+        steps: &[DIVIDE, ROUND_SCALED, ("std::round", Step::RoundToInteger(TiesAway)), ADD, CLAMP, NAN_IS_POISON],
+        fast: |p, _, x| fast::tflite(p, x),
+    },
+    Definition {
+        name: "onnx",
+        summary: "onnxruntime's vector code: f32 division, clamp before the zero point, nearest even; NaN is the minimum",
+        source: "microsoft/onnxruntime core/mlas/lib/quantize.cpp MlasQuantizeLinearVector (SSE2 and NEON)",
+        takes: Takes::F32 { storage: 16 },
+        steps: &[
+            DIVIDE,
+            ROUND_SCALED,
+            ("maximum takes the bound for NaN", Step::Nan(Nan::Lowest)),
+            ("clamp less the zero point", Step::ClampBeforeZeroPoint),
+            ("cvtps2dq or fcvtns", Step::RoundToInteger(TiesEven)),
+            ADD,
+            CLAMP,
+        ],
+        fast: |p, _, x| fast::onnx(p, x),
+    },
+    Definition {
+        name: "pytorch",
+        summary: "FBGEMM: f32 product with 1/scale, nearbyint, zero point in f32, clamp in double; NaN is undefined",
+        source: "pytorch/FBGEMM include/fbgemm/QuantUtils.h Quantize, LEGACY = false; pytorch aten/src/ATen/native/quantized/AffineQuantizerBase.cpp",
+        takes: Takes::F32 { storage: 32 },
+        steps: &[
+            RECIPROCAL,
+            ROUND_SCALED,
+            ("nearbyint", Step::RoundToInteger(TiesEven)),
+            ADD_ROUNDED,
+            ROUND_SUM,
+            CLAMP,
+            NAN_IS_POISON,
+        ],
+        fast: |p, _, x| fast::pytorch(p, x),
+    },
+    Definition {
+        name: "pytorch-legacy",
+        summary: "FBGEMM, LEGACY: the zero point is added in f32 before nearbyint",
+        source: "pytorch/FBGEMM include/fbgemm/QuantUtils.h Quantize, LEGACY = true",
+        takes: Takes::F32 { storage: 32 },
+        steps: &[
+            RECIPROCAL,
+            ROUND_SCALED,
+            ADD_ROUNDED,
+            ROUND_SUM,
+            ("nearbyint", Step::RoundToInteger(TiesEven)),
+            CLAMP,
+            NAN_IS_POISON,
+        ],
+        fast: |p, _, x| fast::pytorch_legacy(p, x),
+    },
+    Definition {
+        name: "xnnpack",
+        summary: "XNNPACK fmagic: f32 product with 1/scale, clamp before the zero point, round by a magic bias; NaN is the minimum",
+        source: "google/XNNPACK src/f32-qs8-vcvt/scalar-fmagic.c.in (its bounds are those of the storage)",
+        takes: Takes::F32 { storage: 8 },
+        steps: &[
+            RECIPROCAL,
+            ROUND_SCALED,
+            ("maximum takes the bound for NaN", Step::Nan(Nan::Lowest)),
+            ("clamp less the zero point", Step::ClampBeforeZeroPoint),
+            ("add the magic bias", Step::Add(Addend::Constant(MAGIC))),
+            ROUND_SUM,
+            ("subtract the magic bias", Step::Add(Addend::Constant(-MAGIC))),
+            ADD,
+            CLAMP,
+        ],
+        fast: |p, _, x| fast::xnnpack(p, x),
+    },
+    Definition {
+        name: "neon-fcvtns",
+        summary: "NEON: f32 product with 1/scale, FCVTNS, SQXTN, SQADD, SQXTN, which saturate; NaN is the zero point",
+        source: "google/XNNPACK src/f32-qs8-vcvt/neonv8.c.in; Arm ARM FCVTNS, SQXTN, SQADD",
+        takes: Takes::F32 { storage: 8 },
+        steps: &[
+            RECIPROCAL,
+            ROUND_SCALED,
+            ("fcvtns rounds", Step::RoundToInteger(TiesEven)),
+            ("fcvtns takes NaN to 0", Step::Nan(Nan::Zero)),
+            ("fcvtns saturates", Step::Saturate(32)),
+            ("sqxtn saturates", Step::Saturate(16)),
+            ADD,
+            ("sqadd saturates", Step::Saturate(16)),
+            CLAMP,
+        ],
+        fast: |p, _, x| fast::neon_fcvtns(p, x),
+    },
+];
+
+/// What the names of a rule's schemes end in.
+pub(super) fn suffix(rule: RoundingRule) -> &'static str {
+    match rule {
+        TiesEven => "nearest-even",
+        TiesAway => "nearest-away",
+        TiesUp => "nearest-up",
+        TiesDown => "nearest-down",
+        TiesToZero => "nearest-to-zero",
+        directed => directed.name(),
+    }
+}
+
+/// Every scheme.
+pub static DEFINITIONS: &[Definition] = &{
+    let mut all = [SHIPPED[0]; 4 * 8 + 7];
+    let mut i = 0;
+    while i < 4 * 8 {
+        all[i] = BY_RULE[i / 4][i % 4];
+        i += 1;
+    }
+    while i < all.len() {
+        all[i] = SHIPPED[i - 4 * 8];
+        i += 1;
+    }
+    all
+};
