@@ -57,6 +57,17 @@ pub struct Storage {
     pub signed: bool,
 }
 
+/// int8.
+pub const I8: Storage = Storage { bits: 8, signed: true };
+/// Unsigned bytes.
+pub const U8: Storage = Storage { bits: 8, signed: false };
+/// int16.
+pub const I16: Storage = Storage { bits: 16, signed: true };
+/// Unsigned, 16 bits.
+pub const U16: Storage = Storage { bits: 16, signed: false };
+/// int32.
+pub const I32: Storage = Storage { bits: 32, signed: true };
+
 impl Storage {
     /// Every value.
     pub const fn range(self) -> RangeInclusive<i64> {

@@ -1,9 +1,9 @@
-//! Dequantization: stored integers to expressed (floating-point) values, as shipped systems compute it, one file a system.
+//! Dequantization: stored integers to expressed (floating-point) values, as shipped systems compute it, `quant.dcast` and the libraries.
 
-mod mlir;
-mod onnx;
+pub(crate) mod libraries;
+pub(crate) mod mlir;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::contract::{Contract, Promise};
 use crate::kernel;
@@ -26,7 +26,8 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[mlir::DCAST, onnx::LINEAR];
+static KERNELS: &[Kernel] =
+    &[mlir::DCAST, libraries::TFLITE, libraries::ONNX, libraries::PYTORCH, libraries::XNNPACK, libraries::DISTRIBUTED];
 
 /// A kernel of one form, the same on every target.
 const fn scalar(
@@ -39,4 +40,20 @@ const fn scalar(
 ) -> Kernel {
     let contract = Contract { promise, domain, deviations: &[], source };
     Kernel { name, summary, contract, portable: run, native: None }
+}
+
+/// Applies `f(stored, scale, zero_point)` to every stored value; values and zero points of 8 or 16 bits, scales rounded to f32.
+#[inline(always)]
+pub(crate) fn each(params: &Params, stored: &[i32], out: &mut [i32], f: impl Fn(i32, f32, i32) -> f32) {
+    let quantized = &params.quantized;
+    let at = |i: usize| (quantized.scales[i].0 as f32, quantized.zero_points[i] as i32);
+    if quantized.scales.len() == 1 {
+        let (scale, zero_point) = at(0);
+        stored.iter().zip(out).for_each(|(stored, out)| *out = f(*stored, scale, zero_point).to_bits() as i32);
+        return;
+    }
+    for (i, (stored, out)) in stored.iter().zip(out).enumerate() {
+        let (scale, zero_point) = at(params.scale_of(i));
+        *out = f(*stored, scale, zero_point).to_bits() as i32;
+    }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::Form;
 use crate::expressed::{Real, with_real};
 use crate::quantize::tests::{layer, storages};
-use crate::quantized::{Container, Expressed, Granularity, Scale, Storage};
+use crate::quantized::{Container, Expressed, Granularity, I8, I16, I32, Scale, Storage, U8};
 
 /// What a kernel makes of these stored values, as doubles.
 pub(crate) fn dequantize(kernel: &Kernel, form: Form, params: &Params, stored: &[i32]) -> Vec<f64> {
@@ -19,8 +19,6 @@ pub(crate) fn dequantize(kernel: &Kernel, form: Form, params: &Params, stored: &
 fn named(name: &str) -> &'static Kernel {
     find(name).expect(name)
 }
-
-const I32: Storage = Storage { bits: 32, signed: true };
 
 #[test]
 fn kernels_have_names_of_their_own() {
@@ -55,7 +53,7 @@ fn every_place_and_length_gives_the_same() {
 fn dcast_rounds_every_step() {
     let table = [
         (Expressed::F32, I32, 0.001, 16_777_217, 16_777_216, 0.0),
-        (Expressed::F16, Storage { bits: 16, signed: true }, 1.0, 3000, 2999, 0.0),
+        (Expressed::F16, I16, 1.0, 3000, 2999, 0.0),
         (Expressed::F64, I32, 1.0, 16_777_217, 16_777_216, -1.0),
         (Expressed::Bf16, I32, 1.0, 0, 16_842_753, 16_908_288.0),
         (Expressed::F32, Storage { bits: 32, signed: false }, 1.0, 0, -1, 4_294_967_296.0),
@@ -74,7 +72,7 @@ fn dcast_of_tensors_is_that_of_their_elements() {
     let stored: Vec<i32> = (0..24).map(|i| i * 10 - 120).collect();
     for (axis, channels) in [(0, 2), (1, 3), (2, 4)] {
         for container in [Container::Ranked, Container::Unranked] {
-            let mut params = layer(Expressed::F64, Storage { bits: 8, signed: true }, 1.0, 0, 1);
+            let mut params = layer(Expressed::F64, I8, 1.0, 0, 1);
             params.shape = vec![2, 3, 4];
             params.container = container;
             params.quantized.granularity = Granularity::Channel { axis };
@@ -87,6 +85,40 @@ fn dcast_of_tensors_is_that_of_their_elements() {
                 let zero_point = params.quantized.zero_points[channel] as i32;
                 assert_eq!(got, f64::from(stored[i] - zero_point) * params.quantized.scales[channel].0, "{i}");
             }
+        }
+    }
+}
+
+/// All stored values and zero points of 8 bits: whoever takes the difference in integers rounds once, and agrees with `quant.dcast`.
+#[test]
+fn integer_differences_are_rounded_once() {
+    for (storage, scale) in [(I8, 0.1), (U8, 1.0 / 255.0), (U8, 1e30)] {
+        let stored: Vec<i32> = storage.range().map(|q| q as i32).collect();
+        for zero_point in storage.range() {
+            let params = layer(Expressed::F32, storage, scale, zero_point, stored.len());
+            let exact = |q: &i32| (f64::from(*q) - zero_point as f64) * f64::from(scale as f32);
+            let promised: Vec<f64> = stored.iter().map(|q| f64::from(exact(q) as f32)).collect();
+            for kernel in kernels().iter().filter(|kernel| kernel.name != "distributed") {
+                assert_eq!(dequantize(kernel, Form::Portable, &params, &stored), promised, "{}", kernel.name);
+            }
+        }
+    }
+}
+
+/// Distributed products: the witness of the report; and, as a negative control, nothing where the scale is a power of two.
+#[test]
+fn distributed_products_differ_but_for_powers_of_two() {
+    let at = |scale, zero_point, stored: &[i32]| {
+        let params = layer(Expressed::F32, U8, scale, zero_point, stored.len());
+        ["distributed", "pytorch-dequantize"].map(|name| dequantize(named(name), Form::Portable, &params, stored))
+    };
+    let [got, promised] = at(1028.02, 255, &[254]);
+    assert_eq!((got[0], promised[0]), (-1028.015625, f64::from(-1028.02_f32)));
+    let all: Vec<i32> = (0..256).collect();
+    for scale in [0.0625, 1.0, 1024.0] {
+        for zero_point in 0..256 {
+            let [got, promised] = at(scale, zero_point, &all);
+            assert_eq!(got, promised);
         }
     }
 }

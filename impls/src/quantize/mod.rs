@@ -3,9 +3,13 @@
 pub(crate) mod conversion;
 pub(crate) mod mlir;
 pub(crate) mod mlir_loops;
-mod onnx;
+mod neon_fcvtns;
+pub(crate) mod onnx;
+mod pytorch;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tflite;
+mod xnnpack;
 
 use crate::contract::{Contract, Promise};
 use crate::kernel;
@@ -68,7 +72,17 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] = &[mlir::QCAST, mlir::QCAST_VECTOR, mlir::QCAST_ARM, onnx::LINEAR];
+static KERNELS: &[Kernel] = &[
+    mlir::QCAST,
+    mlir::QCAST_VECTOR,
+    mlir::QCAST_ARM,
+    tflite::AFFINE,
+    onnx::LINEAR,
+    pytorch::QUANTIZE,
+    pytorch::LEGACY,
+    xnnpack::FMAGIC,
+    neon_fcvtns::FCVTNS,
+];
 
 /// A kernel of one form, the same on every target.
 const fn scalar(
@@ -79,6 +93,29 @@ const fn scalar(
     source: &'static str,
     run: Run,
 ) -> Kernel {
-    let contract = Contract { promise, domain, deviations: &[], source };
-    Kernel { name, summary, contract, portable: run, native: None }
+    Kernel { name, summary, contract: contract(promise, domain, source), portable: run, native: None }
+}
+
+/// A contract without deviations.
+const fn contract(promise: Promise, domain: Domain, source: &'static str) -> Contract<Domain> {
+    Contract { promise, domain, deviations: &[], source }
+}
+
+/// Applies `f(x, constants)` to every f32; `constants(scale, zero_point)` are made once for each pair, the scale rounded to f32.
+#[inline(always)]
+pub(crate) fn each<C>(
+    params: &Params,
+    x: &[i32],
+    out: &mut [i32],
+    constants: impl Fn(f32, i64) -> C,
+    f: impl Fn(f32, &C) -> i32,
+) {
+    let quantized = &params.quantized;
+    let pairs = quantized.scales.iter().zip(&quantized.zero_points);
+    let all: Vec<C> = pairs.map(|(scale, zero_point)| constants(scale.0 as f32, *zero_point)).collect();
+    let x = x.iter().map(|bits| f32::from_bits(*bits as u32));
+    match &all[..] {
+        [one] => x.zip(out).for_each(|(x, out)| *out = f(x, one)),
+        _ => x.zip(out).enumerate().for_each(|(i, (x, out))| *out = f(x, &all[params.scale_of(i)])),
+    }
 }

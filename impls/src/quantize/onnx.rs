@@ -1,35 +1,42 @@
-//! ONNX QuantizeLinear: `saturate(round_half_even(x / scale) + zero_point)` (ONNX operator QuantizeLinear, version 13).
+//! ONNX Runtime: QuantizeLinear, `saturate(round_half_even(x / scale) + zero_point)`.
+//!
+//! Its vector code divides, clamps to the bounds less the zero point, and converts by `cvtps2dq` or `fcvtns`; the zero point is added in
+//! integers. `maxps` and `fmaxnm` give the bound where the quotient is NaN, so NaN becomes the least value. Tails take the same steps.
+//!
+//! Source: ONNX operators, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, `MlasQuantizeLinearVector`.
 
-use super::{Domain, Kernel, scalar};
+use super::{Domain, Kernel, each, scalar};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, Params, Storage};
+use crate::quantized::{Container, Expressed, I8, I16, Params, U8, U16};
 
-const I8: Storage = Storage { bits: 8, signed: true };
-const U8: Storage = Storage { bits: 8, signed: false };
+/// Whole 8- and 16-bit types, per tensor and per axis.
+pub(crate) const DOMAIN: Domain = Domain {
+    expressed: &[Expressed::F32],
+    storage: &[I8, U8, I16, U16],
+    bounds: false,
+    per_channel: true,
+    containers: &[Container::Ranked],
+    compiled: false,
+};
 
-/// The operator as its specification words it, in f32.
+/// MLAS.
 pub(super) const LINEAR: Kernel = scalar(
     "onnx-quantizelinear",
-    "round half to even of x / scale, then the zero point, then saturation",
-    Promise { scheme: "onnx", overflow: Overflow::Saturate },
-    Domain {
-        expressed: &[Expressed::F32],
-        storage: &[I8, U8],
-        bounds: false,
-        per_channel: true,
-        containers: &[Container::Ranked],
-        compiled: false,
-    },
-    "ONNX operators, QuantizeLinear-13",
-    run,
+    "ONNX Runtime: x / scale clamped less the zero point, nearest even, then the zero point",
+    Promise { scheme: "onnx", overflow: Overflow::OutOfDomain },
+    DOMAIN,
+    "ONNX operators, QuantizeLinear; microsoft/onnxruntime onnxruntime/core/mlas/lib/quantize.cpp",
+    |params, x, out| linear(params, x, out, f32::round_ties_even),
 );
 
-fn run(params: &Params, x: &[i32], out: &mut [i32]) {
-    let quantized = &params.quantized;
-    for (i, (x, out)) in x.iter().zip(out).enumerate() {
-        let channel = params.scale_of(i);
-        let scaled = (f32::from_bits(*x as u32) / quantized.scales[channel].0 as f32).round_ties_even();
-        let moved = scaled + quantized.zero_points[channel] as f32;
-        *out = moved.max(quantized.min as f32).min(quantized.max as f32) as i32;
-    }
+/// The kernel, rounding by `round`.
+#[inline(always)]
+pub(crate) fn linear(params: &Params, x: &[i32], out: &mut [i32], round: impl Fn(f32) -> f32) {
+    let [min, max] = [params.quantized.min, params.quantized.max];
+    let channel =
+        |scale, zero_point| (scale, [min - zero_point, max - zero_point].map(|v| v as f32), zero_point as i32);
+    each(params, x, out, channel, |x, (scale, [min, max], zero_point)| {
+        // `max` and `min` of Rust give the number where the other is NaN.
+        round((x / scale).max(*min).min(*max)) as i32 + zero_point
+    });
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Form;
 use crate::expressed::{Real, with_real};
-use crate::quantized::{Quantized, Scale};
+use crate::quantized::{I8, I32, Quantized, Scale, U8};
 
 /// A layer of that type, `len` elements of rank 1.
 pub(crate) fn layer(expressed: Expressed, storage: Storage, scale: f64, zero_point: i64, len: usize) -> Params {
@@ -36,9 +36,6 @@ pub(crate) fn storages(domain: &Domain) -> Vec<Storage> {
     let all = || (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed })).collect();
     if domain.storage.is_empty() { all() } else { domain.storage.to_vec() }
 }
-
-const I8: Storage = Storage { bits: 8, signed: true };
-const U8: Storage = Storage { bits: 8, signed: false };
 
 fn named(name: &str) -> &'static Kernel {
     find(name).expect(name)
@@ -99,7 +96,6 @@ fn qcast_truncates_and_targets_differ_on_poison() {
 /// Every step is rounded in the expressed type: 2^24 + 1 is no f32, 2049 no f16, 257 no bf16.
 #[test]
 fn qcast_computes_in_the_expressed_type() {
-    let i32 = Storage { bits: 32, signed: true };
     let table = [
         (Expressed::F64, 16_777_217, 16_777_217),
         (Expressed::F32, 16_777_217, 16_777_216),
@@ -108,11 +104,11 @@ fn qcast_computes_in_the_expressed_type() {
         (Expressed::Bf16, 257, 256),
     ];
     for (expressed, zero_point, stored) in table {
-        let params = layer(expressed, i32, 1.0, zero_point, 1);
+        let params = layer(expressed, I32, 1.0, zero_point, 1);
         assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &params, &[0.0]), [stored], "{expressed:?}");
     }
     // 10 / 3 in f16 is 3.33203125, and the sum with 1000 is 1003.5 rounded from 1003.33; both truncate alike.
-    let params = layer(Expressed::F16, i32, 3.0, 1000, 1);
+    let params = layer(Expressed::F16, I32, 3.0, 1000, 1);
     assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &params, &[10.0]), [1003]);
 }
 
@@ -152,4 +148,73 @@ fn qcast_clamps_after_the_conversion() {
     assert_eq!([0.0, 7.9, 200.0, 256.0, -1.0].map(run), [5, 7, 10, 5, 10]);
     let u32 = layer(Expressed::F32, Storage { bits: 32, signed: false }, 1.0, 0, 1);
     assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &u32, &[3e9]), [3_000_000_000_u32 as i32]);
+}
+
+/// `(kernel, storage, scale, zero point, value, stored)`, from the sources' own texts and from their formulas.
+#[test]
+fn libraries_at_their_own_examples() {
+    let (fbgemm, value) = (f64::from(0.002_148_548_6_f32), f64::from(0.273_939_94_f32));
+    let table = [
+        ("pytorch-quantize", U8, fbgemm, 0, value, 128),
+        ("pytorch-quantize-legacy", U8, fbgemm, 0, value, 128),
+        ("xnnpack-quantize", U8, fbgemm, 0, value, 128),
+        ("neon-fcvtns", U8, fbgemm, 0, value, 128),
+        ("onnx-quantizelinear", U8, fbgemm, 0, value, 127),
+        ("tflite-quantize", U8, fbgemm, 0, value, 127),
+        // Ties, with an odd zero point: away; to even, then the zero point; to even with it.
+        ("tflite-quantize", I8, 1.0, 1, 2.5, 4),
+        ("onnx-quantizelinear", I8, 1.0, 1, 2.5, 3),
+        ("pytorch-quantize", I8, 1.0, 1, 2.5, 3),
+        ("xnnpack-quantize", I8, 1.0, 1, 2.5, 3),
+        ("neon-fcvtns", I8, 1.0, 1, 2.5, 3),
+        ("pytorch-quantize-legacy", I8, 1.0, 1, 2.5, 4),
+        ("pytorch-quantize", I32, 1.0, 0, 1e10, i32::MAX),
+    ];
+    for (name, storage, scale, zero_point, value, stored) in table {
+        for form in [Form::Portable, Form::Native] {
+            let params = layer(Expressed::F32, storage, scale, zero_point, 1);
+            assert_eq!(quantize(named(name), form, &params, &[value]), [stored], "{name} {form:?}");
+        }
+    }
+}
+
+/// Infinities and huge values saturate in every library; NaN as each source has it.
+#[test]
+fn libraries_saturate_and_treat_nan_as_their_sources() {
+    let table = [
+        ("tflite-quantize", None),
+        ("onnx-quantizelinear", Some(-128)),
+        ("pytorch-quantize", None),
+        ("pytorch-quantize-legacy", None),
+        ("xnnpack-quantize", Some(-128)),
+        ("neon-fcvtns", Some(5)),
+    ];
+    for (name, nan) in table {
+        let params = layer(Expressed::F32, I8, 0.1, 5, 5);
+        let values = [f64::INFINITY, 3e38, f64::NEG_INFINITY, -3e38, f64::NAN];
+        for form in [Form::Portable, Form::Native] {
+            let got = quantize(named(name), form, &params, &values);
+            assert_eq!(got[..4], [127, 127, -128, -128], "{name}");
+            assert!(nan.is_none_or(|nan| got[4] == nan), "{name} {got:?}");
+        }
+    }
+}
+
+/// Negative control: where the scale is a power of two, so is its reciprocal, and product and quotient are the same.
+#[test]
+fn reciprocals_of_powers_of_two_change_nothing() {
+    for scale in [0.0625, 1.0, 8.0] {
+        for zero_point in [0, 63, -128] {
+            // Every eighth of a step, past both ends, and its neighbours.
+            let eighths = (-3000..3000).map(|i| (f64::from(i) / 8.0 * scale) as f32);
+            let values: Vec<f64> = eighths.flat_map(|x| [x.next_down(), x, x.next_up()]).map(f64::from).collect();
+            let params = layer(Expressed::F32, I8, scale, zero_point, values.len());
+            let of = |name| quantize(named(name), Form::Portable, &params, &values);
+            let divided = of("onnx-quantizelinear");
+            assert_ne!(divided, of("tflite-quantize"));
+            for name in ["pytorch-quantize", "xnnpack-quantize", "neon-fcvtns"] {
+                assert_eq!(of(name), divided, "{name} {scale} {zero_point}");
+            }
+        }
+    }
 }

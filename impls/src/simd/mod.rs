@@ -1,16 +1,19 @@
 //! Vector registers, so that a vector kernel is written once and runs everywhere.
 //!
-//! A kernel is generic over [`Vector`], four int32 lanes, or over [`Register`], the same with lanes of 8 and 16
-//! bits; for x86 over [`Wide`]. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
+//! A kernel is generic over [`Vector`], four int32 lanes, over [`Register`], the same with lanes of 8 and 16
+//! bits, or over [`Float`], four f32; for x86 over [`Wide`]. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
 //! aarch64) executes the instruction each method is named after, one for one. The models are held against the
 //! instructions by the `instruction` operation, so what is learnt on [`Portable`] carries over.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+mod float;
 pub(crate) mod form;
 pub(crate) mod isa;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_arch = "aarch64")]
+mod neon_float;
 #[cfg(target_arch = "aarch64")]
 mod neon_register;
 mod portable;
@@ -21,6 +24,7 @@ mod register;
 mod tests;
 mod wide;
 
+pub use float::Float;
 #[cfg(target_arch = "aarch64")]
 pub use neon::Neon;
 pub use portable::Portable;

@@ -17,22 +17,22 @@ impl Portable {
     }
 
     #[inline(always)]
-    fn halves(self) -> [u16; 8] {
+    pub(super) fn halves(self) -> [u16; 8] {
         bytemuck::cast::<_, [u16; 8]>(self.bytes()).map(u16::from_le)
     }
 
     #[inline(always)]
-    fn signed_halves(self) -> [i16; 8] {
+    pub(super) fn signed_halves(self) -> [i16; 8] {
         bytemuck::cast(self.halves())
     }
 
     #[inline(always)]
-    fn from_bytes(bytes: [u8; BYTES]) -> Self {
+    pub(super) fn from_bytes(bytes: [u8; BYTES]) -> Self {
         Self(bytemuck::cast::<_, [i32; LANES]>(bytes).map(i32::from_le))
     }
 
     #[inline(always)]
-    fn from_halves(halves: [u16; 8]) -> Self {
+    pub(super) fn from_halves(halves: [u16; 8]) -> Self {
         Self::from_bytes(bytemuck::cast(halves.map(u16::to_le)))
     }
 

@@ -42,6 +42,34 @@ mod neon {
         )+};
     }
 
+    /// Extremes of every lane width are NaN, infinities' neighbours and subnormals of f32 too.
+    #[test]
+    fn float_instructions_are_their_models() {
+        use super::super::Float;
+        let mut state = 1;
+        for _ in 0..REGISTERS {
+            let operands: [[u8; 16]; 2] = [bytes(&mut state), bytes(&mut state)];
+            fn all<R: Register + Float>(a: R, b: R) -> [R; 6] {
+                [a.fcvtns(), a.sqxtn_4h(), a.sqxtn_4h().sqxtn2_8h(b), a.sqadd_8h(b), a.sqxtn_8b(), a.sqxtun_8b()]
+            }
+            fn products<R: Register + Float>(a: R, b: R) -> [i32; 4] {
+                let mut lanes = [0; 4];
+                a.fmul(b).store(&mut lanes);
+                // Which NaN it is, is left open.
+                lanes.map(|bits| if f32::from_bits(bits as u32).is_nan() { -1 } else { bits })
+            }
+            let [a, b] = operands.each_ref().map(Portable::load_bytes);
+            let [c, d] = operands.each_ref().map(Neon::load_bytes);
+            for (model, instruction) in all(a, b).into_iter().zip(all(c, d)) {
+                let (mut of_model, mut of_instruction) = ([0; 16], [0; 16]);
+                model.store_bytes(&mut of_model);
+                instruction.store_bytes(&mut of_instruction);
+                assert_eq!(of_model, of_instruction, "{operands:?}");
+            }
+            assert_eq!(products(a, b), products(c, d), "{operands:?}");
+        }
+    }
+
     #[test]
     fn baseline_instructions_are_their_models() {
         agree! {

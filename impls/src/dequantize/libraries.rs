@@ -1,0 +1,87 @@
+//! The systems that take the difference in integers: TensorFlow Lite, ONNX Runtime, PyTorch, XNNPACK.
+//!
+//! With 8- and 16-bit stored values the difference has at most 17 bits and is an f32, so that its product with the scale is the one
+//! rounding: all four are correctly rounded. They part where the difference is wider, which no domain here has.
+
+use super::{Kernel, each, scalar};
+use crate::contract::{Overflow, Promise};
+use crate::quantize::Domain;
+use crate::quantized::{Container, Expressed, I8, I16, Params, U8, U16};
+
+const DOMAIN: Domain = Domain {
+    expressed: &[Expressed::F32],
+    storage: &[I8, U8],
+    bounds: false,
+    per_channel: false,
+    containers: &[Container::Ranked],
+    compiled: false,
+};
+
+/// The difference in int32; the product, of the scale as a double, in double, then rounded to f32. Per channel it is in f32.
+pub(super) const TFLITE: Kernel = scalar(
+    "tflite-dequantize",
+    "TFLite reference: the difference in int32, times the scale in double, rounded to f32",
+    Promise { scheme: "ideal", overflow: Overflow::OutOfDomain },
+    Domain { storage: &[I8, U8, I16], per_channel: true, ..DOMAIN },
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/dequantize.h",
+    |params, stored, out| {
+        if params.quantized.scales.len() == 1 {
+            let product = |difference: i32, scale: f32| (f64::from(scale) * f64::from(difference)) as f32;
+            each(params, stored, out, |stored, scale, zero_point| product(stored - zero_point, scale));
+        } else {
+            difference_first(params, stored, out);
+        }
+    },
+);
+
+/// ONNX DequantizeLinear.
+pub(super) const ONNX: Kernel = scalar(
+    "onnx-dequantizelinear",
+    "ONNX Runtime: the difference in int32, converted, times the scale in f32",
+    Promise { scheme: "ideal", overflow: Overflow::OutOfDomain },
+    Domain { storage: &[I8, U8, I16, U16], per_channel: true, ..DOMAIN },
+    "ONNX operators, DequantizeLinear; microsoft/onnxruntime onnxruntime/core/providers/cpu/quantization/quantize_linear.cc",
+    difference_first,
+);
+
+/// `fbgemm::Dequantize`.
+pub(super) const PYTORCH: Kernel = scalar(
+    "pytorch-dequantize",
+    "PyTorch: the difference in int32, converted, times the scale in f32",
+    Promise { scheme: "integer-difference", overflow: Overflow::OutOfDomain },
+    Domain { per_channel: true, ..DOMAIN },
+    "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Dequantize",
+    difference_first,
+);
+
+/// qs8 and qu8 to f32.
+pub(super) const XNNPACK: Kernel = scalar(
+    "xnnpack-dequantize",
+    "XNNPACK: the difference in int32, converted, times the scale in f32",
+    Promise { scheme: "integer-difference", overflow: Overflow::OutOfDomain },
+    DOMAIN,
+    "google/XNNPACK src/qs8-f32-vcvt/scalar.c.in",
+    difference_first,
+);
+
+/// `scale * q + (-zero_point * scale)`, both products and the sum rounded to f32: what vector code over the general
+/// `Vectorized` computes, with the second product made beforehand. (Its AVX2 form fuses the first product with the sum.)
+pub(super) const DISTRIBUTED: Kernel = scalar(
+    "distributed",
+    "PyTorch Vectorized: q * scale - zero point * scale, every step rounded to f32",
+    Promise { scheme: "distributed", overflow: Overflow::OutOfDomain },
+    DOMAIN,
+    "pytorch/pytorch issue 107030; aten/src/ATen/cpu/vec/vec256/vec256_qint.h, dequantize with scale_zp_premul",
+    distributed,
+);
+
+/// The difference in int32, one rounding in the product.
+#[inline(always)]
+fn difference_first(params: &Params, stored: &[i32], out: &mut [i32]) {
+    each(params, stored, out, |stored, scale, zero_point| (stored - zero_point) as f32 * scale);
+}
+
+/// Three roundings.
+pub(crate) fn distributed(params: &Params, stored: &[i32], out: &mut [i32]) {
+    each(params, stored, out, |stored, scale, zero_point| stored as f32 * scale - zero_point as f32 * scale);
+}

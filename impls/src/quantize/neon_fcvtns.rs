@@ -1,0 +1,75 @@
+//! NEON: product with the reciprocal, `fcvtns`, and narrowing that saturates, eight values at a time.
+//!
+//! `fcvtns` saturates to 32 bits and takes NaN to 0, which becomes the zero point; `sqxtn` saturates to 16 bits before `sqadd` adds the
+//! zero point there, which is no loss: every 8-bit zero point leaves a saturated value beyond 8 bits. The tail goes
+//! through the same instructions, so body and tail agree.
+//!
+//! Source: google/XNNPACK `src/f32-qs8-vcvt/neonv8.c.in`; the same body is in pytorch/pytorch
+//! `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_arm_q8`.
+
+use super::{Domain, Kernel, Run, contract};
+use crate::contract::{Overflow, Promise};
+use crate::quantized::{Container, Expressed, I8, Params, U8};
+use crate::simd::{Float, LANES, Portable};
+
+/// Values of one step.
+const STEP: usize = 2 * LANES;
+
+/// XNNPACK's f32 to qs8 and qu8 on Armv8.
+pub(super) const FCVTNS: Kernel = Kernel {
+    name: "neon-fcvtns",
+    summary: "XNNPACK neonv8: fmul by 1/scale, fcvtns, sqxtn, sqadd of the zero point, sqxtn or sqxtun",
+    contract: contract(
+        Promise { scheme: "neon-fcvtns", overflow: Overflow::OutOfDomain },
+        Domain {
+            expressed: &[Expressed::F32],
+            storage: &[I8, U8],
+            bounds: false,
+            per_channel: false,
+            containers: &[Container::Ranked],
+            compiled: false,
+        },
+        "google/XNNPACK src/f32-qs8-vcvt/neonv8.c.in",
+    ),
+    portable: run::<Portable>,
+    native: Some(crate::simd::form::neon_form!(
+        NEON,
+        "tiebreak_quantize_neon_fcvtns",
+        ["fmul", "fcvtns", "sqxtn", "sqxtn2", "sqadd", "sqxtun"],
+        Run,
+        fn native(params: &Params, x: &[i32], out: &mut [i32]) {
+            run::<crate::simd::Neon>(params, x, out);
+        },
+        native
+    )),
+};
+
+#[inline(always)]
+fn run<V: Float>(params: &Params, x: &[i32], out: &mut [i32]) {
+    let quantized = &params.quantized;
+    let reciprocal = 1.0 / quantized.scales[0].0 as f32;
+    let zero_point = quantized.zero_points[0] as i32 & 0xffff;
+    let constants = (V::splat(reciprocal.to_bits() as i32), V::splat(zero_point << 16 | zero_point));
+    let signed = quantized.storage.signed;
+    for (x, out) in x.chunks(STEP).zip(out.chunks_mut(STEP)) {
+        let mut lanes = [0; STEP];
+        lanes[..x.len()].copy_from_slice(x);
+        let bytes = eight(constants, &lanes, signed);
+        for (byte, out) in bytes.into_iter().zip(out) {
+            *out = if signed { i32::from(byte as i8) } else { i32::from(byte) };
+        }
+    }
+}
+
+/// One step; constants are the reciprocal of the scale and the zero point.
+#[inline(always)]
+fn eight<V: Float>((reciprocal, zero_point): (V, V), x: &[i32; STEP], signed: bool) -> [u8; STEP] {
+    let (halves, _) = x.as_chunks::<LANES>();
+    let [low, high] = [0, 1].map(|half| V::load(&halves[half]).fmul(reciprocal).fcvtns());
+    let sum = low.sqxtn_4h().sqxtn2_8h(high).sqadd_8h(zero_point);
+    let bytes = if signed { sum.sqxtn_8b() } else { sum.sqxtun_8b() };
+    let mut lanes = [0; LANES];
+    bytes.store(&mut lanes);
+    let [a, b, ..] = lanes.map(i32::to_le_bytes);
+    std::array::from_fn(|i| if i < 4 { a[i] } else { b[i - 4] })
+}

@@ -1,0 +1,56 @@
+//! PyTorch: `fbgemm::Quantize`, one value at a time. It multiplies by the rounded reciprocal of the scale, knowingly: 0.273939937 at scale
+//! 0.00214854861 gives 128, where division gives 127.
+//!
+//! With `LEGACY`, the template's default and what `quantize_per_tensor` instantiates, the zero point is added in f32
+//! before the rounding; without, as in `quantize_val`, behind it. (`QuantizeAvx2` with `LEGACY` fuses product and sum into one
+//! rounding; that is not here.) The clamp is in double. A NaN stays one until its cast to the output type, which C++ leaves undefined;
+//! here it gives 0.
+//!
+//! Source: pytorch/FBGEMM `include/fbgemm/QuantUtils.h`, `Quantize`; pytorch/pytorch `AffineQuantizerBase.cpp`, `quantize_val`, and
+//! `cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_per_tensor_affine_cpu`, in `aten/src/ATen/native/quantized`.
+
+use super::{Domain, Kernel, each, scalar};
+use crate::contract::{Overflow, Promise};
+use crate::quantized::{Container, Expressed, I8, I32, Params, U8};
+
+const DOMAIN: Domain = Domain {
+    expressed: &[Expressed::F32],
+    storage: &[I8, U8, I32],
+    bounds: false,
+    per_channel: true,
+    containers: &[Container::Ranked],
+    compiled: false,
+};
+
+/// `quantize_val`.
+pub(super) const QUANTIZE: Kernel = scalar(
+    "pytorch-quantize",
+    "PyTorch quantize_val: x * (1/scale) in f32, nearest even, then the zero point in f32",
+    Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain },
+    DOMAIN,
+    "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Quantize without LEGACY",
+    |params, x, out| quantize(params, x, out, |scaled, zero_point| zero_point + scaled.round_ties_even()),
+);
+
+/// `quantize_per_tensor`.
+pub(super) const LEGACY: Kernel = scalar(
+    "pytorch-quantize-legacy",
+    "PyTorch quantize_per_tensor: x * (1/scale) and the zero point added in f32, then nearest even",
+    Promise { scheme: "pytorch-legacy", overflow: Overflow::OutOfDomain },
+    Domain { per_channel: false, ..DOMAIN },
+    "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Quantize with LEGACY",
+    |params, x, out| quantize(params, x, out, |scaled, zero_point| (zero_point + scaled).round_ties_even()),
+);
+
+/// `transform`: of the scaled value and the zero point.
+#[inline(always)]
+fn quantize(params: &Params, x: &[i32], out: &mut [i32], transform: impl Fn(f32, f32) -> f32) {
+    let [min, max] = [params.quantized.min, params.quantized.max].map(|bound| bound as f64);
+    each(
+        params,
+        x,
+        out,
+        |scale, zero_point| (1.0 / scale, zero_point as f32),
+        |x, (reciprocal, zero_point)| f64::from(transform(x * reciprocal, *zero_point)).clamp(min, max) as i32,
+    );
+}

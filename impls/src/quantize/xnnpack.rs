@@ -1,0 +1,40 @@
+//! XNNPACK: f32 to qs8 and qu8 by a magic bias. `1.5 * 2^23`, added to a number below `2^22`, leaves its nearest integer in the low
+//! bits of the sum, ties to even, since one unit in the last place is 1 there.
+//!
+//! `math_max_f32` is `fmaxf`, which gives the bound for NaN. (The variant `imagic` clamps the sum's bits as int32 instead, and takes NaN
+//! to a bound by its sign.)
+//!
+//! Source: google/XNNPACK `src/f32-qs8-vcvt/scalar-fmagic.c.in`, `src/xnnpack/math.h`.
+
+use super::{Domain, Kernel, each, scalar};
+use crate::contract::{Overflow, Promise};
+use crate::quantized::{Container, Expressed, I8, U8};
+
+const MAGIC_BIAS: f32 = 12_582_912.0;
+
+/// The scalar kernel.
+pub(super) const FMAGIC: Kernel = scalar(
+    "xnnpack-quantize",
+    "XNNPACK fmagic: x * (1/scale) in f32, clamped less the zero point, rounded by a magic bias",
+    Promise { scheme: "xnnpack", overflow: Overflow::OutOfDomain },
+    Domain {
+        expressed: &[Expressed::F32],
+        storage: &[I8, U8],
+        bounds: true,
+        per_channel: false,
+        containers: &[Container::Ranked],
+        compiled: false,
+    },
+    "google/XNNPACK src/f32-qs8-vcvt/scalar-fmagic.c.in",
+    |params, x, out| {
+        let bounds = [params.quantized.min, params.quantized.max];
+        let channel = |scale: f32, zero_point: i64| {
+            let bias_less_zero_point = MAGIC_BIAS.to_bits() as i32 - zero_point as i32;
+            (1.0 / scale, bounds.map(|bound| (bound - zero_point) as f32), bias_less_zero_point)
+        };
+        each(params, x, out, channel, |x, (reciprocal, [min, max], bias_less_zero_point)| {
+            let biased = (x * reciprocal).max(*min).min(*max) + MAGIC_BIAS;
+            biased.to_bits() as i32 - bias_less_zero_point
+        });
+    },
+);

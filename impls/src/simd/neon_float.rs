@@ -1,0 +1,64 @@
+//! [`Float`] over AArch64 Advanced SIMD, one instruction a method: `asm!` for the reason [`super::neon`] gives.
+
+use super::{Float, Neon};
+use core::arch::aarch64::int32x4_t;
+use core::arch::asm;
+
+/// One instruction without an accumulator; those that saturate set FPSR.QC, and `fcvtns` sets FPSR.IXC, which nothing reads.
+macro_rules! pure {
+    ($template:literal, $($name:ident = $operand:expr),+) => {{
+        let out: int32x4_t;
+        // SAFETY: Advanced SIMD is part of the AArch64 baseline; the instruction reads and writes registers only.
+        unsafe {
+            asm!($template, d = lateout(vreg) out, $($name = in(vreg) $operand,)+ options(pure, nomem, nostack));
+        }
+        Neon(out)
+    }};
+}
+
+impl Float for Neon {
+    #[inline(always)]
+    fn fmul(self, other: Self) -> Self {
+        pure!("fmul {d:v}.4s, {a:v}.4s, {b:v}.4s", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn fcvtns(self) -> Self {
+        pure!("fcvtns {d:v}.4s, {a:v}.4s", a = self.0)
+    }
+
+    #[inline(always)]
+    fn sqxtn_4h(self) -> Self {
+        pure!("sqxtn {d:v}.4h, {a:v}.4s", a = self.0)
+    }
+
+    #[inline(always)]
+    fn sqxtn2_8h(self, upper: Self) -> Self {
+        let mut out: int32x4_t = self.0;
+        // SAFETY: Advanced SIMD is part of the AArch64 baseline; the instruction reads and writes registers only.
+        unsafe {
+            asm!(
+                "sqxtn2 {d:v}.8h, {a:v}.4s",
+                d = inlateout(vreg) out,
+                a = in(vreg) upper.0,
+                options(pure, nomem, nostack),
+            );
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    fn sqadd_8h(self, other: Self) -> Self {
+        pure!("sqadd {d:v}.8h, {a:v}.8h, {b:v}.8h", a = self.0, b = other.0)
+    }
+
+    #[inline(always)]
+    fn sqxtn_8b(self) -> Self {
+        pure!("sqxtn {d:v}.8b, {a:v}.8h", a = self.0)
+    }
+
+    #[inline(always)]
+    fn sqxtun_8b(self) -> Self {
+        pure!("sqxtun {d:v}.8b, {a:v}.8h", a = self.0)
+    }
+}
