@@ -6,7 +6,7 @@ use rug::Rational;
 use tiebreak_oracle::dequantize;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::scheme::DEFINITIONS;
-use tiebreak_oracle::quantize::steps::Step;
+use tiebreak_oracle::quantize::steps::{Addend, Step, Value, run};
 use tiebreak_oracle::quantize::{BadQuantization, Quantization, Scheme, Storage, Stored};
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::word::Overflow;
@@ -135,6 +135,11 @@ fn known_values_of_each_scheme() {
     let q = Quantization { scale: f32(0.002_148_548_6), ..quantization(Format::F32, "1", 0, "u8") };
     assert_eq!(scheme("pytorch").exact(&q, f32(0.273_939_94)), Stored::Value(128));
     assert_eq!(scheme("tflite").exact(&q, f32(0.273_939_94)), Stored::Value(127));
+    // sonos/tract pull request 2850: ties away where ties to even are promised.
+    let q = quantization(Format::F32, "0.5", 0, "i8");
+    let ties = |label: &str| [0.25, 0.75, 1.25, 1.75].map(|x| scheme(label).exact(&q, f32(x)).value().unwrap());
+    assert_eq!(ties("zero-point-after-nearest-away"), [1, 2, 3, 4]);
+    assert_eq!(ties("zero-point-after-nearest-even"), [0, 2, 2, 4]);
     // pytorch issue 175620: the zero point added in f32 before the rounding.
     let q = quantization(Format::F32, "1", 63, "i8");
     assert_eq!(scheme("pytorch-legacy").exact(&q, f32(63.500_004)), Stored::Value(126));
@@ -159,6 +164,37 @@ fn every_rule_has_its_schemes() {
     }
     let names: std::collections::BTreeSet<_> = DEFINITIONS.iter().map(|d| d.name).collect();
     assert_eq!((names.len(), DEFINITIONS.len()), (39, 39));
+}
+
+#[test]
+fn a_changed_step_list_runs_too() {
+    // llvm/torch-mlir issue 4487: converted to i8 before the zero point is added.
+    let q = quantization(Format::F32, "0.014940246", -128, "i8");
+    let early = [
+        ("divide", Step::Divide),
+        ("convert", Step::Convert(RoundingRule::TiesEven)),
+        ("add", Step::Add(Addend::ZeroPoint)),
+        ("clamp", Step::Clamp),
+    ];
+    let bits = u64::from(3.4501f32.to_bits());
+    let (after, result) = run(&early, Overflow::Saturate, &q, bits);
+    assert_eq!((after.len(), result), (4, Stored::Value(-1)));
+    assert_eq!(run(&early, Overflow::OutOfDomain, &q, bits).1, Stored::Poison);
+    assert_eq!(scheme("nearest-even").exact(&q, bits), Stored::Value(103));
+}
+
+#[test]
+fn a_trace_shows_each_value_before_and_after_its_rounding() {
+    let q = quantization(Format::F32, "0.1", 3, "i8");
+    let trace = scheme("mlir-qcast").definition.trace(Overflow::OutOfDomain, &q, 1f32.to_bits().into());
+    let tenth = q.exact_scale();
+    let quotient = Rational::from(tenth.recip_ref());
+    assert_eq!(trace.exact, Some(Rational::from(&quotient + 3u32)));
+    let ten = || Value::Number(10.into());
+    let values: Vec<Value> = trace.steps.into_iter().map(|(_, value)| value).collect();
+    let thirteen = || Value::Number(13.into());
+    assert_eq!(values, [Value::Number(quotient), ten(), thirteen(), thirteen(), thirteen(), thirteen()]);
+    assert_eq!(trace.result, Stored::Value(13));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::fast::Fast;
 use super::registry::suffix;
-use super::steps::{Step, Value};
+use super::steps::{self, Step, Value};
 use super::{Prepared, Quantization, Soft, Stored};
 use crate::float::Format;
 use crate::rounding::RoundingRule;
@@ -102,27 +102,11 @@ impl Definition {
 
     /// The exact values of every step at one input, which passes [`Quantization::check`].
     pub fn trace(&self, overflow: Overflow, q: &Quantization, bits: u64) -> Trace {
-        let mut value = Value::of(q.format, bits);
-        let exact = match &value {
-            Value::Number(x) => Some(x / q.exact_scale() + q.zero_point),
-            _ => None,
-        };
-        let mut steps = Vec::with_capacity(self.steps.len());
+        let exact = q.format.decode(bits).finite().map(|x| x / q.exact_scale() + q.zero_point);
         if !self.takes.takes(q) {
-            return Trace { exact, steps, result: Stored::Unspecified };
+            return Trace { exact, steps: Vec::new(), result: Stored::Unspecified };
         }
-        for (name, step) in self.steps {
-            match step.apply(value, overflow, q) {
-                Ok(next) => value = next,
-                Err(result) => return Trace { exact, steps, result },
-            }
-            steps.push((*name, value.clone()));
-        }
-        let result = match value {
-            Value::Number(v) if v.is_integer() => Stored::Value(v.numer().to_i64().expect("clamped")),
-            Value::Nan => Stored::Unspecified,
-            other => unreachable!("{} ends in {other:?}", self.name),
-        };
+        let (steps, result) = steps::run(self.steps, overflow, q, bits);
         Trace { exact, steps, result }
     }
 }

@@ -134,6 +134,30 @@ pub enum Step {
     Clamp,
 }
 
+/// A list of named steps on one float: each name with the exact value after it, and the result. For schemes, and for lists that
+/// are schemes with something changed; the last step that is not a policy for NaN must be a clamp or a conversion.
+pub fn run(
+    steps: &[(&'static str, Step)],
+    overflow: Overflow,
+    q: &Quantization,
+    bits: u64,
+) -> (Vec<(&'static str, Value)>, Stored) {
+    let mut value = Value::of(q.format, bits);
+    let mut after = Vec::with_capacity(steps.len());
+    for (name, step) in steps {
+        match step.apply(value, overflow, q) {
+            Ok(next) => value = next,
+            Err(result) => return (after, result),
+        }
+        after.push((*name, value.clone()));
+    }
+    let stored = match value {
+        Value::Number(v) if v.is_integer() => v.numer().to_i64().map_or(Stored::Unspecified, Stored::Value),
+        _ => Stored::Unspecified,
+    };
+    (after, stored)
+}
+
 /// The bounds that [`Step::ClampBeforeZeroPoint`] uses, as patterns.
 pub(crate) fn bounds_before_zero_point(q: &Quantization) -> [u64; 2] {
     [q.min, q.max].map(|bound| q.format.nearest(&Rational::from(bound - q.zero_point)))
