@@ -16,7 +16,7 @@ use crate::quantize::mlir_loops::rows;
 use crate::quantized::Params;
 
 /// The lowering; no target does otherwise.
-pub(super) const DCAST: Kernel = scalar(
+pub(crate) const DCAST: Kernel = scalar(
     "mlir-dcast",
     "quant.dcast lowered: both converted, subtracted and multiplied in the expressed type",
     Promise { scheme: "mlir-dcast", overflow: Overflow::OutOfDomain },

@@ -1,7 +1,102 @@
-//! Mutants of dequantization.
+//! Dequantizations that multiply first, lose the zero point's sign or width, or round where nothing may be rounded.
 
-use super::tensor::Mutant;
-use crate::dequantize::Run;
-use crate::quantize::Domain;
+use super::quantize::layer;
+use super::tensor::{Mutant, mutant};
+use crate::dequantize::libraries::distributed;
+use crate::dequantize::mlir::DCAST;
+use crate::dequantize::{Run, each};
+use crate::expressed::Real;
+use crate::quantize::{Domain, mlir};
+use crate::quantized::{Container, Expressed, I8, I16, I32, Storage, U8};
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[];
+/// 8 bits to f32.
+const BYTES: Domain = Domain {
+    expressed: &[Expressed::F32],
+    storage: &[I8, U8],
+    bounds: false,
+    per_channel: true,
+    containers: &[Container::Ranked],
+    compiled: false,
+};
+
+/// What is claimed to be rounded once.
+const fn once(expressed: &'static [Expressed], storage: &'static [Storage]) -> Domain {
+    Domain { expressed, storage, ..BYTES }
+}
+
+pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+    mutant!(
+        "mutant-distributed", "distributed", "q * scale - zero point * scale for the difference times the scale",
+        claims "integer-difference" OutOfDomain on BYTES,
+        from "pytorch/pytorch issue 107030",
+        |params, stored, out| distributed(params, stored, out)
+    ),
+    mutant!(
+        "mutant-zero-point-sign-extended", "signedness", "an unsigned zero point is read with a sign",
+        claims "integer-difference" OutOfDomain on Domain { storage: &[U8], ..BYTES },
+        from "llvm/llvm-project issue 138313",
+        |params, stored, out| each(params, stored, out, |stored, scale, zero_point| {
+            (stored - i32::from(zero_point as i8)) as f32 * scale
+        })
+    ),
+    mutant!(
+        "mutant-difference-wraps", "difference-wrap", "the difference is taken in 8 bits",
+        claims "integer-difference" OutOfDomain on BYTES,
+        from "of our own: the difference in the stored type",
+        |params, stored, out| {
+            let storage = params.quantized.storage;
+            each(params, stored, out, |stored, scale, zero_point| {
+                storage.low_bits((stored - zero_point).into()) as f32 * scale
+            });
+        }
+    ),
+    mutant!(
+        "mutant-no-zero-point", "zero-point-placement", "the zero point is left out",
+        claims "integer-difference" OutOfDomain on BYTES,
+        from "of our own: symmetric quantization assumed",
+        |params, stored, out| each(params, stored, out, |stored, scale, _| stored as f32 * scale)
+    ),
+    mutant!(
+        "mutant-dcast-in-f32", "f32-step", "stored value and zero point are rounded to f32 where only the result may be",
+        claims "ideal" OutOfDomain on once(&[Expressed::F32], &[I32]),
+        from "MLIR RFC quant dialect, operation quant.dcast, Semantics",
+        DCAST.portable
+    ),
+    mutant!(
+        "mutant-dcast-in-f16", "f16-step", "stored value and zero point are rounded to f16 where only the result may be",
+        claims "ideal" OutOfDomain on once(&[Expressed::F16], &[I16]),
+        from "MLIR RFC quant dialect, operation quant.dcast, Semantics",
+        DCAST.portable
+    ),
+    mutant!(
+        "mutant-dcast-in-bf16", "bf16-step", "stored value and zero point are rounded to bf16 where only the result may be",
+        claims "ideal" OutOfDomain on once(&[Expressed::Bf16], &[I16]),
+        from "MLIR RFC quant dialect, operation quant.dcast, Semantics",
+        DCAST.portable
+    ),
+    mutant!(
+        "mutant-dequantize-f64-in-f32", "f32-step", "f64 computed in f32",
+        claims "mlir-dcast" OutOfDomain on Domain { expressed: &[Expressed::F64], ..mlir::DOMAIN },
+        from "of our own: float for double",
+        |params, stored, out| {
+            let mut params = params.clone();
+            params.quantized.expressed = Expressed::F32;
+            let mut narrow = vec![0; stored.len()];
+            (DCAST.portable)(&params, stored, &mut narrow);
+            let wide = narrow.iter().map(|bits| f32::from_bits(*bits as u32).double());
+            wide.zip(out.chunks_mut(2)).for_each(|(value, out)| value.store(out));
+        }
+    ),
+    mutant!(
+        "mutant-channel-is-last", "channel", "channels taken along the last axis, whichever it is",
+        claims "mlir-dcast" OutOfDomain on mlir::DOMAIN,
+        from "of our own: the stride of another axis",
+        |params, stored, out| {
+            let (channels, words) = (params.quantized.scales.len(), params.quantized.expressed.words());
+            let layers: Vec<_> = (0..channels).map(|channel| layer(params, channel)).collect();
+            for (i, (stored, out)) in stored.chunks(1).zip(out.chunks_mut(words)).enumerate() {
+                (DCAST.portable)(&layers[i % channels], stored, out);
+            }
+        }
+    ),
+];

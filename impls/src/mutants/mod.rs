@@ -14,6 +14,8 @@ mod fpm_widths;
 mod matmul;
 mod process;
 mod quantize;
+#[cfg(test)]
+mod quantized_tests;
 mod requantize;
 pub mod tensor;
 #[cfg(test)]

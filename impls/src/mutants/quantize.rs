@@ -1,6 +1,225 @@
-//! Mutants of quantization.
+//! Quantizations that round another way, narrow in another order, or take another's parameters.
 
-use super::tensor::Mutant;
-use crate::quantize::{Domain, Run};
+use super::tensor::{Mutant, mutant};
+use crate::expressed::{Real, with_real};
+use crate::quantize::conversion::aarch64;
+use crate::quantize::mlir::{self, qcast};
+use crate::quantize::onnx::{self, linear};
+use crate::quantize::{Domain, Run, each};
+use crate::quantized::{Container, Expressed, Granularity, I8, I16, I32, Params, Quantized, U8, U16};
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[];
+/// 8 bits in f32, with any bounds.
+const BYTES: Domain = Domain { storage: &[I8, U8], bounds: true, ..onnx::DOMAIN };
+
+/// The lowering, without a storage that its conversion saturates to.
+const NARROW: Domain = Domain { storage: &[I8, U8, I16, U16], ..mlir::DOMAIN };
+
+/// Exact steps where steps in the expressed type are what is computed.
+const fn exact(expressed: &'static [Expressed], storage: &'static [crate::quantized::Storage]) -> Domain {
+    Domain { expressed, storage, containers: &[Container::Ranked], ..mlir::DOMAIN }
+}
+
+pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+    mutant!(
+        "mutant-quantize-truncates", "truncation", "a cast for the rounding",
+        claims "onnx" OutOfDomain on BYTES,
+        from "microsoft/onnxruntime pull request 32452",
+        |params, x, out| linear(params, x, out, f32::trunc)
+    ),
+    mutant!(
+        "mutant-qcast-truncates", "truncation", "arith.fptosi for a conversion to the nearest",
+        claims "mlir-qcast-nearest-even" Saturate on mlir::DOMAIN,
+        from "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp",
+        |params, x, out| with_real!(params.quantized.expressed, steps::<_>(params, x, out, f64::trunc))
+    ),
+    mutant!(
+        "mutant-quantize-floors", "directed-rounding", "a floor for the rounding",
+        claims "onnx" OutOfDomain on BYTES,
+        from "of our own: a floor for the rounding",
+        |params, x, out| linear(params, x, out, f32::floor)
+    ),
+    mutant!(
+        "mutant-ties-away", "tie-direction", "round(), which takes ties away from zero, where they go to even",
+        claims "onnx" OutOfDomain on BYTES,
+        from "sonos/tract pull request 2850",
+        |params, x, out| linear(params, x, out, f32::round)
+    ),
+    mutant!(
+        "mutant-ties-away-tail", "position", "round() in the scalar tail behind vectors of four that take ties to even",
+        claims "onnx" OutOfDomain on BYTES,
+        from "microsoft/onnxruntime pull request 28606",
+        |params, x, out| tail_away(params, x, out)
+    ),
+    mutant!(
+        "mutant-zero-point-before-rounding", "zero-point-placement", "the zero point is added in f32 before the rounding",
+        claims "onnx" OutOfDomain on BYTES,
+        from "pytorch/pytorch issue 175620",
+        |params, x, out| {
+            let [min, max] = [params.quantized.min, params.quantized.max].map(|bound| bound as f32);
+            each(params, x, out, |scale, zero_point| (scale, zero_point as f32), |x, (scale, zero_point)| {
+                (x / scale + zero_point).max(min).min(max).round_ties_even() as i32
+            });
+        }
+    ),
+    mutant!(
+        "mutant-reciprocal", "reciprocal", "multiplied by the rounded 1/scale where a division is promised",
+        claims "onnx" OutOfDomain on BYTES,
+        from "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Quantize: its own example",
+        |params, x, out| {
+            // `f32::max` takes the bound for NaN, as the promised steps do.
+            let bounds = [params.quantized.min, params.quantized.max];
+            let channel = |scale: f32, zero_point| (1.0 / scale, bounds.map(|b| (b - zero_point) as f32), zero_point as i32);
+            each(params, x, out, channel, |x, (reciprocal, [min, max], zero_point)| {
+                (x * reciprocal).max(*min).min(*max).round_ties_even() as i32 + zero_point
+            });
+        }
+    ),
+    mutant!(
+        "mutant-clamp-before-zero-point", "clamp-order", "clamped to the type before the zero point is added",
+        claims "onnx" OutOfDomain on BYTES,
+        from "llvm/torch-mlir issue 4487",
+        |params, x, out| narrowed(params, x, out, |q, v, zero_point| {
+            (v.clamp(q.min, q.max) + zero_point).clamp(q.min, q.max)
+        })
+    ),
+    mutant!(
+        "mutant-cast-before-zero-point", "clamp-order", "cast to the type, wrapping, before the zero point is added",
+        claims "onnx" OutOfDomain on BYTES,
+        from "llvm/torch-mlir issue 4487, with a cast that wraps",
+        |params, x, out| narrowed(params, x, out, |q, v, zero_point| {
+            (q.storage.low_bits(v) + zero_point).clamp(q.min, q.max)
+        })
+    ),
+    mutant!(
+        "mutant-convert-before-clamp", "clamp-order", "converted to the type, which wraps, and only then clamped",
+        claims "mlir-qcast" Saturate on NARROW,
+        from "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp",
+        |params, x, out| qcast(params, x, out, [aarch64; 2])
+    ),
+    mutant!(
+        "mutant-quantize-wraps", "saturation", "a cast that wraps for the clamp",
+        claims "onnx" OutOfDomain on BYTES,
+        from "of our own: the low bits for the clamp",
+        |params, x, out| narrowed(params, x, out, |q, v, zero_point| q.storage.low_bits(v + zero_point))
+    ),
+    mutant!(
+        "mutant-nan-is-zero", "nan-policy", "NaN becomes 0 where it becomes the smallest stored value",
+        claims "onnx" OutOfDomain on Domain { storage: &[I8], ..BYTES },
+        from "of our own: a cast that takes NaN to 0",
+        |params, x, out| {
+            linear(params, x, out, f32::round_ties_even);
+            let nan = x.iter().zip(out).filter(|(x, _)| f32::from_bits(**x as u32).is_nan());
+            nan.for_each(|(_, out)| *out = 0);
+        }
+    ),
+    mutant!(
+        "mutant-zero-point-sign-extended", "signedness", "an unsigned zero point is read with a sign",
+        claims "onnx" OutOfDomain on Domain { storage: &[U8], ..BYTES },
+        from "llvm/llvm-project issue 138313",
+        |params, x, out| {
+            let mut params = params.clone();
+            params.quantized.zero_points.iter_mut().for_each(|z| *z = i64::from(*z as i8));
+            linear(&params, x, out, f32::round_ties_even);
+        }
+    ),
+    mutant!(
+        "mutant-channel-is-last", "channel", "channels taken along the last axis, whichever it is",
+        claims "mlir-qcast" OutOfDomain on mlir::DOMAIN,
+        from "of our own: the stride of another axis",
+        |params, x, out| {
+            let (channels, words) = (params.quantized.scales.len(), params.quantized.expressed.words());
+            let layers: Vec<Params> = (0..channels).map(|channel| layer(params, channel)).collect();
+            for (i, (x, out)) in x.chunks(words).zip(out.chunks_mut(1)).enumerate() {
+                qcast(&layers[i % channels], x, out, [aarch64; 2]);
+            }
+        }
+    ),
+    mutant!(
+        "mutant-quantize-f64-in-f32", "f32-step", "f64 rounded to f32, and every step in f32",
+        claims "mlir-qcast" OutOfDomain on Domain { expressed: &[Expressed::F64], ..NARROW },
+        from "of our own: float for double",
+        |params, x, out| {
+            let narrow: Vec<i32> = x.chunks(2).map(|x| (f64::load(x) as f32).to_bits() as i32).collect();
+            let mut params = params.clone();
+            params.quantized.expressed = Expressed::F32;
+            qcast(&params, &narrow, out, [aarch64; 2]);
+        }
+    ),
+    mutant!(
+        "mutant-steps-in-f16", "f16-step", "division and sum are rounded to f16 where one rounding is promised",
+        claims "nearest-even" OutOfDomain on exact(&[Expressed::F16], &[I8, U8, I16]),
+        from "MLIR RFC quant dialect, operation quant.qcast, Semantics",
+        nearest_steps
+    ),
+    mutant!(
+        "mutant-steps-in-bf16", "bf16-step", "division and sum are rounded to bf16 where one rounding is promised",
+        claims "nearest-even" OutOfDomain on exact(&[Expressed::Bf16], &[I8, U8, I16]),
+        from "MLIR RFC quant dialect, operation quant.qcast, Semantics",
+        nearest_steps
+    ),
+    mutant!(
+        "mutant-steps-in-f32", "f32-step", "division and sum are rounded to f32 where one rounding is promised",
+        claims "nearest-even" OutOfDomain on exact(&[Expressed::F32], &[I8, U8, I16, I32]),
+        from "MLIR RFC quant dialect, operation quant.qcast, Semantics",
+        nearest_steps
+    ),
+    mutant!(
+        "mutant-steps-in-f64", "f64-step", "division and sum are rounded to f64 where one rounding is promised",
+        claims "nearest-even" OutOfDomain on exact(&[Expressed::F64], &[I8, U8, I16, I32]),
+        from "MLIR RFC quant dialect, operation quant.qcast, Semantics",
+        nearest_steps
+    ),
+];
+
+/// The RFC's steps in the expressed type, then `round`, then one clamp; NaN is 0 before it.
+fn steps<T: Real>(params: &Params, x: &[i32], out: &mut [i32], round: fn(f64) -> f64) {
+    let quantized = &params.quantized;
+    let constants = mlir::constants::<T>(quantized);
+    for (i, (x, out)) in x.chunks(T::WORDS).zip(out).enumerate() {
+        let (scale, zero_point) = constants[params.scale_of(i)];
+        let scaled = T::load(x).divided_by(scale);
+        let sum = zero_point.map_or(scaled, |zero_point| scaled.plus(zero_point));
+        *out = (round(sum.double()) as i64).clamp(quantized.min, quantized.max) as i32;
+    }
+}
+
+fn nearest_steps(params: &Params, x: &[i32], out: &mut [i32]) {
+    with_real!(params.quantized.expressed, steps::<_>(params, x, out, f64::round_ties_even));
+}
+
+/// The nearest integer to `x / scale` in f32, as an int32, and the zero point, narrowed by `narrow`; NaN is the smallest value.
+fn narrowed(params: &Params, x: &[i32], out: &mut [i32], narrow: impl Fn(&Quantized, i64, i64) -> i64) {
+    let quantized = &params.quantized;
+    each(
+        params,
+        x,
+        out,
+        |scale, zero_point| (scale, zero_point),
+        |x, (scale, zero_point)| {
+            let scaled = (x / scale).round_ties_even();
+            if scaled.is_nan() {
+                return quantized.min as i32;
+            }
+            narrow(quantized, (scaled as i32).into(), *zero_point) as i32
+        },
+    );
+}
+
+/// Vectors of four that take ties to even, and a tail that does not.
+fn tail_away(params: &Params, x: &[i32], out: &mut [i32]) {
+    let vectors = x.len() - x.len() % 4;
+    let mut away = vec![0; x.len()];
+    linear(params, x, &mut away, f32::round);
+    linear(params, x, out, f32::round_ties_even);
+    out[vectors..].copy_from_slice(&away[vectors..]);
+}
+
+/// One value with the parameters of one channel.
+pub(super) fn layer(params: &Params, channel: usize) -> Params {
+    let mut one = Params { container: Container::Scalar, shape: vec![1], ..params.clone() };
+    let quantized = &mut one.quantized;
+    quantized.granularity = Granularity::Layer;
+    quantized.scales = vec![params.quantized.scales[channel]];
+    quantized.zero_points = vec![params.quantized.zero_points[channel]];
+    one
+}

@@ -5,7 +5,7 @@ use super::tensor::{self, Mutant};
 use crate::Form;
 use crate::element::Element;
 use crate::fpm::Channel;
-use crate::{conv2d, dot, matmul, requantize, transform};
+use crate::{conv2d, dequantize, dot, matmul, quantize, requantize, transform};
 
 fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
@@ -35,6 +35,8 @@ fn names_are_unique_and_no_kernels() {
     names("conv2d", tensor::conv2d(), conv2d::kernels());
     names("requantize", tensor::requantize(), requantize::kernels());
     names("transform", tensor::transform(), transform::kernels());
+    names("quantize", tensor::quantize(), quantize::kernels());
+    names("dequantize", tensor::dequantize(), dequantize::kernels());
 }
 
 #[test]

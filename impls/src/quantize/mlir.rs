@@ -66,7 +66,7 @@ pub(super) const QCAST_ARM: Kernel = scalar(
 );
 
 /// `convert`: in whole vectors of a row, and behind them.
-fn qcast(params: &Params, x: &[i32], out: &mut [i32], convert: [Convert; 2]) {
+pub(crate) fn qcast(params: &Params, x: &[i32], out: &mut [i32], convert: [Convert; 2]) {
     with_real!(params.quantized.expressed, lowered::<_>(params, x, out, convert));
 }
 

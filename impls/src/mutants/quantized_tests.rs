@@ -1,0 +1,123 @@
+//! Every mutant of quantization and dequantization gives the buggy value at its witness, and the kernel that keeps the contract the
+//! promised one.
+
+use super::tensor::{self, Mutant};
+use crate::Form;
+use crate::dequantize::tests::dequantize;
+use crate::quantize::tests::{layer, quantize};
+use crate::quantized::{Expressed, Granularity, I8, I16, I32, Params, Scale, Storage, U8};
+use crate::{dequantize as dequantizations, quantize as quantizations};
+use Expressed::{Bf16, F16, F32, F64};
+
+fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
+    mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
+}
+
+/// A kernel that keeps what a mutant claims; none is shipped for the exact schemes.
+fn keeper(scheme: &str) -> Option<&'static str> {
+    match scheme {
+        "onnx" => Some("onnx-quantizelinear"),
+        "mlir-qcast" => Some("mlir-qcast"),
+        "integer-difference" => Some("pytorch-dequantize"),
+        "mlir-dcast" => Some("mlir-dcast"),
+        _ => None,
+    }
+}
+
+type Type = (Expressed, Storage, f64, i64);
+
+/// `(name, type, value, got, promised)`.
+#[test]
+fn quantize_witnesses_of_the_reports() {
+    let table: [(&str, Type, f64, i32, i32); 20] = [
+        ("mutant-quantize-truncates", (F32, I8, 1.0, 0), 0.75, 0, 1),
+        ("mutant-qcast-truncates", (F16, I8, 1.0, 1), 0.75, 1, 2),
+        ("mutant-quantize-floors", (F32, I8, 1.0, 0), -0.25, -1, 0),
+        ("mutant-ties-away", (F32, I8, 0.5, 0), 0.25, 1, 0),
+        ("mutant-ties-away", (F32, I8, 0.5, 0), 1.25, 3, 2),
+        ("mutant-ties-away-tail", (F32, I8, 0.5, 0), 0.25, 1, 0),
+        ("mutant-zero-point-before-rounding", (F32, U8, 1.0, 63), 63.500_004, 126, 127),
+        ("mutant-reciprocal", (F32, U8, 0.002_148_548_6, 0), 0.273_939_94, 128, 127),
+        ("mutant-clamp-before-zero-point", (F32, I8, 1.0 / 66.9333, -128), 3.4501, -1, 103),
+        ("mutant-cast-before-zero-point", (F32, I8, 1.0 / 66.9333, -128), 3.4501, -128, 103),
+        ("mutant-convert-before-clamp", (F32, I8, 0.1, 0), 12.8, -128, 127),
+        ("mutant-quantize-wraps", (F32, I8, 1.0, 0), 128.0, -128, 127),
+        ("mutant-nan-is-zero", (F32, I8, 1.0, 3), f64::NAN, 0, -128),
+        ("mutant-zero-point-sign-extended", (F32, U8, 1.0, 200), 100.0, 44, 255),
+        ("mutant-quantize-f64-in-f32", (F64, I16, 1.0, 0), 1.0 - 1e-9, 1, 0),
+        ("mutant-steps-in-f16", (F16, I16, 1.0, 2048), 0.75, 2048, 2049),
+        ("mutant-steps-in-bf16", (Bf16, I16, 1.0, 256), 0.75, 256, 257),
+        ("mutant-steps-in-f32", (F32, I8, 0.3, 1), 0.149_999_991, 2, 1),
+        ("mutant-steps-in-f32", (F32, I32, 1.0, 1 << 24), 0.75, 16_777_216, 16_777_217),
+        ("mutant-steps-in-f64", (F64, I8, 1.0, 64), 0.5 + f64::EPSILON / 2.0, 64, 65),
+    ];
+    for (name, (expressed, storage, scale, zero_point), value, got, promised) in table {
+        let Mutant { kernel, .. } = find(name, tensor::quantize());
+        let params = layer(expressed, storage, scale, zero_point, 1);
+        assert!(kernel.contract.domain.contains(&params), "{name}");
+        assert_eq!(quantize(kernel, Form::Native, &params, &[value]), [got], "{name}");
+        assert_ne!(got, promised, "{name}");
+        // In the lowering's own terms 12.8 is poison, of which nothing is promised.
+        if let Some(keeper) = keeper(kernel.contract.promise.scheme).filter(|_| name != "mutant-convert-before-clamp") {
+            let keeper = quantizations::find(keeper).expect(keeper);
+            assert_eq!(quantize(keeper, Form::Native, &params, &[value]), [promised], "{name}");
+        }
+    }
+    let shown = |name| table.iter().any(|(shown, ..)| *shown == name) || name == "mutant-channel-is-last";
+    assert!(tensor::quantize().iter().all(|mutant| shown(mutant.kernel.name)));
+}
+
+/// The whole list of the report, and the same values where a vector holds four of them.
+#[test]
+fn ties_go_away_in_the_tail_only() {
+    let Mutant { kernel, .. } = find("mutant-ties-away-tail", tensor::quantize());
+    let params = layer(F32, I8, 0.5, 0, 7);
+    let values = [0.25, 0.75, 1.25, 1.75, 0.25, 0.75, 1.25];
+    assert_eq!(quantize(kernel, Form::Native, &params, &values), [0, 2, 2, 4, 1, 2, 3]);
+}
+
+/// `(name, type, stored, got, promised)`.
+#[test]
+fn dequantize_witnesses_of_the_reports() {
+    let table: [(&str, Type, i32, f64, f64); 8] = [
+        ("mutant-distributed", (F32, U8, 1028.02, 255), 254, -1028.015625, f64::from(-1028.02_f32)),
+        ("mutant-zero-point-sign-extended", (F32, U8, 1.0, 200), 0, 56.0, -200.0),
+        ("mutant-difference-wraps", (F32, I8, 1.0, -100), 100, -56.0, 200.0),
+        ("mutant-no-zero-point", (F32, I8, 0.5, 7), 7, 3.5, 0.0),
+        ("mutant-dcast-in-f32", (F32, I32, 1.0, 16_777_217), 16_777_216, 0.0, -1.0),
+        ("mutant-dcast-in-f16", (F16, I16, 1.0, 3001), 3000, 0.0, -1.0),
+        ("mutant-dcast-in-bf16", (Bf16, I16, 1.0, 257), 256, 0.0, -1.0),
+        ("mutant-dequantize-f64-in-f32", (F64, I32, 1.0, 0), 16_777_217, 16_777_216.0, 16_777_217.0),
+    ];
+    for (name, (expressed, storage, scale, zero_point), stored, got, promised) in table {
+        let Mutant { kernel, .. } = find(name, tensor::dequantize());
+        let params = layer(expressed, storage, scale, zero_point, 1);
+        assert!(kernel.contract.domain.contains(&params), "{name}");
+        assert_eq!(dequantize(kernel, Form::Native, &params, &[stored]), [got], "{name}");
+        assert_ne!(got, promised, "{name}");
+        if let Some(keeper) = keeper(kernel.contract.promise.scheme) {
+            let keeper = dequantizations::find(keeper).expect(keeper);
+            assert_eq!(dequantize(keeper, Form::Native, &params, &[stored]), [promised], "{name}");
+        }
+    }
+    let shown = |name| table.iter().any(|(shown, ..)| *shown == name) || name == "mutant-channel-is-last";
+    assert!(tensor::dequantize().iter().all(|mutant| shown(mutant.kernel.name)));
+}
+
+/// Right where the channel is the last axis, wrong where it is not.
+#[test]
+fn channels_of_the_wrong_axis() {
+    for (axis, differs) in [(0, true), (1, false)] {
+        let mut params: Params = layer(F32, I8, 1.0, 0, 1);
+        params.shape = vec![2, 2];
+        params.quantized.granularity = Granularity::Channel { axis };
+        params.quantized.scales = vec![Scale(1.0), Scale(2.0)];
+        params.quantized.zero_points = vec![0, 0];
+        let of = |kernel| quantize(kernel, Form::Native, &params, &[8.0; 4]);
+        let mutant = &find("mutant-channel-is-last", tensor::quantize()).kernel;
+        assert_eq!(of(mutant) != of(quantizations::find("mlir-qcast").expect("a kernel")), differs);
+        let of = |kernel| dequantize(kernel, Form::Native, &params, &[8; 4]);
+        let mutant = &find("mutant-channel-is-last", tensor::dequantize()).kernel;
+        assert_eq!(of(mutant) != of(dequantizations::find("mlir-dcast").expect("a kernel")), differs);
+    }
+}
