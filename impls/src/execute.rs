@@ -118,11 +118,13 @@ pub(crate) fn execute_any(
         }
         Job::Quantize { kernel, params } => {
             let kernel = find_quantize(kernel)?;
+            here(kernel)?;
             let [words, ..] = parts(params.quantize_sizes(), input, output)?;
             guard(kernel.name, || kernel.run(form)(params, words, output))
         }
         Job::Dequantize { kernel, params } => {
             let kernel = find_dequantize(kernel)?;
+            here(kernel)?;
             let [stored, ..] = parts(params.dequantize_sizes(), input, output)?;
             guard(kernel.name, || kernel.run(form)(params, stored, output))
         }
@@ -164,6 +166,14 @@ fn fill_pairs(kernel: &str, params: &dot::Params, start: i32, input: &mut [i32])
             (b[*first], b[*second]) = (value(domain.rhs, 2), value(domain.rhs, 3));
         }
     }
+}
+
+/// Refuses a kernel whose code is in a compiled module.
+fn here<R>(kernel: &Kernel<R, quantize::Domain>) -> Result<(), String> {
+    if kernel.contract.domain.compiled {
+        return Err(format!("{} runs in lanes of compiled modules only (mlir-x86, mlir-aarch64)", kernel.name));
+    }
+    Ok(())
 }
 
 fn told(error: ShapeError) -> String {

@@ -2,6 +2,7 @@
 
 use crate::Form;
 use crate::contract::Contract;
+use crate::quantized::Params;
 
 /// Code under test, with its contract. `R` is the function type of the operation, `D` what its domain is made of.
 #[derive(Clone, Debug)]
@@ -61,4 +62,9 @@ impl<R: Copy, D> Kernel<R, D> {
             _ => "portable".to_owned(),
         }
     }
+}
+
+/// The code of a kernel that only lanes of compiled modules have. It is refused in words before anything calls this.
+pub(crate) fn elsewhere(_: &Params, _: &[i32], _: &mut [i32]) {
+    panic!("this kernel runs in lanes of compiled modules only");
 }

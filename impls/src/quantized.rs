@@ -1,6 +1,10 @@
 //! Parameters of `quantize` and `dequantize`: expressed and stored types, scales and zero points, and the tensor around them, as the
 //! type `!quant.uniform` of MLIR has them (RFC "Improvements in the 'quant' dialect", "The `!quant.uniform` type").
 
+mod symbol;
+
+pub use symbol::{Cast, symbol};
+
 use crate::shape::{self, ShapeError, Sizes, broken};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -137,7 +141,7 @@ pub struct Quantized {
 }
 
 /// What holds the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Container {
     /// Single values, one call each.

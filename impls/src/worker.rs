@@ -18,8 +18,34 @@ pub const MAX_LEN: usize = 1 << 24;
 /// Elements in the 64 bytes to which buffers are aligned before they are misaligned.
 const LINE: usize = 64 / size_of::<i32>();
 
+/// Who runs the batches that a worker reads.
+pub trait Runner {
+    /// What can be asked for.
+    fn hello(&self) -> Hello;
+    /// Runs one job, laid out as [`Job`] says, whose lengths have been checked; or says why not.
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String>;
+}
+
+/// The kernels of this crate, with real vector instructions where there are any.
+struct Kernels;
+
+impl Runner for Kernels {
+    fn hello(&self) -> Hello {
+        hello(Form::Native)
+    }
+
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
+        execute_any(job, Form::Native, input, output, misalign)
+    }
+}
+
+/// Answers requests until the input ends, with the kernels of this crate.
+pub fn serve(reader: impl BufRead, writer: impl Write) -> io::Result<()> {
+    serve_with(&Kernels, reader, writer)
+}
+
 /// Answers requests until the input ends. An error is one of the transport; everything else is an [`Answer::Failed`].
-pub fn serve(mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()> {
+pub fn serve_with(runner: &impl Runner, mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()> {
     let (mut line, mut input, mut output) = (Vec::new(), Buffer::default(), Buffer::default());
     loop {
         line.clear();
@@ -27,8 +53,8 @@ pub fn serve(mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()>
             return Ok(());
         }
         match serde_json::from_slice(&line) {
-            Ok(Request::Hello) => write_answer(&mut writer, &Answer::Hello(hello(Form::Native)), &[])?,
-            Ok(Request::Run(batch)) => match run_batch(&batch, &mut reader, &mut input, &mut output)? {
+            Ok(Request::Hello) => write_answer(&mut writer, &Answer::Hello(runner.hello()), &[])?,
+            Ok(Request::Run(batch)) => match run_batch(runner, &batch, &mut reader, &mut input, &mut output)? {
                 Ok(len) => {
                     let bytes: &[u8] = bytemuck::cast_slice(&output.elements()[..len]);
                     write_answer(&mut writer, &Answer::Done { bytes: bytes.len() }, bytes)?;
@@ -47,6 +73,7 @@ pub fn serve(mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()>
 ///
 /// The payload is consumed whatever happens, so that the next request is found where it begins.
 fn run_batch(
+    runner: &impl Runner,
     batch: &Batch,
     reader: &mut impl Read,
     input: &mut Buffer,
@@ -69,7 +96,7 @@ fn run_batch(
         Source::Range { start } => execute::fill(&batch.job, start, x),
     }
     let out = output.resize(sizes.output, batch.misalign);
-    if let Err(reason) = execute_any(&batch.job, Form::Native, x, out, batch.misalign) {
+    if let Err(reason) = runner.run(&batch.job, x, out, batch.misalign) {
         return Ok(Err(reason));
     }
     for value in out.iter_mut() {
@@ -141,8 +168,11 @@ pub fn hello(form: Form) -> Hello {
     all(matmul::kernels(), tensor::matmul()).for_each(|k| offer("matmul", k.name, k.isa_path(form)));
     all(conv2d::kernels(), tensor::conv2d()).for_each(|k| offer("conv2d", k.name, k.isa_path(form)));
     all(requantize::kernels(), tensor::requantize()).for_each(|k| offer("requantize", k.name, k.isa_path(form)));
-    all(quantize::kernels(), tensor::quantize()).for_each(|k| offer("quantize", k.name, k.isa_path(form)));
-    all(dequantize::kernels(), tensor::dequantize()).for_each(|k| offer("dequantize", k.name, k.isa_path(form)));
+    let here = |domain: &quantize::Domain| !domain.compiled;
+    let quantize = all(quantize::kernels(), tensor::quantize()).filter(|k| here(&k.contract.domain));
+    quantize.for_each(|k| offer("quantize", k.name, k.isa_path(form)));
+    let dequantize = all(dequantize::kernels(), tensor::dequantize()).filter(|k| here(&k.contract.domain));
+    dequantize.for_each(|k| offer("dequantize", k.name, k.isa_path(form)));
     all(transform::kernels(), tensor::transform()).for_each(|k| offer("transform", k.name, k.isa_path(form)));
     Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod libraries;
 pub(crate) mod mlir;
+mod mlir_opt;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -26,8 +27,16 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-static KERNELS: &[Kernel] =
-    &[mlir::DCAST, libraries::TFLITE, libraries::ONNX, libraries::PYTORCH, libraries::XNNPACK, libraries::DISTRIBUTED];
+static KERNELS: &[Kernel] = &[
+    mlir::DCAST,
+    mlir_opt::O0,
+    mlir_opt::O2,
+    libraries::TFLITE,
+    libraries::ONNX,
+    libraries::PYTORCH,
+    libraries::XNNPACK,
+    libraries::DISTRIBUTED,
+];
 
 /// A kernel of one form, the same on every target.
 const fn scalar(

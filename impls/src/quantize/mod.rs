@@ -3,6 +3,7 @@
 pub(crate) mod conversion;
 pub(crate) mod mlir;
 pub(crate) mod mlir_loops;
+pub(crate) mod mlir_opt;
 mod neon_fcvtns;
 pub(crate) mod onnx;
 mod pytorch;
@@ -76,6 +77,8 @@ static KERNELS: &[Kernel] = &[
     mlir::QCAST,
     mlir::QCAST_VECTOR,
     mlir::QCAST_ARM,
+    mlir_opt::O0,
+    mlir_opt::O2,
     tflite::AFFINE,
     onnx::LINEAR,
     pytorch::QUANTIZE,

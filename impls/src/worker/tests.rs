@@ -67,7 +67,32 @@ fn hello_lists_every_registry() {
         dequantize::kernels().len() + tensor::dequantize().len(),
         transform::kernels().len() + tensor::transform().len(),
     ];
-    assert_eq!(hello.kernels.len(), count + instruction::kernels().len() + tensors.iter().sum::<usize>());
+    let offered = hello.kernels.len();
+    let compiled = quantize::kernels().iter().filter(|k| k.contract.domain.compiled).count()
+        + dequantize::kernels().iter().filter(|k| k.contract.domain.compiled).count();
+    assert_eq!(offered + compiled, count + instruction::kernels().len() + tensors.iter().sum::<usize>());
+}
+
+#[test]
+fn what_only_a_compiled_module_has_is_neither_offered_nor_run() {
+    use crate::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+    let quantized = Quantized {
+        storage: Storage { bits: 8, signed: true },
+        min: -128,
+        max: 127,
+        expressed: Expressed::F32,
+        granularity: Granularity::Layer,
+        scales: vec![Scale(1.0)],
+        zero_points: vec![0],
+    };
+    let params = Params { quantized, container: Container::Ranked, shape: vec![2] };
+    let kernel = "mlir-opt-qcast-o2".to_owned();
+    assert!(hello(Form::Native).kernels.iter().all(|offer| offer.kernel != kernel));
+    let batch =
+        Batch { job: Job::Quantize { kernel, params }, len: 2, source: Source::Payload { bytes: 8 }, misalign: 0 };
+    let answers = exchange(&[(Request::Run(batch), vec![0, 0]), (Request::Hello, vec![])]);
+    failed(&answers[0], "runs in lanes of compiled modules only");
+    assert!(matches!(answers[1].0, Answer::Hello(_)));
 }
 
 #[test]

@@ -1,0 +1,192 @@
+//! Tensors as MLIR's C interface passes them: descriptors of words (MLIR documentation, "LLVM IR Target", "C-compatible wrapper
+//! emission" and "Unranked MemRef types").
+
+use std::ffi::c_void;
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("descriptors are of 64-bit words");
+
+/// Elements as they lie in memory: a whole number of bytes each, a power of two, the value in the low bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Bits of a value.
+    pub(crate) bits: u32,
+    /// Whether the highest of them is a sign.
+    pub(crate) signed: bool,
+}
+
+impl Layout {
+    /// Bytes from one element to the next.
+    pub(crate) fn bytes(self) -> usize {
+        (self.bits.div_ceil(8) as usize).next_power_of_two()
+    }
+
+    /// Words of int32 that a value takes in a payload.
+    pub(crate) fn words(self) -> usize {
+        self.bits.div_ceil(32) as usize
+    }
+
+    /// The value of the payload's words, zero-extended.
+    pub(crate) fn value(self, words: &[i32]) -> u64 {
+        let high = words.get(1).map_or(0, |word| u64::from(*word as u32) << 32);
+        (u64::from(words[0] as u32) | high) & self.mask()
+    }
+
+    /// The payload's words of a value of which the low bits count.
+    pub(crate) fn spread(self, value: u64, words: &mut [i32]) {
+        let value = value & self.mask();
+        let negative = self.signed && value >> (self.bits - 1) & 1 == 1;
+        let value = if negative { value | !self.mask() } else { value };
+        for (i, word) in words.iter_mut().enumerate() {
+            *word = (value >> (32 * i)) as i32;
+        }
+    }
+
+    fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits)
+    }
+
+    /// Lays values out, `misalign` elements past a boundary of 64 bytes.
+    pub(crate) fn pack(self, words: &[i32], misalign: usize) -> Packed {
+        let (size, count) = (self.bytes(), words.len() / self.words());
+        let mut storage = vec![0; count * size + 64 + 16 * size];
+        let start = storage.as_ptr().align_offset(64).min(64) + misalign * size;
+        for (word, element) in words.chunks(self.words()).zip(storage[start..].chunks_mut(size)) {
+            element.copy_from_slice(&self.value(word).to_le_bytes()[..size]);
+        }
+        Packed { storage, start }
+    }
+
+    /// The inverse.
+    fn unpack(self, bytes: &[u8], words: &mut [i32]) {
+        for (element, words) in bytes.chunks(self.bytes()).zip(words.chunks_mut(self.words())) {
+            let mut value = [0; 8];
+            value[..element.len()].copy_from_slice(element);
+            self.spread(u64::from_le_bytes(value), words);
+        }
+    }
+}
+
+/// Elements in memory.
+pub(crate) struct Packed {
+    storage: Vec<u8>,
+    start: usize,
+}
+
+impl Packed {
+    fn pointer(&mut self) -> *mut u8 {
+        self.storage[self.start..].as_mut_ptr()
+    }
+}
+
+/// `_mlir_ciface_NAME(result, argument)`.
+pub(crate) type Function = unsafe extern "C" fn(*mut usize, *mut usize);
+
+unsafe extern "C" {
+    fn free(pointer: *mut c_void);
+}
+
+/// Base, aligned base, offset, sizes, strides.
+fn descriptor(pointer: *mut u8, shape: &[usize]) -> Vec<usize> {
+    let mut words = vec![pointer as usize, pointer as usize, 0];
+    words.extend(shape);
+    words.extend((0..shape.len()).map(|axis| shape[axis + 1..].iter().product::<usize>()));
+    words
+}
+
+/// Calls `function` on a tensor of `shape`, and copies what it returns into `output`.
+///
+/// # Safety
+/// `function` is a wrapper of MLIR's C interface with one tensor argument of `input`'s element type that it does not write, and
+/// one tensor result of `element`'s type in fresh memory, both of this rank or both unranked.
+pub(crate) unsafe fn call(
+    function: Function,
+    ranked: bool,
+    shape: &[usize],
+    mut input: Packed,
+    element: Layout,
+    output: &mut [i32],
+) -> Result<(), String> {
+    let mut argument = descriptor(input.pointer(), shape);
+    let mut result = vec![0; argument.len()];
+    if ranked {
+        // SAFETY: both descriptors have this rank's words, and the argument's elements live as long as `input`.
+        unsafe { function(result.as_mut_ptr(), argument.as_mut_ptr()) };
+    } else {
+        let mut unranked = [shape.len(), argument.as_mut_ptr() as usize];
+        let mut returned = [0; 2];
+        // SAFETY: as above; an unranked descriptor is a rank and a pointer to a ranked one.
+        unsafe { function(returned.as_mut_ptr(), unranked.as_mut_ptr()) };
+        let [rank, pointer] = returned;
+        if rank != shape.len() || pointer == 0 {
+            return Err(format!("the result has {rank} dimensions, not {}", shape.len()));
+        }
+        // SAFETY: a returned unranked descriptor points to a ranked one on the heap, of this rank, which the caller frees.
+        unsafe {
+            let words = std::slice::from_raw_parts(pointer as *const usize, argument.len());
+            result.copy_from_slice(words);
+            free(pointer as *mut c_void);
+        }
+    }
+    // SAFETY: the words are those of a descriptor that the function has written, of a result that is the caller's.
+    unsafe { take(&result, &argument, element, output) }
+}
+
+/// Copies a result out and frees it.
+///
+/// # Safety
+/// `result` is a descriptor that a function returned, not freed yet.
+unsafe fn take(result: &[usize], argument: &[usize], element: Layout, output: &mut [i32]) -> Result<(), String> {
+    let [base, aligned, offset] = [result[0], result[1], result[2]];
+    if base == argument[0] {
+        return Err("the result lies where the argument lies".to_owned());
+    }
+    let copied = if result[3..] == argument[3..] {
+        let bytes = output.len() / element.words() * element.bytes();
+        // SAFETY: sizes and strides are those of a row-major tensor of as many elements as `output` takes.
+        let elements =
+            unsafe { std::slice::from_raw_parts((aligned as *const u8).add(offset * element.bytes()), bytes) };
+        element.unpack(elements, output);
+        Ok(())
+    } else {
+        Err(format!("the result has sizes and strides {:?}, not {:?}", &result[3..], &argument[3..]))
+    };
+    // SAFETY: the base is what the function allocated, freed once.
+    unsafe { free(base as *mut c_void) };
+    copied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_keep_their_bits() {
+        for (bits, signed, word, bytes) in [(4, true, -8, 1), (4, false, 15, 1), (16, true, -2, 2), (32, false, -1, 4)]
+        {
+            let layout = Layout { bits, signed };
+            assert_eq!(layout.bytes(), bytes);
+            let mut packed = layout.pack(&[word, word], 3);
+            assert_eq!(packed.pointer() as usize % 64, 3 * bytes);
+            let mut words = [0; 2];
+            layout.unpack(&packed.storage[packed.start..packed.start + 2 * bytes], &mut words);
+            assert_eq!(words, [word, word], "{layout:?}");
+        }
+        let double = Layout { bits: 64, signed: false };
+        let mut words = [0; 2];
+        double.spread(double.value(&[1, -2]), &mut words);
+        assert_eq!(words, [1, -2]);
+    }
+
+    #[test]
+    fn above_the_bits_of_a_value_anything_may_lie() {
+        let mut word = [0];
+        Layout { bits: 4, signed: true }.spread(0xfffa, &mut word);
+        assert_eq!(word, [-6]);
+    }
+
+    #[test]
+    fn a_descriptor_is_row_major() {
+        assert_eq!(descriptor(std::ptr::null_mut(), &[2, 3, 4]), [0, 0, 0, 2, 3, 4, 12, 4, 1]);
+    }
+}

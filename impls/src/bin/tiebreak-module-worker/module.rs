@@ -1,0 +1,155 @@
+//! Shared objects with compiled casts: loading, finding a function, calling it.
+
+use crate::memref::{Function, Layout, call};
+use libloading::{Library, Symbol};
+use std::ffi::{CStr, c_char};
+use std::path::PathBuf;
+use tiebreak_impls::protocol::{Hello, Job, Offer, VERSION};
+use tiebreak_impls::quantized::{Cast, Container, symbol};
+use tiebreak_impls::worker::Runner;
+use tiebreak_impls::{dequantize, quantize};
+
+/// The objects of a command line.
+pub(crate) struct Modules(Vec<Module>);
+
+struct Module {
+    library: Library,
+    kernels: Vec<Offer>,
+}
+
+impl Modules {
+    /// Loads them.
+    pub(crate) fn load(files: &[PathBuf]) -> Result<Self, String> {
+        let modules: Result<Vec<Module>, String> = files.iter().map(load).collect();
+        modules.map(Self)
+    }
+}
+
+fn load(file: &PathBuf) -> Result<Module, String> {
+    let told = |error| format!("{}: {error}", file.display());
+    // SAFETY: an object that the harness compiled; it has no initialisers.
+    let library = unsafe { Library::new(file) }.map_err(told)?;
+    let quantize = quantize::kernels().iter().filter(|k| k.contract.domain.compiled).map(|k| ("quantize", k.name));
+    let dequantize = dequantize::kernels().iter().filter(|k| k.contract.domain.compiled);
+    let mut kernels = Vec::new();
+    for (op, kernel) in quantize.chain(dequantize.map(|k| ("dequantize", k.name))) {
+        // SAFETY: a symbol of that name is a string ended by a zero, which lives as long as the library.
+        let text = unsafe { library.get::<*const c_char>(&format!("tiebreak:{kernel}")) };
+        let Ok(text) = text else { continue };
+        // SAFETY: as above; the symbol's address is that of the string.
+        let text = unsafe { CStr::from_ptr(text.try_as_raw_ptr().unwrap_or_default().cast()) };
+        let isa_path = text.to_string_lossy().into_owned();
+        kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path });
+    }
+    if kernels.is_empty() {
+        return Err(format!("{}: no kernel is named in it", file.display()));
+    }
+    Ok(Module { library, kernels })
+}
+
+impl Runner for Modules {
+    fn hello(&self) -> Hello {
+        let mut kernels: Vec<Offer> = Vec::new();
+        for offer in self.0.iter().flat_map(|module| &module.kernels) {
+            if kernels.iter().all(|known| (&known.op, &known.kernel) != (&offer.op, &offer.kernel)) {
+                kernels.push(offer.clone());
+            }
+        }
+        Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels }
+    }
+
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
+        let (cast, params) = match job {
+            Job::Quantize { params, .. } => (Cast::Quantize, params),
+            Job::Dequantize { params, .. } => (Cast::Dequantize, params),
+            _ => return Err("this worker has the casts of compiled modules only".to_owned()),
+        };
+        let (op, kernel) = job.names();
+        let quantized = &params.quantized;
+        let expressed = Layout { bits: quantized.expressed.bits(), signed: false };
+        let stored = Layout { bits: quantized.storage.bits, signed: quantized.storage.signed };
+        let (from, to) = if cast == Cast::Quantize { (expressed, stored) } else { (stored, expressed) };
+        let wanted = Wanted { op, kernel, name: symbol(cast, params), from, to };
+        match params.container {
+            Container::Scalar => self.scalars(&wanted, input, output),
+            container => {
+                // SAFETY: a symbol's name says that its function is a cast between tensors.
+                let function = *unsafe { self.find::<Function>(&wanted) }?;
+                let packed = from.pack(input, misalign);
+                // SAFETY: the name holds types, container and rank, and the module makes its argument not writable.
+                unsafe { call(function, container == Container::Ranked, &params.shape, packed, to, output) }
+            }
+        }
+    }
+}
+
+/// A function of a module, as a job names it.
+struct Wanted<'a> {
+    op: &'a str,
+    kernel: &'a str,
+    name: String,
+    /// Elements of the argument.
+    from: Layout,
+    /// Elements of the result.
+    to: Layout,
+}
+
+impl Modules {
+    /// The function in a module that has the kernel.
+    ///
+    /// # Safety
+    /// `F` is the function's type.
+    unsafe fn find<F>(&self, wanted: &Wanted<'_>) -> Result<Symbol<'_, F>, String> {
+        let wrapper = format!("_mlir_ciface_{}", wanted.name);
+        let has = |module: &&Module| module.kernels.iter().any(|o| o.op == wanted.op && o.kernel == wanted.kernel);
+        let mut having = self.0.iter().filter(has);
+        // SAFETY: the caller's.
+        having.find_map(|module| unsafe { module.library.get(&wrapper) }.ok()).ok_or_else(|| {
+            format!("no module of {} has {}: it was not compiled for these parameters", wanted.kernel, wanted.name)
+        })
+    }
+
+    /// One call a value, which passes as an integer of its bytes.
+    fn scalars(&self, wanted: &Wanted<'_>, input: &[i32], output: &mut [i32]) -> Result<(), String> {
+        macro_rules! calls {
+            ($(($from:ty, $to:ty)),*) => {
+                match (wanted.from.bytes(), wanted.to.bytes()) {
+                    $(sizes if sizes == (size_of::<$from>(), size_of::<$to>()) => {
+                        // SAFETY: a symbol's name says that its function takes and returns integers of these sizes.
+                        let function = unsafe { self.find::<unsafe extern "C" fn($from) -> $to>(wanted) }?;
+                        each(wanted, input, output, |value| {
+                            // SAFETY: as above; a cast of a value reads and writes no memory.
+                            u64::from(unsafe { function(value as $from) })
+                        });
+                        Ok(())
+                    })*
+                    (from, to) => Err(format!("no scalar of {from} bytes becomes one of {to}")),
+                }
+            };
+        }
+        calls!(
+            (u16, u8),
+            (u16, u16),
+            (u16, u32),
+            (u32, u8),
+            (u32, u16),
+            (u32, u32),
+            (u64, u8),
+            (u64, u16),
+            (u64, u32),
+            (u8, u16),
+            (u8, u32),
+            (u8, u64),
+            (u16, u64),
+            (u32, u64)
+        )
+    }
+}
+
+/// `output = run(input)`, value for value.
+fn each(wanted: &Wanted<'_>, input: &[i32], output: &mut [i32], run: impl Fn(u64) -> u64) {
+    let (from, to) = (wanted.from, wanted.to);
+    for (input, output) in input.chunks(from.words()).zip(output.chunks_mut(to.words())) {
+        to.spread(run(from.value(input)), output);
+    }
+}

@@ -1,0 +1,19 @@
+//! `quant.dcast` as `mlir-opt` lowers it and LLVM compiles it: kernels without code here, which the lanes of compiled modules
+//! (`mlir-x86`, `mlir-aarch64`) have.
+
+use super::{Kernel, scalar};
+use crate::contract::{Overflow, Promise};
+use crate::kernel::elsewhere;
+use crate::quantize::mlir_opt::DOMAIN;
+
+const SOURCE: &str = "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp, release 22";
+
+const PROMISE: Promise = Promise { scheme: "mlir-dcast", overflow: Overflow::OutOfDomain };
+
+/// Not optimised: `opt -O0`, `llc -O0`.
+pub(super) const O0: Kernel =
+    scalar("mlir-opt-dcast-o0", "quant.dcast by mlir-opt 22 and LLVM, -O0", PROMISE, DOMAIN, SOURCE, elsewhere);
+
+/// Optimised: `opt -O2`, `llc -O2`.
+pub(super) const O2: Kernel =
+    scalar("mlir-opt-dcast-o2", "quant.dcast by mlir-opt 22 and LLVM, -O2", PROMISE, DOMAIN, SOURCE, elsewhere);

@@ -1,0 +1,29 @@
+//! `quant.qcast` as `mlir-opt` lowers it and LLVM compiles it: kernels without code here, which the lanes of compiled modules
+//! (`mlir-x86`, `mlir-aarch64`) have.
+
+use super::{Domain, Kernel, scalar};
+use crate::contract::{Overflow, Promise};
+use crate::kernel::elsewhere;
+use crate::quantized::{Container, Expressed};
+
+const SOURCE: &str = "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp, release 22";
+
+/// What a module can hold. Poison has no promised value, nor have NaN and infinities.
+pub(crate) const DOMAIN: Domain = Domain {
+    expressed: &Expressed::ALL,
+    storage: &[],
+    bounds: true,
+    per_channel: true,
+    containers: &[Container::Scalar, Container::Ranked, Container::Unranked],
+    compiled: true,
+};
+
+const PROMISE: Promise = Promise { scheme: "mlir-qcast", overflow: Overflow::OutOfDomain };
+
+/// Not optimised: `opt -O0`, `llc -O0`.
+pub(super) const O0: Kernel =
+    scalar("mlir-opt-qcast-o0", "quant.qcast by mlir-opt 22 and LLVM, -O0", PROMISE, DOMAIN, SOURCE, elsewhere);
+
+/// Optimised: `opt -O2`, `llc -O2`.
+pub(super) const O2: Kernel =
+    scalar("mlir-opt-qcast-o2", "quant.qcast by mlir-opt 22 and LLVM, -O2", PROMISE, DOMAIN, SOURCE, elsewhere);
