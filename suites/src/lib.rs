@@ -17,6 +17,7 @@ pub mod fuzzing;
 pub mod instruction;
 pub mod lane;
 pub mod matmul;
+pub mod mlir;
 pub mod model;
 pub mod parameters;
 pub mod requantize;

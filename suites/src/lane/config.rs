@@ -1,6 +1,7 @@
 //! The lanes file: which lanes there are and how to reach each. Written by `cargo xtask`, or by hand to plug in a worker of
 //! your own.
 
+use crate::mlir::Toolchain;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ pub struct Entry {
     pub patience_seconds: Option<u64>,
     /// A disassembler for the worker, for tests that look at the object code.
     pub objdump: Option<PathBuf>,
+    /// What compiles the modules that this lane's worker runs; each is added to the command as `--module FILE`.
+    pub modules: Option<Toolchain>,
 }
 
 impl Lanes {
@@ -50,6 +53,11 @@ impl Lanes {
     pub fn default_names(&self) -> Vec<String> {
         let native = self.lanes.iter().any(|l| l.name == "aarch64-native" && l.command.is_some());
         vec![HOST.to_owned(), if native { "aarch64-native" } else { "aarch64-qemu" }.to_owned()]
+    }
+
+    /// The lanes of compiled modules, installed or not.
+    pub fn compiled_names(&self) -> impl Iterator<Item = String> {
+        self.lanes.iter().filter(|l| l.name.starts_with("mlir-")).map(|l| l.name.clone())
     }
 
     /// Every name that can be asked for.

@@ -28,6 +28,7 @@ pub struct Lane {
     pub hello: Hello,
     place: Place,
     patience: Duration,
+    compiled: bool,
     idle: Mutex<Vec<Box<dyn Session>>>,
 }
 
@@ -45,7 +46,14 @@ impl Lane {
     /// The lane in this process.
     pub fn host() -> Self {
         let hello = tiebreak_impls::worker::hello(super::in_process::FORM);
-        Self { name: HOST.to_owned(), hello, place: Place::InProcess, patience: PATIENCE, idle: Mutex::default() }
+        Self {
+            name: HOST.to_owned(),
+            hello,
+            place: Place::InProcess,
+            patience: PATIENCE,
+            compiled: false,
+            idle: Mutex::default(),
+        }
     }
 
     /// The lane `name`: the lane, or in words why it cannot run.
@@ -68,7 +76,14 @@ impl Lane {
         let patience = entry.patience_seconds.map_or(PATIENCE, Duration::from_secs);
         let (worker, hello) = Worker::start(&command, patience).map_err(|failure| failure.to_string())?;
         let idle: Vec<Box<dyn Session>> = vec![Box::new(worker)];
-        Ok(Self { name: entry.name.clone(), hello, place: Place::Worker(command), patience, idle: Mutex::new(idle) })
+        Ok(Self {
+            name: entry.name.clone(),
+            hello,
+            place: Place::Worker(command),
+            patience,
+            compiled: entry.modules.is_some(),
+            idle: Mutex::new(idle),
+        })
     }
 
     /// How the lane is reached, in words: programs by name, wherever on this machine they are.
@@ -86,6 +101,11 @@ impl Lane {
     /// Whether a kernel that ends or hangs its process leaves this one alone.
     pub fn is_isolated(&self) -> bool {
         matches!(self.place, Place::Worker(_))
+    }
+
+    /// Whether this lane has compiled modules, and no other kernels.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled
     }
 
     /// What executes `kernel` here, or nothing when the lane does not offer it.
@@ -110,7 +130,7 @@ impl Lane {
 
 impl Lanes {
     /// Lanes the project knows of, whether or not this machine has them.
-    pub(crate) const KNOWN: [&'static str; 2] = ["aarch64-qemu", "aarch64-native"];
+    pub(crate) const KNOWN: [&'static str; 4] = ["aarch64-qemu", "aarch64-native", "mlir-x86", "mlir-aarch64"];
 }
 
 impl Lease<'_> {

@@ -163,6 +163,15 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// What differences of a kernel are counted against, beside its contract; `asked` is the caller's choice.
     fn reference(kernel: &Kernel<Self::Run, Self::Domain>, asked: &str) -> Option<String>;
 
+    /// Whether only lanes of compiled modules have kernels of this domain; the others run in all other lanes.
+    fn compiled(_domain: &Self::Domain) -> bool {
+        false
+    }
+    /// What a module is compiled for, so that a compiled kernel can be given these parameters.
+    fn quantized(_params: &Self::Params) -> Option<&tiebreak_impls::quantized::Params> {
+        None
+    }
+
     /// The corner catalogue.
     const CATALOGUE: &'static str;
 

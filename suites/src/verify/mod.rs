@@ -10,6 +10,7 @@ use crate::bounds;
 use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
+use crate::mlir;
 use crate::tensor::Asked;
 use crate::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
 use anyhow::Result;
@@ -37,6 +38,9 @@ static TENSOR_OPS: [&dyn Verifies; 5] = [
     &Tensor::<Requantize>::NEW,
     &Tensor::<Transform>::NEW,
 ];
+
+/// Those of them whose kernels a compiler makes too, in lanes of their own.
+const COMPILED_OPS: [&str; 2] = ["quantize", "dequantize"];
 
 /// Where the parameters of a run come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,21 +106,24 @@ struct Part {
 pub fn run(request: &Request) -> Result<Outcome> {
     let begun = Instant::now();
     let selected = select(request)?;
-    let (lanes, statuses) = open_lanes(request)?;
+    let names = lane_names(request);
+    let (lanes, statuses) = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
     let mut part = Part { findings: not_run(&statuses), ..Part::default() };
+    // Lanes of compiled modules come last, and have no kernels but those.
+    let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
     if !selected.fpm.is_empty() {
-        part.extend(fpm_op::verify(request, &selected.fpm, &lanes)?);
+        part.extend(fpm_op::verify(request, &selected.fpm, own)?);
     }
     if !selected.instructions.is_empty() {
-        part.extend(instruction_op::verify(request, &selected.instructions, &lanes)?);
+        part.extend(instruction_op::verify(request, &selected.instructions, own)?);
     }
     for (op, names) in &selected.tensors {
-        part.extend(op.verify(request, names, &lanes)?);
+        part.extend(op.verify(request, names, if COMPILED_OPS.contains(&op.op()) { &lanes } else { own })?);
     }
     if part.findings.is_empty() && part.rows.iter().all(|row| row.inputs == 0) {
         part.findings.push(nothing_ran());
     }
-    let bounds = shown_bounds(request, &lanes)?;
+    let bounds = shown_bounds(request, own)?;
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
     let verdict = if part.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
     let ledger = Ledger {
@@ -222,21 +229,58 @@ impl Selected {
     }
 }
 
-fn open_lanes(request: &Request) -> Result<(Vec<Lane>, Vec<ledger::Lane>)> {
-    let names = if request.lanes.is_empty() { request.known_lanes.default_names() } else { request.lanes.clone() };
+/// The lanes of a run: those it names, otherwise the usual ones, and for casts those of compiled modules.
+fn lane_names(request: &Request) -> Vec<String> {
+    if !request.lanes.is_empty() {
+        return request.lanes.clone();
+    }
+    let mut names = request.known_lanes.default_names();
+    if request.ops.iter().any(|op| COMPILED_OPS.contains(&op.as_str())) {
+        names.extend(request.known_lanes.compiled_names());
+    }
+    names
+}
+
+/// The lanes file with what this run's lanes of compiled modules need.
+fn with_modules(request: &Request, selected: &Selected, names: &[String]) -> Result<Lanes> {
+    let lanes = &request.known_lanes;
+    let compile = lanes.lanes.iter().filter(|l| l.modules.is_some() && l.command.is_some() && names.contains(&l.name));
+    let count = compile.count();
+    if count == 0 {
+        return Ok(lanes.clone());
+    }
+    let mut functions = Vec::new();
+    for (op, kernels) in &selected.tensors {
+        functions.extend(op.functions(request, kernels)?);
+    }
+    let plan = mlir::Plan::new(functions)?;
+    let bar = progress("modules", plan.objects() * count);
+    let provided = mlir::provide(lanes, names, &plan, || bar.inc(1));
+    bar.finish_and_clear();
+    provided
+}
+
+fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<(Vec<Lane>, Vec<ledger::Lane>)> {
     let (mut lanes, mut statuses) = (Vec::new(), Vec::new());
     for name in names {
-        let status = match Lane::open(&name, &request.known_lanes)? {
+        let status = match Lane::open(name, known)? {
             Ok(lane) => {
                 let ran = LaneStatus::Ran { arch: lane.hello.arch.clone(), via: lane.via() };
                 lanes.push(lane);
                 ran
             }
-            Err(reason) => LaneStatus::NotRun { reason, allowed: request.allow_not_run.contains(&name) },
+            Err(reason) => LaneStatus::NotRun { reason, allowed: may_be_absent(request, name) },
         };
-        statuses.push(ledger::Lane { name, status });
+        statuses.push(ledger::Lane { name: name.clone(), status });
     }
+    lanes.sort_by_key(Lane::is_compiled);
     Ok((lanes, statuses))
+}
+
+/// A lane that the caller allows to be absent; or one that needs tools which nobody asked for.
+fn may_be_absent(request: &Request, name: &str) -> bool {
+    let unasked = request.lanes.is_empty() && request.known_lanes.compiled_names().any(|compiled| compiled == name);
+    unasked || request.allow_not_run.iter().any(|allowed| allowed == name)
 }
 
 /// The bounds of the operations asked for, in every lane; not where the run is narrowed down to something else.

@@ -4,6 +4,7 @@ use super::rows::by_delta;
 use super::{Command, Part, Request, progress};
 use crate::budget::Effort;
 use crate::lane::Lane;
+use crate::mlir::Function;
 use crate::tensor::explain::{Cause, Explanation, UNEXPLAINED, explain};
 use crate::tensor::judge::{Posed, Record, Side, run};
 use crate::tensor::shrink::{Shown, Witness, differing, shrink};
@@ -13,6 +14,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use tiebreak_impls::kernel;
+use tiebreak_impls::quantized::Cast;
 use tiebreak_reports::ledger::{self, Against, CatalogueRun, Coverage, Finding, Mismatch, Row, SelfCheck};
 use tiebreak_reports::text as words;
 
@@ -27,6 +29,8 @@ pub(super) trait Verifies: Sync {
     fn op(&self) -> &'static str;
     /// Its kernels, mutants last.
     fn names(&self) -> Vec<&'static str>;
+    /// What modules must hold for the kernels of these names (all where there is no name), where a compiler makes them.
+    fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>>;
     /// Runs the kernels of these names; all, with self-checks, where there is no name.
     fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part>;
 }
@@ -47,11 +51,16 @@ impl<O: Operation> Verifies for Tensor<O> {
         O::kernels().iter().map(|k| k.name).chain(O::mutants().iter().map(|m| m.kernel.name)).collect()
     }
 
+    fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
+        let compiled = |kernel: &&&Kernel<O>| O::compiled(&kernel.contract.domain);
+        named::<O>(names).iter().filter(compiled).try_fold(Vec::new(), |mut all, kernel| {
+            all.extend(functions::<O>(request, kernel)?);
+            Ok(all)
+        })
+    }
+
     fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part> {
-        let named: Vec<&Kernel<O>> = match names {
-            [] => O::kernels().iter().collect(),
-            names => names.iter().filter_map(|name| find::<O>(name)).collect(),
-        };
+        let named = named::<O>(names);
         let mut part = Part::default();
         let catalogue =
             if request.asked.is_nothing() { run_catalogue::<O>(request, &named, lanes)? } else { Part::default() };
@@ -77,6 +86,37 @@ impl<O: Operation> Verifies for Tensor<O> {
         }
         Ok(part)
     }
+}
+
+/// The kernels of these names; all where there is none.
+fn named<O: Operation>(names: &[String]) -> Vec<&'static Kernel<O>> {
+    match names {
+        [] => O::kernels().iter().collect(),
+        names => names.iter().filter_map(|name| find::<O>(name)).collect(),
+    }
+}
+
+/// What a run may ask of a compiled kernel: its own cases, the catalogue's, and those by which one case is explained.
+fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<Function>> {
+    let domain = &kernel.contract.domain;
+    let mut params: Vec<O::Params> = match &request.asked {
+        Asked { case: Some(case), .. } => {
+            let given = text::parse::<O>(case, domain).into_iter().map(|case| case.params);
+            let short = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
+            given.chain(short.into_iter().map(|spec| spec.params)).collect()
+        }
+        asked => {
+            let specs = O::plan(domain, asked, &request.effort.budget(), request.seed);
+            specs.into_iter().map(|spec| spec.params).collect()
+        }
+    };
+    if request.asked.is_nothing() {
+        let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
+        params.extend(entries.iter().filter_map(|entry| Some(text::parse::<O>(&entry.case, domain).ok()?.params)));
+    }
+    let cast = if O::OP == "quantize" { Cast::Quantize } else { Cast::Dequantize };
+    let covered = params.iter().filter(|params| O::covers(domain, params)).filter_map(O::quantized);
+    Ok(covered.map(|params| Function { cast, params: params.clone() }).collect())
 }
 
 type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
@@ -124,10 +164,11 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
         }
         return outside::<O>(request, kernel, O::domain_text(domain));
     }
-    let offering: Vec<&Lane> = lanes.iter().filter(|lane| lane.isa_path(O::OP, kernel.name).is_some()).collect();
-    for lane in lanes.iter().filter(|lane| lane.isa_path(O::OP, kernel.name).is_none()) {
-        part.findings.push(super::not_offered(O::OP, kernel.name, lane));
-    }
+    let (offering, others): (Vec<&Lane>, Vec<&Lane>) = lanes
+        .iter()
+        .filter(|lane| lane.is_compiled() == O::compiled(domain))
+        .partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
+    part.findings.extend(others.into_iter().map(|lane| super::not_offered(O::OP, kernel.name, lane)));
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
         let made = specs.iter().enumerate();
@@ -235,7 +276,9 @@ fn run_catalogue<O: Operation>(request: &Request, kernels: &[&'static Kernel<O>]
 }
 
 fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
-    let pairs: Vec<_> = lanes.iter().flat_map(|lane| O::mutants().iter().map(move |mutant| (lane, mutant))).collect();
+    let pairs = lanes.iter().flat_map(|lane| O::mutants().iter().map(move |mutant| (lane, mutant)));
+    let pairs: Vec<_> =
+        pairs.filter(|(lane, m)| lane.is_compiled() == O::compiled(&m.kernel.contract.domain)).collect();
     let checks: Result<Vec<SelfCheck>, _> =
         pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, request.seed)).collect();
     Ok(checks?)

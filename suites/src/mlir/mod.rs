@@ -1,0 +1,83 @@
+//! The quant dialect's casts as the shipped compiler makes them: modules written as text, lowered by `mlir-opt`, compiled by LLVM
+//! at each level, and loaded by the worker of an `mlir-*` lane.
+
+mod compile;
+mod text;
+mod toolchain;
+
+pub use text::Function;
+pub use toolchain::Toolchain;
+
+use crate::lane::config::Lanes;
+use anyhow::{Context, Result};
+use compile::Unit;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tiebreak_impls::quantized::{Cast, Container, Expressed};
+use toolchain::LEVELS;
+
+/// Functions of one module at most: the tools take a time that grows faster than the text.
+const HELD: usize = 48;
+
+/// The functions of some lanes, grouped into modules.
+#[derive(Debug)]
+pub struct Plan {
+    /// The text of each module with its cast.
+    modules: Vec<(Cast, String)>,
+}
+
+impl Plan {
+    /// Modules of these functions, each function once.
+    ///
+    /// Modules hold what is alike, so that another run with some other types shares most objects with this one.
+    pub fn new(functions: impl IntoIterator<Item = Function>) -> Result<Self> {
+        let mut groups: BTreeMap<(Cast, Expressed, Container), BTreeMap<String, Function>> = BTreeMap::new();
+        for function in functions {
+            let params = &function.params;
+            let group = groups.entry((function.cast, params.quantized.expressed, params.container)).or_default();
+            group.insert(function.symbol(), function);
+        }
+        let mut modules = Vec::new();
+        for ((cast, ..), functions) in groups {
+            let texts: Result<Vec<String>, String> = functions.values().map(Function::text).collect();
+            let texts = texts.map_err(anyhow::Error::msg)?;
+            modules.extend(texts.chunks(HELD).map(|texts| (cast, texts.concat())));
+        }
+        Ok(Self { modules })
+    }
+
+    /// How many objects it gives a lane.
+    pub fn objects(&self) -> usize {
+        self.modules.len() * LEVELS.len()
+    }
+
+    /// Compiles for one lane, several objects at a time; `done` is called after each. Errors are those of the tools, in their words.
+    pub fn compile(&self, toolchain: &Toolchain, done: impl Fn() + Sync) -> Result<Vec<PathBuf>> {
+        let units: Vec<_> =
+            self.modules.iter().flat_map(|module| LEVELS.into_iter().map(move |level| (module, level))).collect();
+        let object = |((cast, text), level): &(&(Cast, String), u32)| {
+            let isa = toolchain.isa_path(*cast == Cast::Quantize, *level);
+            let kernels = [(format!("mlir-opt-{}-o{level}", cast.name()), isa)];
+            let object = Unit { toolchain, level: *level, text, kernels: &kernels }.object();
+            done();
+            object
+        };
+        units.par_iter().map(object).collect()
+    }
+}
+
+/// The lanes with the modules of `plan` compiled for those of them that are in `names`, and named in their commands.
+pub fn provide(lanes: &Lanes, names: &[String], plan: &Plan, done: impl Fn() + Sync) -> Result<Lanes> {
+    let mut lanes = lanes.clone();
+    for entry in lanes.lanes.iter_mut().filter(|entry| names.contains(&entry.name)) {
+        if let (Some(toolchain), Some(command)) = (&entry.modules, &mut entry.command) {
+            let objects = plan
+                .compile(toolchain, &done)
+                .with_context(|| format!("compiling the modules of lane {}", entry.name))?;
+            let arguments = objects.iter().map(|object| object.to_string_lossy().into_owned());
+            command.extend(arguments.flat_map(|object| ["--module".to_owned(), object]));
+        }
+    }
+    Ok(lanes)
+}
