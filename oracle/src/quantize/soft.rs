@@ -6,8 +6,12 @@ use crate::float::Format;
 use crate::rounding::RoundingRule::{self, TiesEven};
 use crate::word::Overflow;
 
-/// Bits of a quotient: far more than any format keeps, so that its last bit may stand for the remainder.
-const QUOTIENT_BITS: u32 = 70;
+/// Bits of a quotient: more than any format keeps, so that its last bit may stand for the remainder.
+const QUOTIENT: i32 = 70;
+/// The same where both numbers have at most 24 bits, as those of f16, bf16 and f32 have. An integer below 2^36 is among them
+/// with two bits behind it; no bound or zero point is beyond 2^32.
+const SHORT_QUOTIENT: i32 = 38;
+const SHORT: i32 = 24;
 /// Numbers are aligned within this many bits, and shifted by at most as many.
 const ALIGNED_BITS: i32 = 120;
 /// Stands for every integer beyond it: larger than all bounds and zero points by more than they can bring back, and its low
@@ -76,10 +80,11 @@ impl Soft {
     /// The quotient by a positive number.
     pub(crate) fn divided_by(self, divisor: Self) -> Self {
         let (Number { n, e }, Number { n: d, e: f }) = (self, divisor) else { return self };
-        let left = QUOTIENT_BITS as i32 + length(d) - length(n);
-        let numerator = n.unsigned_abs() << left;
-        let divisor = d.unsigned_abs();
-        let quotient = numerator / divisor;
+        let short = length(n).max(length(d)) <= SHORT;
+        let left = if short { SHORT_QUOTIENT } else { QUOTIENT } + length(d) - length(n);
+        let (numerator, divisor) = (n.unsigned_abs() << left, d.unsigned_abs());
+        // A division of 64 bits is several times faster.
+        let quotient = if short { u128::from(numerator as u64 / divisor as u64) } else { numerator / divisor };
         let quotient = (quotient | u128::from(quotient * divisor != numerator)) as i128;
         Number { n: if n < 0 { -quotient } else { quotient }, e: e - f - left }
     }
