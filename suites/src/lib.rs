@@ -20,6 +20,7 @@ pub mod matmul;
 pub mod mlir;
 pub mod model;
 pub mod parameters;
+pub mod quant_type;
 pub mod requantize;
 pub mod stream;
 pub mod tensor;

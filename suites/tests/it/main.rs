@@ -16,6 +16,7 @@ mod mutants;
 mod object_code;
 mod positions;
 mod processes;
+mod quant_types;
 mod registry;
 mod reports;
 mod scratch;

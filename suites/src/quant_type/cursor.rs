@@ -1,0 +1,165 @@
+//! Tokens of MLIR's text: words, integers, floating-point literals; blanks and `//` comments between them.
+
+use super::error::Fault;
+use super::rule::Rule;
+use super::spans::Span;
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// Byte of the next token.
+    pub(super) fn here(&mut self) -> usize {
+        loop {
+            self.at = self.text.len() - self.rest().trim_start().len();
+            if !self.rest().starts_with("//") {
+                return self.at;
+            }
+            self.take(|c| c != '\n');
+        }
+    }
+
+    /// From byte `start` to behind the last token.
+    pub(super) fn since(&self, start: usize) -> Span {
+        start..self.at
+    }
+
+    /// The next character, blanks or not.
+    pub(super) fn next_is(&self, wanted: impl Fn(char) -> bool) -> bool {
+        self.rest().chars().next().is_some_and(wanted)
+    }
+
+    /// A character that belongs to the token before.
+    pub(super) fn eat_here(&mut self, wanted: &str) -> bool {
+        let found = self.rest().starts_with(wanted);
+        self.at += if found { wanted.len() } else { 0 };
+        found
+    }
+
+    /// A character behind blanks.
+    pub(super) fn eat(&mut self, wanted: &str) -> bool {
+        self.here();
+        self.eat_here(wanted)
+    }
+
+    /// A character behind blanks, or the rule that there is to be one.
+    pub(super) fn expect(&mut self, wanted: &str, what: &'static str) -> Result<(), Fault> {
+        if self.eat(wanted) { Ok(()) } else { Err(self.fault(Rule::Expected(what))) }
+    }
+
+    /// `rule`, broken by the next character.
+    pub(super) fn fault(&mut self, rule: Rule) -> Fault {
+        let at = self.here();
+        let length = self.rest().chars().next().map_or(0, char::len_utf8);
+        Fault::new(rule, at..at + length)
+    }
+
+    fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let taken = &rest[..rest.find(|c| !wanted(c)).unwrap_or(rest.len())];
+        self.at += taken.len();
+        taken
+    }
+
+    /// Letters, digits and `_ . $`, as many as there are from here.
+    pub(super) fn word_here(&mut self) -> &'a str {
+        self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$'))
+    }
+
+    /// The same behind blanks, with its place.
+    pub(super) fn word(&mut self) -> (&'a str, Span) {
+        let start = self.here();
+        (self.word_here(), start..self.at)
+    }
+
+    /// Decimal digits, none if there are none.
+    pub(super) fn digits(&mut self) -> (&'a str, Span) {
+        let start = self.here();
+        (self.take(|c| c.is_ascii_digit()), start..self.at)
+    }
+
+    /// `-12`, `0x1F`.
+    pub(super) fn integer(&mut self) -> Result<(i64, Span), Fault> {
+        let start = self.here();
+        let negative = self.eat("-");
+        self.here();
+        let hexadecimal = self.hexadecimal();
+        let digits = hexadecimal.map_or_else(|| self.digits().0, |digits| digits);
+        let span = self.since(start);
+        if digits.is_empty() || self.next_is(|c| c == '.') {
+            return Err(Fault::new(Rule::Expected("integer value"), start..span.end.max(start)));
+        }
+        let radix = if hexadecimal.is_some() { 16 } else { 10 };
+        let magnitude = i128::from_str_radix(digits, radix).ok();
+        let value = magnitude.and_then(|m| i64::try_from(if negative { -m } else { m }).ok());
+        value.map(|value| (value, span.clone())).ok_or_else(|| Fault::new(Rule::IntegerTooLarge, span))
+    }
+
+    /// The digits behind `0x`, where there is one.
+    fn hexadecimal(&mut self) -> Option<&'a str> {
+        let digits = self.rest().strip_prefix("0x")?;
+        if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
+            return None;
+        }
+        self.at += 2;
+        Some(self.take(|c| c.is_ascii_hexdigit()))
+    }
+
+    /// `1.0`, `1.`, `-2.5e-3`; or the bits of a double, `0x3FF0000000000000`.
+    pub(super) fn float(&mut self) -> Result<(f64, Span), Fault> {
+        let start = self.here();
+        let negative = self.eat("-");
+        let digits_at = self.here();
+        if let Some(digits) = self.hexadecimal() {
+            let span = self.since(start);
+            return match u64::from_str_radix(digits, 16) {
+                _ if negative => Err(Fault::new(Rule::NegativeBits, span)),
+                Ok(bits) => Ok((f64::from_bits(bits), span)),
+                Err(_) => Err(Fault::new(Rule::TooManyBits, span)),
+            };
+        }
+        if self.digits().0.is_empty() {
+            self.at = start;
+            return Err(self.fault(Rule::Expected("floating point literal")));
+        }
+        if !self.eat_here(".") {
+            return Err(Fault::new(Rule::NoDot, start..self.at));
+        }
+        self.take(|c| c.is_ascii_digit());
+        self.exponent();
+        let span = self.since(start);
+        let magnitude: f64 = self.text[digits_at..self.at]
+            .parse()
+            .map_err(|_| Fault::new(Rule::Expected("floating point literal"), span.clone()))?;
+        Ok((if negative { -magnitude } else { magnitude }, span))
+    }
+
+    /// `e-12`, where it is complete.
+    fn exponent(&mut self) {
+        let mut behind = *self;
+        if behind.eat_here("e") || behind.eat_here("E") {
+            let _sign = behind.eat_here("+") || behind.eat_here("-");
+            if !behind.take(|c| c.is_ascii_digit()).is_empty() {
+                *self = behind;
+            }
+        }
+    }
+
+    /// Nothing but blanks and comments may be left.
+    pub(super) fn end(&mut self) -> Result<(), Fault> {
+        self.here();
+        if self.rest().is_empty() { Ok(()) } else { Err(self.fault(Rule::Trailing)) }
+    }
+}

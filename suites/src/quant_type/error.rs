@@ -1,0 +1,62 @@
+//! An error with its place, shown as the text with a caret below.
+
+use super::rule::Rule;
+use super::spans::Span;
+use thiserror::Error;
+
+/// What is wrong and where, before the text is at hand.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) rule: Rule,
+    pub(super) span: Span,
+}
+
+impl Fault {
+    pub(super) fn new(rule: Rule, span: Span) -> Self {
+        Self { rule, span }
+    }
+}
+
+/// A text that is no type or op, or breaks a rule.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{rule}\n{}", .excerpt)]
+pub struct Error {
+    /// The rule.
+    pub rule: Rule,
+    /// The offending bytes; empty at the end of the text.
+    pub span: Span,
+    /// The offending character, in characters from 1.
+    pub character: usize,
+    excerpt: String,
+}
+
+/// Characters shown before and behind the offending one.
+const BEFORE: usize = 80;
+const BEHIND: usize = 30;
+
+impl Error {
+    pub(super) fn new(Fault { rule, span }: Fault, text: &str) -> Self {
+        let character = text[..span.start].chars().count() + 1;
+        let excerpt = excerpt(text, span.start, character);
+        Self { rule, span, character, excerpt }
+    }
+}
+
+/// The line with byte `at`, and a caret under it.
+fn excerpt(text: &str, at: usize, character: usize) -> String {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
+    let before: Vec<char> = text[start..at].chars().collect();
+    let behind: Vec<char> = text[at..end].chars().collect();
+    let cut = before.len().saturating_sub(BEFORE);
+    let open = if cut > 0 { "..." } else { "" };
+    let close = if behind.len() > BEHIND { "..." } else { "" };
+    let shown: String = before[cut..].iter().chain(behind.iter().take(BEHIND)).map(|c| plain(*c)).collect();
+    let blanks = " ".repeat(open.len() + before.len() - cut);
+    format!("  {open}{}{close}\n  {blanks}^ character {character}", shown.trim_end())
+}
+
+/// One column wide wherever it is printed.
+fn plain(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}

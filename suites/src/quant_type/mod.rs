@@ -1,0 +1,160 @@
+//! The type `!quant.uniform` of MLIR as text, the tensors around it, and the ops that cast to and from it: parser, printer, verifier.
+//!
+//! Grammar and rules: RFC "Improvements in the 'quant' dialect" ("The `!quant.uniform` type", "Per-axis quantization integrity", the
+//! operations), and llvm/llvm-project mlir/lib/Dialect/Quant/IR/TypeParser.cpp for blocks along several axes. Where mlir-opt has words
+//! for what is wrong, an error begins with them; where it accepts what cannot be right, the error says what it makes of it.
+
+mod cursor;
+mod error;
+mod op;
+mod parse;
+mod print;
+mod rule;
+mod scales;
+mod spans;
+mod uniform;
+mod verify;
+
+pub use error::Error;
+pub use op::{Cast, Form, Op};
+pub use rule::Rule;
+pub use tiebreak_impls::quantized::{Expressed, Storage};
+
+use cursor::Cursor;
+use error::Fault;
+use tiebreak_impls::quantized::{self, Quantized, Scale};
+
+/// A quantized type: what is stored, what it stands for, and the scales between.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uniform {
+    /// Type of stored values.
+    pub storage: Storage,
+    /// Smallest stored value, within the storage.
+    pub min: i64,
+    /// Largest stored value, above the smallest.
+    pub max: i64,
+    /// Type of expressed values.
+    pub expressed: Expressed,
+    /// What shares a scale and a zero point.
+    pub granularity: Granularity,
+    /// Positive doubles, normal numbers of the expressed type's range; rounded to that type where they are used.
+    pub scales: Vec<f64>,
+    /// As many, each in `min..=max`.
+    pub zero_points: Vec<i64>,
+}
+
+/// What shares a scale and a zero point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Granularity {
+    /// The whole tensor: one scale.
+    Layer,
+    /// An index along an axis: as many scales as the axis is long.
+    Channel {
+        /// The axis.
+        axis: usize,
+    },
+    /// A block ("sub-channel"): scales row-major over the blocks.
+    Blocks {
+        /// Axis, and size of a block along it; along others a block is the whole tensor.
+        sizes: Vec<(usize, u64)>,
+        /// Blocks along each axis of the tensor.
+        counts: Vec<usize>,
+    },
+}
+
+/// What a tensor holds, or a scalar is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Element {
+    /// `!quant.uniform<...>`
+    Uniform(Uniform),
+    /// `f16`, `bf16`, `f32`, `f64`
+    Float(Expressed),
+    /// A signless integer of so many bits: `i8`
+    Integer(u32),
+}
+
+/// A type of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// No tensor.
+    Scalar(Element),
+    /// `tensor<2x?x...>`
+    Ranked {
+        /// Sizes; none where it is known at run time only (`?`).
+        dims: Vec<Option<u64>>,
+        /// What it holds.
+        element: Element,
+    },
+    /// `tensor<*x...>`
+    Unranked(Element),
+}
+
+impl Type {
+    /// What it holds, or is.
+    pub fn element(&self) -> &Element {
+        match self {
+            Self::Scalar(element) | Self::Ranked { element, .. } | Self::Unranked(element) => element,
+        }
+    }
+
+    /// The quantized type that it holds or is, if it does.
+    pub fn uniform(&self) -> Option<&Uniform> {
+        match self.element() {
+            Element::Uniform(uniform) => Some(uniform),
+            _ => None,
+        }
+    }
+}
+
+impl From<&Uniform> for Quantized {
+    fn from(uniform: &Uniform) -> Self {
+        let granularity = match &uniform.granularity {
+            Granularity::Layer => quantized::Granularity::Layer,
+            Granularity::Channel { axis } => quantized::Granularity::Channel { axis: *axis },
+            Granularity::Blocks { sizes, .. } => quantized::Granularity::Blocks {
+                sizes: sizes.iter().map(|(axis, size)| (*axis, usize::try_from(*size).unwrap_or(usize::MAX))).collect(),
+            },
+        };
+        Self {
+            storage: uniform.storage,
+            min: uniform.min,
+            max: uniform.max,
+            expressed: uniform.expressed,
+            granularity,
+            scales: uniform.scales.iter().copied().map(Scale).collect(),
+            zero_points: uniform.zero_points.clone(),
+        }
+    }
+}
+
+/// A type or an op, whichever a text is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// A type.
+    Type(Type),
+    /// An op.
+    Op(Op),
+}
+
+/// Reads a type: `!quant.uniform<i8:f32, 2.0>`, `tensor<?x3x!quant.uniform<...>>`, `tensor<*xf32>`, `i8`. A quantized type by itself may
+/// be one of channels or blocks; a tensor's must fit the tensor.
+pub fn parse_type(text: &str) -> Result<Type, Error> {
+    whole(text, |cursor| parse::located(cursor).map(|located| located.ty))
+}
+
+/// Reads an op: `%result = quant.qcast %input : f32 to !quant.uniform<i8:f32, 2.0>`, or its generic form; its types must fit it.
+pub fn parse_op(text: &str) -> Result<Op, Error> {
+    whole(text, op::parse)
+}
+
+/// Reads a type or an op.
+pub fn parse(text: &str) -> Result<Item, Error> {
+    let mut cursor = Cursor::new(text);
+    if op::begins(&mut cursor) { parse_op(text).map(Item::Op) } else { parse_type(text).map(Item::Type) }
+}
+
+fn whole<'a, T>(text: &'a str, read: impl FnOnce(&mut Cursor<'a>) -> Result<T, Fault>) -> Result<T, Error> {
+    let mut cursor = Cursor::new(text);
+    let read = read(&mut cursor).and_then(|read| cursor.end().map(|()| read));
+    read.map_err(|fault| Error::new(fault, text))
+}

@@ -1,0 +1,117 @@
+//! Types from their text.
+
+use super::cursor::Cursor;
+use super::error::Fault;
+use super::rule::Rule;
+use super::spans::{Located, Parts, Span};
+use super::uniform::{EXPRESSED, is_other_float, quantized};
+use super::verify;
+use super::{Element, Expressed, Type};
+use tiebreak_oracle::names::unknown;
+
+/// What was read, or what is wrong with it.
+pub(super) type Parsed<T> = Result<T, Fault>;
+
+/// Names that a type can begin with, for suggestions.
+const TYPES: [&str; 8] = ["tensor", "f16", "bf16", "f32", "f64", "i8", "i16", "i32"];
+
+/// A type that must fit the tensor it makes, with the places of its parts.
+pub(super) fn located(cursor: &mut Cursor<'_>) -> Parsed<Located> {
+    let start = cursor.here();
+    let mut ahead = *cursor;
+    if ahead.word().0 != "tensor" {
+        let (element, parts) = element(cursor)?;
+        return Ok(Located { ty: Type::Scalar(element), span: cursor.since(start), dims: Vec::new(), parts });
+    }
+    *cursor = ahead;
+    let (ty, dims, parts) = tensor(cursor)?;
+    let located = Located { ty, span: cursor.since(start), dims, parts };
+    verify::container(&located)?;
+    Ok(located)
+}
+
+fn tensor(cursor: &mut Cursor<'_>) -> Parsed<(Type, Vec<Span>, Parts)> {
+    cursor.expect("<", "'<' in tensor type")?;
+    let unranked = cursor.eat("*");
+    let (mut dims, mut spans) = (Vec::new(), Vec::new());
+    if unranked {
+        cursor.expect("x", "'x' in dimension list")?;
+    } else {
+        while let Some((dim, span)) = dimension(cursor)? {
+            dims.push(dim);
+            spans.push(span);
+        }
+    }
+    cursor.here();
+    let mut ahead = *cursor;
+    let (word, span) = ahead.word();
+    if ["tensor", "vector", "memref"].contains(&word) {
+        return Err(Fault::new(Rule::TensorElement, span));
+    }
+    let (element, parts) = element(cursor)?;
+    if cursor.eat(",") {
+        let rule = Rule::NotSupported { name: "a tensor's encoding".to_owned(), instead: "end the tensor with '>'" };
+        return Err(cursor.fault(rule));
+    }
+    cursor.expect(">", "'>' in tensor type")?;
+    let ty = if unranked { Type::Unranked(element) } else { Type::Ranked { dims, element } };
+    Ok((ty, spans, parts))
+}
+
+/// `2x`, `?x`; none where the element begins.
+fn dimension(cursor: &mut Cursor<'_>) -> Parsed<Option<(Option<u64>, Span)>> {
+    let start = cursor.here();
+    let size = if cursor.eat("?") {
+        None
+    } else {
+        let (digits, span) = cursor.digits();
+        if digits.is_empty() {
+            return Ok(None);
+        }
+        let size = digits.parse().ok().filter(|size| i64::try_from(*size).is_ok());
+        Some(size.ok_or_else(|| Fault::new(Rule::Dimension, span))?)
+    };
+    let span = cursor.since(start);
+    cursor.expect("x", "'x' in dimension list")?;
+    Ok(Some((size, span)))
+}
+
+fn element(cursor: &mut Cursor<'_>) -> Parsed<(Element, Parts)> {
+    cursor.here();
+    if cursor.next_is(|c| c == '!') {
+        let (uniform, parts) = quantized(cursor)?;
+        return Ok((Element::Uniform(uniform), parts));
+    }
+    let (word, span) = cursor.word();
+    if word.is_empty() {
+        return Err(cursor.fault(Rule::Expected("a type: !quant.uniform<...>, tensor<...>, f32, i8, ...")));
+    }
+    if let Some(format) = Expressed::ALL.into_iter().find(|format| format.name() == word) {
+        return Ok((Element::Float(format), Parts::default()));
+    }
+    let number = |prefix: &str| word.strip_prefix(prefix).filter(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    match number("i").filter(|n| !n.is_empty()).map(str::parse::<u32>) {
+        Some(Ok(bits @ 1..=MAX_INTEGER)) => Ok((Element::Integer(bits), Parts::default())),
+        Some(_) => {
+            let instead = "an integer has 1 to 16777215 bits";
+            Err(Fault::new(Rule::NotSupported { name: word.to_owned(), instead }, span))
+        }
+        None => Err(Fault::new(no_element(word, number("si").or(number("ui"))), span)),
+    }
+}
+
+/// MLIR's limit (mlir/include/mlir/IR/BuiltinTypes.td, `IntegerType`).
+const MAX_INTEGER: u32 = (1 << 24) - 1;
+
+/// Why a word is no element type; `signed` is the width of an `siN` or `uiN`.
+fn no_element(word: &str, signed: Option<&str>) -> Rule {
+    let not_supported = |instead| Rule::NotSupported { name: word.to_owned(), instead };
+    match signed.filter(|width| !width.is_empty()) {
+        Some(_) => not_supported("an integer is signless, such as i8"),
+        None if is_other_float(word) => not_supported(EXPRESSED),
+        None if ["vector", "memref", "index", "none", "complex", "tuple"].contains(&word) => {
+            not_supported("a value is a scalar or a tensor, of a quantized, floating-point or signless integer type")
+        }
+        None => Rule::Unknown(unknown("type", word, TYPES)),
+    }
+}

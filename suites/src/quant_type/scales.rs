@@ -1,0 +1,85 @@
+//! Scales and zero points from their text.
+
+use super::cursor::Cursor;
+use super::error::Fault;
+use super::parse::Parsed;
+use super::rule::Rule;
+use super::spans::Span;
+use super::verify;
+use super::{Expressed, Storage};
+use std::ops::RangeInclusive;
+
+/// Braces inside one another: beyond the rank of any tensor, and no danger to the stack.
+const DEPTH: usize = 64;
+
+/// What was read so far, and what it must fit.
+pub(super) struct Scales {
+    storage: Storage,
+    bounds: RangeInclusive<i64>,
+    expressed: Expressed,
+    pub(super) scales: Vec<f64>,
+    pub(super) zero_points: Vec<i64>,
+}
+
+impl Scales {
+    pub(super) fn new(storage: Storage, bounds: RangeInclusive<i64>, expressed: Expressed) -> Self {
+        Self { storage, bounds, expressed, scales: Vec::new(), zero_points: Vec::new() }
+    }
+
+    /// `, {1.0, 2.0:3}`
+    pub(super) fn list(&mut self, cursor: &mut Cursor<'_>, span: &mut Span) -> Parsed<Vec<usize>> {
+        self.behind_comma(cursor, span, 1, &Rule::Nested)
+    }
+
+    /// `, {{1.0, 2.0}, {3.0, 4.0:-5}}`; how many there are in each pair of braces.
+    pub(super) fn tensor(&mut self, cursor: &mut Cursor<'_>, span: &mut Span) -> Parsed<Vec<usize>> {
+        self.behind_comma(cursor, span, DEPTH, &Rule::TooDeep(DEPTH))
+    }
+
+    fn behind_comma(&mut self, c: &mut Cursor<'_>, span: &mut Span, depth: usize, deeper: &Rule) -> Parsed<Vec<usize>> {
+        c.expect(",", "',' and the scales")?;
+        let start = c.here();
+        c.expect("{", "'{' and the scales")?;
+        let counts = self.braces(c, depth, deeper)?;
+        *span = c.since(start);
+        Ok(counts)
+    }
+
+    /// Behind a `{`, up to and with its `}`; at most `depth` of them inside one another.
+    fn braces(&mut self, cursor: &mut Cursor<'_>, depth: usize, deeper: &Rule) -> Parsed<Vec<usize>> {
+        let mut count = 0;
+        let mut inner: Option<Vec<usize>> = None;
+        loop {
+            let start = cursor.here();
+            if depth == 1 && cursor.next_is(|c| c == '{') {
+                return Err(cursor.fault(deeper.clone()));
+            }
+            let below = if cursor.eat("{") {
+                self.braces(cursor, depth - 1, deeper)?
+            } else {
+                self.one(cursor)?;
+                Vec::new()
+            };
+            count += 1;
+            if inner.get_or_insert_with(|| below.clone()) != &below {
+                return Err(Fault::new(Rule::Ragged, cursor.since(start)));
+            }
+            if !cursor.eat(",") {
+                cursor.expect("}", "'}' behind the scales")?;
+                return Ok([vec![count], inner.unwrap_or_default()].concat());
+            }
+        }
+    }
+
+    /// `1.0`, `1.0:3`
+    pub(super) fn one(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
+        let (scale, span) = cursor.float()?;
+        verify::scale(scale, self.expressed).map_err(|rule| Fault::new(rule, span.clone()))?;
+        // Without a zero point it is 0, which may be out of bounds as well.
+        let (zero_point, span) = if cursor.eat(":") { cursor.integer()? } else { (0, span) };
+        verify::zero_point(zero_point, self.storage, &self.bounds).map_err(|rule| Fault::new(rule, span))?;
+        self.scales.push(scale);
+        self.zero_points.push(zero_point);
+        Ok(())
+    }
+}
