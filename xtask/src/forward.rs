@@ -52,6 +52,11 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded {
+        name: "check-type",
+        about: "Verify and explain a type or an op of MLIR's quant dialect",
+        lanes: Wants::Never,
+    },
+    Forwarded {
         name: "bounds",
         about: "Say how far each kernel is safe, shown at the bound and past it",
         lanes: Wants::Named,

@@ -3,6 +3,7 @@
 mod bounds;
 mod case;
 mod census;
+mod check_type;
 mod explain;
 mod list;
 mod verify;
@@ -41,6 +42,8 @@ enum Action {
     Explain(explain::Args),
     /// Count the accumulators on which two schemes differ, over all of them, and show which.
     Census(census::Args),
+    /// Verify and explain a type or an op of MLIR's quant dialect.
+    CheckType(check_type::Args),
 }
 
 /// How to print.
@@ -90,6 +93,7 @@ pub fn main() -> ExitCode {
         Action::Case(args) => case::run(&args).map(|()| true),
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
+        Action::CheckType(args) => check_type::run(&args).map(|()| true),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

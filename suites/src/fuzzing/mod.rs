@@ -2,6 +2,7 @@
 
 pub mod fpm;
 pub mod numbers;
+mod quant_type;
 pub mod tensor;
 mod texts;
 
@@ -9,6 +10,7 @@ use std::ops::RangeInclusive;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
 
+pub use quant_type::quant_type;
 pub use texts::texts;
 
 /// `n` where it is in the range, otherwise something that is.

@@ -125,6 +125,7 @@ impl<'a> Cursor<'a> {
         if let Some(digits) = self.hexadecimal() {
             let span = self.since(start);
             return match u64::from_str_radix(digits, 16) {
+                _ if self.next_is(|c| c == '.') => Err(Fault::new(Rule::NoBits, span)),
                 _ if negative => Err(Fault::new(Rule::NegativeBits, span)),
                 Ok(bits) => Ok((f64::from_bits(bits), span)),
                 Err(_) => Err(Fault::new(Rule::TooManyBits, span)),

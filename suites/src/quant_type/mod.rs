@@ -6,6 +6,7 @@
 
 mod cursor;
 mod error;
+mod explain;
 mod op;
 mod parse;
 mod print;
@@ -16,6 +17,7 @@ mod uniform;
 mod verify;
 
 pub use error::Error;
+pub use explain::{Dyadic, Explanation, Scale as ExplainedScale};
 pub use op::{Cast, Form, Op};
 pub use rule::Rule;
 pub use tiebreak_impls::quantized::{Expressed, Storage};
@@ -23,6 +25,7 @@ pub use tiebreak_impls::quantized::{Expressed, Storage};
 use cursor::Cursor;
 use error::Fault;
 use tiebreak_impls::quantized::{self, Quantized, Scale};
+use tiebreak_oracle::float::Format;
 
 /// A quantized type: what is stored, what it stands for, and the scales between.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,6 +127,16 @@ impl From<&Uniform> for Quantized {
             scales: uniform.scales.iter().copied().map(Scale).collect(),
             zero_points: uniform.zero_points.clone(),
         }
+    }
+}
+
+/// The oracle's format of an expressed type.
+pub fn format(expressed: Expressed) -> Format {
+    match expressed {
+        Expressed::F16 => Format::F16,
+        Expressed::Bf16 => Format::Bf16,
+        Expressed::F32 => Format::F32,
+        Expressed::F64 => Format::F64,
     }
 }
 

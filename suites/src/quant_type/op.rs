@@ -153,7 +153,8 @@ fn name(cursor: &mut Cursor<'_>) -> Parsed<String> {
 fn custom(cursor: &mut Cursor<'_>) -> Parsed<(String, Located, Located)> {
     cursor.expect("%", "'%' and the operand")?;
     let operand = name(cursor)?;
-    if cursor.eat("{") {
+    cursor.here();
+    if cursor.next_is(|c| c == '{') {
         let instead = "write the op without attributes";
         return Err(cursor.fault(Rule::NotSupported { name: "an attribute".to_owned(), instead }));
     }

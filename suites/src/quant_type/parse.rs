@@ -49,7 +49,8 @@ fn tensor(cursor: &mut Cursor<'_>) -> Parsed<(Type, Vec<Span>, Parts)> {
         return Err(Fault::new(Rule::TensorElement, span));
     }
     let (element, parts) = element(cursor)?;
-    if cursor.eat(",") {
+    cursor.here();
+    if cursor.next_is(|c| c == ',') {
         let rule = Rule::NotSupported { name: "a tensor's encoding".to_owned(), instead: "end the tensor with '>'" };
         return Err(cursor.fault(rule));
     }

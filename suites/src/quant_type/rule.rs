@@ -24,6 +24,9 @@ pub enum Rule {
     /// More than 16 digits.
     #[error("hexadecimal float constant out of range for type: it is the bits of a double, at most 16 digits")]
     TooManyBits,
+    /// `0x1.8p3`
+    #[error("hexadecimal float literal is the bits of a double, without a dot or an exponent")]
+    NoBits,
     /// `-0x...`
     #[error("hexadecimal float literal should not have a leading minus")]
     NegativeBits,

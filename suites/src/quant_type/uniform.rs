@@ -31,7 +31,7 @@ pub(super) fn quantized(cursor: &mut Cursor<'_>) -> Parsed<(Uniform, Parts)> {
             let instead = "it has no scale; only !quant.uniform<...> says what a stored value stands for";
             Err(Fault::new(Rule::NotSupported { name: format!("!{name}"), instead }, span))
         }
-        _ => match name.strip_prefix("quant.") {
+        _ => match name.strip_prefix("quant.").filter(|name| !name.is_empty()) {
             Some(name) => {
                 let known = ["uniform", "any", "calibrated"];
                 Err(Fault::new(Rule::Unknown(unknown("quantized type", name, known)), span.start + 7..span.end))

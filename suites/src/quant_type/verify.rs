@@ -9,23 +9,17 @@ use super::rule::Rule;
 use super::spans::{Located, Span};
 use super::{Element, Expressed, Granularity, Storage, Type, Uniform};
 use std::ops::RangeInclusive;
+use tiebreak_oracle::float::Format;
 
-/// Smallest positive, smallest normal and largest number of a type, as doubles.
-fn limits(expressed: Expressed) -> [f64; 3] {
-    // Fraction bits, and the exponents of the smallest and the largest normal number.
-    let (fraction, low, high) = match expressed {
-        Expressed::F16 => (10, -14, 15),
-        Expressed::Bf16 => (7, -126, 127),
-        Expressed::F32 => (23, -126, 127),
-        Expressed::F64 => return [f64::from_bits(1), f64::MIN_POSITIVE, f64::MAX],
-    };
-    let power = |exponent: i32| f64::powi(2.0, exponent);
-    [power(low - fraction), power(low), (2.0 - power(-fraction)) * power(high)]
+/// Smallest positive, smallest normal and largest number of a format, all of them doubles.
+fn limits(format: Format) -> [f64; 3] {
+    let normal = 1 << (format.precision() - 1);
+    [1, normal, format.largest()].map(|bits| format.decode(bits).finite().map_or(f64::NAN, |value| value.to_f64()))
 }
 
 /// A scale is a positive normal number of the expressed type's range.
 pub(super) fn scale(scale: f64, expressed: Expressed) -> Result<(), Rule> {
-    let [least, normal, most] = limits(expressed);
+    let [least, normal, most] = limits(super::format(expressed));
     if scale.is_nan() {
         Err(Rule::ScaleNan)
     } else if scale < least || scale > most {

@@ -1,15 +1,18 @@
-//! `!quant.uniform` and the ops on it: the RFC's examples, and what a text can get wrong.
+//! `!quant.uniform` and the ops on it: the RFC's examples, what a text can get wrong, and the command `check-type`.
 
+use crate::common::{Run, tiebreak};
 use proptest::prelude::*;
-use tiebreak_suites::quant_type::{Item, parse};
+use serde_json::{Value, json};
+use tiebreak_suites::quant_type::{parse, parse_type};
 
 const RFC: &str = include_str!("../data/quant_rfc.txt");
+const BAD: &str = include_str!("../data/quant_bad.txt");
 
 /// Every "Correct" example is accepted and printed back as it is; every "Incorrect" one is refused where it is wrong, by the rule's name.
 #[test]
 fn examples_of_the_rfc() {
     let mut counts = [0; 2];
-    let mut lines = RFC.lines().peekable();
+    let mut lines = RFC.lines();
     while let Some(line) = lines.next() {
         if let Some(text) = line.strip_prefix("Correct ").or(line.strip_prefix("example ")) {
             let read = parse(text).unwrap_or_else(|error| panic!("{error}"));
@@ -18,27 +21,128 @@ fn examples_of_the_rfc() {
         } else if let Some(text) = line.strip_prefix("Incorrect ") {
             let error = parse(text).expect_err(text);
             let (place, rule) = lines.next().and_then(|below| below.split_once("^ ")).expect("a caret below");
-            assert_eq!(error.character + "Incorrect ".len(), place.len() + 1, "{error}");
+            assert_eq!("Incorrect ".len() + error.character, place.len() + 1, "{error}");
             assert!(error.to_string().starts_with(rule), "{error}\n{rule}");
             counts[1] += 1;
         } else {
             assert!(line.is_empty() || line.starts_with('#'), "{line}");
         }
     }
-    assert_eq!(counts, [44, 4]);
+    assert_eq!(counts, [RFC.matches("\nCorrect ").count() + RFC.matches("\nexample ").count(), 4]);
+}
+
+/// Every rule by texts that break it: where, in which words, and that these begin with mlir-opt's where the table says so.
+#[test]
+fn texts_that_break_a_rule() {
+    let mut cases = 0;
+    for block in BAD.split("\n\n").map(str::trim_end).filter(|block| !block.is_empty() && !block.starts_with('#')) {
+        let lines: Vec<&str> = block.lines().collect();
+        let [text, caret, told] = lines[..] else { panic!("three lines are wanted:\n{block}") };
+        let (place, rule) = caret.split_once("^ ").expect("a caret");
+        let error = parse(text).expect_err(text);
+        assert_eq!((error.character, error.rule.to_string().as_str()), (place.chars().count() + 1, rule), "{error}");
+        if let Some(words) = told.strip_prefix("mlir-opt: ") {
+            assert!(rule.starts_with(words), "{block}");
+        } else {
+            assert!(told.starts_with("mlir-opt otherwise: ") || told.starts_with("mlir-opt accepts"), "{block}");
+        }
+        cases += 1;
+    }
+    assert!(cases > 150, "{cases}");
+}
+
+/// The message shows the text, the caret under the offending character, and no more of a long text than a terminal holds.
+#[test]
+fn an_error_shows_where() {
+    let error = parse("!quant.uniform<i8:f32, 1.0:300>").expect_err("no such zero point").to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines[1..], ["  !quant.uniform<i8:f32, 1.0:300>", "                             ^ character 28"]);
+    let long = format!("!quant.uniform<i8:f32:0, {{{}0.0{}}}>", "1.0, ".repeat(100), ", 1.0".repeat(100));
+    let error = parse(&long).expect_err("a scale of 0").to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    let caret = lines[2].find('^').expect("a caret");
+    assert_eq!((&lines[1][caret..caret + 3], lines[1].len()), ("0.0", 117));
+    assert!(lines[1].starts_with("  ...") && lines[1].ends_with("..."));
+    let second = parse("// a comment\n!quant.uniform<i8:f32, \u{e9}>").expect_err("no scale").to_string();
+    assert!(second.contains("\n  !quant.uniform<i8:f32, \u{e9}>\n                         ^ character 37"), "{second}");
+}
+
+/// What is left out is what it stands for.
+#[test]
+fn spellings_of_one_type() {
+    for (text, printed) in [
+        ("!quant.uniform<i8<-128:127>:f32, 2.0:0>", "!quant.uniform<i8:f32, 2.0>"),
+        (" !quant.uniform< u08 : f32 , 2. : 0x10 > // blanks", "!quant.uniform<u8:f32, 2.0:16>"),
+        ("!quant.uniform<i8<- 8:0x7>:f64, 0x3FF8000000000000:-8>", "!quant.uniform<i8<-8:7>:f64, 1.5:-8>"),
+        ("!quant.uniform<i32:f64, 1.0e-300>", "!quant.uniform<i32:f64, 1.0e-300>"),
+        ("!quant.uniform<i8:f32, 25.0e+5>", "!quant.uniform<i8:f32, 2500000.0>"),
+        ("tensor < 2 x ? x 0 x f16 >", "tensor<2x?x0xf16>"),
+        ("tensor<0x10xi4>", "tensor<0x10xi4>"),
+        ("tensor<* x bf16>", "tensor<*xbf16>"),
+        (
+            "!quant.uniform<i8:f32:{0:1,1:2},{{1.0,2.0:0},{3.0,4.0:-5}}>",
+            "!quant.uniform<i8:f32:{0:1, 1:2}, {{1.0, 2.0}, {3.0, 4.0:-5}}>",
+        ),
+        (
+            "tensor<?x4x!quant.uniform<i8:f32:{1:2}, {{1.0, 2.0}}>>",
+            "tensor<?x4x!quant.uniform<i8:f32:{1:2}, {{1.0, 2.0}}>>",
+        ),
+        ("quant.scast %a : i8 to !quant.uniform<u8:f32, 2.0>", "quant.scast %a : i8 to !quant.uniform<u8:f32, 2.0>"),
+    ] {
+        let read = parse(text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(read.to_string(), printed);
+        assert_eq!(parse(printed).expect(printed), read);
+    }
 }
 
 proptest! {
-    /// Blanks and spelling of numbers are lost, and nothing else.
+    /// Any double that is a scale comes back as the same double, whatever stands around it.
     #[test]
     fn what_is_printed_is_read_as_the_same(
-        storage in 0..64u32, scale in 1e-37..1e37f64, zero in 0..=1i64, axis in 0..4usize, channels in 1..5usize,
+        bits in f64::MIN_POSITIVE.to_bits()..=f64::MAX.to_bits(), width in 1..=32u32, signed: bool, axis in 0..4usize, channels in 1..5usize,
     ) {
-        let name = format!("{}{}", if storage < 32 { 'i' } else { 'u' }, storage % 32 + 1);
-        let scales = vec![format!("{scale:?}").replace("e", ".0e").replacen(".0e", if format!("{scale:?}").split('e').next().is_some_and(|m| m.contains('.')) { "e" } else { ".0e" }, 1); channels];
-        let zero = -zero * i64::from(storage < 32);
-        let text = format!("!quant.uniform<{name} : f32:{axis},{{ {}:{zero} }} >", scales.join(" ,"));
-        let read = parse(&text).unwrap_or_else(|error| panic!("{error}"));
-        prop_assert_eq!(parse(&read.to_string()).expect("what is printed"), read);
+        let name = if signed { 'i' } else { 'u' };
+        let text = format!("!quant.uniform<{name}{width}:f64:{axis}, {{{}}}>", vec![format!("0x{bits:X}"); channels].join(", "));
+        let read = parse_type(&text).expect("a type");
+        prop_assert_eq!(read.uniform().map(|u| u.scales.clone()), Some(vec![f64::from_bits(bits); channels]));
+        prop_assert_eq!(parse_type(&read.to_string()).expect("what is printed"), read);
     }
+}
+
+fn check(arguments: &[&str]) -> Run {
+    tiebreak(&[&["check-type"], arguments].concat())
+}
+
+#[test]
+fn the_command_explains() {
+    let run = check(&["!quant.uniform<i8<-8:7>:f32, 0.3:1>", "--format=json"]).exits(0);
+    let all: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!((&all["text"], &all["op"]), (&json!("!quant.uniform<i8<-8:7>:f32, 0.3:1>"), &Value::Null));
+    let scale = &all["quantized"]["scales"][0];
+    assert_eq!((&scale["bits"], &scale["step"]), (&json!("0x3e99999a"), &json!("0.300000011920928955078125")));
+    assert_eq!(
+        (&scale["least"], &scale["most"]),
+        (&json!("-2.700000107288360595703125"), &json!("1.80000007152557373046875"))
+    );
+    let table =
+        check(&["%1 = quant.qcast %0 : tensor<?xf16> to tensor<?x!quant.uniform<u16:f16:0, {1.0, 0.5:3}>>"]).exits(0);
+    for words in
+        ["u16, 0 to 65535", "for each index of axis 0", "the size of axis 0 must be 2", "0x3c00", "warning: scale 0"]
+    {
+        assert!(table.stdout.contains(words), "no `{words}` in\n{}", table.told());
+    }
+    assert!(check(&["tensor<2xf32>"]).exits(0).stdout.contains("Not quantized"));
+}
+
+#[test]
+fn the_command_refuses() {
+    let run = check(&["!quant.uniform<i8:f32, 0.0>"]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.told());
+    assert!(
+        run.stderr.contains("out of expressed type range")
+            && run.stderr.contains("\n                         ^ character 24"),
+        "{}",
+        run.told()
+    );
+    assert_eq!(check(&[""]).code, 2);
 }

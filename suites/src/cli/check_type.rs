@@ -1,0 +1,84 @@
+//! `check-type`: a type or an op of MLIR's quant dialect, verified and explained.
+
+use super::{Format, print, table};
+use crate::quant_type::{Element, Explanation, Item, Type, parse};
+use anyhow::Result;
+use serde_json::json;
+
+/// Arguments of `check-type`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>' or 'tensor<?x2x!quant.uniform<i8:f32:1, {2.0, 3.0}>>', or an op, such
+    /// as '%1 = quant.qcast %0 : f32 to !quant.uniform<i8:f32, 2.0>'
+    text: String,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// Scales that a table shows.
+const SHOWN: usize = 16;
+
+/// Prints what the text means; an error where it breaks a rule.
+pub(super) fn run(args: &Args) -> Result<()> {
+    let item = parse(&args.text)?;
+    let ty = match &item {
+        Item::Type(ty) => ty,
+        Item::Op(op) if op.input.uniform().is_some() => &op.input,
+        Item::Op(op) => &op.result,
+    };
+    let explanation = ty.uniform().map(Explanation::new);
+    print(&match args.format {
+        Format::Json => {
+            let op = match &item {
+                Item::Op(op) => Some(op.cast.name()),
+                Item::Type(_) => None,
+            };
+            let all = json!({"text": item.to_string(), "op": op, "quantized": explanation});
+            serde_json::to_string_pretty(&all)? + "\n"
+        }
+        Format::Table => as_table(&item, ty, explanation.as_ref()),
+    })
+}
+
+fn as_table(item: &Item, ty: &Type, explanation: Option<&Explanation>) -> String {
+    let mut out = format!("{item}\n");
+    let Some(Explanation { storage, min, max, expressed, shares, scales, warnings }) = explanation else {
+        return out + "\nNot quantized.\n";
+    };
+    let mut facts = vec![
+        vec!["stored".to_owned(), format!("{storage}, {min} to {max}")],
+        vec!["expressed".to_owned(), (*expressed).to_owned()],
+        vec!["scales".to_owned(), shares.clone()],
+    ];
+    facts.extend(at_run_time(ty, scales.len()));
+    out += &format!("\n{}\n", table(&["quantized type", ""], facts));
+    let reals = |ends: [crate::quant_type::Dyadic; 2]| format!("{} to {}", ends[0].about(), ends[1].about());
+    let rows = scales.iter().take(SHOWN).map(|s| {
+        vec![s.step.to_string(), s.bits.clone(), s.zero_point.to_string(), reals([s.least, s.most]), reals(s.converted)]
+    });
+    out += &table(&["step, exact", "bits", "zero point", "reals", "not poison in mlir-opt"], rows.collect());
+    if scales.len() > SHOWN {
+        out += &format!(" and {} more; all with --format json\n", scales.len() - SHOWN);
+    }
+    if warnings.is_empty() {
+        out += "\nEvery stored value is dequantized exactly, each to a number of its own.\n";
+    }
+    for (i, warning) in warnings.iter().enumerate() {
+        out += &format!("{}warning: {warning}\n", if i == 0 { "\n" } else { "" });
+    }
+    out
+}
+
+/// What the text cannot promise.
+fn at_run_time(ty: &Type, scales: usize) -> Option<Vec<String>> {
+    use crate::quant_type::Granularity::Channel;
+    let Element::Uniform(uniform) = ty.element() else { return None };
+    let Channel { axis } = uniform.granularity else { return None };
+    let text = match ty {
+        Type::Scalar(_) => format!("a tensor of this type must have {scales} at axis {axis}; a scalar may not have it"),
+        Type::Ranked { dims, .. } if dims[axis].is_some() => return None,
+        Type::Ranked { .. } | Type::Unranked(_) => format!("the size of axis {axis} must be {scales}"),
+    };
+    Some(vec!["at run time".to_owned(), text])
+}
