@@ -10,6 +10,11 @@ pub(crate) fn scaled(scheme: &str, x: i32, m: i32, s: i32) -> i128 {
     let right = -s.min(0);
     match scheme {
         "ties-up" | "tflite-single" | "cmsis-nn-single" => ties_up(product, 31 - s),
+        "tosa-apply-scale-32-single" => ties_up(product, 31 - s),
+        "tosa-apply-scale-32-double" => {
+            let lean = if 31 - s > 31 { 1 << 30 } else { 0 };
+            ties_up(if x >= 0 { product + lean } else { product - lean }, 31 - s)
+        }
         "ties-away" => ties_away(product, 31 - s),
         "gemmlowp-double" => ties_away(saturated(ties_up(wrapped(left(s.max(0))) * wide, 31)), right),
         "cmsis-nn-double" => ties_away(wrapped(ties_up(wrapped(left(s.max(0))) * wide, 31)), right),

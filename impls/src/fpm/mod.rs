@@ -6,10 +6,11 @@ pub(crate) mod cmsis_nn;
 #[cfg(test)]
 pub(crate) mod definitions;
 pub(crate) mod gemmlowp;
+mod mlir;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tflite;
-mod tosa;
+pub(crate) mod tosa;
 mod tvm_neon;
 mod tvm_qmuls;
 pub(crate) mod tvm_relay;
@@ -132,6 +133,8 @@ static KERNELS: &[Kernel] = &[
     xnnpack::RNDNU_NEON,
     tosa::APPLY_SCALE_32_SINGLE,
     tosa::APPLY_SCALE_32_DOUBLE,
+    mlir::APPLY_SCALE_SINGLE,
+    mlir::APPLY_SCALE_DOUBLE,
 ];
 
 /// Applies `f` to every element.

@@ -11,7 +11,7 @@ use crate::contract::{Contract, Domain, Overflow, Promise};
 
 const SOURCE: &str = "TOSA specification, apply_scale_32";
 
-const DOMAIN: Domain = Domain { multipliers: 0..=i32::MAX, shifts: -31..=29, ..Domain::ALL };
+pub(crate) const DOMAIN: Domain = Domain { multipliers: 0..=i32::MAX, shifts: -31..=29, ..Domain::ALL };
 
 /// `double_round = false`.
 pub(super) const APPLY_SCALE_32_SINGLE: Kernel = Kernel {
@@ -47,11 +47,15 @@ pub(super) const APPLY_SCALE_32_DOUBLE: Kernel = Kernel {
 #[inline(always)]
 fn run<const DOUBLE_ROUND: bool>(params: &Params, x: &[i32], out: &mut [i32]) {
     let (m, s) = params.first();
+    each(x, out, |x| apply_scale_32::<DOUBLE_ROUND>(x, m, s));
+}
+
+/// The specification's `apply_scale_32`, in 64 bits: what MLIR's generic lowering computes, too.
+#[inline(always)]
+pub(crate) fn apply_scale_32<const DOUBLE_ROUND: bool>(x: i32, m: i32, s: i32) -> i32 {
     let shift = (31 - s) as u32;
     let half = 1i64.wrapping_shl(shift.wrapping_sub(1));
     let lean = if DOUBLE_ROUND && shift > 31 { 1i64 << 30 } else { 0 };
-    each(x, out, |x| {
-        let round = if x >= 0 { half + lean } else { half - lean };
-        (i64::from(x) * i64::from(m) + round).wrapping_shr(shift) as i32
-    });
+    let round = if x >= 0 { half + lean } else { half - lean };
+    (i64::from(x) * i64::from(m) + round).wrapping_shr(shift) as i32
 }

@@ -6,6 +6,7 @@ mod gemmlowp;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tflite;
+mod tosa;
 mod tvm_relay;
 mod xnnpack;
 
@@ -126,6 +127,10 @@ static KERNELS: &[Kernel] = &[
     xnnpack::RNDNU_I8,
     xnnpack::RNDNU_U8,
     xnnpack::RNDNU_SCALAR_I8,
+    tosa::DOUBLE_I8,
+    tosa::DOUBLE_U8,
+    tosa::SINGLE_I8,
+    tosa::SINGLE_I16,
 ];
 
 /// A kernel of one form, the same on every target.
