@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
         let negative = self.eat("-");
         self.here();
         let hexadecimal = self.hexadecimal();
-        let digits = hexadecimal.map_or_else(|| self.digits().0, |digits| digits);
+        let digits = hexadecimal.unwrap_or_else(|| self.digits().0);
         let span = self.since(start);
         if digits.is_empty() || self.next_is(|c| c == '.') {
             return Err(Fault::new(Rule::Expected("integer value"), start..span.end.max(start)));

@@ -146,7 +146,7 @@ pub enum Item {
     /// A type.
     Type(Type),
     /// An op.
-    Op(Op),
+    Op(Box<Op>),
 }
 
 /// Reads a type: `!quant.uniform<i8:f32, 2.0>`, `tensor<?x3x!quant.uniform<...>>`, `tensor<*xf32>`, `i8`. A quantized type by itself may
@@ -163,7 +163,11 @@ pub fn parse_op(text: &str) -> Result<Op, Error> {
 /// Reads a type or an op.
 pub fn parse(text: &str) -> Result<Item, Error> {
     let mut cursor = Cursor::new(text);
-    if op::begins(&mut cursor) { parse_op(text).map(Item::Op) } else { parse_type(text).map(Item::Type) }
+    if op::begins(&mut cursor) {
+        parse_op(text).map(|op| Item::Op(Box::new(op)))
+    } else {
+        parse_type(text).map(Item::Type)
+    }
 }
 
 fn whole<'a, T>(text: &'a str, read: impl FnOnce(&mut Cursor<'a>) -> Result<T, Fault>) -> Result<T, Error> {
