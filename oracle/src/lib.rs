@@ -9,6 +9,7 @@ pub mod bounds;
 pub mod census;
 pub mod conv2d;
 pub mod dequantize;
+pub mod derivation;
 pub mod dot;
 pub mod float;
 pub mod fpm;

@@ -1,6 +1,7 @@
 //! Requantization: `clamp(scaled(acc + bias) + zero_point, min, max)`, where `scaled` is a fixed point multiply, or the integer
 //! fraction of gemmlowp's legacy paradigm. Each step is fitted to int32 by the scheme's policy.
 
+use crate::fpm::pieces::Output;
 use crate::fpm::steps::{Exponent, Multiplier, Step};
 use crate::fpm::{self, Name, Parameters as Multiply, Trace};
 use crate::rounding::RoundingRule::{TiesAway, TowardNegative};
@@ -176,13 +177,19 @@ impl Scheme {
     /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where a step is out of domain.
     pub fn expected(&self, p: &Parameters, acc: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         p.check(self.definition, acc.len())?;
-        let fit = |v: i64| self.overflow.fit_int32(v.into());
+        let output = Output { zero_point: p.zero_point, min: p.min, max: p.max };
         let one = |(x, bias, channel)| {
-            let biased = fit(i64::from(x) + i64::from(bias))?;
-            let scaled = self.scaled(biased, channel)?;
-            Some(fit(i64::from(scaled) + i64::from(p.zero_point))?.clamp(p.min, p.max))
+            let biased = self.overflow.fit_int32(i128::from(x) + i128::from(bias))?;
+            self.output(channel, &output, biased)
         };
         Ok(p.each(acc).map(one).collect())
+    }
+
+    /// One result by machine integers, of a shift that the definition takes; nothing where a step is out of domain.
+    #[inline]
+    pub fn output(&self, channel: (i32, i32), output: &Output, v: i32) -> Option<i32> {
+        let placed = i128::from(self.scaled(v, channel)?) + i128::from(output.zero_point);
+        Some(self.overflow.fit_int32(placed)?.clamp(output.min, output.max))
     }
 
     #[inline]

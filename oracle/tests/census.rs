@@ -309,3 +309,43 @@ proptest! {
         }
     }
 }
+
+/// Multipliers of one layer that were derived apart: near each other, or halved with a shift that is one more.
+#[test]
+fn two_multipliers() {
+    let all: Vec<Scheme> = Scheme::every().collect();
+    let mut counter = Counter::default();
+    let mut differing = 0u64;
+    for (m, other, s) in [(20, 21, -1), (17, 31, -3), (31, 16, -2), (16, 29, 0), (25, 24, 1), (30, -30, -1)] {
+        for (s, other_s) in [(s, s), (s, s + 1), (s + 1, s)] {
+            let (p, q) = (Parameters::narrow(m, s, 6), Parameters::narrow(other, other_s, 6));
+            for (left, right) in all.iter().flat_map(|left| all.iter().map(move |right| (*left, *right))) {
+                let census = Census { right_parameters: Some(q), ..Census::of(left, right, p) };
+                check(&census, &mut counter);
+                differing += census.sweep(census.lo..=census.hi).differ();
+            }
+            check_places(&Census { right_parameters: Some(q), ..Census::of(all[0], all[1], p) });
+        }
+    }
+    assert!(differing > 100_000, "{differing}");
+}
+
+proptest! {
+    #[test]
+    fn two_multipliers_of_32_bits(
+        (left, right) in (0..57usize, 0..57usize), m in 1i32 << 30..i32::MAX, apart in -200i32..200, s in -12..4, higher in -1..=1, near in any::<i32>(),
+    ) {
+        let all: Vec<Scheme> = Scheme::every().collect();
+        let other = m.checked_add(apart).map_or(m, |m| m.max(1 << 30));
+        let q = Parameters::q31(other, s + higher);
+        let census = Census { right_parameters: Some(q), ..Census::of(all[left % all.len()], all[right % all.len()], Parameters::q31(m, s)) };
+        let lo = i64::from(near).min(i64::from(i32::MAX) - 3000);
+        let part = Census { lo, hi: lo + 3000, ..census };
+        check(&part, &mut Counter::default());
+        if let Some(x) = census.differing().and_then(|mut places| places.next()) {
+            prop_assert!(census.differs(x));
+            let nearer = (1..x.abs()).take(5000).chain((1..x.abs()).rev().take(5000));
+            prop_assert!(nearer.flat_map(|x| [x, -x]).all(|x| !census.differs(x)));
+        }
+    }
+}

@@ -11,6 +11,7 @@ pub mod cli;
 pub mod conv2d;
 pub mod dot;
 pub mod explain;
+pub mod fingerprint;
 pub mod fpm;
 pub mod fraction;
 pub mod fuzzing;

@@ -62,8 +62,10 @@ pub enum BadParameters {
     },
 }
 
-const MULTIPLIER: &str = "an int32 (-2147483648..=2147483647)";
-const SHIFT: &str = "a shift in -31..=31";
+/// What a multiplier must be.
+pub(crate) const MULTIPLIER: &str = "an int32 (-2147483648..=2147483647)";
+/// What a shift must be.
+pub(crate) const SHIFT: &str = "a shift in -31..=31";
 
 /// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.
 pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
@@ -87,11 +89,7 @@ pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters
     let (multiplier, shift) = (column("multiplier")?, column("shift")?);
     let mut channels = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|cause| BadParameters::BadLine {
-            path: path_buf(),
-            line: cause.position().map_or(0, |at| line(text, at)),
-            cause,
-        })?;
+        let record = record.map_err(|cause| bad_line(path, text, cause))?;
         let line = record.position().map_or(0, |at| line(text, at));
         let cell = |index: usize, column, wanted, ok: fn(i32) -> bool| {
             let value = record.get(index).unwrap_or_default();
@@ -111,8 +109,14 @@ pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters
     if channels.is_empty() { Err(BadParameters::Empty { path: path_buf() }) } else { Ok(channels) }
 }
 
+/// The error of a line that is no record.
+pub(crate) fn bad_line(path: &Path, text: &[u8], cause: csv::Error) -> BadParameters {
+    let line = cause.position().map_or(0, |at| line(text, at));
+    BadParameters::BadLine { path: path.to_owned(), line, cause }
+}
+
 /// The line of a record: its position is that of the blank lines before it, which the reader skips.
-fn line(text: &[u8], at: &csv::Position) -> u64 {
+pub(crate) fn line(text: &[u8], at: &csv::Position) -> u64 {
     let before = text[at.byte() as usize..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
     at.line() + before.filter(|b| **b == b'\n').count() as u64
 }

@@ -50,6 +50,11 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         about: "Explain one input: every step of each scheme or kernel, and why the results differ",
         lanes: Wants::Never,
     },
+    Forwarded {
+        name: "fingerprint",
+        about: "Say which schemes and multiplier derivations observed outputs are consistent with",
+        lanes: Wants::Never,
+    },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded {
         name: "check-type",

@@ -41,6 +41,8 @@ pub struct Census {
     pub right: Scheme,
     /// Multiplier, shift and format.
     pub parameters: Parameters,
+    /// Those of the right scheme where they are others: of the same word and `q`, and of a shift that is at most one apart.
+    pub right_parameters: Option<Parameters>,
     /// First accumulator.
     pub lo: i64,
     /// Last accumulator.
@@ -53,7 +55,7 @@ impl Census {
     /// All accumulators of the word.
     pub fn of(left: Scheme, right: Scheme, parameters: Parameters) -> Self {
         let (lo, hi) = (parameters.word.min() as i64, parameters.word.max() as i64);
-        Self { left, right, parameters, lo, hi, output: None }
+        Self { left, right, parameters, right_parameters: None, lo, hi, output: None }
     }
 
     /// The counts in closed form, or nothing where a scheme does not fold. See [`Counter`] where there are many.
@@ -70,14 +72,18 @@ impl Census {
     /// Both values at `x`, left first; nothing where it is out of the domain of either.
     #[inline]
     pub fn values(&self, x: i64) -> Option<(i64, i64)> {
-        Some((self.value(&self.left, x)?, self.value(&self.right, x)?))
+        Some((self.value(&self.left, &self.parameters, x)?, self.value(&self.right, self.of_right(), x)?))
+    }
+
+    fn of_right(&self) -> &Parameters {
+        self.right_parameters.as_ref().unwrap_or(&self.parameters)
     }
 
     #[inline]
-    fn value(&self, scheme: &Scheme, x: i64) -> Option<i64> {
-        let v = scheme.fast(x, &self.parameters)?;
+    fn value(&self, scheme: &Scheme, p: &Parameters, x: i64) -> Option<i64> {
+        let v = scheme.fast(x, p)?;
         let Some(output) = self.output else { return Some(v) };
-        let placed = scheme.overflow.fit(self.parameters.word, i128::from(v) + i128::from(output.zero_point))?;
+        let placed = scheme.overflow.fit(p.word, i128::from(v) + i128::from(output.zero_point))?;
         Some(placed.clamp(output.min.into(), output.max.into()) as i64)
     }
 
@@ -94,15 +100,14 @@ impl Census {
 
     /// The number of accumulators after which both schemes repeat themselves: both begin with a left shift that wraps.
     fn period(&self) -> Option<i64> {
-        let p = &self.parameters;
-        let own = |scheme: &Scheme| match scheme.definition.steps {
+        let own = |scheme: &Scheme, p: &Parameters| match scheme.definition.steps {
             [(_, Step::Scale(e)), (_, Step::Wrap), ..] => {
                 let left = u32::try_from(e.at(p)).ok()?.min(p.word.bits);
                 Some(1i64 << (p.word.bits - left))
             }
             _ => None,
         };
-        Some(own(&self.left)?.max(own(&self.right)?))
+        Some(own(&self.left, &self.parameters)?.max(own(&self.right, self.of_right())?))
     }
 }
 
@@ -174,11 +179,12 @@ impl Counter {
         if census.parameters.word.bits > WIDEST {
             return None;
         }
-        if fold(&mut self.left, &census.left, census, xs.clone()).is_some() {
-            fold(&mut self.right, &census.right, census, hull(self.left.pieces()))
+        let (left, right) = ((&census.left, &census.parameters), (&census.right, census.of_right()));
+        if fold(&mut self.left, left, census, xs.clone()).is_some() {
+            fold(&mut self.right, right, census, hull(self.left.pieces()))
         } else {
-            fold(&mut self.right, &census.right, census, xs)?;
-            fold(&mut self.left, &census.left, census, hull(self.right.pieces()))
+            fold(&mut self.right, right, census, xs)?;
+            fold(&mut self.left, left, census, hull(self.right.pieces()))
         }
     }
 
@@ -201,11 +207,16 @@ impl Counter {
     }
 }
 
-fn fold(folder: &mut Folder, scheme: &Scheme, census: &Census, xs: RangeInclusive<i64>) -> Option<()> {
+fn fold(
+    folder: &mut Folder,
+    (scheme, p): (&Scheme, &Parameters),
+    census: &Census,
+    xs: RangeInclusive<i64>,
+) -> Option<()> {
     let steps = scheme.definition.steps.iter().map(|(_, step)| *step);
-    folder.fold(steps, scheme.overflow, &census.parameters, xs)?;
+    folder.fold(steps, scheme.overflow, p, xs)?;
     if let Some(output) = &census.output {
-        folder.put(output, scheme.overflow, &census.parameters)?;
+        folder.put(output, scheme.overflow, p)?;
     }
     Some(())
 }

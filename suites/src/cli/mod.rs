@@ -5,6 +5,7 @@ mod case;
 mod census;
 mod check_type;
 mod explain;
+mod fingerprint;
 mod list;
 mod verify;
 
@@ -44,6 +45,8 @@ enum Action {
     Census(census::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
     CheckType(check_type::Args),
+    /// Say which schemes and multiplier derivations observed outputs are consistent with.
+    Fingerprint(fingerprint::Args),
 }
 
 /// How to print.
@@ -94,6 +97,7 @@ pub fn main() -> ExitCode {
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
         Action::CheckType(args) => check_type::run(&args).map(|()| true),
+        Action::Fingerprint(args) => fingerprint::run(&args),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -124,9 +128,14 @@ fn style() -> Style {
 
 /// A list from a table, a blank row between columns only.
 fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    table_within(header, rows, terminal_size::terminal_size().map(|(width, _)| width.0))
+}
+
+/// The same no wider than that.
+fn table_within(header: &[&str], rows: Vec<Vec<String>>, width: Option<u16>) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::TableStyle::new()).set_header(header.to_vec()).add_rows(rows);
-    if let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size() {
+    if let Some(width) = width {
         table.set_width(width).set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();

@@ -10,6 +10,7 @@ mod census;
 mod classes;
 mod common;
 mod explain;
+mod fingerprint;
 mod judging;
 mod models;
 mod mutants;

@@ -1,0 +1,114 @@
+//! Numbers of a float format in machine integers: a significand and an exponent, beside the rationals.
+
+use crate::float::Format;
+use crate::rounding::RoundingRule::TiesEven;
+use rug::Rational;
+
+/// The nearest number of the format, ties to even. What is beyond the format stays as it is: no scale of a layer is, and int32
+/// saturates long before.
+pub fn nearest(format: Format, v: &Rational) -> Rational {
+    format.decode(format.nearest(v)).finite().unwrap_or(v).clone()
+}
+
+/// The `e` with `|v|` in `[2^(e-1), 2^e)`, as `frexp` gives it; `v` is not zero.
+pub fn exponent(v: &Rational) -> i32 {
+    let e = v.numer().significant_bits() as i32 - v.denom().significant_bits() as i32;
+    // The quotient of the leading bits is in (1/2, 2).
+    if v.clone().abs() >= Rational::from(1) << e { e + 1 } else { e }
+}
+
+/// `n * 2^e`, in machine integers: the other form of a number of a format. `n` is odd, or both are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dyadic {
+    /// Significand.
+    pub n: i128,
+    /// Exponent.
+    pub e: i32,
+}
+
+impl Dyadic {
+    /// `n * 2^e`.
+    #[inline]
+    pub fn new(n: i128, e: i32) -> Self {
+        match n {
+            0 => Self { n: 0, e: 0 },
+            _ => Self { n: n >> n.trailing_zeros(), e: e + n.trailing_zeros() as i32 },
+        }
+    }
+
+    /// A rational, if it is one whose significand has at most 100 bits.
+    pub fn of(v: &Rational) -> Option<Self> {
+        let twos = v.denom().find_one(0)?;
+        let dyadic = *v.denom() == rug::Integer::from(1) << twos && v.numer().significant_bits() <= 100;
+        dyadic.then(|| v.numer().to_i128().map(|n| Self::new(n, -(twos as i32))))?
+    }
+
+    /// Rounded to `bits` bits of significand, ties to even. Subnormal numbers are the caller's to avoid.
+    #[inline]
+    pub fn rounded(self, bits: u32) -> Self {
+        let length = 128 - self.n.unsigned_abs().leading_zeros();
+        match length.checked_sub(bits) {
+            None | Some(0) => self,
+            Some(more) => Self::new(TiesEven.shift_right(self.n, more), self.e + more as i32),
+        }
+    }
+
+    /// The product; significands of at most 126 bits together.
+    #[inline]
+    pub fn times(self, other: Self) -> Self {
+        Self::new(self.n * other.n, self.e + other.e)
+    }
+
+    /// The quotient, cut off behind 64 bits or more with the last bit set where something was: as good as exact for any rounding
+    /// to fewer bits. Significands of at most 60 bits, the divisor's not 0.
+    #[inline]
+    pub fn over(self, other: Self) -> Self {
+        let dividend = self.n.unsigned_abs() << 66;
+        let divisor = other.n.unsigned_abs();
+        let quotient = (dividend / divisor) << 1 | u128::from(!dividend.is_multiple_of(divisor));
+        let sign = self.n.signum() * other.n.signum();
+        Self::new(sign * quotient as i128, self.e - other.e - 67)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn f32_of(v: f32) -> Rational {
+        Rational::from_f32(v).expect("a finite number")
+    }
+
+    fn f64_of(v: f64) -> Rational {
+        Rational::from_f64(v).expect("a finite number")
+    }
+
+    proptest! {
+        /// Held against the machine, which is no part of either form.
+        #[test]
+        fn products_and_quotients_round_as_the_machine_rounds(a in any::<f32>(), b in any::<f32>(), c in 1e-30f32..1e30) {
+            prop_assume!(a.is_finite() && b.is_finite());
+            if (a * b).is_finite() {
+                prop_assert_eq!(nearest(Format::F32, &(f32_of(a) * f32_of(b))), f32_of(a * b));
+            }
+            let wide = f64::from(a) * f64::from(b);
+            prop_assert_eq!(nearest(Format::F64, &(f64_of(wide) / f32_of(c))), f64_of(wide / f64::from(c)));
+            if (wide as f32).is_finite() {
+                prop_assert_eq!(nearest(Format::F32, &f64_of(wide)), f32_of(wide as f32));
+            }
+        }
+
+        #[test]
+        fn both_forms_agree(a in -(1i64 << 53)..1 << 53, b in 1i64..1 << 53, e in -40i32..40) {
+            let (x, y) = (Dyadic::new(a.into(), e), Dyadic::new(b.into(), -e));
+            let exact = |d: Dyadic| Rational::from(d.n) << d.e;
+            for format in [Format::F32, Format::F64] {
+                let bits = format.precision();
+                prop_assert_eq!(exact(x.times(y).rounded(bits)), nearest(format, &(exact(x) * exact(y))));
+                prop_assert_eq!(exact(x.over(y).rounded(bits)), nearest(format, &(exact(x) / exact(y))));
+                prop_assert_eq!(Dyadic::of(&exact(x)), Some(x));
+            }
+        }
+    }
+}

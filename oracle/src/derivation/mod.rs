@@ -1,0 +1,204 @@
+//! How a multiplier is made of the scales of a layer: `input * weight / output`, in the arithmetic of each library, and from it a
+//! Q0.31 multiplier and a shift. No machine float: every step is an exact rational, rounded to the format of that step.
+
+pub mod dyadic;
+pub mod floats;
+
+use crate::float::Format::{self, F32, F64};
+use crate::names::{UnknownName, unknown};
+use crate::rounding::RoundingRule::TiesAway;
+use dyadic::nearest;
+use rug::Rational;
+
+/// The scales of a layer as they are written, each above 0: real = scale * (quantized - zero point).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scales {
+    /// Of the input.
+    pub input: Rational,
+    /// Of the weights.
+    pub weight: Rational,
+    /// Of the output.
+    pub output: Rational,
+}
+
+impl Scales {
+    /// Each as the nearest number of `format`.
+    pub fn read(&self, format: Format) -> Self {
+        let [input, weight, output] = [&self.input, &self.weight, &self.output].map(|scale| nearest(format, scale));
+        Self { input, weight, output }
+    }
+
+    /// `f32(input * weight)` of the scales read as float.
+    pub fn product_f32(&self) -> Rational {
+        let Self { input, weight, .. } = self.read(F32);
+        nearest(F32, &(input * weight))
+    }
+}
+
+/// One way to the real multiplier.
+#[derive(Clone, Copy, Debug)]
+pub struct Derivation {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Repository and file.
+    pub source: &'static str,
+    /// The real multiplier.
+    pub real: fn(&Scales) -> Rational,
+}
+
+/// Every derivation. A model's scales are float32; where a library keeps doubles, the name says so.
+pub static DERIVATIONS: &[Derivation] = &[
+    Derivation {
+        name: "exact",
+        summary: "scales read as float; exact",
+        source: "none: the real number that the others approximate",
+        real: |scales| exact(&scales.read(F32)),
+    },
+    Derivation {
+        name: "exact-doubles",
+        summary: "scales read as double; exact",
+        source: "none: the real number that the others approximate",
+        real: |scales| exact(&scales.read(F64)),
+    },
+    Derivation {
+        name: "f64",
+        summary: "scales read as float; product and quotient in double",
+        source: "tensorflow/tensorflow lite/kernels/kernel_util.cc PopulateConvolutionQuantizationParams",
+        real: |scales| in_f64(&scales.read(F32)),
+    },
+    Derivation {
+        name: "f64-doubles",
+        summary: "scales read as double; product and quotient in double",
+        source: "none: what a converter does that keeps its scales as doubles",
+        real: |scales| in_f64(&scales.read(F64)),
+    },
+    Derivation {
+        name: "f32-f64",
+        summary: "product in float, quotient in double",
+        source: "tensorflow/tensorflow lite/kernels/kernel_util.cc GetQuantizedConvolutionMultipler; apache/tvm src/relay/qnn/op/requantize.cc RequantizeLower",
+        real: |scales| nearest(F64, &(scales.product_f32() / scales.read(F32).output)),
+    },
+    Derivation {
+        name: "f32",
+        summary: "product and quotient in float: a multiplier of 24 bits",
+        source: "google/gemmlowp doc/quantization_example.cc; google/XNNPACK src/operators/convolution-nhwc.c; microsoft/onnxruntime core/providers/cpu/quantization/qlinearconv.cc",
+        real: |scales| nearest(F32, &(scales.product_f32() / scales.read(F32).output)),
+    },
+    Derivation {
+        name: "f32-reciprocal",
+        summary: "product in float, times the reciprocal in float: a multiplier of 24 bits",
+        source: "none: what becomes of f32 where a division is replaced",
+        real: |scales| nearest(F32, &(scales.product_f32() * nearest(F32, &scales.read(F32).output.recip()))),
+    },
+];
+
+impl Derivation {
+    /// The derivation of that name.
+    pub fn find(name: &str) -> Result<&'static Self, UnknownName> {
+        let found = DERIVATIONS.iter().find(|d| d.name == name);
+        found.ok_or_else(|| unknown("derivation", name, DERIVATIONS.iter().map(|d| d.name)))
+    }
+}
+
+fn exact(scales: &Scales) -> Rational {
+    Rational::from(&scales.input * &scales.weight) / &scales.output
+}
+
+fn in_f64(scales: &Scales) -> Rational {
+    nearest(F64, &(nearest(F64, &Rational::from(&scales.input * &scales.weight)) / &scales.output))
+}
+
+/// The Q0.31 multiplier and the shift of a real multiplier above 0: its significand in [1/2, 1) times 2^31, rounded half away, and
+/// halved where that is 2^31. 0 below 2^-32, nothing where the shift would be above 31.
+///
+/// Source: `QuantizeMultiplier` of tensorflow/tensorflow lite/kernels/internal/quantization_util.cc (which takes a double);
+/// `GetFixedPointMultiplierShift` of apache/tvm src/relay/qnn/utils.cc; `QuantizeMultiplierSmallerThanOne` of google/gemmlowp
+/// doc/quantization_example.cc. XNNPACK's significand of 24 bits, shifted left by 7, is the same number (src/params-init.c).
+pub fn quantize_multiplier(real: &Rational) -> Option<(i32, i32)> {
+    let mut shift = dyadic::exponent(real);
+    let mut multiplier = TiesAway.round(&(real.clone() << (31 - shift)));
+    if multiplier == 1u32 << 31 {
+        multiplier >>= 1;
+        shift += 1;
+    }
+    match shift {
+        ..-31 => Some((0, 0)),
+        -31..=31 => Some((multiplier.to_i32()?, shift)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::float::decimal;
+    use proptest::prelude::*;
+
+    fn scales(input: &str, weight: &str, output: &str) -> Scales {
+        let [input, weight, output] = [input, weight, output].map(|text| decimal(text).expect("a decimal"));
+        Scales { input, weight, output }
+    }
+
+    fn multipliers(scales: &Scales) -> Vec<(&'static str, (i32, i32))> {
+        let of = |d: &Derivation| (d.name, quantize_multiplier(&(d.real)(scales)).expect("a shift in range"));
+        DERIVATIONS.iter().map(of).collect()
+    }
+
+    /// tensorflow #23800: at x=1327 these scales are at a tie, and the derivation decides its side.
+    #[test]
+    fn one_layer_in_every_derivation() {
+        let expected = [
+            ("exact", (1_139_282_975, -7)),
+            ("exact-doubles", (1_139_282_976, -7)),
+            ("f64", (1_139_282_975, -7)),
+            ("f64-doubles", (1_139_282_976, -7)),
+            ("f32-f64", (1_139_282_932, -7)),
+            ("f32", (1_139_282_944, -7)),
+            ("f32-reciprocal", (1_139_282_944, -7)),
+        ];
+        assert_eq!(multipliers(&scales(".0386069156", ".0178998914", ".1667338312")), expected);
+    }
+
+    #[test]
+    fn the_ends_of_multipliers_and_shifts() {
+        let one = Rational::from(1);
+        assert_eq!(quantize_multiplier(&one), Some((1 << 30, 1)));
+        assert_eq!(quantize_multiplier(&Rational::from((1, 2))), Some((1 << 30, 0)));
+        // 2^31 - 1/2 rounds up to 2^31, which is halved.
+        let under = one.clone() - (one.clone() >> 32);
+        assert_eq!(quantize_multiplier(&under), Some((1 << 30, 1)));
+        assert_eq!(quantize_multiplier(&(under - (one.clone() >> 40))), Some((i32::MAX, 0)));
+        assert_eq!(quantize_multiplier(&(one.clone() >> 32)), Some((1 << 30, -31)));
+        assert_eq!(quantize_multiplier(&(one.clone() >> 33)), Some((0, 0)));
+        assert_eq!(quantize_multiplier(&(one.clone() << 30)), Some((1 << 30, 31)));
+        assert_eq!(quantize_multiplier(&(one << 31)), None);
+    }
+
+    #[test]
+    fn unknown_names_suggest_the_nearest() {
+        assert_eq!(Derivation::find("f32-recipocal").expect_err("unknown").nearest.as_deref(), Some("f32-reciprocal"));
+        assert_eq!(Derivation::find("f64").expect("known").name, "f64");
+    }
+
+    proptest! {
+        /// The machine's floats, step by step as the sources have them, are no part of the derivations.
+        #[test]
+        fn derivations_are_what_the_machine_computes(a in 1e-6f32..10.0, b in 1e-6f32..10.0, c in 1e-6f32..10.0) {
+            let scales = scales(&a.to_string(), &b.to_string(), &c.to_string());
+            let machine = [
+                ("f64", f64::from(a) * f64::from(b) / f64::from(c)),
+                ("f32-f64", f64::from(a * b) / f64::from(c)),
+                ("f32", f64::from(a * b / c)),
+                ("f32-reciprocal", f64::from(a * b * (1.0 / c))),
+            ];
+            for (name, real) in machine {
+                let derived = (Derivation::find(name).expect("known").real)(&scales);
+                prop_assert_eq!(&derived, &Rational::from_f64(real).expect("finite"), "{}", name);
+                let (m, s) = quantize_multiplier(&derived).expect("in range");
+                prop_assert_eq!(f64::from(m), (real / f64::from(s).exp2() * f64::from(31).exp2()).round(), "{}", name);
+            }
+        }
+    }
+}

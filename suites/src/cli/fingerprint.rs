@@ -1,0 +1,221 @@
+//! `fingerprint`: which schemes and multiplier derivations observed outputs are consistent with.
+//!
+//! `--format json` is stable: within one `format` fields are added, never renamed or given another meaning.
+//!
+//! ```json
+//! {
+//!   "format": 1,
+//!   "observations": 1,                      // lines of the file
+//!   "consistent": true,                     // whether a candidate is left: the exit code is 0
+//!   "verdict": ["..."],                     // the sentences of the table
+//!   "groups": [{                            // candidates that are left, those together that give the same outputs
+//!     "within": null,                       // or: they were compared on accumulators of at most this magnitude
+//!     "candidates": [{
+//!       "scheme": "ties-up:wrap",           // as `schemes` lists it, or a float scheme
+//!       "derivation": "f64",                // null where multipliers are given, or the scheme takes the scales apart
+//!       "family": "fixed-point",            // or "fixed-point-directed", "float"
+//!       "multiplier": 1527099593, "shift": -6,   // at the first parameters of the file; null of a float scheme
+//!       "explained": 1                      // observations
+//!     }]
+//!   }],
+//!   "excluded": [{                          // the others: as above, and
+//!     "scheme": "ties-up:wrap", "derivation": "f32", "family": "fixed-point", "multiplier": 1, "shift": -6, "explained": 0,
+//!     "line": 2, "x": 585,                  // the first observation that excludes it
+//!     "expected": 7, "observed": 6          // "expected" is null where the candidate has no answer
+//!   }],
+//!   "next": {                               // the input that tells most groups apart, or null
+//!     "x": 50,
+//!     "parameters": {"si": "0.5", "sw": "0.5", "so": "0.5"},   // or "multiplier" and "shift"
+//!     "zero_point": 0, "min": -2147483648, "max": 2147483647,
+//!     "outputs": [1, 0]                     // of each group, in their order; null where it has no answer
+//!   }
+//! }
+//! ```
+
+use super::{Listing, print, style, table_within};
+use crate::fingerprint::candidates::{Candidate, Function};
+use crate::fingerprint::observations::{Observations, Parameters, read};
+use crate::fingerprint::search::Next;
+use crate::fingerprint::{Exclusion, Fingerprint, text};
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Arguments of `fingerprint`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// CSV file: columns x, observed, and multiplier and shift, or the scales si, sw, so; zero_point, min, max where they are not 0
+    /// and int32's
+    #[arg(long, value_name = "FILE.csv")]
+    observations: PathBuf,
+    /// How to print; CSV has a line a candidate
+    #[arg(long, value_enum, default_value = "table")]
+    format: Listing,
+}
+
+/// Prints the fingerprint. Whether any candidate is left.
+pub(super) fn run(args: &Args) -> Result<bool> {
+    let observations = read(&args.observations)?;
+    let fingerprint = Fingerprint::of(&observations);
+    print(&match args.format {
+        Listing::Table => as_table(&observations, &fingerprint),
+        Listing::Json => serde_json::to_string_pretty(&as_json(&observations, &fingerprint))? + "\n",
+        Listing::Csv => as_csv(&observations, &fingerprint)?,
+    })?;
+    Ok(fingerprint.is_consistent())
+}
+
+fn as_table(observations: &Observations, fingerprint: &Fingerprint) -> String {
+    let Fingerprint { candidates, groups, next, .. } = fingerprint;
+    // Long lists of names are wrapped even where there is no terminal.
+    let table = |header: &[&str], rows| table_within(header, rows, style().width);
+    let mut out = String::new();
+    if !groups.is_empty() {
+        out += "Consistent, a group a number\n";
+        let numbered = groups.iter().enumerate().flat_map(|(i, group)| {
+            let mut lines = text::names(candidates, &group.members);
+            lines.extend(
+                group.within.map(|limit| format!("(told apart nowhere in -{limit}..={limit}; not looked further)")),
+            );
+            let label = move |at: usize| if at == 0 { (i + 1).to_string() } else { String::new() };
+            lines.into_iter().enumerate().map(move |(at, line)| vec![label(at), line])
+        });
+        out += &table(&["group", "schemes (derivations of the multiplier)"], numbered.collect());
+        out += "\n";
+    }
+    let exclusions = text::exclusions(fingerprint);
+    if !exclusions.is_empty() {
+        out += "Excluded, each by the first observation that it does not give\n";
+        let rows = exclusions.iter().flat_map(|(exclusion, members)| {
+            let row = &observations.rows[exclusion.observation];
+            let first =
+                [row.line.to_string(), row.x.to_string(), row.observed.to_string(), text::output(exclusion.expected)];
+            let lines = text::names(candidates, members).into_iter().enumerate();
+            lines.map(move |(at, line)| {
+                let cells = if at == 0 { first.clone() } else { Default::default() };
+                cells.into_iter().chain([line]).collect()
+            })
+        });
+        out += &table(&["line", "x", "observed", "expected", "by"], rows.collect());
+        out += "\n";
+    }
+    if let Some(next) = next {
+        out += &format!("Next input: x={} at {}\n", next.x, text::setting(&observations.settings[next.setting]));
+        let mut answers: Vec<Option<i32>> = next.outputs.clone();
+        answers.sort_unstable();
+        answers.dedup();
+        let groups = |answer: &Option<i32>| {
+            let giving = next.outputs.iter().enumerate().filter(|(_, output)| *output == answer);
+            giving.map(|(i, _)| (i + 1).to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let rows = answers.iter().map(|answer| vec![text::output(*answer), groups(answer)]);
+        out += &table(&["output", "groups"], rows.collect());
+        out += "\n";
+    }
+    out + &text::verdict(observations, fingerprint).join("\n") + "\n"
+}
+
+/// A candidate in JSON and CSV.
+#[derive(Serialize)]
+struct Row<'a> {
+    scheme: &'a str,
+    derivation: Option<&'a str>,
+    family: &'a str,
+    multiplier: Option<i32>,
+    shift: Option<i32>,
+    explained: usize,
+}
+
+fn row<'a>(fingerprint: &'a Fingerprint, i: usize) -> Row<'a> {
+    let Candidate { scheme, derivation, family, functions } = &fingerprint.candidates[i];
+    let channel = functions.first().and_then(|function| match function {
+        Function::Fixed(_, channel) => Some(*channel),
+        _ => None,
+    });
+    Row {
+        scheme,
+        derivation: *derivation,
+        family: family.name(),
+        multiplier: channel.map(|(m, _)| m),
+        shift: channel.map(|(_, s)| s),
+        explained: fingerprint.explained[i],
+    }
+}
+
+fn as_json(observations: &Observations, fingerprint: &Fingerprint) -> Value {
+    let groups = fingerprint.groups.iter().map(|group| {
+        let candidates: Vec<Row> = group.members.iter().map(|i| row(fingerprint, *i)).collect();
+        json!({"within": group.within, "candidates": candidates})
+    });
+    let excluded = fingerprint.excluded.iter().enumerate().filter_map(|(i, exclusion)| {
+        let Exclusion { observation, expected } = (*exclusion)?;
+        let at = &observations.rows[observation];
+        let mut value = json!(row(fingerprint, i));
+        let more = json!({"line": at.line, "x": at.x, "expected": expected, "observed": at.observed});
+        value.as_object_mut()?.extend(more.as_object()?.clone());
+        Some(value)
+    });
+    json!({
+        "format": 1,
+        "observations": observations.rows.len(),
+        "consistent": fingerprint.is_consistent(),
+        "verdict": text::verdict(observations, fingerprint),
+        "groups": groups.collect::<Vec<_>>(),
+        "excluded": excluded.collect::<Vec<_>>(),
+        "next": fingerprint.next.as_ref().map(|next| next_json(observations, next)),
+    })
+}
+
+fn next_json(observations: &Observations, next: &Next) -> Value {
+    let setting = &observations.settings[next.setting];
+    let parameters = match &setting.parameters {
+        Parameters::Multiplier { multiplier, shift } => json!({"multiplier": multiplier, "shift": shift}),
+        Parameters::Scales { written: [si, sw, so], .. } => json!({"si": si, "sw": sw, "so": so}),
+    };
+    let output = &setting.output;
+    json!({
+        "x": next.x, "parameters": parameters, "zero_point": output.zero_point, "min": output.min, "max": output.max,
+        "outputs": next.outputs,
+    })
+}
+
+/// A candidate, its group where it is consistent, and otherwise the observation that excludes it.
+#[derive(Serialize)]
+struct Line<'a> {
+    scheme: &'a str,
+    derivation: Option<&'a str>,
+    family: &'a str,
+    multiplier: Option<i32>,
+    shift: Option<i32>,
+    explained: usize,
+    group: Option<usize>,
+    line: Option<u64>,
+    x: Option<i32>,
+    expected: Option<i32>,
+    observed: Option<i32>,
+}
+
+fn as_csv(observations: &Observations, fingerprint: &Fingerprint) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for i in 0..fingerprint.candidates.len() {
+        let Row { scheme, derivation, family, multiplier, shift, explained } = row(fingerprint, i);
+        let group = fingerprint.groups.iter().position(|group| group.members.contains(&i)).map(|at| at + 1);
+        let exclusion = fingerprint.excluded[i];
+        let at = exclusion.map(|e| observations.rows[e.observation]);
+        writer.serialize(Line {
+            scheme,
+            derivation,
+            family,
+            multiplier,
+            shift,
+            explained,
+            group,
+            line: at.map(|row| row.line),
+            x: at.map(|row| row.x),
+            expected: exclusion.and_then(|e| e.expected),
+            observed: at.map(|row| row.observed),
+        })?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}

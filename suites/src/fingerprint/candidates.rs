@@ -1,0 +1,196 @@
+//! What is tried: every derivation of a multiplier with every scheme that takes one, in fixed point and in floats.
+
+use super::observations::{Observations, Parameters, Setting};
+use rug::Rational;
+use tiebreak_oracle::derivation::dyadic::Dyadic;
+use tiebreak_oracle::derivation::floats::{self, DEFINITIONS};
+use tiebreak_oracle::derivation::{DERIVATIONS, Derivation, Scales, quantize_multiplier};
+use tiebreak_oracle::fpm::pieces::Output;
+use tiebreak_oracle::requantize::{Definition, Scheme};
+use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::scheme::Registered;
+use tiebreak_oracle::word::Overflow;
+
+/// Kinds of candidates, of which a verdict speaks as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// A Q0.31 multiplier, and roundings to nearest.
+    FixedPoint,
+    /// A Q0.31 multiplier, and one directed rounding.
+    Directed,
+    /// A multiplication in floats.
+    Float,
+}
+
+impl Family {
+    /// All families.
+    pub const ALL: [Self; 3] = [Self::FixedPoint, Self::Directed, Self::Float];
+
+    /// Name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FixedPoint => "fixed-point",
+            Self::Directed => "fixed-point-directed",
+            Self::Float => "float",
+        }
+    }
+
+    /// As a verdict says it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::FixedPoint => "fixed-point scheme that rounds to nearest",
+            Self::Directed => "fixed-point scheme that rounds in one direction",
+            Self::Float => "float scheme",
+        }
+    }
+}
+
+/// A candidate at the parameters of one setting.
+#[derive(Clone, Debug)]
+pub enum Function {
+    /// A multiplier and a shift.
+    Fixed(Scheme, (i32, i32)),
+    /// Floats.
+    Float(floats::Scheme),
+    /// The candidate takes no such parameters.
+    Nothing,
+}
+
+/// Functions of one key are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// Scheme and multiplier.
+    Fixed(&'static str, Overflow, (i32, i32)),
+    /// Scheme and factors.
+    Float((&'static str, Dyadic, Option<Dyadic>)),
+    /// No output ever.
+    Nothing,
+}
+
+impl Function {
+    /// The output, or nothing where there is none.
+    #[inline]
+    pub fn at(&self, x: i32, output: &Output) -> Option<i32> {
+        match self {
+            Self::Fixed(scheme, channel) => scheme.output(*channel, output, x),
+            Self::Float(scheme) => Some(scheme.fast(x, output)),
+            Self::Nothing => None,
+        }
+    }
+
+    /// What tells it from others.
+    pub fn key(&self, output: &Output) -> Key {
+        match self {
+            Self::Fixed(scheme, channel) => Key::Fixed(scheme.definition.name(), scheme.overflow, *channel),
+            Self::Float(scheme) => Key::Float(scheme.key(output)),
+            Self::Nothing => Key::Nothing,
+        }
+    }
+}
+
+/// A derivation and a scheme.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The scheme, with its overflow policy where it has one.
+    pub scheme: String,
+    /// The derivation; nothing where the scheme needs none, because multipliers are given or because it takes the scales apart.
+    pub derivation: Option<&'static str>,
+    /// Its family.
+    pub family: Family,
+    /// It, at each setting of the observations.
+    pub functions: Vec<Function>,
+}
+
+impl Candidate {
+    /// Its output.
+    pub fn at(&self, observations: &Observations, setting: usize, x: i32) -> Option<i32> {
+        self.functions[setting].at(x, &observations.settings[setting].output)
+    }
+}
+
+/// Every candidate for these observations. Where all multipliers are given there is nothing to derive.
+pub fn all(observations: &Observations) -> Vec<Candidate> {
+    let settings = &observations.settings;
+    let given = |setting: &Setting| matches!(setting.parameters, Parameters::Multiplier { .. });
+    let (some_given, all_given) = (settings.iter().any(given), settings.iter().all(given));
+    let derivations: Vec<Option<&'static Derivation>> =
+        if all_given { vec![None] } else { DERIVATIONS.iter().map(Some).collect() };
+    let mut out = Vec::new();
+    for derivation in &derivations {
+        let derived: Vec<Derived> = settings.iter().map(|s| Derived::of(s, *derivation)).collect();
+        let mut push = |scheme: String, family, functions| {
+            out.push(Candidate { scheme, derivation: derivation.map(|d| d.name), family, functions });
+        };
+        for scheme in fixed(some_given) {
+            push(scheme.label(), family(&scheme), derived.iter().map(|d| d.fixed(scheme)).collect());
+        }
+        for definition in DEFINITIONS.iter().filter(|d| d.steps == floats::Steps::Multiplier) {
+            push(definition.name.to_owned(), Family::Float, derived.iter().map(|d| d.float(definition)).collect());
+        }
+    }
+    for definition in DEFINITIONS.iter().filter(|d| d.steps != floats::Steps::Multiplier && !some_given) {
+        let apart = |setting: &Setting| match &setting.parameters {
+            Parameters::Scales { scales, .. } => function(definition.of_scales(scales)),
+            Parameters::Multiplier { .. } => Function::Nothing,
+        };
+        let functions = settings.iter().map(apart).collect();
+        out.push(Candidate { scheme: definition.name.to_owned(), derivation: None, family: Family::Float, functions });
+    }
+    out
+}
+
+/// Schemes under both policies that have an answer everywhere. The legacy ones take an integer multiplier, which nothing derives.
+fn fixed(given: bool) -> impl Iterator<Item = Scheme> {
+    let taken = move |definition: &Definition| given || matches!(definition, Definition::Fpm(_));
+    let both = |definition| [Overflow::Wrap, Overflow::Saturate].map(|overflow| Scheme { definition, overflow });
+    Definition::all().filter(taken).flat_map(both)
+}
+
+fn family(scheme: &Scheme) -> Family {
+    let rule = RoundingRule::ALL.into_iter().find(|rule| rule.name() == scheme.definition.name());
+    if rule.is_none_or(RoundingRule::is_nearest) { Family::FixedPoint } else { Family::Directed }
+}
+
+fn function(scheme: Option<floats::Scheme>) -> Function {
+    scheme.map_or(Function::Nothing, Function::Float)
+}
+
+/// The multiplier of a setting.
+struct Derived {
+    fixed: Option<(i32, i32)>,
+    real: Option<Rational>,
+    given: bool,
+}
+
+impl Derived {
+    fn of(setting: &Setting, derivation: Option<&Derivation>) -> Self {
+        match (&setting.parameters, derivation) {
+            (Parameters::Multiplier { multiplier, shift }, _) => Self {
+                fixed: Some((*multiplier, *shift)),
+                real: Some(Rational::from(*multiplier) << (shift - 31)),
+                given: true,
+            },
+            (Parameters::Scales { scales, .. }, Some(derivation)) => Self::from_scales(scales, derivation),
+            (Parameters::Scales { .. }, None) => Self { fixed: None, real: None, given: false },
+        }
+    }
+
+    fn from_scales(scales: &Scales, derivation: &Derivation) -> Self {
+        let real = (derivation.real)(scales);
+        Self { fixed: quantize_multiplier(&real), real: Some(real), given: false }
+    }
+
+    fn fixed(&self, scheme: Scheme) -> Function {
+        let legacy = !matches!(scheme.definition, Definition::Fpm(_));
+        match self.fixed {
+            Some(channel) if scheme.definition.shifts().contains(&channel.1) && (self.given || !legacy) => {
+                Function::Fixed(scheme, channel)
+            }
+            _ => Function::Nothing,
+        }
+    }
+
+    fn float(&self, definition: &'static floats::Definition) -> Function {
+        function(self.real.as_ref().and_then(|real| definition.of_multiplier(real)))
+    }
+}
