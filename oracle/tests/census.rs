@@ -2,7 +2,7 @@
 //! schemes, and at 32 bits over all accumulators of a few.
 
 use proptest::prelude::*;
-use tiebreak_oracle::census::{Census, Counter, Counts};
+use tiebreak_oracle::census::{Census, Counter, Counts, Neighbours};
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 
@@ -64,6 +64,55 @@ fn every_pair(bits: u32, step: usize) {
     }
     println!("{censuses} censuses at {bits} bits, {differing} with differences");
     assert!(differing > censuses / 4);
+}
+
+/// Neighbours together are what each is alone, every multiplier in its turn.
+#[track_caller]
+fn check_neighbours(neighbours: &mut Neighbours, census: &Census, ms: std::ops::RangeInclusive<i64>, step: usize) {
+    let mut counter = Counter::default();
+    let mut next = *ms.start();
+    let counted = neighbours.counts(census, ms.clone(), &mut |m, counts| {
+        assert_eq!(m, next);
+        next += 1;
+        if (m - ms.start()) % step as i64 == 0 || m == *ms.end() {
+            let alone = Census { parameters: Parameters { m, ..census.parameters }, ..*census };
+            assert_eq!(Some(*counts), counter.counts(&alone), "{} in {ms:?}", said(&alone));
+        }
+    });
+    match counted {
+        Ok(()) => assert_eq!(next, ms.end() + 1),
+        Err(m) => {
+            let alone = Census { parameters: Parameters { m, ..census.parameters }, ..*census };
+            assert!(m == next && alone.counts().is_none(), "{}", said(&alone));
+        }
+    }
+}
+
+#[test]
+fn neighbours_of_every_pair_at_six_bits() {
+    let mut neighbours = Neighbours::default();
+    for (left, right) in pairs() {
+        for s in -6..=6 {
+            let census = Census::of(left, right, Parameters::narrow(1, s, 6));
+            for ms in [-32..=31, 1..=31, 16..=31, 5..=9] {
+                check_neighbours(&mut neighbours, &census, ms, 1);
+            }
+        }
+    }
+}
+
+/// Where a piece begins at one multiplier and not at the next: the first normalised one, the last, whole halves.
+#[test]
+fn neighbours_where_pieces_change() {
+    let mut neighbours = Neighbours::default();
+    for (left, right) in pairs().into_iter().step_by(7) {
+        for (s, first) in
+            [0, -1, -5, -31].into_iter().flat_map(|s| [1, (1 << 30) - 40, 0x4000_7FE0, i32::MAX - 79].map(|m| (s, m)))
+        {
+            let census = Census::of(left, right, Parameters::q31(1, s));
+            check_neighbours(&mut neighbours, &census, i64::from(first)..=i64::from(first) + 79, 1);
+        }
+    }
 }
 
 #[test]
@@ -280,6 +329,18 @@ fn a_million_accumulators_of_each_known_difference() {
     for (i, (m, s)) in INTERESTING.into_iter().enumerate() {
         let (left, right) = names[i % names.len()];
         check(&Census { lo: -(1 << 19), hi: (1 << 19) - 1, ..q31(left, right, m, s) }, &mut counter);
+    }
+}
+
+proptest! {
+    #[test]
+    fn neighbours_of_any_length(
+        left in 0..57usize, right in 0..57usize, s in -31..=2i32, first in 1..=i32::MAX, length in 0..13u32
+    ) {
+        let all: Vec<Scheme> = Scheme::every().collect();
+        let last = first.saturating_add((1 << length) - 1);
+        let census = Census::of(all[left % all.len()], all[right % all.len()], Parameters::q31(1, s));
+        check_neighbours(&mut Neighbours::default(), &census, first.into()..=last.into(), 997);
     }
 }
 

@@ -89,6 +89,12 @@ pub fn check_writable(dir: &Path) -> Result<(), WriteError> {
     Staged::new(&places.ledger, b"").map(drop)
 }
 
+/// Writes one file beside its place and renames it there: a reader meets all of it or what was there before.
+pub fn write(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
+    create(path.parent().unwrap_or(Path::new("")))?;
+    Staged::new(path, contents)?.publish()
+}
+
 /// Writes the four files, all of them or (but for a failure between two renames) none.
 pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result<Written, WriteError> {
     create(dir)?;
@@ -105,7 +111,11 @@ pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result
     Ok(written)
 }
 
-fn create(dir: &Path) -> Result<(), WriteError> {
+/// Makes the directory, unless it is there or has no name: the one this program was started in.
+pub fn create(dir: &Path) -> Result<(), WriteError> {
+    if dir.as_os_str().is_empty() {
+        return Ok(());
+    }
     fs::create_dir_all(dir).map_err(|cause| WriteError::Create { dir: dir.to_owned(), cause })
 }
 

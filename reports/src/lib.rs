@@ -2,7 +2,7 @@
 //!
 //! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is what a person
 //! reads first, [`json`] what a program reads, [`markdown`] what goes into a pull request, [`junit`] what a build server
-//! shows, and [`files`] puts them on disk. How a number, a case or a finding reads is decided once, in [`text`].
+//! shows, and [`files`] puts them on disk. [`space`] is the ledger of a census of a whole space. How a number, a case or a finding reads is decided once, in [`text`].
 
 pub mod files;
 pub mod json;
@@ -10,6 +10,8 @@ pub mod junit;
 pub mod ledger;
 pub mod markdown;
 pub mod self_checks;
+pub mod space;
+mod space_plan;
 pub mod table;
 pub mod text;
 mod view;

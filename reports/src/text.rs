@@ -7,6 +7,11 @@ use std::collections::BTreeMap;
 
 /// A count with thousands separators: `4,294,967,296`.
 pub fn count(n: u64) -> String {
+    big_count(n.into())
+}
+
+/// The same of one that may not fit in 64 bits.
+pub fn big_count(n: u128) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {

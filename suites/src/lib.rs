@@ -23,6 +23,7 @@ pub mod model;
 pub mod parameters;
 pub mod quant_type;
 pub mod requantize;
+pub mod space;
 pub mod stream;
 pub mod tensor;
 pub mod transform;

@@ -56,6 +56,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         lanes: Wants::Never,
     },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
+    Forwarded { name: "merge", about: "Make one ledger of those of the shards of a space", lanes: Wants::Never },
     Forwarded {
         name: "check-type",
         about: "Verify and explain a type or an op of MLIR's quant dialect",

@@ -1,7 +1,7 @@
 //! The accumulators at which two schemes differ, in order of distance from zero.
 
 use super::pair::Pair;
-use super::{Census, Counter};
+use super::{Census, Counter, pairs};
 
 /// An iterator from zero outwards; of two accumulators at one distance the positive one comes first.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl Walk {
                 return None;
             }
             self.counter.fold(&self.census, lo..=hi)?;
-            self.counter.pairs(|pair| self.pairs.push(pair));
+            pairs([&self.counter.left, &self.counter.right], |pair| self.pairs.push(pair));
             if self.upwards {
                 self.pairs.reverse();
             }

@@ -11,6 +11,7 @@ mod counts;
 mod differing;
 mod floor_sum;
 mod floors;
+mod neighbours;
 mod pair;
 mod residues;
 
@@ -23,6 +24,7 @@ use std::ops::RangeInclusive;
 pub use counts::{APART, Counts};
 pub use differing::Differing;
 pub use floor_sum::{floor_sum, floor_sum_exact};
+pub use neighbours::Neighbours;
 pub use residues::Residues;
 
 /// Pieces in memory at a time.
@@ -170,7 +172,7 @@ impl Counter {
     fn over(&mut self, census: &Census, xs: RangeInclusive<i64>) -> Option<Counts> {
         self.fold(census, xs)?;
         let mut counts = Counts::default();
-        self.pairs(|pair| pair.tally(&mut counts));
+        pairs([&self.left, &self.right], |pair| pair.tally(&mut counts));
         Some(counts)
     }
 
@@ -187,22 +189,22 @@ impl Counter {
             fold(&mut self.left, left, census, hull(self.right.pieces()))
         }
     }
+}
 
-    /// The intervals on which both are one piece, in increasing order of x.
-    fn pairs(&self, mut each: impl FnMut(Pair)) {
-        let (mut left, mut right) = (self.left.pieces().iter(), self.right.pieces().iter());
-        let (mut l, mut r) = (left.next(), right.next());
-        while let (Some(a), Some(b)) = (l, r) {
-            let (lo, hi) = (a.lo.max(b.lo), a.hi.min(b.hi));
-            if lo <= hi {
-                each(Pair { lo, hi, left: *a, right: *b });
-            }
-            if a.hi <= b.hi {
-                l = left.next();
-            }
-            if b.hi <= a.hi {
-                r = right.next();
-            }
+/// The intervals on which both are one piece, in increasing order of x.
+fn pairs([left, right]: [&Folder; 2], mut each: impl FnMut(Pair)) {
+    let (mut left, mut right) = (left.pieces().iter(), right.pieces().iter());
+    let (mut l, mut r) = (left.next(), right.next());
+    while let (Some(a), Some(b)) = (l, r) {
+        let (lo, hi) = (a.lo.max(b.lo), a.hi.min(b.hi));
+        if lo <= hi {
+            each(Pair { lo, hi, left: *a, right: *b });
+        }
+        if a.hi <= b.hi {
+            l = left.next();
+        }
+        if b.hi <= a.hi {
+            r = right.next();
         }
     }
 }

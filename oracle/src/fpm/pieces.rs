@@ -67,16 +67,27 @@ impl Folder {
         p: &Parameters,
         range: RangeInclusive<i64>,
     ) -> Option<&[Piece]> {
+        self.begin(range);
+        for step in steps {
+            self.step(step, p)?;
+        }
+        self.end(overflow, p)?;
+        Some(&self.pieces)
+    }
+
+    /// The accumulators themselves.
+    pub(crate) fn begin(&mut self, range: RangeInclusive<i64>) {
         let whole = Piece { lo: *range.start(), hi: *range.end(), m: 1, c: 0, k: 0, ties: Ties::Floored };
         self.pending = 0;
         self.pieces.clear();
         self.pieces.extend((!range.is_empty()).then_some(whole));
-        for step in steps {
-            self.step(step, p)?;
-        }
+    }
+
+    /// What the policy makes of results that do not fit; the last step.
+    pub(crate) fn end(&mut self, overflow: Overflow, p: &Parameters) -> Option<()> {
         self.fit(overflow, p)?;
         self.settle();
-        Some(&self.pieces)
+        Some(())
     }
 
     /// Changes what was folded last into what `output` makes of it.
@@ -97,7 +108,8 @@ impl Folder {
         self.step(Step::fitting(overflow, p.word), p)
     }
 
-    fn step(&mut self, step: Step, p: &Parameters) -> Option<()> {
+    /// One step more. Nothing where the pieces cannot follow it.
+    pub(crate) fn step(&mut self, step: Step, p: &Parameters) -> Option<()> {
         match step {
             Step::Scale(e) => self.scale(e.at(p)),
             Step::Round(rule) => {

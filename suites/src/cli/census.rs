@@ -1,8 +1,9 @@
 //! `census`: on how many accumulators two schemes differ, and on which.
 
+use super::space::{self, Ends};
 use super::{Listing, int32, interval, print, scheme, table};
 use crate::fraction::{both, decimal};
-use crate::parameters::read_csv;
+use crate::parameters::{SHIFTS, read_csv};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -24,11 +25,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "SCHEME", value_parser = scheme::<&'static Definition>)]
     right: Scheme,
     /// Multiplier, an int32
-    #[arg(long, value_name = "M", requires = "shift", required_unless_present = "params", allow_negative_numbers = true, value_parser = int32())]
+    #[arg(long, value_name = "M", requires = "shift", required_unless_present_any = ["params", "space"], allow_negative_numbers = true, value_parser = int32())]
     multiplier: Option<i32>,
-    /// Shift, positive = left
-    #[arg(long, value_name = "S", requires = "multiplier", required_unless_present = "params", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-31..=31))]
-    shift: Option<i32>,
+    /// Shift, positive = left; with --space several, A..B, both ends included [default there: all]
+    #[arg(long, value_name = "S", required_unless_present_any = ["params", "space"], allow_hyphen_values = true, value_parser = shift)]
+    shift: Option<Ends>,
     /// CSV file with columns multiplier and shift: a census of each line
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["multiplier", "shift"])]
     params: Option<PathBuf>,
@@ -47,9 +48,20 @@ pub(super) struct Args {
     /// Show the N differing accumulators nearest to zero, with the exact value of each
     #[arg(long, value_name = "N", default_value_t = 0)]
     list: usize,
-    /// How to print; for a spreadsheet a line a census, or with --list a line an accumulator
+    /// How to print; for a spreadsheet a line a census, with --list a line an accumulator, with --space a line a shift
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
+    #[command(flatten)]
+    whole: space::Options,
+}
+
+/// One shift or several, which only a space takes.
+fn shift(text: &str) -> Result<Ends, String> {
+    let ends = space::ends(text)?;
+    match ends.into_iter().find(|s| !SHIFTS.contains(s)) {
+        Some(s) => Err(format!("{s} is not in {}..={}", SHIFTS.start(), SHIFTS.end())),
+        None => Ok(ends),
+    }
 }
 
 /// The answer at one multiplier and shift.
@@ -101,14 +113,18 @@ struct Place {
     both: String,
 }
 
-/// Prints the census of each multiplier and shift.
+/// Prints the census of each multiplier and shift, or of a space.
 pub(super) fn run(args: &Args) -> Result<()> {
+    if args.whole.space.is_some() {
+        return space::run(args.left, args.right, args.shift, &args.whole, args.format);
+    }
     if args.x_min > args.x_max {
         bail!("--x-min {} is above --x-max {}", args.x_min, args.x_max);
     }
     let channels = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => read_csv(path)?,
-        (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
+        (None, Some(multiplier), Some([shift, last])) if shift == last => vec![Channel { multiplier, shift }],
+        (None, _, Some(_)) => bail!("--shift A..B goes with --space: a census is of one"),
         _ => bail!("--multiplier and --shift, or --params, must be given"),
     };
     let answers: Vec<Answer> = channels.par_iter().map(|channel| answer(args, *channel)).collect();

@@ -7,6 +7,7 @@ mod check_type;
 mod explain;
 mod fingerprint;
 mod list;
+mod space;
 mod verify;
 
 pub(crate) use list::domain;
@@ -41,12 +42,14 @@ enum Action {
     Case(case::Args),
     /// Explain one input: every step of each scheme or kernel, what each step lost, and why the results differ.
     Explain(explain::Args),
-    /// Count the accumulators on which two schemes differ, over all of them, and show which.
-    Census(census::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
     CheckType(check_type::Args),
     /// Say which schemes and multiplier derivations observed outputs are consistent with.
     Fingerprint(fingerprint::Args),
+    /// Count the accumulators on which two schemes differ, over all of them, and show which; with --space, over all parameters.
+    Census(Box<census::Args>),
+    /// Make one ledger of those of the shards of `census --space`.
+    Merge(space::MergeArgs),
 }
 
 /// How to print.
@@ -86,7 +89,7 @@ fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> 
     Scheme::parse(text).map_err(|unknown| unknown.to_string())
 }
 
-/// Runs the program. 0: everything holds; 1: a contract is broken; 2: the call or its input is wrong.
+/// Runs the program. 0: everything holds; 1: a contract is broken, or a shard is missing; 2: the call or its input is wrong.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Action::Verify(args) => verify::run(&args),
@@ -98,6 +101,7 @@ pub fn main() -> ExitCode {
         Action::Census(args) => census::run(&args).map(|()| true),
         Action::CheckType(args) => check_type::run(&args).map(|()| true),
         Action::Fingerprint(args) => fingerprint::run(&args),
+        Action::Merge(args) => space::merge(&args),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

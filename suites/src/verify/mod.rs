@@ -25,6 +25,7 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
 pub use again::Command;
+pub(crate) use again::quoted;
 pub(crate) use tensor_op::{again, line};
 
 /// Operations that can be verified.

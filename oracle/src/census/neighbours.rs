@@ -1,0 +1,271 @@
+//! Censuses of neighbouring multipliers at one shift: their pieces are found once, and only the floor sums are each one's own.
+//!
+//! Let both schemes be folded at the first multiplier `a` and the last `b`, step by step, and let the two lists of pieces be
+//! [alike](Slope) behind each step: of the same intervals, offsets, denominators and ties, with slopes that are the same or the same
+//! multiple of the multiplier. Then the lists of all multipliers between are alike too. By induction, a step meets pieces that
+//! differ in `f*m` only. Whether and where it cuts is whether and where `f*m*x` passes a threshold that does not depend on `m`;
+//! that place moves in one direction as `m` grows, and it is the same at both ends, so it is there all the way. What it does to the parts does not look at
+//! `m`. The product is the one step that does: by `m` itself it makes a slope `f*m`, and by a reduced multiplier, which does not decrease
+//! with `m`, it makes one slope if it makes the same at both ends.
+
+use super::counts::Counts;
+use super::floor_sum::floor_sum_step;
+use super::pair::Pair;
+use super::{Census, Counter, MOST_PIECES, WIDEST, hull, pairs};
+use crate::fpm::pieces::{Folder, Piece, Ties};
+use crate::fpm::steps::{Multiplier, Step};
+use crate::fpm::{Parameters, Scheme, integer};
+use std::ops::RangeInclusive;
+
+/// Folds one scheme at two multipliers.
+#[derive(Clone, Debug)]
+struct Twin {
+    first: Folder,
+    last: Folder,
+}
+
+/// The slope of a piece as a function of the multiplier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slope {
+    Constant(i128),
+    /// A multiple of it.
+    Times(i128),
+}
+
+/// Pieces of two schemes on one interval, for each multiplier between two.
+#[derive(Clone, Copy, Debug)]
+struct Template {
+    pair: Pair,
+    left: Slope,
+    right: Slope,
+}
+
+/// One slope on both sides and no ties to look after: one residue decides.
+#[derive(Clone, Copy, Debug)]
+struct Steady {
+    lo: i64,
+    n: u64,
+    k: u32,
+    slope: i128,
+    offset: i128,
+    difference: i128,
+    more: u64,
+}
+
+impl Twin {
+    fn new() -> Self {
+        Self { first: Folder::new(MOST_PIECES), last: Folder::new(MOST_PIECES) }
+    }
+
+    /// Nothing unless both fold, and are alike all the way. `both` differ in the multiplier only, which is positive.
+    fn fold(&mut self, scheme: &Scheme, both: [&Parameters; 2], xs: RangeInclusive<i64>) -> Option<()> {
+        let [p, q] = both;
+        self.first.begin(xs.clone());
+        self.last.begin(xs);
+        for (_, step) in scheme.definition.steps {
+            if let Step::Multiply(kind) = step
+                && *kind != Multiplier::Full
+                && integer::effective_multiplier(*kind, p) != integer::effective_multiplier(*kind, q)
+            {
+                return None;
+            }
+            self.first.step(*step, p)?;
+            self.last.step(*step, q)?;
+            self.alike(both)?;
+        }
+        self.first.end(scheme.overflow, p)?;
+        self.last.end(scheme.overflow, q)?;
+        self.alike(both)
+    }
+
+    fn alike(&self, both: [&Parameters; 2]) -> Option<()> {
+        let (a, b) = (self.first.pieces(), self.last.pieces());
+        let same = a.len() == b.len() && a.iter().zip(b).all(|(a, b)| slope(a, b, both).is_some());
+        same.then_some(())
+    }
+}
+
+/// How the slope follows the multiplier, if that is all that tells the pieces apart.
+fn slope(a: &Piece, b: &Piece, [p, q]: [&Parameters; 2]) -> Option<Slope> {
+    if *a != (Piece { m: a.m, ..*b }) {
+        return None;
+    }
+    let (first, last) = (i128::from(p.m), i128::from(q.m));
+    let factor = a.m / first;
+    match () {
+        () if factor * first == a.m && factor * last == b.m => Some(Slope::Times(factor)),
+        () if a.m == b.m => Some(Slope::Constant(a.m)),
+        () => None,
+    }
+}
+
+impl Slope {
+    fn at(self, m: i64) -> i128 {
+        match self {
+            Self::Constant(slope) => slope,
+            Self::Times(factor) => factor * i128::from(m),
+        }
+    }
+}
+
+/// Counts at each multiplier of a range.
+#[derive(Clone, Debug)]
+pub struct Neighbours {
+    left: Twin,
+    right: Twin,
+    alone: Counter,
+    templates: Vec<Template>,
+    steady: Vec<Steady>,
+    /// What each multiplier has in common with all others of the templates.
+    common: Counts,
+}
+
+impl Default for Neighbours {
+    fn default() -> Self {
+        Self {
+            left: Twin::new(),
+            right: Twin::new(),
+            alone: Counter::default(),
+            templates: Vec::new(),
+            steady: Vec::new(),
+            common: Counts::default(),
+        }
+    }
+}
+
+impl Neighbours {
+    /// Gives `each` the counts of `census` at each multiplier of `ms`, in increasing order, in place of its own. The error is
+    /// a multiplier at which a scheme does not fold.
+    pub fn counts(
+        &mut self,
+        census: &Census,
+        ms: RangeInclusive<i64>,
+        each: &mut impl FnMut(i64, &Counts),
+    ) -> Result<(), i64> {
+        let (first, last) = (*ms.start(), *ms.end());
+        if first > last {
+            return Ok(());
+        }
+        let at = |m: i64| Census { parameters: Parameters { m, ..census.parameters }, ..*census };
+        if first == last {
+            each(first, &self.alone.counts(&at(first)).ok_or(first)?);
+            return Ok(());
+        }
+        if self.prepare(census, [&at(first).parameters, &at(last).parameters]).is_none() {
+            let middle = first + (last - first) / 2;
+            self.counts(census, first..=middle, each)?;
+            return self.counts(census, middle + 1..=last, each);
+        }
+        for m in ms {
+            each(m, &self.at(m));
+        }
+        Ok(())
+    }
+
+    /// The templates of all multipliers between two, if they have the same.
+    fn prepare(&mut self, census: &Census, both: [&Parameters; 2]) -> Option<()> {
+        if both[0].m <= 0 || census.output.is_some() || both[0].word.bits > WIDEST {
+            return None;
+        }
+        self.left.fold(&census.left, both, census.lo..=census.hi)?;
+        self.right.fold(&census.right, both, hull(self.left.first.pieces()))?;
+        let (firsts, lasts) = ([&self.left.first, &self.right.first], [&self.left.last, &self.right.last]);
+        let mut ends = (Vec::new(), Vec::new());
+        pairs(firsts, |pair| ends.0.push(pair));
+        pairs(lasts, |pair| ends.1.push(pair));
+        self.templates.clear();
+        self.steady.clear();
+        self.common = Counts::default();
+        for (a, b) in ends.0.iter().zip(&ends.1) {
+            let (left, right) = (slope(&a.left, &b.left, both)?, slope(&a.right, &b.right, both)?);
+            self.add(Template { pair: *a, left, right });
+        }
+        Some(())
+    }
+
+    fn add(&mut self, template: Template) {
+        let Some(steady) = template.steady() else { return self.templates.push(template) };
+        self.common.inputs += steady.n;
+        if steady.more == 0 {
+            self.common.note(steady.difference, steady.n);
+        } else {
+            self.steady.push(steady);
+        }
+    }
+
+    fn at(&self, m: i64) -> Counts {
+        let mut counts = self.common;
+        for steady in &self.steady {
+            steady.tally(m, &mut counts);
+        }
+        for Template { pair, left, right } in &self.templates {
+            let with = |piece: Piece, slope: &Slope| Piece { m: slope.at(m), ..piece };
+            Pair { left: with(pair.left, left), right: with(pair.right, right), ..*pair }.tally(&mut counts);
+        }
+        counts
+    }
+}
+
+impl Template {
+    fn steady(&self) -> Option<Steady> {
+        let Pair { lo, hi, left, right } = self.pair;
+        let k = left.k.max(right.k);
+        let lifted = |slope: Slope, piece: &Piece| match slope {
+            Slope::Times(factor) => Some(factor << (k - piece.k)),
+            Slope::Constant(_) => None,
+        };
+        let slope = lifted(self.left, &left)?;
+        let floored = left.ties == Ties::Floored && right.ties == Ties::Floored;
+        if !floored || lifted(self.right, &right)? != slope {
+            return None;
+        }
+        let offset = left.c << (k - left.k);
+        let difference = (right.c << (k - right.k)) - offset;
+        let more = difference as u64 & ((1 << k) - 1);
+        Some(Steady { lo, n: hi.abs_diff(lo) + 1, k, slope, offset, difference: difference >> k, more })
+    }
+}
+
+impl Steady {
+    #[inline]
+    fn tally(&self, m: i64, counts: &mut Counts) {
+        let slope = self.slope * i128::from(m);
+        let residue = (slope * i128::from(self.lo) + self.offset) as u64 & ((1 << self.k) - 1);
+        let upper = floor_sum_step(self.n, slope, residue, self.more, self.k);
+        counts.note(self.difference, self.n - upper);
+        counts.note(self.difference + 1, upper);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepared(left: &str, right: &str, s: i32, [first, last]: [i32; 2]) -> bool {
+        let scheme = |name| Scheme::parse(name).expect("a scheme");
+        let census = Census::of(scheme(left), scheme(right), Parameters::q31(first, s));
+        let both = [first, last].map(|m| Parameters::q31(m, s));
+        Neighbours::default().prepare(&census, [&both[0], &both[1]]).is_some()
+    }
+
+    #[test]
+    fn normalised_multipliers_share_their_pieces() {
+        let all = [(1 << 30) + 1, i32::MAX];
+        for right in ["sqrdmulh-srshl", "gemmlowp-double", "ties-even", "tosa-apply-scale-32-double"] {
+            assert!((-31..=-1).all(|s| prepared("ties-up", right, s, all)), "{right}");
+        }
+    }
+
+    /// A multiplier that is reduced is no multiple of itself, even where both ends happen to look like one.
+    #[test]
+    fn reduced_multipliers_share_only_what_they_are_reduced_to() {
+        let int16 = |ends| prepared("ties-up", "tflite-int16-multiplier", -8, ends);
+        assert!(int16([0x4000_8000, 0x4001_7FFF]));
+        assert!(!int16([0x4000_7FFF, 0x4000_8000]) && !int16([0x4001_0000, 0x4002_0000]));
+    }
+
+    #[test]
+    fn what_is_not_positive_is_alone() {
+        assert!(!prepared("ties-up", "sqrdmulh-srshl", -8, [-5, 5]) && !prepared("ties-up", "ties-away", -8, [0, 5]));
+    }
+}

@@ -1,0 +1,134 @@
+//! What of a space is counted, and how it is cut: the chunks are the same whoever counts them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What a ledger of a space says it counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Format of the ledger.
+    pub format: u32,
+    /// Name of the space: its multipliers, shifts and accumulators.
+    pub space: String,
+    /// Version of the program.
+    pub version: String,
+    /// Commit of its sources, with a hash of what was changed in them; nothing where they are in no repository.
+    pub commit: Option<String>,
+    /// The scheme whose results are subtracted.
+    pub left: String,
+    /// The scheme from whose results they are subtracted.
+    pub right: String,
+    /// First and last shift.
+    pub shifts: [i32; 2],
+    /// First and last multiplier, both positive.
+    pub multipliers: [i32; 2],
+    /// Multipliers of a chunk, which ends before a multiple of it.
+    pub chunk: u32,
+    /// Where it is of a part only, which.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub shard: Option<Shard>,
+}
+
+/// Where a chunk lies: some multipliers at one shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// Shift.
+    pub shift: i32,
+    /// First multiplier.
+    pub first: i32,
+    /// Last multiplier.
+    pub last: i32,
+}
+
+impl Place {
+    /// How many pairs of multiplier and shift.
+    pub fn pairs(&self) -> u64 {
+        u64::from(self.last.abs_diff(self.first)) + 1
+    }
+}
+
+/// Every `of`th chunk from the `index`th on, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shard {
+    /// Which, in 1..=of.
+    pub index: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match parts {
+            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
+            Some((index, of)) => Err(format!("there is no shard {index} of {of}: they are counted from 1")),
+            None => Err("two numbers are wanted, I/N, such as 2/3".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+impl Serialize for Shard {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Shard {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Plan {
+    /// The format written here.
+    pub const FORMAT: u32 = 1;
+
+    /// Its chunks, by shift and then by multiplier.
+    pub fn places(&self) -> impl Iterator<Item = Place> {
+        let shard = self.shard;
+        let mine = move |i: u64| shard.is_none_or(|s| i % u64::from(s.of) + 1 == u64::from(s.index));
+        self.all_places().filter(move |(i, _)| mine(*i)).map(|(_, place)| place)
+    }
+
+    /// Those of all shards, numbered from 0.
+    pub fn all_places(&self) -> impl Iterator<Item = (u64, Place)> + use<> {
+        let ([first, last], [lo, hi]) = (self.multipliers.map(i64::from), self.shifts);
+        let chunk = i64::from(self.chunk);
+        let cuts = first / chunk..=last / chunk;
+        let place = move |shift: i32, i: i64| Place {
+            shift,
+            first: first.max(i * chunk) as i32,
+            last: last.min(i * chunk + chunk - 1) as i32,
+        };
+        let places = (lo..=hi).flat_map(move |shift| cuts.clone().map(move |i| place(shift, i)));
+        (0..).zip(places)
+    }
+
+    /// The same without the shard.
+    pub fn whole(&self) -> Self {
+        Self { shard: None, ..self.clone() }
+    }
+
+    /// In what the two are not of one space, each time with both values; nothing where they are. Shards may differ.
+    pub fn unlike(&self, other: &Self) -> Vec<String> {
+        let fields = |plan: &Self| match serde_json::to_value(plan.whole()) {
+            Ok(serde_json::Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        };
+        let others = fields(other);
+        let differs = |(name, value): (String, serde_json::Value)| {
+            let there = others.get(&name).unwrap_or(&serde_json::Value::Null);
+            (*there != value).then(|| format!("{name} {value} is {there} there"))
+        };
+        fields(self).into_iter().filter_map(differs).collect()
+    }
+}

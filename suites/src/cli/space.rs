@@ -1,0 +1,217 @@
+//! `census --space` and `merge`: two schemes over a whole space, and its shards as one.
+
+use super::{Listing, print, table};
+use crate::space::{self, ACCUMULATORS, Finished, MULTIPLIERS, Part, Q31, Request, SHIFTS, merge};
+use anyhow::{Result, bail};
+use std::path::PathBuf;
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_reports::space::{Ledger, Line, Shard, Sums, render};
+use tiebreak_reports::{files, text};
+
+/// A space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Space {
+    /// Every normalised Q0.31 multiplier (2^30..2^31-1), every shift -31..0, every int32 accumulator: 2^67 cases
+    Q31,
+}
+
+/// Arguments of `census --space`.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "A whole space")]
+pub(super) struct Options {
+    /// Count over a whole space in place of one multiplier and shift; --shift A..B takes some of its shifts only
+    #[arg(long, value_enum, value_name = "SPACE", conflicts_with_all = ["multiplier", "params", "x_min", "x_max", "zero_point", "clamp", "list"])]
+    pub(super) space: Option<Space>,
+    /// Some of its multipliers only, both ends included
+    #[arg(long, value_name = "A..B", requires = "space", value_parser = ends)]
+    multipliers: Option<Ends>,
+    /// Every Nth chunk from the Ith on; `cargo xtask merge` makes one ledger of the N
+    #[arg(long, value_name = "I/N", requires = "space")]
+    shard: Option<Shard>,
+    /// Go on where the run with the same --out ended, however it did
+    #[arg(long, requires = "space")]
+    resume: bool,
+    /// The ledger; its journal lies beside it until it is whole [default: tiebreak-out/space.jsonl]
+    #[arg(long, value_name = "FILE", requires = "space")]
+    out: Option<PathBuf>,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", requires = "space", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Multipliers of one shift that are counted, and written down, at a time
+    #[arg(long, value_name = "N", requires = "space", default_value_t = space::CHUNK)]
+    chunk: u32,
+    /// What the ledger calls the sources that counted, in place of what git says
+    #[arg(long, value_name = "NAME", requires = "space", hide = true)]
+    commit: Option<String>,
+}
+
+/// Arguments of `merge`.
+#[derive(Debug, clap::Args)]
+pub(super) struct MergeArgs {
+    /// Ledgers of shards, or journals of those that have not ended
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The ledger of all of them [default: tiebreak-out/space.jsonl]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Listing,
+}
+
+/// Two ends, both included: `A..B`, or `A` for itself alone.
+pub(super) type Ends = [i32; 2];
+
+/// Reads `A..B` or `A`.
+pub(super) fn ends(text: &str) -> Result<Ends, String> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let number = |text: &str| text.parse::<i32>().map_err(|_| format!("`{text}` is no int32; A..B or A is wanted"));
+    Ok([number(first)?, number(last)?])
+}
+
+/// Counts, and prints the sums.
+pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Options, format: Listing) -> Result<()> {
+    let part = Part {
+        left,
+        right,
+        shifts: shift.unwrap_or([*SHIFTS.start(), *SHIFTS.end()]),
+        multipliers: options.multipliers.unwrap_or([*MULTIPLIERS.start(), *MULTIPLIERS.end()]),
+        chunk: options.chunk,
+        shard: options.shard,
+    };
+    let plan = part.plan(options.commit.clone().or_else(space::commit))?;
+    let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
+    let jobs = options.jobs.map(usize::from);
+    let finished = space::run(&Request { plan, left, right, out: out.clone(), resume: options.resume, jobs })?;
+    eprintln!("{}", rate(&finished));
+    eprintln!("ledger: {}", out.display());
+    show(&finished.ledger, format)
+}
+
+/// How fast it was, and what that makes of the whole space.
+fn rate(finished: &Finished) -> String {
+    let Finished { counted, seconds, jobs, .. } = *finished;
+    if counted == 0 {
+        return "everything was counted before".to_owned();
+    }
+    let rate = counted as f64 / seconds;
+    let whole = (MULTIPLIERS.count() * SHIFTS.count()) as f64 / rate;
+    format!(
+        "{} pairs in {} s with {}: {} pairs a second a thread; all of {Q31} would take {:.1} hours at this rate",
+        text::count(counted),
+        text::seconds(seconds),
+        text::plural(jobs, "thread"),
+        text::count((rate / jobs as f64) as u64),
+        whole / 3600.0
+    )
+}
+
+/// Merges, and prints the sums; false where something is missing.
+pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
+    let out = args.out.clone().unwrap_or_else(|| space::usual_out(None));
+    if out.exists() {
+        bail!("{} is there: name another file with --out", out.display());
+    }
+    let parts = args.files.iter().map(|path| merge::read(path)).collect::<Result<Vec<_>>>()?;
+    match merge::merge(&parts)? {
+        merge::Merged::Whole(ledger) => {
+            files::write(&out, ledger.render().as_bytes())?;
+            eprintln!("ledger: {}", out.display());
+            show(&ledger, args.format)?;
+            Ok(true)
+        }
+        merge::Merged::Missing { chunks, of, commands } => {
+            let (chunks, of) = (text::count(chunks as u64), text::count(of as u64));
+            eprintln!("missing: {chunks} of {of} chunks, and nothing is written; these count them, then merge again:");
+            commands.iter().for_each(|command| eprintln!("  {command}"));
+            Ok(false)
+        }
+    }
+}
+
+fn show(ledger: &Ledger, format: Listing) -> Result<()> {
+    print(&match format {
+        Listing::Table => as_table(ledger),
+        Listing::Json => {
+            let lines = ledger.shifts().into_iter().map(Line::Shift).chain([Line::Total(ledger.total())]);
+            std::iter::once(Line::Plan(ledger.plan.clone())).chain(lines).map(|line| render(&line)).collect()
+        }
+        Listing::Csv => csv(ledger)?,
+    })
+}
+
+/// A row a shift, and the total.
+fn rows(ledger: &Ledger) -> Vec<(String, Sums)> {
+    let shifts = ledger.shifts().into_iter().rev().map(|row| (row.shift.to_string(), row.sums));
+    shifts.chain([("all".to_owned(), ledger.total())]).collect()
+}
+
+fn as_table(ledger: &Ledger) -> String {
+    let plan = &ledger.plan;
+    let [first, last] = plan.multipliers;
+    let shard = plan.shard.map_or(String::new(), |shard| format!(", shard {shard}"));
+    let head =
+        format!("{} minus {}, multipliers {first}..{last}, every int32 accumulator{shard}\n\n", plan.right, plan.left);
+    let rows = rows(ledger).into_iter().map(|(shift, sums)| {
+        let percent = sums.differ.0 as f64 / (u128::from(sums.pairs.max(1)) * u128::from(ACCUMULATORS)) as f64 * 100.0;
+        let deltas = sums.by_delta.iter().map(|(delta, n)| format!("{}: {}", text::delta(delta), text::big_count(n.0)));
+        vec![
+            shift,
+            text::count(sums.pairs),
+            text::count(sums.pairs_differ),
+            text::big_count(sums.out_of_domain.0),
+            format!("{percent:.3} %"),
+            deltas.collect::<Vec<_>>().join(" "),
+            sums.most
+                .map_or("none".to_owned(), |most| format!("{} at m={}", text::count(most.differ), most.multiplier)),
+            sums.first.map_or("none".to_owned(), |f| format!("m={} x={}: {}, {}", f.multiplier, f.x, f.left, f.right)),
+        ]
+    });
+    let header = [
+        "shift",
+        "pairs",
+        "that differ",
+        "out of domain",
+        "differ",
+        "by delta",
+        "most at one pair",
+        "first: left, right",
+    ];
+    head + &table(&header, rows.collect())
+}
+
+fn csv(ledger: &Ledger) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "left",
+        "right",
+        "shift",
+        "pairs",
+        "pairs_differ",
+        "inputs",
+        "out_of_domain",
+        "differ",
+        "by_delta",
+        "most_differ",
+        "most_multiplier",
+        "most_shift",
+        "first_multiplier",
+        "first_shift",
+        "first_x",
+        "first_left",
+        "first_right",
+    ])?;
+    for (shift, sums) in rows(ledger) {
+        let head = [ledger.plan.left.clone(), ledger.plan.right.clone(), shift];
+        let pairs = [sums.pairs, sums.pairs_differ].map(|n| n.to_string());
+        let counts = [sums.inputs, sums.out_of_domain, sums.differ].map(|n| n.0.to_string());
+        let deltas: Vec<String> = sums.by_delta.iter().map(|(delta, n)| format!("{delta}:{}", n.0)).collect();
+        let most = sums.most.map(|m| [m.differ.to_string(), m.multiplier.to_string(), m.shift.to_string()]);
+        let first = sums.first.map(|f| {
+            [f.multiplier.to_string(), f.shift.to_string(), f.x.to_string(), f.left.to_string(), f.right.to_string()]
+        });
+        let numbers = head.into_iter().chain(pairs).chain(counts).chain([deltas.join(" ")]);
+        writer.write_record(numbers.chain(most.unwrap_or_default()).chain(first.unwrap_or_default()))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}

@@ -1,0 +1,115 @@
+//! The ledgers and journals of shards as one ledger.
+
+use super::journal::{self, Contents};
+use super::{check, command};
+use anyhow::{Context, Result, anyhow, bail};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use tiebreak_reports::space::{Chunk, Ledger, Place, Plan, Shard};
+
+/// A ledger, or the journal of a run that has not ended.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The file.
+    pub path: PathBuf,
+    /// What was to be counted.
+    pub plan: Plan,
+    /// What was.
+    pub chunks: Vec<Chunk>,
+}
+
+/// What parts make.
+#[derive(Clone, Debug)]
+pub enum Merged {
+    /// Everything.
+    Whole(Ledger),
+    /// Not everything.
+    Missing {
+        /// Chunks that nobody has counted.
+        chunks: usize,
+        /// Of so many.
+        of: usize,
+        /// What counts them.
+        commands: Vec<String>,
+    },
+}
+
+/// Reads a ledger, and checks that its plan is one.
+pub fn ledger(text: &str) -> Result<Ledger> {
+    // A plan without sense has no chunks to compare with.
+    let plan = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
+    if let Some(tiebreak_reports::space::Line::Plan(plan)) = plan
+        && plan.format == Plan::FORMAT
+    {
+        check(&plan)?;
+    }
+    Ok(Ledger::parse(text)?)
+}
+
+/// Reads a ledger or a journal; which of them it is, its first line says.
+pub fn read(path: &Path) -> Result<Part> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let named = || format!("{} is neither a ledger of a space nor a journal of one", path.display());
+    let (plan, chunks) = if bytes.starts_with(b"{\"crc\"") {
+        let Contents { plan, chunks, .. } = journal::read(&bytes).with_context(named)?.with_context(named)?;
+        (plan, chunks)
+    } else {
+        let Ledger { plan, chunks } = ledger(std::str::from_utf8(&bytes).with_context(named)?).with_context(named)?;
+        (plan, chunks)
+    };
+    Ok(Part { path: path.to_owned(), plan, chunks })
+}
+
+/// Puts parts of one space together; an error where they are not, or where two have counted the same.
+pub fn merge(parts: &[Part]) -> Result<Merged> {
+    let first = parts.first().ok_or(anyhow!("nothing to merge"))?;
+    let mut counted: HashMap<Place, &Part> = HashMap::new();
+    for part in parts {
+        let unlike = part.plan.unlike(&first.plan);
+        if !unlike.is_empty() {
+            let (here, there) = (part.path.display(), first.path.display());
+            bail!("{here} and {there} are not of one run: in {here} {}", unlike.join(", "));
+        }
+        for chunk in &part.chunks {
+            if let Some(other) = counted.insert(chunk.place, part) {
+                let (here, there) = (part.path.display(), other.path.display());
+                let Place { shift, first, last } = chunk.place;
+                bail!(
+                    "{here} and {there} overlap: both have shift {shift}, multipliers {first}..{last}; leave one out"
+                );
+            }
+        }
+    }
+    let plan = first.plan.whole();
+    let missing: Vec<(u64, Place)> = plan.all_places().filter(|(_, place)| !counted.contains_key(place)).collect();
+    if missing.is_empty() {
+        let chunks = parts.iter().flat_map(|part| part.chunks.clone()).collect();
+        return Ok(Merged::Whole(Ledger::new(plan, chunks)));
+    }
+    let commands = commands(parts, &plan, &missing);
+    Ok(Merged::Missing { chunks: missing.len(), of: missing.len() + counted.len(), commands })
+}
+
+/// What counts the missing chunks: a part that has not ended is resumed, and the other shards are run, of as many as the part
+/// with the most says.
+fn commands(parts: &[Part], plan: &Plan, missing: &[(u64, Place)]) -> Vec<String> {
+    let in_shard = |shard: Option<Shard>, i: u64| shard.is_none_or(|s| i % u64::from(s.of) + 1 == u64::from(s.index));
+    let most = parts.iter().filter_map(|part| part.plan.shard).map(|shard| shard.of).max();
+    let mut resumed = BTreeSet::new();
+    let mut shards = BTreeSet::new();
+    for (i, _) in missing {
+        match parts.iter().position(|part| in_shard(part.plan.shard, *i)) {
+            Some(part) => _ = resumed.insert(part),
+            None => shards.extend(most.map(|of| (i % u64::from(of) + 1) as u32)),
+        }
+    }
+    let resumed = resumed.into_iter().map(|i| {
+        let Part { path, plan, .. } = &parts[i];
+        command(plan, &journal::ledger_of(path), true)
+    });
+    let shards = shards.into_iter().zip(most.into_iter().cycle()).map(|(index, of)| {
+        let shard = Shard { index, of };
+        command(&Plan { shard: Some(shard), ..plan.clone() }, &super::usual_out(Some(shard)), false)
+    });
+    resumed.chain(shards).collect()
+}
