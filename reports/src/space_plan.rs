@@ -36,15 +36,15 @@ pub struct Place {
     /// Shift.
     pub shift: i32,
     /// First multiplier.
-    pub first: i32,
+    pub from: i32,
     /// Last multiplier.
-    pub last: i32,
+    pub to: i32,
 }
 
 impl Place {
     /// How many pairs of multiplier and shift.
     pub fn pairs(&self) -> u64 {
-        u64::from(self.last.abs_diff(self.first)) + 1
+        u64::from(self.to.abs_diff(self.from)) + 1
     }
 }
 
@@ -106,8 +106,8 @@ impl Plan {
         let cuts = first / chunk..=last / chunk;
         let place = move |shift: i32, i: i64| Place {
             shift,
-            first: first.max(i * chunk) as i32,
-            last: last.min(i * chunk + chunk - 1) as i32,
+            from: first.max(i * chunk) as i32,
+            to: last.min(i * chunk + chunk - 1) as i32,
         };
         let places = (lo..=hi).flat_map(move |shift| cuts.clone().map(move |i| place(shift, i)));
         (0..).zip(places)

@@ -31,7 +31,7 @@ pub fn count(left: Scheme, right: Scheme, place: Place) -> Result<Sums, NoClosed
             first = first.or(Some(multiplier));
         }
     };
-    let counted = Neighbours::default().counts(&census(place.first), place.first.into()..=place.last.into(), &mut each);
+    let counted = Neighbours::default().counts(&census(place.from), place.from.into()..=place.to.into(), &mut each);
     counted.map_err(|m| NoClosedForm { multiplier: m as i32, shift })?;
     Ok(Sums {
         pairs: place.pairs(),

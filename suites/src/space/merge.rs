@@ -73,10 +73,8 @@ pub fn merge(parts: &[Part]) -> Result<Merged> {
         for chunk in &part.chunks {
             if let Some(other) = counted.insert(chunk.place, part) {
                 let (here, there) = (part.path.display(), other.path.display());
-                let Place { shift, first, last } = chunk.place;
-                bail!(
-                    "{here} and {there} overlap: both have shift {shift}, multipliers {first}..{last}; leave one out"
-                );
+                let Place { shift, from, to } = chunk.place;
+                bail!("{here} and {there} overlap: both have shift {shift}, multipliers {from}..{to}; leave one out");
             }
         }
     }

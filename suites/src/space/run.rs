@@ -71,7 +71,7 @@ fn probe(request: &Request) -> Result<()> {
     for scheme in [left, right] {
         for shift in plan.shifts[0]..=plan.shifts[1] {
             for m in plan.multipliers {
-                count(*scheme, *scheme, Place { shift, first: m, last: m }).map_err(|e| refused(*scheme, e))?;
+                count(*scheme, *scheme, Place { shift, from: m, to: m }).map_err(|e| refused(*scheme, e))?;
             }
         }
     }

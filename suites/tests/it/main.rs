@@ -22,6 +22,7 @@ mod registry;
 mod reports;
 mod scratch;
 mod scratch_tensors;
+mod spaces;
 mod sweeps;
 mod tensor_causes;
 mod tensor_places;
