@@ -23,6 +23,7 @@ mod reports;
 mod scratch;
 mod scratch_tensors;
 mod spaces;
+mod spaces_refused;
 mod sweeps;
 mod tensor_causes;
 mod tensor_places;
