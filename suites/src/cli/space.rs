@@ -160,7 +160,7 @@ fn as_table(ledger: &Ledger) -> String {
             text::count(sums.pairs),
             text::count(sums.pairs_differ),
             text::big_count(sums.out_of_domain.0),
-            format!("{percent:.3} %"),
+            if percent == 0.0 || percent >= 0.001 { format!("{percent:.3} %") } else { format!("{percent:.1e} %") },
             deltas.collect::<Vec<_>>().join(" "),
             sums.most
                 .map_or("none".to_owned(), |most| format!("{} at m={}", text::count(most.differ), most.multiplier)),
