@@ -27,11 +27,9 @@ pub(crate) fn run(arguments: &[String]) -> Run {
 }
 
 pub(crate) fn merge(out: &Path, files: &[PathBuf]) -> Run {
-    let files = files.iter().chain([&out.to_owned()]).map(|f| f.to_str().expect("UTF-8"));
-    let mut arguments: Vec<&str> = ["merge", "--format=json"].into_iter().chain(files).collect();
-    let last = arguments.len() - 1;
-    arguments.insert(last, "--out");
-    tiebreak(&arguments)
+    let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let fixed = ["merge", "--format=json", "--out"].map(str::to_owned);
+    run(&fixed.into_iter().chain([text(out)]).chain(files.iter().map(|file| text(file))).collect::<Vec<_>>())
 }
 
 pub(crate) fn bytes(path: &Path) -> Vec<u8> {
