@@ -32,6 +32,8 @@ struct Target {
 
 /// Programs of the workspace, each with its package.
 pub(crate) const WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-worker");
+/// The worker that loads compiled modules, built with the feature of that name.
+pub(crate) const MODULE_WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-module-worker");
 /// The program that everything is forwarded to.
 pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak-suites", "tiebreak");
 
@@ -40,6 +42,23 @@ pub(crate) fn build(workspace: &Workspace, programs: &[(&str, &str)]) -> Result<
     let mut command = workspace.cargo();
     command.args(["build", "--release"]).args(selection(programs));
     executables(&mut command, programs, "this host", std::io::stderr().is_terminal())
+}
+
+/// `cargo build --release` of the worker of compiled modules: for the host, or for aarch64, linked so that it can load objects.
+pub(crate) fn build_module_worker(workspace: &Workspace, probe: &Probe, emulated: bool) -> Result<PathBuf> {
+    let (mut command, machine) = if emulated {
+        let mut command = aarch64(workspace, probe, "build");
+        let callers = (std::env::var_os("CARGO_ENCODED_RUSTFLAGS"), std::env::var_os("RUSTFLAGS"));
+        command.env("CARGO_ENCODED_RUSTFLAGS", linking_flags(callers.0, callers.1, DYNAMIC));
+        (command, "aarch64")
+    } else {
+        let mut command = workspace.cargo();
+        command.arg("build");
+        (command, "this host")
+    };
+    command.args(["--release", "--features", "modules"]).args(selection(&[MODULE_WORKER]));
+    let built = executables(&mut command, &[MODULE_WORKER], machine, false)?;
+    Ok(built[MODULE_WORKER.1].clone())
 }
 
 /// `cargo build --release` of programs, for aarch64. Shows no progress: it may go on beside the one for the host.
@@ -60,7 +79,7 @@ pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) ->
     command.arg(subcommand).args(["--target", AARCH64, "--target-dir"]).arg(workspace.aarch64_target());
     command.env(
         "CARGO_ENCODED_RUSTFLAGS",
-        static_flags(std::env::var_os("CARGO_ENCODED_RUSTFLAGS"), std::env::var_os("RUSTFLAGS")),
+        linking_flags(std::env::var_os("CARGO_ENCODED_RUSTFLAGS"), std::env::var_os("RUSTFLAGS"), STATIC),
     );
     if let Some(linker) = &probe.aarch64_cc {
         command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", linker);
@@ -76,12 +95,16 @@ pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) ->
     command
 }
 
-/// The caller's flags and static linking: a static program needs no aarch64 libraries to run.
-fn static_flags(encoded: Option<OsString>, plain: Option<OsString>) -> String {
+/// A static program needs no aarch64 libraries to run.
+const STATIC: &str = "-C\u{1f}target-feature=+crt-static";
+/// Only a dynamic one can load objects.
+const DYNAMIC: &str = "-C\u{1f}target-feature=-crt-static";
+
+/// The caller's flags and those for linking.
+fn linking_flags(encoded: Option<OsString>, plain: Option<OsString>, ours: &str) -> String {
     let text = |flags: OsString| flags.to_string_lossy().into_owned();
     let plain = plain.map(|flags| text(flags).split_whitespace().collect::<Vec<_>>().join("\u{1f}"));
     let callers = encoded.map(text).or(plain).filter(|flags| !flags.is_empty());
-    let ours = "-C\u{1f}target-feature=+crt-static";
     callers.map_or_else(|| ours.to_owned(), |callers| format!("{callers}\u{1f}{ours}"))
 }
 
@@ -160,8 +183,8 @@ mod tests {
     #[test]
     fn the_callers_flags_are_kept() {
         let ours = "-C\u{1f}target-feature=+crt-static";
-        assert_eq!(static_flags(None, None), ours);
-        assert_eq!(static_flags(None, Some("-D  warnings".into())), format!("-D\u{1f}warnings\u{1f}{ours}"));
-        assert_eq!(static_flags(Some("-g".into()), Some("ignored".into())), format!("-g\u{1f}{ours}"));
+        assert_eq!(linking_flags(None, None, STATIC), ours);
+        assert_eq!(linking_flags(None, Some("-D  warnings".into()), STATIC), format!("-D\u{1f}warnings\u{1f}{ours}"));
+        assert_eq!(linking_flags(Some("-g".into()), Some("ignored".into()), STATIC), format!("-g\u{1f}{ours}"));
     }
 }

@@ -67,7 +67,8 @@ fn findings(probe: &Probe) -> Findings {
         install: probe.install(tool),
     };
     let mut tools: Vec<Finding> = needed.iter().map(|tool| finding(*tool, true)).collect();
-    tools.push(finding(Tool::Cxx, false));
+    let optional = std::iter::once(&Tool::Cxx).chain(Tool::mlir(probe.host));
+    tools.extend(optional.map(|tool| finding(*tool, false)));
     Findings { complete: probe.missing(&needed).is_empty(), tools }
 }
 

@@ -1,6 +1,7 @@
 //! Building the lanes: the worker for each way to run it here, and the file that tells `tiebreak` of them.
 
 use crate::cargo;
+use crate::mlir::{self, Target, Toolchain};
 use crate::probe::Probe;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
@@ -10,6 +11,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
+
+/// Where the cross compiler's packages put the C library of aarch64, which a dynamic program needs under qemu.
+const AARCH64_LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 
 /// The lanes file.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -25,6 +29,8 @@ struct Lane {
     command: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     objdump: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modules: Option<Toolchain>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_run: Option<String>,
 }
@@ -47,7 +53,10 @@ pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
         (emulated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), native)
     });
     let (emulated, native) = (emulated?, native?);
-    let lanes = describe(probe, &program(&native, cargo::WORKER), emulated.as_deref());
+    let mut lanes = describe(probe, &program(&native, cargo::WORKER), emulated.as_deref());
+    for target in [Target::X86, Target::Aarch64] {
+        lanes.lanes.push(compiled_lane(workspace, probe, target)?);
+    }
     let file = workspace.target.join("tiebreak/lanes.json");
     write(&file, &(serde_json::to_string_pretty(&lanes)? + "\n"))?;
     Ok(Built { file, tiebreak: program(&native, cargo::TIEBREAK) })
@@ -109,6 +118,27 @@ fn native_lane(probe: &Probe, command: Vec<String>) -> Lane {
         return Lane { command: Some(command), objdump: probe.objdump.as_deref().map(text), ..lane };
     }
     Lane { not_run: Some(format!("the host is {}; this lane needs an aarch64 host", probe.host.arch)), ..lane }
+}
+
+/// A lane of compiled modules, with a worker of its own where the tools are there.
+fn compiled_lane(workspace: &Workspace, probe: &Probe, target: Target) -> Result<Lane> {
+    let lane = Lane { name: target.lane(), ..Lane::default() };
+    let modules = match (mlir::why_not(probe, target), mlir::toolchain(workspace, probe, target)) {
+        (None, Some(modules)) => modules,
+        (reason, _) => {
+            let not_run = reason.or_else(|| Some("no C compiler links for it".to_owned()));
+            return Ok(Lane { not_run, ..lane });
+        }
+    };
+    let emulated = probe.host.arch != target.arch();
+    let worker = text(&cargo::build_module_worker(workspace, probe, emulated)?);
+    let command = match &probe.qemu {
+        Some(qemu) if emulated => {
+            [&text(&qemu.path), "-cpu", "max", "-L", AARCH64_LIBRARIES, &worker].map(str::to_owned).to_vec()
+        }
+        _ => vec![worker],
+    };
+    Ok(Lane { command: Some(command), modules: Some(modules), ..lane })
 }
 
 fn text(path: &Path) -> String {

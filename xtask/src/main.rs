@@ -11,6 +11,7 @@ mod doctor;
 mod forward;
 mod fuzz;
 mod lanes;
+mod mlir;
 mod probe;
 mod process;
 mod qemu;
@@ -39,7 +40,7 @@ enum Command {
     /// List each tool: what it is for, whether it is there, and the command that installs it
     Doctor(doctor::Arguments),
     /// Install what is missing
-    Setup,
+    Setup(setup::Arguments),
     /// Check format, lints and tests, on the host and on aarch64
     Test(test::Arguments),
     /// Run `cargo bench --workspace` with the arguments that follow
@@ -65,7 +66,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match cli.command {
         Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Setup => setup::run(),
+        Command::Setup(arguments) => setup::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

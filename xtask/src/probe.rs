@@ -1,5 +1,6 @@
 //! What this machine has: looked up anew at every start, because that takes a few milliseconds.
 
+use crate::mlir::{self, Llvm, Mlir};
 use crate::process::{self, which};
 use crate::qemu::{self, Qemu};
 use crate::rust::{self, Aarch64Rust};
@@ -34,6 +35,12 @@ pub(crate) struct Probe {
     pub(crate) objdump: Option<PathBuf>,
     /// A C++ compiler.
     pub(crate) cxx: Option<PathBuf>,
+    /// MLIR's tools.
+    pub(crate) mlir: Option<Mlir>,
+    /// LLVM's tools.
+    pub(crate) llvm: Option<Llvm>,
+    /// The archive of routines for x86-64.
+    pub(crate) compiler_rt: Option<PathBuf>,
 }
 
 impl Probe {
@@ -53,6 +60,9 @@ impl Probe {
             qemu: emulates.then(|| qemu::find(workspace)).flatten(),
             objdump: which(if host.is_aarch64() { &["objdump"] } else { &["aarch64-linux-gnu-objdump"] }),
             cxx: which(&["c++", "g++", "clang++"]),
+            mlir: mlir::find_mlir(),
+            llvm: mlir::find_llvm(),
+            compiler_rt: mlir::find_compiler_rt(),
         })
     }
 
@@ -68,6 +78,9 @@ impl Probe {
             Tool::Qemu => self.qemu.as_ref().map(ToString::to_string),
             Tool::Objdump => path(&self.objdump),
             Tool::Cxx => path(&self.cxx),
+            Tool::Mlir => self.mlir.as_ref().map(ToString::to_string),
+            Tool::Llvm => self.llvm.as_ref().map(ToString::to_string),
+            Tool::CompilerRt => path(&self.compiler_rt),
         }
     }
 
@@ -119,6 +132,13 @@ pub(crate) mod tests {
             qemu: Some(Qemu { path: "/t/cross/qemu/qemu-aarch64".into(), version: "10.0.2".into() }),
             objdump: path("/usr/bin/aarch64-linux-gnu-objdump"),
             cxx: None,
+            mlir: Some(Mlir {
+                opt: "/usr/bin/mlir-opt-22".into(),
+                translate: "/usr/bin/mlir-translate-22".into(),
+                version: "22.1.8".into(),
+            }),
+            llvm: Some(Llvm { opt: "/usr/bin/opt-22".into(), llc: "/usr/bin/llc-22".into() }),
+            compiler_rt: path("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a"),
         }
     }
 

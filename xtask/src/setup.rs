@@ -7,17 +7,51 @@ use crate::rust::{self, Aarch64Rust};
 use crate::tools::{self, Manager, Tool};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
 use std::fs;
 use std::process::ExitCode;
 
+/// The arguments of `setup`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// What to install beside the usual
+    #[arg(long, value_enum, value_name = "NAME")]
+    with: Vec<Extra>,
+}
+
+/// What only some lanes need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Extra {
+    /// MLIR and LLVM 22, for the lanes mlir-x86 and mlir-aarch64
+    Mlir,
+}
+
 /// Installs everything that is needed; code 2 where something stays missing.
-pub(crate) fn run() -> Result<ExitCode> {
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     qemu::forget_failure(&workspace);
-    let needed = Tool::needed(crate::workspace::Host::CURRENT);
-    require(&provision(&workspace, &needed)?, &needed)?;
+    let host = crate::workspace::Host::CURRENT;
+    let mut needed = Tool::needed(host);
+    if arguments.with.contains(&Extra::Mlir) {
+        needed.extend(Tool::mlir(host));
+    }
+    let probe = provision(&workspace, &needed)?;
+    let compiler = probe.missing(Tool::mlir(host));
+    require(&probe, &needed).map_err(|error| match needed.iter().any(|tool| compiler.contains(tool)) {
+        true => error.context(without_packages(&compiler, &probe)),
+        false => error,
+    })?;
     eprintln!("xtask: everything that is needed is there");
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to do where the system offers no packages of this release of LLVM.
+fn without_packages(missing: &[Tool], probe: &Probe) -> String {
+    let packages = tools::packages(missing, Manager::Apt, probe.host).join(" ");
+    format!(
+        "{packages}: these packages are in Debian 12 and later with its security updates; https://apt.llvm.org has them for \
+         other Debian releases and for Ubuntu; once it is a source, `cargo xtask setup --with mlir` installs them"
+    )
 }
 
 /// Installs those of `wanted` that are missing, as far as that can be done here, and returns what there is then. Failing
@@ -116,6 +150,16 @@ fn provision_rust(workspace: &Workspace, probe: &Probe) -> Option<Aarch64Rust> {
 mod tests {
     use super::*;
     use crate::probe::tests::complete;
+
+    #[test]
+    fn a_system_without_the_packages_is_told_where_they_are() {
+        let probe = Probe { mlir: None, compiler_rt: None, ..complete() };
+        let text = without_packages(&probe.missing(Tool::mlir(probe.host)), &probe);
+        assert!(
+            text.starts_with("mlir-22-tools libclang-rt-22-dev: ") && text.contains("https://apt.llvm.org"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn everything_that_stays_missing_is_named() {

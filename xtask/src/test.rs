@@ -113,10 +113,17 @@ fn selected(step: Step, only: &[Step]) -> bool {
 /// The tools to provision for some steps: lanes want all that this host can use.
 fn wanted(steps: &[Step]) -> Vec<Tool> {
     if steps.contains(&Step::Lanes) {
-        return Tool::needed(Host::CURRENT);
+        let mut tools = Tool::needed(Host::CURRENT);
+        tools.extend(compiled(Host::CURRENT));
+        return tools;
     }
     let applicable = steps.iter().filter(|step| step.not_applicable(Host::CURRENT).is_none());
     applicable.flat_map(|step| step.tools()).copied().collect()
+}
+
+/// The tools of the lanes of compiled modules, which the tests run where the system can have them.
+fn compiled(host: Host) -> &'static [Tool] {
+    if host.os == "linux" { Tool::mlir(host) } else { &[] }
 }
 
 fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
@@ -148,6 +155,7 @@ fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
     eprintln!("xtask: ==> lanes");
     lanes::build(workspace, probe)?;
     setup::require(probe, &Tool::needed(probe.host))?;
+    setup::require(probe, compiled(probe.host))?;
     Ok(Outcome::Passed)
 }
 

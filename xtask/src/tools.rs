@@ -22,7 +22,16 @@ pub(crate) enum Tool {
     Objdump,
     /// A C++ compiler.
     Cxx,
+    /// `mlir-opt` and `mlir-translate`.
+    Mlir,
+    /// LLVM's `opt` and `llc`.
+    Llvm,
+    /// Routines that code of LLVM calls.
+    CompilerRt,
 }
+
+/// The release of LLVM whose lowering of casts is judged: earlier ones have no `--lower-quant-ops`.
+pub(crate) const LLVM: &str = "22";
 
 /// Who installs packages on this system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +58,14 @@ impl Tool {
     /// Those of them without which its worker is not built.
     pub(crate) const EMULATION_BUILD: [Self; 2] = [Self::Aarch64Rust, Self::Aarch64Cc];
 
+    /// What the lanes of compiled modules need, for a target, beside a worker.
+    pub(crate) const MLIR: [Self; 3] = [Self::Mlir, Self::Llvm, Self::CompilerRt];
+
+    /// Those of them that a host uses: routines for x86-64 lie in a library, aarch64 has instructions.
+    pub(crate) fn mlir(host: Host) -> &'static [Self] {
+        if host.is_aarch64() { &Self::MLIR[..2] } else { &Self::MLIR }
+    }
+
     /// The name that is shown.
     pub(crate) fn name(self, host: Host) -> &'static str {
         match self {
@@ -61,6 +78,9 @@ impl Tool {
             Self::Objdump if host.is_aarch64() => "objdump",
             Self::Objdump => "aarch64-linux-gnu-objdump",
             Self::Cxx => "C++ compiler",
+            Self::Mlir => "mlir-opt-22",
+            Self::Llvm => "llc-22",
+            Self::CompilerRt => "compiler-rt 22",
         }
     }
 
@@ -75,6 +95,9 @@ impl Tool {
             Self::Qemu => "runs the worker of the aarch64 lane",
             Self::Objdump => "shows which aarch64 instructions a kernel is made of",
             Self::Cxx => "compiles libFuzzer for `cargo xtask fuzz`",
+            Self::Mlir => "lowers the casts of the mlir-x86 and mlir-aarch64 lanes",
+            Self::Llvm => "compiles what mlir-opt lowered",
+            Self::CompilerRt => "rounds to bf16 for what llc compiled for x86-64",
         }
     }
 
@@ -109,7 +132,11 @@ impl Tool {
             (Self::Cxx, Apt) => &["g++"],
             (Self::Cxx, Dnf) => &["gcc-c++"],
             (Self::Cxx, Pacman) => &["gcc"],
-            (Self::Aarch64Cc | Self::Qemu | Self::Objdump | Self::Cxx, Brew)
+            (Self::Mlir, Apt) => &["mlir-22-tools"],
+            (Self::Llvm, Apt) => &["llvm-22"],
+            (Self::CompilerRt, Apt) => &["libclang-rt-22-dev"],
+            (Self::Mlir | Self::Llvm | Self::CompilerRt, Dnf | Pacman | Brew)
+            | (Self::Aarch64Cc | Self::Qemu | Self::Objdump | Self::Cxx, Brew)
             | (_, Unknown)
             | (Self::Aarch64Rust, _) => &[],
         }
@@ -120,6 +147,9 @@ impl Tool {
         match self {
             Self::Aarch64Rust if rustup => format!("rustup target add {AARCH64}"),
             Self::Aarch64Rust => "cargo xtask setup".to_owned(),
+            Self::Mlir | Self::Llvm | Self::CompilerRt if manager == Manager::Apt => {
+                "cargo xtask setup --with mlir".to_owned()
+            }
             Self::Cc | Self::Cxx if host.os == "macos" => "xcode-select --install".to_owned(),
             _ => manager
                 .command(self.packages(manager, host))

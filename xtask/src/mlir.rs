@@ -1,0 +1,195 @@
+//! The shipped compiler of the lanes `mlir-x86` and `mlir-aarch64`: where its tools are, and what a lane says of them.
+
+use crate::probe::Probe;
+use crate::process::{self, which};
+use crate::tools::{LLVM, Tool};
+use crate::workspace::Workspace;
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// MLIR's tools.
+#[derive(Clone, Debug)]
+pub(crate) struct Mlir {
+    /// `mlir-opt`.
+    pub(crate) opt: PathBuf,
+    /// `mlir-translate`.
+    pub(crate) translate: PathBuf,
+    /// Such as `22.1.8`.
+    pub(crate) version: String,
+}
+
+/// LLVM's tools.
+#[derive(Clone, Debug)]
+pub(crate) struct Llvm {
+    /// `opt`.
+    pub(crate) opt: PathBuf,
+    /// `llc`.
+    pub(crate) llc: PathBuf,
+}
+
+impl fmt::Display for Mlir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.opt.display(), self.version)
+    }
+}
+
+impl fmt::Display for Llvm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.llc.display())
+    }
+}
+
+/// What compiles the modules of a lane, as `tiebreak` reads it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Toolchain {
+    mlir_opt: PathBuf,
+    mlir_translate: PathBuf,
+    opt: PathBuf,
+    llc: PathBuf,
+    version: String,
+    triple: &'static str,
+    linker: PathBuf,
+    archives: Vec<PathBuf>,
+    cache: PathBuf,
+}
+
+/// A target of compiled modules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// x86-64.
+    X86,
+    /// aarch64.
+    Aarch64,
+}
+
+impl Target {
+    /// The name of its lane.
+    pub(crate) fn lane(self) -> &'static str {
+        match self {
+            Self::X86 => "mlir-x86",
+            Self::Aarch64 => "mlir-aarch64",
+        }
+    }
+
+    /// LLVM's name.
+    fn triple(self) -> &'static str {
+        match self {
+            Self::X86 => "x86_64-unknown-linux-gnu",
+            Self::Aarch64 => "aarch64-unknown-linux-gnu",
+        }
+    }
+
+    /// The architecture as Rust spells it.
+    pub(crate) fn arch(self) -> &'static str {
+        match self {
+            Self::X86 => "x86_64",
+            Self::Aarch64 => "aarch64",
+        }
+    }
+}
+
+/// The tools for a target, where they are all there.
+pub(crate) fn toolchain(workspace: &Workspace, probe: &Probe, target: Target) -> Option<Toolchain> {
+    let (mlir, llvm) = (probe.mlir.as_ref()?, probe.llvm.as_ref()?);
+    let native = probe.host.arch == target.arch();
+    let linker = if native { probe.cc.clone()? } else { probe.aarch64_cc.clone()? };
+    let archives = match target {
+        Target::X86 => vec![probe.compiler_rt.clone()?],
+        Target::Aarch64 => Vec::new(),
+    };
+    Some(Toolchain {
+        mlir_opt: mlir.opt.clone(),
+        mlir_translate: mlir.translate.clone(),
+        opt: llvm.opt.clone(),
+        llc: llvm.llc.clone(),
+        version: mlir.version.clone(),
+        triple: target.triple(),
+        linker,
+        archives,
+        cache: workspace.target.join("tiebreak/mlir"),
+    })
+}
+
+/// Why a lane of compiled modules is not run here; nothing where it is.
+pub(crate) fn why_not(probe: &Probe, target: Target) -> Option<String> {
+    let host = probe.host;
+    if host.os != "linux" {
+        return Some(format!("its shared objects run on Linux; this host is {}", host.os));
+    }
+    if host.arch != target.arch() && !(target == Target::Aarch64 && host.emulates_aarch64()) {
+        return Some(format!("the host is {}; this lane needs an {} host", host.arch, target.arch()));
+    }
+    let mut tools = Tool::mlir(host).to_vec();
+    if host.arch != target.arch() {
+        tools.extend(Tool::EMULATION_RUN);
+    }
+    let missing: Vec<String> = probe.missing(&tools).into_iter().map(|tool| probe.complaint(tool)).collect();
+    (!missing.is_empty()).then(|| missing.join("; "))
+}
+
+/// A program of LLVM's release: with its number behind its name, or in the directory of the release.
+fn program(name: &str) -> Option<PathBuf> {
+    which(&[&format!("{name}-{LLVM}")]).or_else(|| {
+        let file = Path::new("/usr/lib").join(format!("llvm-{LLVM}/bin/{name}"));
+        file.is_file().then_some(file)
+    })
+}
+
+/// `mlir-opt` and `mlir-translate`.
+pub(crate) fn find_mlir() -> Option<Mlir> {
+    let (opt, translate) = (program("mlir-opt")?, program("mlir-translate")?);
+    let version = version(&process::output(Command::new(&opt).arg("--version")).ok()?)?;
+    Some(Mlir { opt, translate, version })
+}
+
+/// `opt` and `llc`.
+pub(crate) fn find_llvm() -> Option<Llvm> {
+    Some(Llvm { opt: program("opt")?, llc: program("llc")? })
+}
+
+/// The library of routines beside the tools.
+pub(crate) fn find_compiler_rt() -> Option<PathBuf> {
+    let tools = program("llc")?.canonicalize().ok()?;
+    let release = tools.parent()?.parent()?;
+    let file = release.join(format!("lib/clang/{LLVM}/lib/linux/libclang_rt.builtins-x86_64.a"));
+    file.is_file().then_some(file)
+}
+
+/// The number in `Debian LLVM version 22.1.8`.
+fn version(text: &str) -> Option<String> {
+    let behind = text.split("LLVM version ").nth(1)?;
+    Some(behind.split_whitespace().next()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::tests::{aarch64, complete};
+
+    #[test]
+    fn the_version_is_found_in_what_the_tools_print() {
+        let text = "Debian LLVM version 22.1.8\n  Optimized build.\n";
+        assert_eq!(version(text).as_deref(), Some("22.1.8"));
+        assert_eq!(version("no version"), None);
+    }
+
+    #[test]
+    fn each_host_runs_what_it_can() {
+        assert_eq!(why_not(&complete(), Target::X86), None);
+        assert_eq!(why_not(&complete(), Target::Aarch64), None);
+        assert_eq!(why_not(&aarch64(), Target::Aarch64), None);
+        let reason = why_not(&aarch64(), Target::X86).expect("an aarch64 host emulates no x86");
+        assert_eq!(reason, "the host is aarch64; this lane needs an x86_64 host");
+    }
+
+    #[test]
+    fn what_is_missing_comes_with_its_command() {
+        let reason = why_not(&Probe { mlir: None, ..complete() }, Target::X86).expect("it is missing");
+        assert!(reason.starts_with("mlir-opt-22 is missing"), "{reason}");
+        assert!(reason.ends_with("install it with `cargo xtask setup --with mlir`"), "{reason}");
+        assert_eq!(why_not(&Probe { qemu: None, ..complete() }, Target::X86), None);
+        assert!(why_not(&Probe { qemu: None, ..complete() }, Target::Aarch64).is_some());
+    }
+}
