@@ -12,6 +12,7 @@ mod common;
 mod explain;
 mod fingerprint;
 mod judging;
+mod mlir;
 mod models;
 mod mutants;
 mod object_code;

@@ -1,0 +1,222 @@
+//! Modules made by the shipped compiler, in the workers of their lanes. `cargo xtask test` installs the tools.
+
+use crate::common::LANES;
+use tempfile::TempDir;
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantized::{Cast, Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_suites::lane::{Failure, Input, Lane, Order};
+use tiebreak_suites::mlir::{Function, Plan, Toolchain, provide};
+
+/// The lanes that this host must have.
+fn names() -> &'static [&'static str] {
+    if cfg!(target_arch = "aarch64") { &["mlir-aarch64"] } else { &["mlir-x86", "mlir-aarch64"] }
+}
+
+/// Those lanes, with modules of these functions.
+fn lanes(functions: &[Function]) -> Vec<Lane> {
+    let names: Vec<String> = names().iter().map(|name| (*name).to_owned()).collect();
+    let plan = Plan::new(functions.to_vec()).expect("a module");
+    let lanes = provide(&LANES, &names, &plan, || ()).expect("the tools compile it");
+    let open = |name: &String| {
+        let lane = Lane::open(name, &lanes).expect("a known lane");
+        lane.unwrap_or_else(|reason| panic!("lane {name} does not run ({reason}): run `cargo xtask test`"))
+    };
+    names.iter().map(open).collect()
+}
+
+fn storage(bits: u32, signed: bool) -> Storage {
+    Storage { bits, signed }
+}
+
+/// `SCALE:ZERO_POINT` for each channel along axis 1, or for the tensor.
+fn params(
+    storage: Storage,
+    expressed: Expressed,
+    scales: &[(f64, i64)],
+    container: Container,
+    shape: &[usize],
+) -> Params {
+    let range = storage.range();
+    let quantized = Quantized {
+        storage,
+        min: *range.start(),
+        max: *range.end(),
+        expressed,
+        granularity: if scales.len() == 1 { Granularity::Layer } else { Granularity::Channel { axis: 1 } },
+        scales: scales.iter().map(|(scale, _)| Scale(*scale)).collect(),
+        zero_points: scales.iter().map(|(_, zero_point)| *zero_point).collect(),
+    };
+    Params { quantized, container, shape: shape.to_vec() }
+}
+
+const CASTS: [Cast; 2] = [Cast::Quantize, Cast::Dequantize];
+
+fn both(params: &Params) -> [Function; 2] {
+    CASTS.map(|cast| Function { cast, params: params.clone() })
+}
+
+/// What a kernel of a lane makes of these words.
+fn run(
+    lane: &Lane,
+    cast: Cast,
+    level: u32,
+    params: &Params,
+    words: &[i32],
+    misalign: usize,
+) -> Result<Vec<i32>, Failure> {
+    let kernel = format!("mlir-opt-{}-o{level}", cast.name());
+    let params = params.clone();
+    let sizes = if cast == Cast::Quantize { params.quantize_sizes() } else { params.dequantize_sizes() };
+    let len = sizes.expect("a shape").outputs;
+    let job = match cast {
+        Cast::Quantize => Job::Quantize { kernel, params },
+        Cast::Dequantize => Job::Dequantize { kernel, params },
+    };
+    let mut out = Vec::new();
+    lane.lease().run(&Order { job: &job, input: Input::Values { len, values: words }, misalign }, &mut out)?;
+    Ok(out)
+}
+
+/// Every length that ends anywhere in a vector, at four alignments: what an element becomes does not depend on where it lies.
+#[test]
+fn a_value_is_the_same_at_every_index_of_every_length() {
+    let of = |container, len| params(storage(8, true), Expressed::F32, &[(0.3, 1)], container, &[len]);
+    let containers = [Container::Scalar, Container::Ranked, Container::Unranked];
+    let functions: Vec<Function> = containers.iter().flat_map(|container| both(&of(*container, 1))).collect();
+    let (x, scale) = (-4.6_f32, 0.3_f64 as f32);
+    let (stored, expressed) = (i32::from((x / scale + 1.0) as i8), (13.0 - 1.0) * scale);
+    for lane in lanes(&functions) {
+        for container in containers {
+            for (len, level) in (1..=70).flat_map(|len| [(len, 0), (len, 2)]) {
+                for misalign in [0, 1, 3, 8] {
+                    let told = format!("{} {container:?} -O{level} length {len} misaligned {misalign}", lane.name);
+                    let params = of(container, len);
+                    let out = run(&lane, Cast::Quantize, level, &params, &vec![x.to_bits() as i32; len], misalign);
+                    assert_eq!(out, Ok(vec![stored; len]), "qcast {told}");
+                    let out = run(&lane, Cast::Dequantize, level, &params, &vec![13; len], misalign);
+                    assert_eq!(out, Ok(vec![expressed.to_bits() as i32; len]), "dcast {told}");
+                }
+            }
+        }
+    }
+}
+
+/// The words of 1.5 and of -0.5.
+fn words(expressed: Expressed) -> [Vec<i32>; 2] {
+    match expressed {
+        Expressed::F16 => [vec![0x3e00], vec![0xb800]],
+        Expressed::Bf16 => [vec![0x3fc0], vec![0xbf00]],
+        Expressed::F32 => [1.5_f32, -0.5].map(|x| vec![x.to_bits() as i32]),
+        Expressed::F64 => [1.5_f64, -0.5].map(|x| vec![x.to_bits() as i32, (x.to_bits() >> 32) as i32]),
+    }
+}
+
+/// Values that every type holds exactly, in every container, per layer and per channel.
+#[test]
+fn every_type_and_container_is_compiled() {
+    let storages = [(8, true), (8, false), (16, true), (16, false), (32, true), (32, false), (4, true), (4, false)];
+    let mut cases = Vec::new();
+    for ((bits, signed), expressed) in storages.into_iter().flat_map(|s| Expressed::ALL.map(|e| (s, e))) {
+        let of = |scales: &[(f64, i64)], container, shape: &[usize]| {
+            params(storage(bits, signed), expressed, scales, container, shape)
+        };
+        cases.extend([Container::Scalar, Container::Ranked, Container::Unranked].map(|c| of(&[(0.5, 1)], c, &[6])));
+        let channels = [(0.5, 1), (0.5, 1), (0.5, 1)];
+        cases.extend([Container::Ranked, Container::Unranked].map(|c| of(&channels, c, &[1, 3, 2])));
+    }
+    let functions: Vec<Function> = cases.iter().flat_map(both).collect();
+    for lane in lanes(&functions) {
+        for params in &cases {
+            let [above, below] = words(params.quantized.expressed);
+            let floats: Vec<i32> = [above, below].concat().repeat(3);
+            let integers = [4, 0].repeat(3);
+            for level in [0, 2] {
+                let told = format!("{} -O{level} {params:?}", lane.name);
+                assert_eq!(run(&lane, Cast::Quantize, level, params, &floats, 0), Ok(integers.clone()), "qcast {told}");
+                assert_eq!(
+                    run(&lane, Cast::Dequantize, level, params, &integers, 0),
+                    Ok(floats.clone()),
+                    "dcast {told}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn channels_have_scales_of_their_own() {
+    let scales = [(0.5, 1), (0.25, 0), (2.0, -3)];
+    let cases = [
+        params(storage(8, true), Expressed::F32, &scales, Container::Ranked, &[2, 3, 2]),
+        params(storage(8, true), Expressed::F32, &scales, Container::Unranked, &[2, 3, 1, 2]),
+    ];
+    let functions: Vec<Function> = cases.iter().flat_map(both).collect();
+    for lane in lanes(&functions) {
+        for (params, level) in cases.iter().flat_map(|params| [(params, 0), (params, 2)]) {
+            let out = run(&lane, Cast::Quantize, level, params, &[2.0_f32.to_bits() as i32; 12], 0);
+            assert_eq!(out, Ok([5, 5, 8, 8, -2, -2].repeat(2)), "{} -O{level}", lane.name);
+        }
+    }
+}
+
+#[test]
+fn what_was_not_compiled_is_refused_in_words() {
+    let there = params(storage(8, true), Expressed::F32, &[(0.5, 0)], Container::Ranked, &[2]);
+    let not = params(storage(8, true), Expressed::F32, &[(0.25, 0)], Container::Ranked, &[2]);
+    for lane in lanes(&both(&there)) {
+        let refused = run(&lane, Cast::Quantize, 2, &not, &[0, 0], 0).expect_err("no such function");
+        assert!(refused.to_string().contains("was not compiled for these parameters"), "{refused}");
+        assert_eq!(run(&lane, Cast::Quantize, 2, &there, &[0, 0], 0), Ok(vec![0, 0]));
+    }
+}
+
+#[test]
+fn a_lane_offers_what_its_modules_hold() {
+    let params = params(storage(8, true), Expressed::F32, &[(0.5, 0)], Container::Ranked, &[2]);
+    for lane in lanes(&[Function { cast: Cast::Quantize, params }]) {
+        let offered: Vec<&str> = lane.hello.kernels.iter().map(|offer| offer.kernel.as_str()).collect();
+        assert_eq!(offered, ["mlir-opt-qcast-o0", "mlir-opt-qcast-o2"]);
+        let isa = lane.isa_path("quantize", "mlir-opt-qcast-o2").expect("offered");
+        assert!(isa.starts_with("mlir-opt 22.") && isa.contains(", llc -O2, "), "{isa}");
+        assert!(lane.is_compiled());
+    }
+}
+
+/// A lane's tools, with a cache of their own.
+fn tools(name: &str) -> (Toolchain, TempDir) {
+    let entry = LANES.lanes.iter().find(|lane| lane.name == name).expect("a known lane");
+    let tools = entry.modules.clone().unwrap_or_else(|| panic!("{:?}: run `cargo xtask test`", entry.not_run));
+    let cache = tempfile::tempdir().expect("a temporary directory");
+    (Toolchain { cache: cache.path().to_owned(), ..tools }, cache)
+}
+
+#[test]
+fn objects_are_kept_by_content() {
+    let of = |scale| {
+        let params = params(storage(8, true), Expressed::F32, &[(scale, 0)], Container::Ranked, &[2]);
+        Plan::new([Function { cast: Cast::Quantize, params }]).expect("a module")
+    };
+    let (tools, cache) = tools(names()[0]);
+    let first = of(0.5).compile(&tools, || ()).expect("compiles");
+    let made = |file: &std::path::PathBuf| file.metadata().and_then(|m| m.modified()).expect("it is there");
+    let times: Vec<_> = first.iter().map(made).collect();
+    assert_eq!(of(0.5).compile(&tools, || ()).expect("is there"), first);
+    assert_eq!(first.iter().map(made).collect::<Vec<_>>(), times);
+    let second = of(0.25).compile(&tools, || ()).expect("compiles");
+    assert!(second.iter().all(|object| !first.contains(object)));
+    // Both levels of both, each with what it was made of, and no directory of work.
+    assert_eq!(std::fs::read_dir(cache.path()).expect("a directory").count(), 8);
+}
+
+#[test]
+fn a_complaint_of_the_tools_is_passed_on() {
+    let params = params(storage(8, true), Expressed::F32, &[(1e300, 0)], Container::Ranked, &[2]);
+    let plan = Plan::new([Function { cast: Cast::Quantize, params }]).expect("a module");
+    let (tools, _cache) = tools(names()[0]);
+    let error = plan.compile(&tools, || ()).expect_err("no float holds this scale").to_string();
+    assert!(error.starts_with("mlir-opt") && error.contains("out of expressed type range"), "{error}");
+    let gone = Toolchain { llc: "/no/such/llc-22".into(), ..tools };
+    let sound = Plan::new(both(&self::params(storage(8, true), Expressed::F32, &[(1.0, 0)], Container::Ranked, &[2])));
+    let error = format!("{:#}", sound.expect("a module").compile(&gone, || ()).expect_err("no llc"));
+    assert!(error.contains("cargo xtask setup --with mlir"), "{error}");
+}
