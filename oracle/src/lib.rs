@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod arithmetic;
 pub mod bounds;
 pub mod census;
 pub mod conv2d;
