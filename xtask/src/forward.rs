@@ -67,6 +67,11 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         about: "Say how far each kernel is safe, shown at the bound and past it",
         lanes: Wants::Named,
     },
+    Forwarded {
+        name: "rewrites",
+        about: "Measure what the rewrites of MLIR's quant dialect change",
+        lanes: Wants::Never,
+    },
     Forwarded { name: "kernels", about: "List the kernels with their contracts", lanes: Wants::Never },
     Forwarded { name: "schemes", about: "List the schemes", lanes: Wants::Never },
 ];

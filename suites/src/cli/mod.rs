@@ -8,6 +8,7 @@ mod explain;
 mod fingerprint;
 mod list;
 mod space;
+mod rewrites;
 mod verify;
 
 pub(crate) use list::domain;
@@ -50,6 +51,8 @@ enum Action {
     Census(Box<census::Args>),
     /// Make one ledger of those of the shards of `census --space`.
     Merge(space::MergeArgs),
+    /// Measure what the rewrites of MLIR's quant dialect change.
+    Rewrites(rewrites::Args),
 }
 
 /// How to print.
@@ -102,6 +105,7 @@ pub fn main() -> ExitCode {
         Action::CheckType(args) => check_type::run(&args).map(|()| true),
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Merge(args) => space::merge(&args),
+        Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -21,6 +21,7 @@ mod processes;
 mod quant_types;
 mod registry;
 mod reports;
+mod rewrites;
 mod scratch;
 mod scratch_tensors;
 mod spaces;

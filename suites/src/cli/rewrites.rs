@@ -1,0 +1,63 @@
+//! `rewrites`.
+
+use super::{Format, print, table};
+use crate::quant_type::{self, Uniform};
+use crate::rewrites::{Claim, Coverage, claims};
+use anyhow::{Result, bail};
+use std::collections::BTreeMap;
+use tiebreak_reports::text;
+
+/// Arguments of `rewrites`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A quantized type, such as '!quant.uniform<i8:f32, 0.3:1>' [default: every storage and expressed type, several scales and zero points]
+    #[arg(long = "type", value_name = "TYPE")]
+    ty: Option<String>,
+    /// Seed of what is sampled
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// Prints what each rewrite changes.
+pub(super) fn run(args: &Args) -> Result<()> {
+    let ty = args.ty.as_deref().map(uniform).transpose()?;
+    let claims = claims(ty.as_ref(), args.seed)?;
+    print(&match args.format {
+        Format::Json => serde_json::to_string_pretty(&claims)? + "\n",
+        Format::Table => as_table(&claims),
+    })
+}
+
+fn uniform(text: &str) -> Result<Uniform> {
+    let ty = quant_type::parse_type(text)?;
+    match ty.uniform() {
+        Some(uniform) => Ok(uniform.clone()),
+        None => bail!("{ty}: not a quantized type; --type takes one such as !quant.uniform<i8:f32, 0.3:1>"),
+    }
+}
+
+fn as_table(claims: &[Claim]) -> String {
+    let row = |claim: &Claim| {
+        vec![
+            claim.rewrite.clone(),
+            claim.ty.clone(),
+            text::count(claim.inputs) + if claim.coverage == Coverage::Sampled { " sampled" } else { "" },
+            text::count(claim.same),
+            text::count(claim.differ),
+            text::count(claim.undefined),
+            claim.largest.clone().unwrap_or_default(),
+            claim.verdict().to_owned(),
+            claim.witness.clone().unwrap_or_default(),
+        ]
+    };
+    let header = ["rewrite", "type", "inputs", "same", "differ", "poison", "largest", "verdict", "nearest to zero"];
+    let mut out = table(&header, claims.iter().map(row).collect());
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    claims.iter().for_each(|claim| *counts.entry(claim.verdict()).or_default() += 1);
+    let told: Vec<String> = counts.into_iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+    out += &format!("\n{} rewrites of a type: {}\n", claims.len(), told.join("; "));
+    out
+}

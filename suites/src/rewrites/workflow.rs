@@ -1,0 +1,69 @@
+//! The examples of the RFC's "Workflow example" and "Common subexpression elimination": the program as it is lowered op by op, and as it is
+//! after canonicalization or elimination.
+
+use super::expr::{Expr, Machine, Value};
+use super::{Claim, Coverage, Said, Tally, schemes};
+use anyhow::{Context, Result};
+use std::ops::RangeInclusive;
+use tiebreak_oracle::arithmetic::Arithmetic::{Add, Divide, Multiply, Remainder};
+use tiebreak_oracle::quantize::{Quantization, Stored};
+
+/// A program before and after a rewrite.
+struct Example {
+    rewrite: &'static str,
+    said: Said,
+    before: Expr,
+    after: Expr,
+}
+
+/// `@multiply_add`, whose product is quantized and dequantized again; `@division`, whose arguments are dequantized twice.
+fn examples() -> Vec<Example> {
+    let argument = |i| Expr::Input(i).dcast();
+    let product = argument(0).op(Multiply, argument(1)).qcast();
+    let multiply_add = product.dcast().op(Add, argument(2)).qcast();
+    // Elimination shares the dequantized arguments: each result is of the same expression, evaluated once less.
+    let shared = |op| argument(0).op(op, argument(1)).qcast();
+    let division = |rewrite, op| Example { rewrite, said: Said::Same, before: shared(op), after: shared(op).folded() };
+    vec![
+        Example {
+            rewrite: "multiply_add without the cast pair",
+            said: Said::Slight,
+            after: multiply_add.clone().folded(),
+            before: multiply_add,
+        },
+        division("division, quotient, after CSE", Divide),
+        division("division, remainder, after CSE", Remainder),
+    ]
+}
+
+/// Each example with the channels of one type, on every input: at most 8 bits of storage.
+pub(super) fn claims(name: &str, channels: &[Quantization]) -> Result<Vec<Claim>> {
+    let (qcast, dcast) = schemes()?;
+    let claim = |example: &Example| {
+        let mut tally = Tally::default();
+        for channel in channels {
+            let machine = Machine { channel: *channel, qcast, dcast };
+            add(&mut tally, &machine, example, &(channel.min..=channel.max))?;
+        }
+        let witness = tally.nearest.take();
+        Ok(Claim::new(example.rewrite, name, example.said, Coverage::Exhaustive, &tally, witness))
+    };
+    examples().iter().map(claim).collect()
+}
+
+fn add(tally: &mut Tally, machine: &Machine, example: &Example, stored: &RangeInclusive<i64>) -> Result<()> {
+    let joints = machine.both(&example.before, &example.after, stored);
+    let joints = joints.with_context(|| format!("{}: the programs differ in more than casts", example.rewrite))?;
+    for joint in &joints {
+        let (Value::Stored(Stored::Value(before)), Value::Stored(Stored::Value(after))) = (joint.left, joint.right)
+        else {
+            tally.undefined(joint.inputs);
+            continue;
+        };
+        let [a, b, c] = joint.first;
+        let far = a.unsigned_abs() + b.unsigned_abs() + c.unsigned_abs();
+        let told = || format!("{}: ({a}, {b}, {c}): {before} before, {after} after", super::scale_of(&machine.channel));
+        tally.stored(joint.inputs, before, after, (far, a, b, c), told);
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! `rewrites`: what the oracle's steps say of them, held to the machine's own floats.
+
+use crate::common::tiebreak;
+use serde_json::Value;
+
+fn claims(ty: &str) -> Vec<Value> {
+    let run = tiebreak(&["rewrites", "--type", ty, "--format", "json"]).exits(0);
+    serde_json::from_str::<Value>(&run.stdout).expect("JSON").as_array().expect("claims").clone()
+}
+
+fn counts(claims: &[Value], rewrite: &str) -> [u64; 4] {
+    let claim = claims.iter().find(|c| c["rewrite"] == rewrite).unwrap_or_else(|| panic!("no {rewrite}"));
+    ["inputs", "same", "differ", "undefined"].map(|name| claim[name].as_u64().expect("a count"))
+}
+
+/// i8 with bounds, in f32, by the machine.
+struct Machine {
+    scale: f32,
+    zero_point: f32,
+    bounds: (i32, i32),
+}
+
+impl Machine {
+    fn dcast(&self, q: i32) -> f32 {
+        (q as f32 - self.zero_point) * self.scale
+    }
+
+    /// Nothing where the value is no i8.
+    fn qcast(&self, x: f32) -> Option<i32> {
+        let sum = (x / self.scale + self.zero_point).trunc();
+        (-128.0..=127.0).contains(&sum).then(|| (sum as i32).clamp(self.bounds.0, self.bounds.1))
+    }
+}
+
+fn tally(pairs: impl Iterator<Item = (Option<i32>, Option<i32>)>) -> [u64; 4] {
+    pairs.fold([0; 4], |mut counts, (before, after)| {
+        counts[0] += 1;
+        counts[match (before, after) {
+            (Some(before), Some(after)) if before == after => 1,
+            (Some(_), Some(_)) => 2,
+            _ => 3,
+        }] += 1;
+        counts
+    })
+}
+
+/// Truncation loses what the product's rounding lost: 16 of 256 stored values do not come back, with no bound in play.
+#[test]
+fn there_and_back_is_not_always_where_one_was() {
+    let machine = Machine { scale: 0.3, zero_point: 0.0, bounds: (-128, 127) };
+    let expected = tally((-128..128).map(|q| (Some(q), machine.qcast(machine.dcast(q)))));
+    let claims = claims("!quant.uniform<i8:f32, 0.3>");
+    assert_eq!(counts(&claims, "qcast(dcast(q)) -> q"), expected);
+    assert_eq!(expected, [256, 240, 16, 0]);
+    assert_eq!(counts(&claims, "scast(scast(q)) -> q"), [256, 256, 0, 0]);
+}
+
+#[test]
+fn every_input_of_the_examples_is_counted() {
+    let machine = Machine { scale: 0.3, zero_point: 1.0, bounds: (-8, 7) };
+    let claims = claims("!quant.uniform<i8<-8:7>:f32, 0.3:1>");
+    let values = -8..8;
+    let triples = values.clone().flat_map(|a| values.clone().flat_map(move |b| (-8..8).map(move |c| (a, b, c))));
+    let expected = tally(triples.map(|(a, b, c)| {
+        let product = machine.dcast(a) * machine.dcast(b);
+        let sum = |product: f32| machine.qcast(product + machine.dcast(c));
+        (machine.qcast(product).and_then(|q| sum(machine.dcast(q))), sum(product))
+    }));
+    assert_eq!(counts(&claims, "multiply_add without the cast pair"), expected);
+    let pairs = || values.clone().flat_map(|a| (-8..8).map(move |b| (a, b)));
+    for (rewrite, op) in [
+        ("division, quotient, after CSE", (|a: f32, b: f32| a / b) as fn(f32, f32) -> f32),
+        ("division, remainder, after CSE", |a, b| a % b),
+    ] {
+        let result = |(a, b)| machine.qcast(op(machine.dcast(a), machine.dcast(b)));
+        let expected = tally(pairs().map(|pair| (result(pair), result(pair))));
+        assert_eq!(counts(&claims, rewrite), expected, "{rewrite}");
+    }
+    let beyond = tally((-128..128).filter(|q| !(-8..8).contains(q)).map(|q| (Some(q), machine.qcast(machine.dcast(q)))));
+    assert_eq!(counts(&claims, "qcast(dcast(q)) -> q, q beyond the bounds"), beyond);
+    assert_eq!(beyond, [240, 0, 240, 0]);
+    // Every float but NaN, of which 17 are dequantized values: 16, and zero twice.
+    let lossy = counts(&claims, "dcast(qcast(x)) -> x");
+    assert_eq!((lossy[0], lossy[1]), (4_278_190_082, 17));
+}
+
+#[test]
+fn a_type_that_is_none_is_pointed_at() {
+    let run = tiebreak(&["rewrites", "--type", "!quant.uniform<i8:f32, 0.0>"]).exits(2);
+    assert!(run.stderr.contains("scale"), "{}", run.stderr);
+    let run = tiebreak(&["rewrites", "--type", "f32"]).exits(2);
+    assert!(run.stderr.contains("not a quantized type"), "{}", run.stderr);
+}
