@@ -80,7 +80,7 @@ impl Arithmetic {
             Subtract => Rational::from(p - q),
             Multiply => Rational::from(p * q),
             Divide => Rational::from(p / q),
-            Remainder => Rational::from(p - q * Rational::from(RoundingRule::TowardZero.round(&Rational::from(p / q)))),
+            Remainder => p - q * Rational::from(RoundingRule::TowardZero.round(&Rational::from(p / q))),
         };
         Some(format.nearest(&exact))
     }

@@ -5,9 +5,9 @@ use crate::fraction;
 use crate::stream::stream;
 use anyhow::Result;
 use rand_chacha::rand_core::Rng;
-use tiebreak_oracle::{Rational, dequantize};
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::{Quantization, Runs, Stored};
+use tiebreak_oracle::{Rational, dequantize};
 
 /// Stored values of a wide type that are tried beside the corners.
 const RANDOM: usize = 1 << 12;

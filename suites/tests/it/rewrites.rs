@@ -76,7 +76,8 @@ fn every_input_of_the_examples_is_counted() {
         let expected = tally(pairs().map(|pair| (result(pair), result(pair))));
         assert_eq!(counts(&claims, rewrite), expected, "{rewrite}");
     }
-    let beyond = tally((-128..128).filter(|q| !(-8..8).contains(q)).map(|q| (Some(q), machine.qcast(machine.dcast(q)))));
+    let beyond =
+        tally((-128..128).filter(|q| !(-8..8).contains(q)).map(|q| (Some(q), machine.qcast(machine.dcast(q)))));
     assert_eq!(counts(&claims, "qcast(dcast(q)) -> q, q beyond the bounds"), beyond);
     assert_eq!(beyond, [240, 0, 240, 0]);
     // Every float but NaN, of which 17 are dequantized values: 16, and zero twice.
