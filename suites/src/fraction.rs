@@ -58,7 +58,7 @@ mod tests {
             assert_eq!(text(n, d), expected);
         }
         assert_eq!(both(&Rational::from((1, 4))), "1/4 = 0.25");
-        assert_eq!(short(&Rational::from((1, 1 << 39))), "0.0000000000...");
+        assert_eq!(short(&Rational::from((1, 1u64 << 39))), "0.0000000000...");
         assert_eq!(signed(&Rational::from((-1, 4))), "-1/4");
         assert_eq!(signed(&Rational::from((1, 4))), "+1/4");
     }

@@ -4,6 +4,7 @@
 
 mod expr;
 mod round_trip;
+mod tfl;
 mod workflow;
 
 use crate::quant_type::{Expressed, Storage, Uniform};
@@ -146,6 +147,9 @@ pub fn claims(ty: Option<&Uniform>, seed: u64) -> Result<Vec<Claim>> {
     };
     for (name, channels) in examples.iter().filter(|(_, channels)| channels.iter().all(|c| c.storage.bits <= 8)) {
         claims.extend(workflow::claims(name, channels)?);
+    }
+    if ty.is_none() {
+        claims.extend(tfl::claims()?);
     }
     Ok(claims)
 }
