@@ -7,8 +7,8 @@ mod check_type;
 mod explain;
 mod fingerprint;
 mod list;
-mod space;
 mod rewrites;
+mod space;
 mod verify;
 
 pub(crate) use list::domain;

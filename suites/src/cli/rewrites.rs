@@ -44,11 +44,11 @@ fn as_table(claims: &[Claim]) -> String {
         vec![
             claim.rewrite.clone(),
             claim.ty.clone(),
-            text::count(claim.inputs) + if claim.coverage == Coverage::Sampled { " sampled" } else { "" },
-            text::count(claim.same),
-            text::count(claim.differ),
-            text::count(claim.undefined),
-            claim.largest.clone().unwrap_or_default(),
+            count(claim.inputs) + if claim.coverage == Coverage::Sampled { " sampled" } else { "" },
+            count(claim.same),
+            count(claim.differ),
+            count(claim.undefined),
+            claim.largest.as_deref().map(decimals).unwrap_or_default().to_owned(),
             claim.verdict().to_owned(),
             claim.witness.clone().unwrap_or_default(),
         ]
@@ -60,4 +60,14 @@ fn as_table(claims: &[Claim]) -> String {
     let told: Vec<String> = counts.into_iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
     out += &format!("\n{} rewrites of a type: {}\n", claims.len(), told.join("; "));
     out
+}
+
+/// All digits, or where there are too many doubles three.
+fn count(n: u128) -> String {
+    u64::try_from(n).ok().filter(|n| *n < 1 << 40).map_or_else(|| format!("{:.2e}", n as f64), text::count)
+}
+
+/// Of `FRACTION = DECIMALS` the decimals.
+fn decimals(largest: &str) -> &str {
+    largest.split(" = ").last().unwrap_or(largest)
 }

@@ -48,13 +48,13 @@ pub struct Claim {
     /// All inputs or some.
     pub coverage: Coverage,
     /// Inputs judged.
-    pub inputs: u64,
+    pub inputs: u128,
     /// Where both sides are defined and the same.
-    pub same: u64,
+    pub same: u128,
     /// Where both are defined and differ.
-    pub differ: u64,
+    pub differ: u128,
     /// Where one side is poison.
-    pub undefined: u64,
+    pub undefined: u128,
     /// The largest difference: in stored values, or for expressed values exact, as a fraction.
     pub largest: Option<String>,
     /// The differing input nearest to zero, or of the largest difference.
@@ -101,24 +101,24 @@ type Distance = (u64, i64, i64, i64);
 /// Stored values compared.
 #[derive(Default)]
 struct Tally {
-    same: u64,
-    differ: u64,
-    undefined: u64,
+    same: u128,
+    differ: u128,
+    undefined: u128,
     largest: u64,
     nearest: Option<(Distance, String)>,
 }
 
 impl Tally {
     fn undefined(&mut self, inputs: u64) {
-        self.undefined += inputs;
+        self.undefined += u128::from(inputs);
     }
 
     fn stored(&mut self, inputs: u64, before: i64, after: i64, at: Distance, told: impl Fn() -> String) {
         if before == after {
-            self.same += inputs;
+            self.same += u128::from(inputs);
             return;
         }
-        self.differ += inputs;
+        self.differ += u128::from(inputs);
         self.largest = self.largest.max(before.abs_diff(after));
         if self.nearest.as_ref().is_none_or(|(known, _)| at < *known) {
             self.nearest = Some((at, told()));

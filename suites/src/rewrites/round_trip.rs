@@ -69,9 +69,9 @@ fn lossy(name: &str, channels: &[Quantization]) -> Result<Option<Claim>> {
 /// Floats that went there and back.
 #[derive(Default)]
 struct Lossy {
-    same: u64,
-    differ: u64,
-    undefined: u64,
+    same: u128,
+    differ: u128,
+    undefined: u128,
     worst: Option<Worst>,
 }
 
@@ -85,7 +85,7 @@ impl Lossy {
     /// The floats between two keys, which have one stored value. The largest error is at an end of them; those that the bounds clamp have
     /// no largest one of interest and are counted only.
     fn run(&mut self, channel: &Quantization, dcast: &dequantize::Scheme, first: i64, last: i64, stored: Stored) {
-        let floats = (last - first) as u64 + 1;
+        let floats = last.abs_diff(first) as u128 + 1;
         let Stored::Value(q) = stored else {
             self.undefined += floats;
             return;
@@ -98,7 +98,7 @@ impl Lossy {
             .into_iter()
             .flat_map(|key| if key == 0 { vec![-1, 0] } else { vec![key] });
         // Both zeros are the same number; otherwise one pattern is.
-        let same = keys.filter(|key| (first..=last).contains(key)).count() as u64;
+        let same = keys.filter(|key| (first..=last).contains(key)).count() as u128;
         self.same += same;
         self.differ += floats - same;
         let (Float::Finite { value: back, .. }, true) = (back, channel.min < q && q < channel.max) else { return };
