@@ -118,6 +118,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if args.whole.space.is_some() {
         return space::run(args.left, args.right, args.shift, &args.whole, args.format);
     }
+    if let Some(option) = args.whole.stray() {
+        bail!("{option} goes with --space");
+    }
     if args.x_min > args.x_max {
         bail!("--x-min {} is above --x-max {}", args.x_min, args.x_max);
     }

@@ -37,12 +37,28 @@ pub(super) struct Options {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", requires = "space", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Multipliers of one shift that are counted, and written down, at a time
-    #[arg(long, value_name = "N", requires = "space", default_value_t = space::CHUNK)]
-    chunk: u32,
+    /// Multipliers of one shift that are counted, and written down, at a time [default: 1048576]
+    #[arg(long, value_name = "N", requires = "space")]
+    chunk: Option<u32>,
     /// What the ledger calls the sources that counted, in place of what git says
     #[arg(long, value_name = "NAME", requires = "space", hide = true)]
     commit: Option<String>,
+}
+
+impl Options {
+    /// An option that is given without a space. Clap does not ask for `--space` beside `--multiplier`, which excludes it.
+    pub(super) fn stray(&self) -> Option<&'static str> {
+        let given = [
+            ("--multipliers", self.multipliers.is_some()),
+            ("--shard", self.shard.is_some()),
+            ("--resume", self.resume),
+            ("--out", self.out.is_some()),
+            ("--jobs", self.jobs.is_some()),
+            ("--chunk", self.chunk.is_some()),
+            ("--commit", self.commit.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given && self.space.is_none()).map(|(name, _)| name)
+    }
 }
 
 /// Arguments of `merge`.
@@ -76,7 +92,7 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
         right,
         shifts: shift.unwrap_or([*SHIFTS.start(), *SHIFTS.end()]),
         multipliers: options.multipliers.unwrap_or([*MULTIPLIERS.start(), *MULTIPLIERS.end()]),
-        chunk: options.chunk,
+        chunk: options.chunk.unwrap_or(space::CHUNK),
         shard: options.shard,
     };
     let plan = part.plan(options.commit.clone().or_else(space::commit))?;
