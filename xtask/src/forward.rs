@@ -55,6 +55,11 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         about: "Say which schemes and multiplier derivations observed outputs are consistent with",
         lanes: Wants::Never,
     },
+    Forwarded {
+        name: "atlas",
+        about: "Compare every two schemes: who agrees with whom, and on what",
+        lanes: Wants::Never,
+    },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded { name: "merge", about: "Make one ledger of those of the shards of a space", lanes: Wants::Never },
     Forwarded {

@@ -137,8 +137,14 @@ impl Counter {
     #[inline]
     pub fn counts(&mut self, census: &Census) -> Option<Counts> {
         let Census { lo, hi, .. } = *census;
-        let whole = self.over(census, lo..=hi);
-        whole.or_else(|| self.repeated(census)).or_else(|| self.halved(census, lo, hi))
+        self.at_once(census).or_else(|| self.halved(census, lo, hi))
+    }
+
+    /// The same, but nothing where a scheme has more pieces than are held at a time, unless both repeat themselves: what takes
+    /// milliseconds at most.
+    pub fn at_once(&mut self, census: &Census) -> Option<Counts> {
+        let Census { lo, hi, .. } = *census;
+        self.over(census, lo..=hi).or_else(|| self.repeated(census))
     }
 
     /// One period, as often as it fits, and the rest.

@@ -1,5 +1,6 @@
 //! The command line of `tiebreak`, of which `cargo xtask` is a front.
 
+mod atlas;
 mod bounds;
 mod case;
 mod census;
@@ -43,6 +44,8 @@ enum Action {
     Case(case::Args),
     /// Explain one input: every step of each scheme or kernel, what each step lost, and why the results differ.
     Explain(explain::Args),
+    /// Compare every two schemes over all accumulators of many multipliers and shifts: who agrees with whom, and on what.
+    Atlas(atlas::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
     CheckType(check_type::Args),
     /// Say which schemes and multiplier derivations observed outputs are consistent with.
@@ -87,6 +90,14 @@ fn interval(text: &str) -> Result<(i32, i32), String> {
     if lo > hi { Err(format!("{lo} is above {hi}")) } else { Ok((lo, hi)) }
 }
 
+/// The value parser of `A..B`, both inside.
+fn interval_of(text: &str) -> Result<std::ops::RangeInclusive<i32>, String> {
+    let ends =
+        text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.trim_start_matches('=').parse().ok()?)));
+    let (a, b) = ends.or_else(|| Some((text.parse().ok()?, text.parse().ok()?))).ok_or("A..B is wanted, two int32")?;
+    if a > b { Err(format!("{a} is above {b}")) } else { Ok(a..=b) }
+}
+
 /// The value parser of a scheme of one operation, NAME or NAME:POLICY.
 fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> {
     Scheme::parse(text).map_err(|unknown| unknown.to_string())
@@ -100,6 +111,7 @@ pub fn main() -> ExitCode {
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
         Action::Schemes(args) => list::schemes(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
+        Action::Atlas(args) => atlas::run(&args).map(|()| true),
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
         Action::CheckType(args) => check_type::run(&args).map(|()| true),
