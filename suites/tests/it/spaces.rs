@@ -161,8 +161,11 @@ pub(crate) fn plan() -> Plan {
     part.plan(Some("test".to_owned())).expect("it lies in the space")
 }
 
+/// Counts, pairs that differ, the most with its multiplier, the first multiplier with its accumulator.
+type Found = (Counts, u64, Option<(u64, i32)>, Option<(i32, i64)>);
+
 /// The sums of a chunk from censuses of each pair alone.
-fn alone(left: Scheme, right: Scheme, place: Place) -> (Counts, u64, Option<(u64, i32)>, Option<(i32, i64)>) {
+fn alone(left: Scheme, right: Scheme, place: Place) -> Found {
     let (mut counts, mut differ, mut most, mut first) = (Counts::default(), 0, None, None);
     for m in place.from..=place.to {
         let census = Census::of(left, right, Parameters::q31(m, place.shift));
