@@ -138,7 +138,7 @@ fn record(mismatch: &Mismatch) -> [String; 9] {
         Against::Contract => "contract",
         Against::Reference => "reference",
     };
-    let [got, expected] = [m.got, m.expected].map(|value| value.to_string());
+    let [got, expected] = [&m.got, &m.expected].map(|value| value.to_string());
     [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class]
 }
 

@@ -5,6 +5,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
 /// Version of the JSON form.
 pub const FORMAT: u32 = 1;
@@ -145,8 +146,39 @@ pub struct Row {
     pub seconds: f64,
 }
 
+/// A value of an argument or a result: an integer, or a text where it is none (a type, a float).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// An integer.
+    Integer(i64),
+    /// Anything else, without spaces.
+    Text(String),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<i32> for Value {
+    fn from(value: i32) -> Self {
+        Self::Integer(value.into())
+    }
+}
+
+impl Display for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 /// Arguments by name, in the order in which the operation takes them.
-pub type Case = IndexMap<String, i64>;
+pub type Case = IndexMap<String, Value>;
 
 /// The smallest input that shows a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,9 +186,9 @@ pub struct Witness {
     /// The case by argument, such as `x`, `m`, `s`.
     pub case: Case,
     /// What the kernel gave.
-    pub got: i64,
+    pub got: Value,
     /// What the scheme gives; absent where the kernel gave nothing to compare (a crash).
-    pub expected: Option<i64>,
+    pub expected: Option<Value>,
     /// Scheme that gives `expected`: the row's, or that of the declared deviation that binds this input.
     pub scheme: String,
     /// Class of the difference.
@@ -231,9 +263,9 @@ pub struct Mismatch {
     /// The case, such as `x=-1 m=1073741825 s=-1`.
     pub case: String,
     /// What the kernel gave.
-    pub got: i64,
+    pub got: Value,
     /// What the scheme gives.
-    pub expected: i64,
+    pub expected: Value,
     /// Class.
     pub class: String,
 }

@@ -120,7 +120,7 @@ pub fn scheme(scheme: &str) -> &str {
 pub fn witness(witness: &Witness) -> String {
     let Witness { got, class, .. } = witness;
     let case = case(&witness.case);
-    match witness.expected {
+    match &witness.expected {
         Some(expected) => {
             let scheme = scheme(&witness.scheme);
             format!("{case}: got {got}, {scheme} {expected}, class {class}")
@@ -156,7 +156,7 @@ pub fn finding_details(finding: &Finding) -> Vec<String> {
     let Some(witness) = &finding.witness else {
         return Vec::new();
     };
-    let message = witness.expected.map(|_| finding.message.as_str());
+    let message = witness.expected.as_ref().map(|_| finding.message.as_str());
     let details = message.into_iter().chain([witness.because.as_str()]);
     details.map(one_line).filter(|line| !line.is_empty()).collect()
 }

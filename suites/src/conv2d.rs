@@ -16,6 +16,7 @@ use tiebreak_impls::shape::{ShapeError, Sizes, broken};
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_reports::ledger::Value;
 
 /// The operation.
 pub enum Conv2d {}
@@ -144,11 +145,11 @@ impl Operation for Conv2d {
         out
     }
 
-    fn arguments(p: &Params) -> Vec<(String, i64)> {
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
         let usual = Params::default();
         let all = NAMES.iter().zip(values(p)).zip(values(&usual));
         all.filter(|((name, v), usual)| v != usual || SHAPE.contains(name))
-            .map(|((name, v), _)| ((*name).to_owned(), v))
+            .map(|((name, v), _)| ((*name).to_owned(), v.into()))
             .collect()
     }
 

@@ -19,6 +19,7 @@ use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::word::Overflow;
+use tiebreak_reports::ledger::Value;
 
 /// The operation.
 pub enum Dot {}
@@ -167,8 +168,8 @@ impl Operation for Dot {
         out
     }
 
-    fn arguments(p: &Params) -> Vec<(String, i64)> {
-        vec![("len".to_owned(), p.len as i64)]
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        vec![("len".to_owned(), (p.len as i64).into())]
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {

@@ -15,6 +15,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{MAX_ELEMENTS, ShapeError, Sizes};
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_reports::ledger::Value;
 
 pub(crate) use causes::{causes, orders, other_sign, reproduced, round_24, wrapping};
 
@@ -120,12 +121,12 @@ impl Operation for Matmul {
         out
     }
 
-    fn arguments(p: &Params) -> Vec<(String, i64)> {
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
         let mut out = vec![("m", p.m as i64), ("n", p.n as i64), ("k", p.k as i64)];
         out.extend(
             [("lhs_offset", p.lhs_offset.into()), ("rhs_offset", p.rhs_offset.into())].iter().filter(|(_, v)| *v != 0),
         );
-        out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        out.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {

@@ -17,6 +17,7 @@ use tiebreak_impls::requantize::{self, Domain, Params, Run};
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::requantize::{Parameters, Scheme};
+use tiebreak_reports::ledger::Value;
 
 /// The operation.
 pub enum Requantize {}
@@ -146,7 +147,7 @@ impl Operation for Requantize {
     }
 
     /// Only a case of one accumulator is spelled out; the others by their first channel.
-    fn arguments(p: &Params) -> Vec<(String, i64)> {
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
         let channel = p.channels.first().copied().unwrap_or(Channel { multiplier: 0, shift: 0 });
         let mut out = vec![("m", i64::from(channel.multiplier)), ("s", channel.shift.into())];
         let bias = p.bias.first().copied().unwrap_or(0);
@@ -155,7 +156,7 @@ impl Operation for Requantize {
         if p.len > 1 {
             out.push(("len", p.len as i64));
         }
-        out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        out.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {

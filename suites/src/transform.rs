@@ -16,6 +16,7 @@ use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_impls::transform::{self, Domain, Kind, Params, Run};
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::transform::Transform as Exact;
+use tiebreak_reports::ledger::Value;
 
 /// The operation.
 pub enum Transform {}
@@ -152,11 +153,11 @@ impl Operation for Transform {
         params.into_iter().filter_map(tagged).collect()
     }
 
-    fn arguments(params: &Params) -> Vec<(String, i64)> {
+    fn arguments(params: &Params) -> Vec<(String, Value)> {
         match params {
             Params::Conv2d(p) => Conv2d::arguments(p),
             Params::Matrix { rows, columns } => {
-                vec![("rows".to_owned(), *rows as i64), ("columns".to_owned(), *columns as i64)]
+                vec![("rows".to_owned(), (*rows as i64).into()), ("columns".to_owned(), (*columns as i64).into())]
             }
         }
     }

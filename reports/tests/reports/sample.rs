@@ -66,9 +66,9 @@ fn command(kernel: &str, case: [i64; 3]) -> String {
 fn witness(kernel: &str, case: [i64; 3], got: i64, expected: Option<i64>, class: &str) -> Witness {
     let names = ["x", "m", "s"].map(str::to_owned);
     Witness {
-        case: names.into_iter().zip(case).collect(),
-        got,
-        expected,
+        case: names.into_iter().zip(case.map(Value::from)).collect(),
+        got: got.into(),
+        expected: expected.map(Value::from),
         scheme: "ties-up".into(),
         class: class.into(),
         because: "a second rounding, of a value that is already rounded, reproduces every output".into(),
@@ -247,8 +247,8 @@ pub(crate) fn mismatches() -> Vec<Mismatch> {
         against: Against::Reference,
         scheme: "ties-up:wrap".into(),
         case: case.into(),
-        got: 0,
-        expected: -1,
+        got: 0.into(),
+        expected: (-1).into(),
         class: class.into(),
     };
     vec![
@@ -257,8 +257,8 @@ pub(crate) fn mismatches() -> Vec<Mismatch> {
         mismatch("tvm-neon-rfc", "x=46 m=1395864371 s=-8", "wrap"),
         Mismatch {
             against: Against::Contract,
-            got: i64::MIN,
-            expected: i64::MAX,
+            got: i64::MIN.into(),
+            expected: i64::MAX.into(),
             ..mismatch("odd, \"quoted\"\nname", "x=1 m=2 s=3", "wrap")
         },
         mismatch("gemmlowp-neon", "x=-1 m=1073741825 s=-1", "tie-direction"),

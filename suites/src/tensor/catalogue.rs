@@ -4,8 +4,9 @@
 //! start with `#` are comments. The values are held against big integers when a catalogue is read, and some kernel must take the case.
 
 use super::text::{self, Draft};
-use super::{Case, Operation};
+use super::{Case, Expected, Operation};
 use thiserror::Error;
+use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
 
 #[cfg(test)]
@@ -22,7 +23,7 @@ pub struct Entry {
     /// Which result, counted row by row.
     pub index: usize,
     /// Scheme and its value; `-` in the text where the scheme gives none.
-    pub values: Vec<(String, Option<i32>)>,
+    pub values: Vec<(String, Option<Value>)>,
     /// Where the case comes from.
     pub provenance: String,
 }
@@ -57,19 +58,35 @@ pub fn ready_line<O: Operation>(
     schemes: &[O::Scheme],
     provenance: &str,
 ) -> Option<String> {
-    let value = |scheme: &O::Scheme| Some((O::label(scheme), *O::exact(scheme, case).ok()?.get(index)?));
+    let value = |scheme: &O::Scheme| {
+        let results = O::exact(scheme, case).ok()?;
+        Some((O::label(scheme), result::<O>(domain, case, &results, index)?))
+    };
     let values = schemes.iter().filter_map(value).collect();
     let case = words::case(&text::arguments::<O>(domain, case)?);
     Some(line(&Entry { case, index, values, provenance: provenance.to_owned() }))
 }
 
 fn line(entry: &Entry) -> String {
-    let values: Vec<_> = entry.values.iter().map(|(scheme, value)| format!("{scheme}={}", told(*value))).collect();
+    let values: Vec<_> = entry.values.iter().map(|(scheme, value)| format!("{scheme}={}", told(value))).collect();
     format!("{} out[{}]: {} # {}", entry.case, entry.index, values.join(" "), entry.provenance)
 }
 
-fn told(value: Option<i32>) -> String {
-    value.map_or("-".to_owned(), |v| v.to_string())
+fn told(value: &Option<Value>) -> String {
+    value.as_ref().map_or("-".to_owned(), Value::to_string)
+}
+
+/// Result `index`, where there are so many; in it nothing, where the scheme gives none.
+fn result<O: Operation>(
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+    results: &Expected,
+    index: usize,
+) -> Option<Option<Value>> {
+    let element = O::element(domain, &case.params, O::TENSORS.len());
+    let words = results.chunks(element.words()).nth(index)?;
+    let words: Option<Vec<i32>> = words.iter().copied().collect();
+    Some(words.map(|words| element.told(&words)))
 }
 
 /// An entry whose values nobody has looked at.
@@ -114,20 +131,19 @@ fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, String> {
         provenance: written.provenance.to_owned(),
     };
     for ((name, text), (_, exact)) in written.values.iter().zip(&entry.values) {
-        let agrees = exact.map_or(*text == "-", |exact| text.parse() == Ok(exact));
+        let agrees = told(exact) == *text;
         if !agrees {
-            return Err(format!(
-                "{name} is {}, not {text}; the line with every value:\n{}",
-                told(*exact),
-                line(&entry)
-            ));
+            return Err(format!("{name} is {}, not {text}; the line with every value:\n{}", told(exact), line(&entry)));
         }
     }
     Ok(entry)
 }
 
+/// A domain with the case as it takes it.
+type Taken<O> = (&'static <O as Operation>::Domain, Case<<O as Operation>::Params>);
+
 /// The case as each kernel takes it that does, each once: the number of results may be theirs to choose.
-fn cases<O: Operation>(text: &str) -> Result<Vec<Case<O::Params>>, String> {
+fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, String> {
     let draft = Draft::<O>::read(text)?;
     let (mut out, mut refused) = (Vec::new(), None);
     for domain in O::kernels().iter().map(|kernel| &kernel.contract.domain) {
@@ -136,7 +152,7 @@ fn cases<O: Operation>(text: &str) -> Result<Vec<Case<O::Params>>, String> {
                 return Err(format!("results times elements of the largest input are {work}, at most {LARGEST} here"));
             }
             Some(_) => match draft.case(domain) {
-                Ok(case) if !out.contains(&case) => out.push(case),
+                Ok(case) if out.iter().all(|(_, known)| *known != case) => out.push((domain, case)),
                 Ok(_) => {}
                 Err(reason) => refused = Some(reason),
             },
@@ -154,13 +170,13 @@ fn cases<O: Operation>(text: &str) -> Result<Vec<Case<O::Params>>, String> {
 }
 
 /// What the scheme gives for the first of the cases that it can be asked about.
-fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Case<O::Params>], index: usize) -> Result<Option<i32>, String> {
+fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Taken<O>], index: usize) -> Result<Option<Value>, String> {
     let mut reason = String::new();
-    for case in cases {
+    for (domain, case) in cases {
         match O::exact(scheme, case) {
             Ok(results) => {
                 let wrong = || format!("out[{index}]: there are {} results", results.len());
-                return results.get(index).copied().ok_or_else(wrong);
+                return result::<O>(domain, case, &results, index).ok_or_else(wrong);
             }
             Err(why) => reason = why,
         }

@@ -1,7 +1,7 @@
 //! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
 
 use super::explain::Observed;
-use super::{Case, Expected, Operation};
+use super::{Case, Element, Expected, Operation};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -52,18 +52,19 @@ impl<P> Default for Side<P> {
 }
 
 impl<P: Clone> Side<P> {
-    fn judge(&mut self, case: &Case<P>, expected: &Expected, outs: &[i32]) {
+    fn judge(&mut self, element: &Element, case: &Case<P>, expected: &Expected, outs: &[i32]) {
         let mut differ = 0;
-        for (expected, out) in expected.iter().zip(outs) {
-            match expected {
-                None => self.out_of_domain += 1,
-                Some(expected) => {
-                    self.inputs += 1;
-                    if expected != out {
-                        differ += 1;
-                        *self.by_delta.entry(i64::from(*out) - i64::from(*expected)).or_default() += 1;
-                    }
-                }
+        for (expected, out) in expected.chunks(element.words()).zip(outs.chunks(element.words())) {
+            if expected.iter().any(Option::is_none) {
+                self.out_of_domain += 1;
+                continue;
+            }
+            self.inputs += 1;
+            if differs(expected, out) {
+                differ += 1;
+                let expected: Vec<i32> = expected.iter().copied().flatten().collect();
+                let delta = element.place(out).saturating_sub(element.place(&expected));
+                *self.by_delta.entry(delta).or_default() += 1;
             }
         }
         self.differ += differ as u64;
@@ -115,6 +116,11 @@ impl<P: Clone> Side<P> {
     pub fn evidence(&self) -> Vec<&Observed<P>> {
         self.differing.iter().chain(&self.agreeing).collect()
     }
+}
+
+/// Whether the words of a result are not those expected.
+pub fn differs(expected: &[Option<i32>], out: &[i32]) -> bool {
+    expected.iter().zip(out).any(|(expected, out)| expected.is_some_and(|expected| expected != *out))
 }
 
 /// Elements read and written.
@@ -191,17 +197,23 @@ pub fn outs<O: Operation>(
 }
 
 /// Runs the cases of a kernel in a lane.
-pub fn run<O: Operation>(lane: &Lane, kernel: &str, cases: &[Posed<O::Params>]) -> Record<O::Params> {
+pub fn run<O: Operation>(
+    lane: &Lane,
+    domain: &O::Domain,
+    kernel: &str,
+    cases: &[Posed<O::Params>],
+) -> Record<O::Params> {
     let begun = Instant::now();
     let mut record = Record::default();
     let mut lease = lane.lease();
     for posed in cases {
         record.cases += 1;
+        let element = O::element(domain, &posed.case.params, O::TENSORS.len());
         match outs::<O>(&mut lease, kernel, &posed.case, posed.contract.len()) {
             Ok(outs) => {
-                record.contract.judge(&posed.case, &posed.contract, &outs);
+                record.contract.judge(&element, &posed.case, &posed.contract, &outs);
                 if let Some(reference) = &posed.reference {
-                    record.reference.judge(&posed.case, reference, &outs);
+                    record.reference.judge(&element, &posed.case, reference, &outs);
                 }
             }
             Err(failure) => {

@@ -2,6 +2,7 @@
 //! An operation says what its cases are, what its schemes expect, and what could be the cause of a difference.
 
 pub mod catalogue;
+pub mod element;
 pub mod explain;
 pub mod fill;
 pub mod judge;
@@ -22,8 +23,9 @@ use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_reports::ledger::{self, Against};
+use tiebreak_reports::ledger::{self, Against, Value};
 
+pub use element::Element;
 pub use explain::Cause;
 
 /// Parameters with the tensors a kernel reads.
@@ -109,12 +111,12 @@ pub struct SweptWitness {
     /// The input by argument.
     pub case: ledger::Case,
     /// What the kernel gave.
-    pub got: i64,
+    pub got: Value,
     /// What the scheme gives.
-    pub expected: i64,
+    pub expected: Value,
 }
 
-/// What a scheme gives: for each result a value, or nothing where the case is outside its domain.
+/// What a scheme gives: for each word of the result a value, or nothing where the case is outside its domain.
 pub type Expected = Vec<Option<i32>>;
 
 /// One operation on tensors.
@@ -140,12 +142,18 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn mutants() -> &'static [Mutant<Self::Run, Self::Domain>];
     /// The job of a kernel.
     fn job(kernel: &str, params: &Self::Params) -> Job;
-    /// Elements read and written.
+    /// Words read and written, one an element where [`Operation::element`] says nothing else.
     fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError>;
     /// Dimensions of tensor `t` (or of the result, for `t = TENSORS.len()`), row-major.
     fn dimensions(domain: &Self::Domain, params: &Self::Params, t: usize) -> Vec<usize>;
     /// Values that a case may hold in tensor `t`.
     fn range(domain: &Self::Domain, t: usize) -> RangeInclusive<i32>;
+    /// How elements of tensor `t` (or of the result) are written.
+    fn element(domain: &Self::Domain, _params: &Self::Params, t: usize) -> Element {
+        let results = i32::MIN..=i32::MAX;
+        let range = if t < Self::TENSORS.len() { Self::range(domain, t) } else { results };
+        Element::Integer((*range.start()).into()..=(*range.end()).into())
+    }
     /// Whether the contract covers the parameters.
     fn covers(domain: &Self::Domain, params: &Self::Params) -> bool;
 
@@ -191,7 +199,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
 
     /// The parameters by name, in the order in which a reader wants them.
-    fn arguments(params: &Self::Params) -> Vec<(String, i64)>;
+    fn arguments(params: &Self::Params) -> Vec<(String, Value)>;
     /// Parameters from names and values; what is not named is as usual.
     fn from_arguments(arguments: &text::Arguments) -> Result<Self::Params, String>;
 }

@@ -1,9 +1,10 @@
 //! From a case that shows a difference to the smallest one that still shows it, for the same cause.
 
 use super::explain::{Cause, Observed};
-use super::judge::outs;
+use super::judge::{differs, outs};
 use super::{Case, Operation};
 use crate::lane::{Lane, Lease};
+use tiebreak_reports::ledger::Value;
 
 /// Runs of the kernel that one witness may cost, and elements that they may read in all.
 const RUNS: usize = 1200;
@@ -19,9 +20,9 @@ pub struct Witness<P> {
     /// Which result.
     pub index: usize,
     /// What the kernel gave.
-    pub got: i32,
+    pub got: Value,
     /// What the scheme gives.
-    pub expected: i32,
+    pub expected: Value,
 }
 
 /// What a witness must show.
@@ -60,7 +61,7 @@ pub fn shrink<O: Operation>(
     seen: &Observed<O::Params>,
 ) -> Option<Witness<O::Params>> {
     let mut shrinker = Shrinker { shown, lease: lane.lease(), runs: 0, elements: 0 };
-    let mut best = shrinker.shows(&seen.case).or_else(|| differing::<O>(shown, seen))?;
+    let mut best = shrinker.shows(&seen.case).or_else(|| first_difference::<O>(shown.domain, shown.scheme, seen))?;
     shrinker.shapes(&mut best);
     for t in 0..O::TENSORS.len() {
         shrinker.elements(&mut best, t);
@@ -71,10 +72,19 @@ pub fn shrink<O: Operation>(
 }
 
 /// The first result of a case that differs.
-pub fn differing<O: Operation>(shown: &Shown<'_, O>, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
-    let expected = O::expected(shown.scheme, &seen.case).ok()?;
-    let at = expected.iter().zip(&seen.outs).position(|(expected, out)| expected.is_some_and(|e| e != *out))?;
-    Some(Witness { case: seen.case.clone(), index: at, got: seen.outs[at], expected: expected[at]? })
+pub fn first_difference<O: Operation>(
+    domain: &O::Domain,
+    scheme: &O::Scheme,
+    seen: &Observed<O::Params>,
+) -> Option<Witness<O::Params>> {
+    let expected = O::expected(scheme, &seen.case).ok()?;
+    let element = O::element(domain, &seen.case.params, O::TENSORS.len());
+    let mut results = expected.chunks(element.words()).zip(seen.outs.chunks(element.words()));
+    let index = results.position(|(expected, out)| differs(expected, out))?;
+    let at = index * element.words()..(index + 1) * element.words();
+    let right: Option<Vec<i32>> = expected[at.clone()].iter().copied().collect();
+    let (got, expected) = (element.told(&seen.outs[at]), element.told(&right?));
+    Some(Witness { case: seen.case.clone(), index, got, expected })
 }
 
 impl<O: Operation> Shrinker<'_, O> {
@@ -88,7 +98,7 @@ impl<O: Operation> Shrinker<'_, O> {
         let results = O::sizes(self.shown.domain, &case.params).ok()?.outputs;
         let outs = outs::<O>(&mut self.lease, self.shown.kernel, case, results).ok()?;
         let observed = Observed { case: case.clone(), outs, differ: 1 };
-        let witness = differing(self.shown, &observed)?;
+        let witness = first_difference::<O>(self.shown.domain, self.shown.scheme, &observed)?;
         self.shown.class_holds(&observed).then_some(witness)
     }
 
@@ -104,20 +114,21 @@ impl<O: Operation> Shrinker<'_, O> {
 
     /// Sets ever shorter runs of a tensor's elements to zero.
     fn elements(&mut self, best: &mut Witness<O::Params>, t: usize) {
-        let zero = 0.clamp(*O::range(self.shown.domain, t).start(), *O::range(self.shown.domain, t).end());
-        let mut run = best.case.tensors[t].len();
+        let element = O::element(self.shown.domain, &best.case.params, t);
+        let (zero, words) = (element.zero(), element.words());
+        let mut run = best.case.tensors[t].len() / words;
         while run > 0 && !self.spent() {
-            let starts = (0..best.case.tensors[t].len()).step_by(run);
+            let starts = (0..best.case.tensors[t].len()).step_by(run * words);
             for start in starts {
-                let end = (start + run).min(best.case.tensors[t].len());
-                if best.case.tensors[t][start..end].iter().all(|v| *v == zero) {
+                let end = (start + run * words).min(best.case.tensors[t].len());
+                if best.case.tensors[t][start..end].chunks(words).all(|v| v == zero) {
                     continue;
                 }
                 if self.spent() {
                     return;
                 }
                 let mut case = best.case.clone();
-                case.tensors[t][start..end].fill(zero);
+                case.tensors[t][start..end].chunks_mut(words).for_each(|v| v.copy_from_slice(&zero));
                 if let Some(simpler) = self.shows(&case) {
                     *best = simpler;
                 }
@@ -128,18 +139,22 @@ impl<O: Operation> Shrinker<'_, O> {
 
     /// Brings what is left nearer to zero.
     fn values(&mut self, best: &mut Witness<O::Params>, t: usize) {
-        let nonzero: Vec<usize> = (0..best.case.tensors[t].len()).filter(|i| best.case.tensors[t][*i] != 0).collect();
+        let element = O::element(self.shown.domain, &best.case.params, t);
+        let words = element.words();
+        let place = |case: &Case<O::Params>, at: usize| element.place(&case.tensors[t][at * words..][..words]);
+        let elements = 0..best.case.tensors[t].len() / words;
+        let nonzero: Vec<usize> = elements.filter(|at| place(&best.case, *at) != 0).collect();
         if nonzero.len() > SINGLE {
             return;
         }
         for at in nonzero {
             // The smallest magnitude that still shows it, by halving the distance; then the positive one of the two.
-            let (mut low, mut high) = (0i64, i64::from(best.case.tensors[t][at]).abs());
-            let sign = i64::from(best.case.tensors[t][at].signum());
+            let (mut low, mut high) = (0i64, place(&best.case, at).saturating_abs());
+            let sign = place(&best.case, at).signum();
             while high - low > 1 {
                 let middle = low.midpoint(high);
                 let mut case = best.case.clone();
-                case.tensors[t][at] = (sign * middle) as i32;
+                case.tensors[t][at * words..][..words].copy_from_slice(&element.at(sign * middle));
                 match self.shows(&case) {
                     Some(simpler) => {
                         *best = simpler;

@@ -3,10 +3,11 @@
 use super::{Case, Operation};
 use indexmap::IndexMap;
 use tiebreak_oracle::names::unknown;
-use tiebreak_reports::{ledger, text as words};
+use tiebreak_reports::ledger::{self, Value};
+use tiebreak_reports::text as words;
 
 /// Names with their values, in the order given.
-pub type Arguments = IndexMap<String, i64>;
+pub type Arguments = IndexMap<String, Value>;
 
 /// Elements of one tensor that a witness spells out; a case that needs more is told by its shape alone.
 const SPELLED: usize = 64;
@@ -15,22 +16,24 @@ const SPELLED: usize = 64;
 pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Option<ledger::Case> {
     let mut out: ledger::Case = O::arguments(&case.params).into_iter().collect();
     for (t, name) in O::TENSORS.iter().enumerate() {
-        let tensor = &case.tensors[t];
-        let usual = usual(tensor);
+        let element = O::element(domain, &case.params, t);
+        let tensor: Vec<&[i32]> = case.tensors[t].chunks(element.words()).collect();
+        let zero = vec![0; element.words()];
+        let usual = usual(&tensor, &zero);
         let others = tensor.iter().filter(|v| **v != usual).count();
         if others > SPELLED {
             return None;
         }
-        if usual != 0 {
-            out.insert((*name).to_owned(), usual.into());
+        if usual != zero {
+            out.insert((*name).to_owned(), element.told(usual));
         }
         let dimensions = O::dimensions(domain, &case.params, t);
         for (at, value) in tensor.iter().enumerate().filter(|(_, v)| **v != usual) {
-            out.insert(format!("{name}[{}]", subscripts(at, &dimensions)), (*value).into());
+            out.insert(format!("{name}[{}]", subscripts(at, &dimensions)), element.told(value));
         }
     }
     if case.misalign != 0 {
-        out.insert("misalign".to_owned(), case.misalign as i64);
+        out.insert("misalign".to_owned(), (case.misalign as i64).into());
     }
     // Not every case has a text: several channels of a requantization have none.
     let same = parse::<O>(&words::case(&out), domain).is_ok_and(|read| read == *case);
@@ -38,18 +41,18 @@ pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Op
 }
 
 /// The value that is told once: that of all elements, or in a large tensor that of most.
-fn usual(tensor: &[i32]) -> i32 {
+fn usual<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     if let Some(first) = tensor.first()
         && tensor.iter().all(|v| v == first)
     {
-        return *first;
+        return first;
     }
     if tensor.len() <= SPELLED {
-        return 0;
+        return zero;
     }
     let mut counts = std::collections::BTreeMap::new();
     tensor.iter().for_each(|v| *counts.entry(*v).or_insert(0usize) += 1);
-    counts.into_iter().max_by_key(|(v, n)| (*n, *v == 0)).map_or(0, |(v, _)| v)
+    counts.into_iter().max_by_key(|(v, n)| (*n, *v == zero)).map_or(zero, |(v, _)| v)
 }
 
 /// `2,0,1` for a flat index.
@@ -74,7 +77,7 @@ pub struct Draft<O: Operation> {
     params: O::Params,
     misalign: usize,
     /// Whole tensors by name, then elements: an element stands out from what fills its tensor, wherever it is named.
-    values: Vec<(String, i64)>,
+    values: Vec<(String, Value)>,
 }
 
 impl<O: Operation> Draft<O> {
@@ -86,7 +89,7 @@ impl<O: Operation> Draft<O> {
                 .split_once('=')
                 .filter(|(name, _)| !name.is_empty())
                 .ok_or_else(|| format!("`{word}` is not NAME=VALUE, such as m=4 or lhs[0,3]=255"))?;
-            let value = value.parse().map_err(|_| format!("{name}: `{value}` is not an integer"))?;
+            let value = value.parse().map_or_else(|_| Value::Text(value.to_owned()), Value::Integer);
             if arguments.insert(name.to_owned(), value).is_some() {
                 return Err(format!("{name}: given twice"));
             }
@@ -118,7 +121,7 @@ impl<O: Operation> Draft<O> {
         let sizes = O::sizes(domain, &self.params).map_err(|e| e.to_string())?;
         let mut tensors = sizes.inputs.map(|len| vec![0; len]);
         for (name, value) in &self.values {
-            set::<O>(name, *value, domain, &self.params, &mut tensors)?;
+            set::<O>(name, value, domain, &self.params, &mut tensors)?;
         }
         Ok(Case { params: self.params.clone(), tensors, misalign: self.misalign })
     }
@@ -126,7 +129,7 @@ impl<O: Operation> Draft<O> {
 
 fn set<O: Operation>(
     name: &str,
-    value: i64,
+    value: &Value,
     domain: &O::Domain,
     params: &O::Params,
     tensors: &mut [Vec<i32>; 3],
@@ -136,11 +139,10 @@ fn set<O: Operation>(
         None => (name, None),
     };
     let t = O::TENSORS.iter().position(|known| *known == tensor).ok_or_else(|| format!("no tensor {tensor}"))?;
-    let range = O::range(domain, t);
-    let value = i32::try_from(value).ok().filter(|v| range.contains(v));
-    let value = value.ok_or_else(|| format!("{name}: must be in {}..={}", range.start(), range.end()))?;
+    let element = O::element(domain, params, t);
+    let value = element.read(value).map_err(|reason| format!("{name}: {reason}"))?;
     let Some(index) = index else {
-        tensors[t].fill(value);
+        tensors[t].chunks_mut(element.words()).for_each(|v| v.copy_from_slice(&value));
         return Ok(());
     };
     let dimensions = O::dimensions(domain, params, t);
@@ -152,14 +154,23 @@ fn set<O: Operation>(
         }
         _ => return Err(format!("{name}: not an index into {tensor} of shape {dimensions:?}")),
     };
-    tensors[t][at] = value;
+    tensors[t][at * element.words()..][..element.words()].copy_from_slice(&value);
     Ok(())
 }
 
 /// The value of `name`, or what is usual; out of the arguments, so that what is left over is unknown.
 pub fn take(arguments: &mut Arguments, name: &str, usual: i64, least: i64, most: i64) -> Result<i64, String> {
-    let value = arguments.shift_remove(name).unwrap_or(usual);
+    let value = match arguments.shift_remove(name) {
+        None => usual,
+        Some(Value::Integer(value)) => value,
+        Some(Value::Text(text)) => return Err(format!("{name}: `{text}` is not an integer")),
+    };
     if (least..=most).contains(&value) { Ok(value) } else { Err(format!("{name}: {value} is not in {least}..={most}")) }
+}
+
+/// The text of `name`, where it is given.
+pub fn take_text(arguments: &mut Arguments, name: &str) -> Option<String> {
+    arguments.shift_remove(name).map(|value| value.to_string())
 }
 
 /// A size: any number that is not negative; the shape says what it must be.

@@ -19,7 +19,7 @@ fn case(seen: &Seen) -> ledger::Case {
     let c = seen.case();
     let mut out = arguments(c);
     if matches!(seen.explanation.class, class::POSITION | class::STALE_DEVIATION) {
-        out.extend([("index".to_owned(), c.index as i64), ("len".to_owned(), c.len as i64)]);
+        out.extend([("index".to_owned(), (c.index as i64).into()), ("len".to_owned(), (c.len as i64).into())]);
     }
     out
 }
@@ -30,7 +30,7 @@ fn arguments(c: &Case) -> ledger::Case {
     if c.q != 31 {
         out.push(("q", c.q.into()));
     }
-    out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    out.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
 }
 
 fn witness(request: &Request, subject: &Subject<'_>, seen: &Seen) -> Witness {
@@ -38,7 +38,7 @@ fn witness(request: &Request, subject: &Subject<'_>, seen: &Seen) -> Witness {
     Witness {
         case: case(seen),
         got: seen.observation.got.into(),
-        expected: Some(seen.expected),
+        expected: Some(seen.expected.into()),
         scheme: seen.scheme.clone(),
         class: seen.explanation.class.to_owned(),
         because: seen.explanation.because.clone(),
@@ -116,7 +116,7 @@ fn mismatch(subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismat
         scheme: seen.scheme.clone(),
         case: text::case(&case(seen)),
         got: seen.observation.got.into(),
-        expected: seen.expected,
+        expected: seen.expected.into(),
         class: seen.explanation.class.to_owned(),
     }
 }
@@ -163,7 +163,7 @@ fn unanswered(request: &Request, subject: &Subject<'_>, all: &[Unanswered]) -> V
 fn one_unanswered(request: &Request, subject: &Subject<'_>, unanswered: &Unanswered, times: usize) -> Finding {
     let witness = unanswered.case.map(|c| Witness {
         case: arguments(&c),
-        got: 0,
+        got: 0.into(),
         expected: None,
         scheme: String::new(),
         class: unanswered.failure.class().to_owned(),

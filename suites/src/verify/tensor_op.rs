@@ -7,7 +7,7 @@ use crate::lane::Lane;
 use crate::mlir::Function;
 use crate::tensor::explain::{Cause, Explanation, UNEXPLAINED, explain};
 use crate::tensor::judge::{Posed, Record, Side, run};
-use crate::tensor::shrink::{Shown, Witness, differing, shrink};
+use crate::tensor::shrink::{Shown, Witness, first_difference, shrink};
 use crate::tensor::{Asked, Case, Operation, Spec, Sweep, catalogue, find, promise, self_check, text};
 use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
@@ -176,7 +176,7 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(&subject, &posed)?;
         for (lane, record) in offering.iter().zip(&mut records) {
-            record.merge(run::<O>(lane, kernel.name, &posed));
+            record.merge(run::<O>(lane, domain, kernel.name, &posed));
         }
     }
     if request.asked.case.is_some() {
@@ -211,7 +211,7 @@ fn learn<O: Operation>(
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-        record.learn_from(run::<O>(lane, subject.kernel.name, &posed));
+        record.learn_from(run::<O>(lane, domain, subject.kernel.name, &posed));
     }
     Ok(())
 }
@@ -260,7 +260,7 @@ fn run_catalogue<O: Operation>(request: &Request, kernels: &[&'static Kernel<O>]
             let cases = entries.iter().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
             let cases = cases.filter(|case| O::covers(domain, &case.params));
             let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-            let record = run::<O>(lane, kernel.name, &posed);
+            let record = run::<O>(lane, domain, kernel.name, &posed);
             total.judged += record.contract.inputs;
             total.broken += record.contract.differ;
             let mut found = Part::default();
@@ -329,7 +329,7 @@ fn explained<O: Operation>(
     let causes: Vec<_> = own.into_iter().chain(O::causes(scheme, domain)).collect();
     let explanation = explain(&causes, &side.evidence());
     let shown = Shown { kernel: subject.kernel.name, domain, scheme, causes: &causes, class: explanation.class };
-    let witness = if given { differing(&shown, first) } else { shrink(&shown, lane, first) }?;
+    let witness = if given { first_difference::<O>(domain, scheme, first) } else { shrink(&shown, lane, first) }?;
     Some((explanation, witness))
 }
 
@@ -358,8 +358,8 @@ impl<O: Operation> Told<'_, O> {
     fn witness(&self, explanation: &Explanation, witness: &Witness<O::Params>) -> ledger::Witness {
         ledger::Witness {
             case: self.case(&witness.case, Some(witness.index)),
-            got: witness.got.into(),
-            expected: Some(witness.expected.into()),
+            got: witness.got.clone(),
+            expected: Some(witness.expected.clone()),
             scheme: O::label(self.scheme),
             class: explanation.class.to_owned(),
             because: explanation.because.clone(),
@@ -393,17 +393,17 @@ impl<O: Operation> Told<'_, O> {
     fn mismatches(&self, side: &Side<O::Params>, explanation: Option<&Explanation>) -> Vec<Mismatch> {
         let Some(explanation) = explanation else { return Vec::new() };
         let first = |seen: &crate::tensor::explain::Observed<O::Params>| {
-            let expected = O::expected(self.scheme, &seen.case).ok()?;
-            let at = expected.iter().zip(&seen.outs).position(|(e, out)| e.is_some_and(|e| e != *out))?;
+            let Witness { case, index, got, expected } =
+                first_difference::<O>(&self.subject.kernel.contract.domain, self.scheme, seen)?;
             Some(Mismatch {
                 op: O::OP.to_owned(),
                 kernel: self.kernel().to_owned(),
                 lane: self.lane.name.clone(),
                 against: self.against,
                 scheme: O::label(self.scheme),
-                case: words::case(&self.case(&seen.case, Some(at))),
-                got: seen.outs[at].into(),
-                expected: expected[at]?.into(),
+                case: words::case(&self.case(&case, Some(index))),
+                got,
+                expected,
                 class: explanation.class.to_owned(),
             })
         };
@@ -441,7 +441,7 @@ impl<O: Operation> Told<'_, O> {
             message: format!("{failure}{often}"),
             witness: Some(ledger::Witness {
                 case: self.case(case, None),
-                got: 0,
+                got: 0.into(),
                 expected: None,
                 scheme: String::new(),
                 class: failure.class().to_owned(),
@@ -457,7 +457,7 @@ fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, index: Opti
     let mut out =
         text::arguments::<O>(domain, case).unwrap_or_else(|| O::arguments(&case.params).into_iter().collect());
     if let Some(index) = index {
-        out.insert("at".to_owned(), index as i64);
+        out.insert("at".to_owned(), (index as i64).into());
     }
     out
 }
@@ -506,8 +506,8 @@ fn sweep_rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane
                 declared: BTreeMap::new(),
                 witness: side.witness.as_ref().map(|w| ledger::Witness {
                     case: w.case.clone(),
-                    got: w.got,
-                    expected: Some(w.expected),
+                    got: w.got.clone(),
+                    expected: Some(w.expected.clone()),
                     scheme: side.scheme.clone(),
                     class: side.class.unwrap_or(UNEXPLAINED).to_owned(),
                     because: "the pair sum leaves 16 bits".to_owned(),
