@@ -23,6 +23,9 @@
 //!     "by_delta": {"1": 8388607},           // by got - expected; where there are very many, the rest under "other"
 //!     "classes": {"double-rounding": 8388607},
 //!     "deviations": {},                     // rows against the contract: inputs that deviate as declared, {"position": 159}
+//!     "path": [                             // where schemes are compared over all inputs, one change at a time; absent elsewhere
+//!       {"class": "truncation", "from": "nearest-even", "to": "toward-zero", "differ": 1071644666, "witness": "x=...: ..."}
+//!     ],
 //!     "declared": {},                       // likewise: what the contract declares, with reasons, {"position": "..."}
 //!     "witness": {                          // the smallest differing input, or null
 //!       "case": {"x": -1, "m": 3, "s": -8}, // arguments by name, in the order in which the operation takes them

@@ -140,10 +140,28 @@ pub struct Row {
     /// Deviations that the contract declares, by class, each with its reason; empty in rows against the reference.
     #[serde(default)]
     pub declared: BTreeMap<String, String>,
+    /// How the reference becomes the scheme of the contract, one change at a time, over all inputs; where schemes are compared so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Link>,
     /// Smallest differing input.
     pub witness: Option<Witness>,
     /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.
     pub seconds: f64,
+}
+
+/// Two schemes that differ in one thing, or a scheme and a kernel where it has no value to promise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Class of what differs.
+    pub class: String,
+    /// The scheme before.
+    pub from: String,
+    /// The scheme behind, or the kernel with its lane.
+    pub to: String,
+    /// Inputs on which they differ.
+    pub differ: u64,
+    /// The smallest of them, with both values.
+    pub witness: Option<String>,
 }
 
 /// A value of an argument or a result: an integer, or a text where it is none (a type, a float).

@@ -8,7 +8,7 @@ use crate::lane::{Failure, Lane};
 use crate::matmul::Matmul;
 use crate::requantize::Requantize;
 use crate::tensor::judge::outs;
-use crate::tensor::{Case, Operation, text};
+use crate::tensor::{Case, Operation, Wanted, text};
 use crate::verify::{Command, OPS};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
@@ -38,7 +38,7 @@ impl Probe {
 fn told<O: Operation>(kernel: &str, case: &Case<O::Params>, exact: i64) -> bool {
     let told = || {
         let kernel = crate::tensor::find::<O>(kernel)?;
-        let scheme = O::scheme(&O::reference(kernel, "ties-up")?).ok()?;
+        let scheme = O::scheme(&O::reference(kernel, &Wanted::default())?).ok()?;
         let expected = O::expected(&scheme, case).ok()?;
         let covered = O::covers(&kernel.contract.domain, &case.params);
         Some(covered && expected.first().is_some_and(|first| first.map(i64::from) == Some(exact)))

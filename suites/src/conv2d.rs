@@ -6,7 +6,7 @@ mod products;
 
 use crate::budget::Budget;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec};
+use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::conv2d::{self, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -120,7 +120,7 @@ impl Operation for Conv2d {
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
-    fn reference(_: &Kernel<Run, Domain>, _: &str) -> Option<String> {
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
         Some("exact".to_owned())
     }
 

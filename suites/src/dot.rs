@@ -8,7 +8,7 @@ use crate::lane::Lane;
 use crate::matmul::other_sign;
 use crate::tensor::fill::Fill;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Sweep};
+use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::dot::{self, Domain, Params, Run};
 use tiebreak_impls::element::Element;
@@ -96,7 +96,7 @@ impl Operation for Dot {
     }
 
     /// The same sums in unbounded integers.
-    fn reference(kernel: &Kernel<Run, Domain>, _: &str) -> Option<String> {
+    fn reference(kernel: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
         let scheme = kernel.contract.promise.scheme;
         let exact = match scheme {
             _ if scheme.starts_with("products-4-halves") => "products-4-halves",
@@ -118,8 +118,8 @@ impl Operation for Dot {
         specs
     }
 
-    fn sweep(kernel: &Kernel<Run, Domain>, lane: &Lane) -> Option<Sweep> {
-        sweep::sweep(kernel, lane)
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, lane: &Lane, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::sweep(kernel, lane).filter(|_| asked.is_nothing()).into_iter().collect()
     }
 
     fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {

@@ -5,7 +5,7 @@ mod plan;
 
 use crate::budget::Budget;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec};
+use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -87,7 +87,7 @@ impl Operation for Matmul {
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
-    fn reference(_: &Kernel<Run, Domain>, _: &str) -> Option<String> {
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
         Some("exact".to_owned())
     }
 

@@ -7,7 +7,7 @@ use crate::budget::{Budget, Effort};
 use crate::parameters::grid;
 use crate::tensor::fill::Fill;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec};
+use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
@@ -95,9 +95,9 @@ impl Operation for Requantize {
     }
 
     /// The caller's, which is one of fixed point multiply; the legacy pipeline's multiplier is an integer, and has its own.
-    fn reference(kernel: &Kernel<Run, Domain>, asked: &str) -> Option<String> {
+    fn reference(kernel: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
         let legacy = kernel.contract.promise.scheme.starts_with(LEGACY);
-        Some(if legacy { LEGACY.to_owned() } else { asked.to_owned() })
+        Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

@@ -6,7 +6,7 @@ use crate::budget::Budget;
 use crate::conv2d::{Conv2d, convolution};
 use crate::tensor::fill::Fill;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec};
+use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::conv2d::Params as Convolution;
 use tiebreak_impls::kernel::Kernel;
@@ -107,7 +107,7 @@ impl Operation for Transform {
         Self::expected(scheme, case)
     }
 
-    fn reference(_: &Kernel<Run, Domain>, _: &str) -> Option<String> {
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
         None
     }
 

@@ -1,9 +1,10 @@
 //! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak-suites`.
 //!
-//! Arguments behind `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `census` (all when none is named), `--lanes FILE`, `--json FILE`.
+//! Arguments behind `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `census`, `floats` (all when none is named), `--lanes FILE`, `--json FILE`.
 
 mod census;
 mod counts;
+mod floats;
 mod forms;
 mod gemm;
 mod instructions;
@@ -14,7 +15,7 @@ mod timing;
 
 use std::path::PathBuf;
 
-const SECTIONS: [&str; 7] = ["sweep", "forms", "lane", "gemm", "network", "counts", "census"];
+const SECTIONS: [&str; 8] = ["sweep", "forms", "lane", "gemm", "network", "counts", "census", "floats"];
 
 /// One line of the result.
 #[derive(serde::Serialize)]
@@ -86,6 +87,9 @@ fn main() -> Result<(), String> {
     }
     if wanted("census") {
         all.extend(census::run());
+    }
+    if wanted("floats") {
+        all.extend(floats::run());
     }
     println!("\nWhat the project asks for");
     for m in &all {

@@ -5,21 +5,24 @@ use crate::budget::Effort;
 use crate::lane::config::Lanes;
 use crate::model;
 use crate::parameters::{self, SHIFTS};
+use crate::quantized;
 use crate::tensor::Asked;
 use crate::verify::{Command, OPS, Pairs, Request, run as verify};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::quantized::Quantized;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
+use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::Verdict;
 use tiebreak_reports::{files, json, table};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, transform [default: all]
+    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, transform [default: all]
     #[arg(long, value_name = "NAME")]
     op: Vec<String>,
     /// Kernel, by name; a mutant's name works too [default: all kernels]
@@ -55,6 +58,12 @@ pub(super) struct Args {
     /// Scheme that differences are counted against, NAME or NAME:wrap, NAME:saturate
     #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
     reference: String,
+    /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', in place of those that quantize and dequantize plan
+    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_type)]
+    types: Vec<Quantized>,
+    /// Rule by which the reference of quantize rounds, once: ties-even, ties-away, toward-zero, ...
+    #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
+    rounding: RoundingRule,
     /// Seed of everything sampled
     #[arg(long, default_value = "1")]
     seed: u64,
@@ -92,6 +101,15 @@ fn shift(text: &str) -> Result<i32, String> {
         Ok(s) if SHIFTS.contains(&s) => Ok(s),
         _ => Err("a shift must be in -31..=31, positive = left".to_owned()),
     }
+}
+
+/// Rounding of the reference of quantize where none is named.
+const USUAL_ROUNDING: &str = "ties-even";
+
+fn rounding(text: &str) -> Result<RoundingRule, String> {
+    let known = RoundingRule::ALL.into_iter().find(|rule| rule.name() == text);
+    let names = RoundingRule::ALL.map(RoundingRule::name);
+    known.ok_or_else(|| format!("{}; rules are {}", unknown("rule", text, names), names.join(", ")))
 }
 
 /// True where everything holds.
@@ -143,7 +161,7 @@ fn request(args: &Args) -> Result<Request> {
         Pairs::Grid => Vec::new(),
     };
     Ok(Request {
-        asked: Asked { case: args.case.clone(), layers, channels },
+        asked: Asked { case: args.case.clone(), layers, channels, types: args.types.clone() },
         ops,
         kernels: args.kernel.clone(),
         lanes: args.lane.clone(),
@@ -153,6 +171,7 @@ fn request(args: &Args) -> Result<Request> {
         x: args.x,
         q: args.q,
         reference,
+        rounding: args.rounding,
         seed: args.seed,
         command: command(args),
         known_lanes,
@@ -171,6 +190,9 @@ fn layers(path: &Path) -> Result<Vec<conv2d::Params>> {
     };
     layers.iter().map(usable).collect()
 }
+
+/// Operations that take a quantized type.
+const CASTS: [&str; 2] = ["quantize", "dequantize"];
 
 /// Operations that take a multiplier and a shift; the first is meant where none is named.
 const SCALED: [&str; 2] = ["fpm", "requantize"];
@@ -194,8 +216,16 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
             SCALED.join(" and ")
         );
     }
+    if let Some(op) = args.op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
+        bail!("--type is of {}, not of {op}", CASTS.join(" and "));
+    }
+    if args.rounding.name() != USUAL_ROUNDING && args.op.iter().any(|op| op != CASTS[0]) {
+        bail!("--rounding is of the reference of {}: it goes with --op {}", CASTS[0], CASTS[0]);
+    }
     Ok(match () {
         () if !args.op.is_empty() => args.op.clone(),
+        () if !args.types.is_empty() => CASTS.map(str::to_owned).to_vec(),
+        () if args.rounding.name() != USUAL_ROUNDING => vec![CASTS[0].to_owned()],
         () if args.model.is_some() => vec!["conv2d".to_owned()],
         () if given_pairs => vec![SCALED[0].to_owned()],
         () => OPS.map(str::to_owned).to_vec(),
@@ -213,5 +243,6 @@ fn command(args: &Args) -> Command {
     }
     let reference = (args.reference != "ties-up").then(|| args.reference.clone());
     let lanes = args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES));
-    Command { arguments, reference, lanes }
+    let rounding = (args.rounding.name() != USUAL_ROUNDING).then(|| args.rounding.name().to_owned());
+    Command { arguments, reference, rounding, lanes }
 }

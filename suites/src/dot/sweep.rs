@@ -1,7 +1,7 @@
 //! All 2^32 quadruples `a0, a1, b0, b1` of one 16-bit pair sum, against the contract's pair sum and against the true one.
 
 use crate::lane::{Failure, Input, Lane, Order};
-use crate::tensor::{Case, Sweep, SweptSide, SweptWitness, text};
+use crate::tensor::{Case, Sweep, SweptSide, SweptWitness, Wanted, text};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -52,12 +52,14 @@ pub(super) fn sweep(kernel: &Kernel, lane: &Lane) -> Option<Sweep> {
         all.failure = all.failure.or(part.failure);
     }
     let class = if scheme.definition.name.ends_with("-wrap") { "16-bit-wrap" } else { "16-bit-saturation" };
-    let reference = <super::Dot as crate::tensor::Operation>::reference(kernel, "").unwrap_or_default();
+    let reference = <super::Dot as crate::tensor::Operation>::reference(kernel, &Wanted::default()).unwrap_or_default();
     let sides = vec![
-        all.contract.side(kernel, Against::Contract, scheme.label(), crate::tensor::explain::UNEXPLAINED),
-        all.truth.side(kernel, Against::Reference, reference, class),
+        all.contract.side(kernel, all.inputs, Against::Contract, scheme.label(), crate::tensor::explain::UNEXPLAINED),
+        all.truth.side(kernel, all.inputs, Against::Reference, reference, class),
     ];
-    Some(Sweep { inputs: all.inputs, sides, failure: all.failure, seconds: begun.elapsed().as_secs_f64() })
+    let exhaustive = all.inputs == 1 << 32;
+    let seconds = begun.elapsed().as_secs_f64();
+    Some(Sweep { what: "pair sums", exhaustive, sides, failure: all.failure, seconds })
 }
 
 fn one_task(kernel: &Kernel, pair: PairSum, lane: &Lane, task: usize) -> Part {
@@ -133,13 +135,25 @@ impl Counted {
         self.first = self.first.or(other.first);
     }
 
-    fn side(self, kernel: &Kernel, against: Against, scheme: String, class: &'static str) -> SweptSide {
+    fn side(self, kernel: &Kernel, inputs: u64, against: Against, scheme: String, class: &'static str) -> SweptSide {
         let witness = self.first.map(|(quadruple, got, expected)| SweptWitness {
             case: spelled(kernel, quadruple),
             got: got.into(),
             expected: expected.into(),
         });
         let class = (self.differ > 0).then_some(class);
-        SweptSide { against, scheme, differ: self.differ, by_delta: self.by_delta, class, witness }
+        SweptSide {
+            against,
+            scheme,
+            inputs,
+            out_of_domain: 0,
+            differ: self.differ,
+            by_delta: self.by_delta,
+            classes: class.map(|class| (class, self.differ)).into_iter().collect(),
+            class,
+            because: "the pair sum leaves 16 bits".to_owned(),
+            path: Vec::new(),
+            witness,
+        }
     }
 }

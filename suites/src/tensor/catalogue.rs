@@ -102,10 +102,10 @@ fn written(line: &str) -> Result<Written<'_>, String> {
     let (rest, provenance) = split
         .filter(|(_, provenance)| !provenance.is_empty())
         .ok_or("no provenance: end the line with `# where it comes from`")?;
-    // The first colon is the one behind the result; those of policies stand in the values.
-    let (before, values) = rest.split_once(':').unwrap_or((rest, ""));
-    let (case, result) =
-        before.rsplit_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` behind the case")?;
+    // A colon may stand in the case, in a type, and in the values, with a policy.
+    let (case, rest) =
+        rest.split_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` behind the case")?;
+    let (result, values) = rest.split_once(':').unwrap_or((rest, ""));
     let index = result.strip_prefix('[').and_then(|r| r.trim_end().strip_suffix(']')).and_then(|i| i.parse().ok());
     let index = index.ok_or_else(|| format!("out{}: not a flat index, such as out[0]", result.trim_end()))?;
     let pair = |word| str::split_once(word, '=').ok_or_else(|| format!("`{word}` is not SCHEME=VALUE"));

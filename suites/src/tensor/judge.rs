@@ -1,10 +1,11 @@
 //! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
 
 use super::explain::Observed;
-use super::{Case, Element, Expected, Operation};
+use super::{Case, Element, Expected, Link, Operation};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use std::collections::BTreeMap;
 use std::time::Instant;
+use tiebreak_impls::kernel::Kernel;
 
 /// Cases kept as evidence for each side, and half as many in which nothing differs.
 const EVIDENCE: usize = 48;
@@ -32,6 +33,8 @@ pub struct Side<P> {
     pub differ: u64,
     /// By `got - expected`.
     pub by_delta: BTreeMap<i64, u64>,
+    /// Differences by class, where the operation knows the links to the contract and every difference is due to one.
+    pub classes: BTreeMap<&'static str, u64>,
     /// Cases with differences, the smallest first.
     pub differing: Vec<Observed<P>>,
     /// Cases without.
@@ -45,6 +48,7 @@ impl<P> Default for Side<P> {
             out_of_domain: 0,
             differ: 0,
             by_delta: BTreeMap::new(),
+            classes: BTreeMap::new(),
             differing: Vec::new(),
             agreeing: Vec::new(),
         }
@@ -52,7 +56,7 @@ impl<P> Default for Side<P> {
 }
 
 impl<P: Clone> Side<P> {
-    fn judge(&mut self, element: &Element, case: &Case<P>, expected: &Expected, outs: &[i32]) {
+    fn judge(&mut self, element: &Element, case: &Case<P>, expected: &Expected, outs: &[i32]) -> usize {
         let mut differ = 0;
         for (expected, out) in expected.chunks(element.words()).zip(outs.chunks(element.words())) {
             if expected.iter().any(Option::is_none) {
@@ -74,6 +78,7 @@ impl<P: Clone> Side<P> {
             kept.push(Observed { case: case.clone(), outs: outs.to_vec(), differ });
             self.thin();
         }
+        differ
     }
 
     fn merge(&mut self, other: Self) {
@@ -82,6 +87,9 @@ impl<P: Clone> Side<P> {
         self.differ += other.differ;
         for (delta, n) in other.by_delta {
             *self.by_delta.entry(delta).or_default() += n;
+        }
+        for (class, n) in other.classes {
+            *self.classes.entry(class).or_default() += n;
         }
         self.differing.extend(other.differing);
         self.agreeing.extend(other.agreeing);
@@ -196,11 +204,37 @@ pub fn outs<O: Operation>(
     Ok(out)
 }
 
+/// What each result that differs from the reference is due to: the first link that gives it, or that the contract gives no value.
+pub fn due_to<O: Operation>(
+    links: &[Link<O>],
+    element: &Element,
+    posed: &Posed<O::Params>,
+    outs: &[i32],
+) -> Vec<Option<&'static str>> {
+    let Some(reference) = posed.reference.as_ref().filter(|_| !links.is_empty()) else { return Vec::new() };
+    let case = &posed.case;
+    let given = |link: &Link<O>| Some(((link.class)(&case.params), O::expected(&link.scheme, case).ok()?));
+    let given: Vec<_> = links.iter().filter_map(given).collect();
+    let words = element.words();
+    let due = |(at, out): (usize, &[i32])| {
+        let at = at * words..(at + 1) * words;
+        let is = |expected: &Expected| !differs(&expected[at.clone()], out) && expected[at.start].is_some();
+        if reference[at.start].is_none() || is(reference) {
+            return None;
+        }
+        if posed.contract[at.start].is_none() {
+            return Some(O::OPEN);
+        }
+        given.iter().find(|(_, expected)| is(expected)).map(|(class, _)| *class)
+    };
+    outs.chunks(words).enumerate().map(due).collect()
+}
+
 /// Runs the cases of a kernel in a lane.
 pub fn run<O: Operation>(
     lane: &Lane,
-    domain: &O::Domain,
-    kernel: &str,
+    kernel: &Kernel<O::Run, O::Domain>,
+    links: &[Link<O>],
     cases: &[Posed<O::Params>],
 ) -> Record<O::Params> {
     let begun = Instant::now();
@@ -208,12 +242,17 @@ pub fn run<O: Operation>(
     let mut lease = lane.lease();
     for posed in cases {
         record.cases += 1;
-        let element = O::element(domain, &posed.case.params, O::TENSORS.len());
-        match outs::<O>(&mut lease, kernel, &posed.case, posed.contract.len()) {
+        let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
+        match outs::<O>(&mut lease, kernel.name, &posed.case, posed.contract.len()) {
             Ok(outs) => {
                 record.contract.judge(&element, &posed.case, &posed.contract, &outs);
                 if let Some(reference) = &posed.reference {
-                    record.reference.judge(&element, &posed.case, reference, &outs);
+                    if record.reference.judge(&element, &posed.case, reference, &outs) > 0 {
+                        let due = due_to(links, &element, posed, &outs);
+                        due.into_iter()
+                            .flatten()
+                            .for_each(|class| *record.reference.classes.entry(class).or_default() += 1);
+                    }
                 }
             }
             Err(failure) => {

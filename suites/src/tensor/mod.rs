@@ -1,4 +1,4 @@
-//! What the tensor operations (`dot`, `matmul`, `conv2d`, `requantize`, `transform`) share: cases, judging, explaining, shrinking, rows.
+//! What the tensor operations (`dot`, `matmul`, `conv2d`, `requantize`, `quantize`, `dequantize`, `transform`) share: cases, judging, explaining, shrinking, rows.
 //! An operation says what its cases are, what its schemes expect, and what could be the cause of a difference.
 
 pub mod catalogue;
@@ -21,8 +21,10 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantized::Quantized;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::{self, Against, Value};
 
 pub use element::Element;
@@ -66,7 +68,35 @@ pub struct Asked {
     pub layers: Vec<conv2d::Params>,
     /// Multipliers and shifts.
     pub channels: Vec<Channel>,
+    /// Quantized types.
+    pub types: Vec<Quantized>,
 }
+
+/// What the caller wants differences counted against, each operation by its own schemes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Scheme of fixed point multiply, with its policy.
+    pub multiplication: String,
+    /// Rule by which a quantized value is rounded once.
+    pub rounding: RoundingRule,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { multiplication: "ties-up".to_owned(), rounding: RoundingRule::TiesEven }
+    }
+}
+
+/// A scheme on the way from the reference to the scheme of a contract, with the class of what it changes.
+pub struct Link<O: Operation> {
+    /// Class of a difference that this scheme, and none before it, reproduces.
+    pub class: fn(&O::Params) -> &'static str,
+    /// The scheme.
+    pub scheme: O::Scheme,
+}
+
+/// Class of a result whose conversion is undefined: the contract gives it no value.
+pub const POISON: &str = "poison";
 
 impl Asked {
     /// Whether the plan is to run.
@@ -78,8 +108,10 @@ impl Asked {
 /// Every input of one kind, judged.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// Inputs judged.
-    pub inputs: u64,
+    /// What its inputs are: `pair sums`, `patterns`.
+    pub what: &'static str,
+    /// Whether none is left out.
+    pub exhaustive: bool,
     /// Against contract and reference.
     pub sides: Vec<SweptSide>,
     /// Why it ended early.
@@ -95,12 +127,22 @@ pub struct SweptSide {
     pub against: Against,
     /// The scheme, by label.
     pub scheme: String,
+    /// Inputs judged.
+    pub inputs: u64,
+    /// Inputs to which the scheme gives no value.
+    pub out_of_domain: u64,
     /// Inputs that differ.
     pub differ: u64,
     /// By `got - expected`.
     pub by_delta: BTreeMap<i64, u64>,
-    /// Class of the difference.
+    /// By class.
+    pub classes: BTreeMap<&'static str, u64>,
+    /// Class of the witness.
     pub class: Option<&'static str>,
+    /// What the differences are due to, in words.
+    pub because: String,
+    /// How the reference becomes the contract's scheme.
+    pub path: Vec<ledger::Link>,
     /// An input that differs.
     pub witness: Option<SweptWitness>,
 }
@@ -125,6 +167,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
     const OP: &'static str;
     /// Names of the input tensors.
     const TENSORS: &'static [&'static str];
+    /// Class of a result to which the contract gives no value where the reference gives one.
+    const OPEN: &'static str = POISON;
     /// Name of the result tensor.
     const RESULT: &'static str = "out";
     /// Shape, offsets, ...
@@ -168,8 +212,13 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn expected(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
     /// The results, by big integers.
     fn exact(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
-    /// What differences of a kernel are counted against, beside its contract; `asked` is the caller's choice.
-    fn reference(kernel: &Kernel<Self::Run, Self::Domain>, asked: &str) -> Option<String>;
+    /// What differences of a kernel are counted against, beside its contract.
+    fn reference(kernel: &Kernel<Self::Run, Self::Domain>, wanted: &Wanted) -> Option<String>;
+    /// How the reference becomes a contract's scheme, one change at a time: what each difference of a kernel that keeps its contract
+    /// is due to. None where differences have one cause.
+    fn links(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Vec<Link<Self>> {
+        Vec::new()
+    }
 
     /// Whether only lanes of compiled modules have kernels of this domain; the others run in all other lanes.
     fn compiled(_domain: &Self::Domain) -> bool {
@@ -185,9 +234,14 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
     /// What is tried.
     fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
-    /// Everything there is of one kind, where it can be swept.
-    fn sweep(_kernel: &Kernel<Self::Run, Self::Domain>, _lane: &Lane) -> Option<Sweep> {
-        None
+    /// Everything there is of some kind, where it can be swept.
+    fn sweeps(
+        _kernel: &'static Kernel<Self::Run, Self::Domain>,
+        _lane: &Lane,
+        _asked: &Asked,
+        _wanted: &Wanted,
+    ) -> Vec<Sweep> {
+        Vec::new()
     }
     /// What may be the cause of a difference from `scheme`, in the order of preference.
     fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;

@@ -12,6 +12,8 @@ pub struct Command {
     pub arguments: Vec<String>,
     /// Reference, where it is not the usual one.
     pub reference: Option<String>,
+    /// Rule of the reference of quantize, where it is not the usual one.
+    pub rounding: Option<String>,
     /// Lanes file, where it is the caller's own.
     pub lanes: Option<String>,
 }
@@ -28,7 +30,11 @@ impl Command {
         let option = |name: &str, value: &Option<String>| {
             value.as_ref().map(|v| format!(" --{name} {}", quoted(v))).unwrap_or_default()
         };
-        let (reference, lanes) = (option("reference", &self.reference), option("lanes", &self.lanes));
+        let reference = match op {
+            "quantize" => option("rounding", &self.rounding),
+            _ => option("reference", &self.reference),
+        };
+        let lanes = option("lanes", &self.lanes);
         format!("{PROGRAM}{lanes} --op {op} --kernel {kernel} --lane {lane}{reference}")
     }
 

@@ -11,8 +11,9 @@ use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::mlir;
-use crate::tensor::Asked;
-use crate::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
+use crate::tensor::{Asked, Wanted};
+use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
+use crate::{requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::{fpm as kernels, instruction, mutants};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
+use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
 pub use again::Command;
@@ -29,14 +31,17 @@ pub(crate) use again::quoted;
 pub(crate) use tensor_op::{again, line};
 
 /// Operations that can be verified.
-pub const OPS: [&str; 7] = ["fpm", "instruction", "dot", "matmul", "conv2d", "requantize", "transform"];
+pub const OPS: [&str; 9] =
+    ["fpm", "instruction", "dot", "matmul", "conv2d", "requantize", "quantize", "dequantize", "transform"];
 
 /// Those on tensors.
-static TENSOR_OPS: [&dyn Verifies; 5] = [
+static TENSOR_OPS: [&dyn Verifies; 7] = [
     &Tensor::<Dot>::NEW,
     &Tensor::<Matmul>::NEW,
     &Tensor::<Conv2d>::NEW,
     &Tensor::<Requantize>::NEW,
+    &Tensor::<Quantize>::NEW,
+    &Tensor::<Dequantize>::NEW,
     &Tensor::<Transform>::NEW,
 ];
 
@@ -75,12 +80,21 @@ pub struct Request {
     pub q: u32,
     /// What differences are counted against.
     pub reference: Scheme,
+    /// Rule by which a quantization is rounded once, for what its differences are counted against.
+    pub rounding: RoundingRule,
     /// Seed of every stream.
     pub seed: u64,
     /// How to ask for this run again.
     pub command: Command,
     /// The lanes there are.
     pub known_lanes: Lanes,
+}
+
+impl Request {
+    /// What differences are counted against.
+    fn wanted(&self) -> Wanted {
+        Wanted { multiplication: self.reference.label(), rounding: self.rounding }
+    }
 }
 
 /// What a run gives.

@@ -6,9 +6,9 @@ use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::mlir::Function;
 use crate::tensor::explain::{Cause, Explanation, UNEXPLAINED, explain};
-use crate::tensor::judge::{Posed, Record, Side, run};
+use crate::tensor::judge::{Posed, Record, Side, due_to, outs, run};
 use crate::tensor::shrink::{Shown, Witness, first_difference, shrink};
-use crate::tensor::{Asked, Case, Operation, Spec, Sweep, catalogue, find, promise, self_check, text};
+use crate::tensor::{Asked, Case, Link, Operation, Spec, Sweep, catalogue, find, promise, self_check, text};
 use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -126,16 +126,18 @@ struct Subject<O: Operation> {
     kernel: &'static Kernel<O>,
     contract: O::Scheme,
     reference: Option<O::Scheme>,
+    links: Vec<Link<O>>,
 }
 
 impl<O: Operation> Subject<O> {
     fn new(request: &Request, kernel: &'static Kernel<O>) -> Result<Self> {
-        let reference = O::reference(kernel, &request.reference.label());
+        let reference = O::reference(kernel, &request.wanted());
         let contract = promise::<O>(kernel)?;
         // Against its own scheme there is nothing to count.
         let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract);
         let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
-        Ok(Self { kernel, contract, reference })
+        let links = reference.as_ref().map_or(Vec::new(), |reference| O::links(&contract, reference));
+        Ok(Self { kernel, contract, reference, links })
     }
 
     fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
@@ -164,10 +166,12 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
         }
         return outside::<O>(request, kernel, O::domain_text(domain));
     }
-    let (offering, others): (Vec<&Lane>, Vec<&Lane>) = lanes
-        .iter()
-        .filter(|lane| lane.is_compiled() == O::compiled(domain))
-        .partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
+    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == O::compiled(domain)).collect();
+    if fitting.is_empty() && !lanes.is_empty() {
+        return outside::<O>(request, kernel, elsewhere::<O>(domain));
+    }
+    let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
+        fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
     part.findings.extend(others.into_iter().map(|lane| super::not_offered(O::OP, kernel.name, lane)));
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
@@ -176,7 +180,7 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(&subject, &posed)?;
         for (lane, record) in offering.iter().zip(&mut records) {
-            record.merge(run::<O>(lane, domain, kernel.name, &posed));
+            record.merge(run::<O>(lane, kernel, &subject.links, &posed));
         }
     }
     if request.asked.case.is_some() {
@@ -184,15 +188,26 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
     }
     for (lane, record) in offering.iter().zip(records) {
         settle(request, &subject, lane, record, &mut part);
-        if request.effort == Effort::Exhaustive
-            && request.asked.is_nothing()
-            && let Some(sweep) = O::sweep(kernel, lane)
-        {
+        let sweeps = if request.effort == Effort::Exhaustive && request.asked.case.is_none() {
+            O::sweeps(kernel, lane, &request.asked, &request.wanted())
+        } else {
+            Vec::new()
+        };
+        for sweep in sweeps {
             part.rows.extend(sweep_rows(request, &subject, lane, &sweep));
             part.findings.extend(sweep_finding(request, &subject, lane, &sweep));
         }
     }
     Ok(part)
+}
+
+/// Where to run a kernel that none of the lanes of a run can have.
+fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
+    if O::compiled(domain) {
+        "not run: only lanes of compiled modules have it, such as --lane mlir-x86".to_owned()
+    } else {
+        "not run: lanes of compiled modules have no kernels but their own".to_owned()
+    }
 }
 
 /// One case fits many causes: the cases of a short plan tell them apart, and are not counted.
@@ -211,7 +226,7 @@ fn learn<O: Operation>(
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-        record.learn_from(run::<O>(lane, domain, subject.kernel.name, &posed));
+        record.learn_from(run::<O>(lane, subject.kernel, &subject.links, &posed));
     }
     Ok(())
 }
@@ -260,7 +275,7 @@ fn run_catalogue<O: Operation>(request: &Request, kernels: &[&'static Kernel<O>]
             let cases = entries.iter().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
             let cases = cases.filter(|case| O::covers(domain, &case.params));
             let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-            let record = run::<O>(lane, domain, kernel.name, &posed);
+            let record = run::<O>(lane, kernel, &subject.links, &posed);
             total.judged += record.contract.inputs;
             total.broken += record.contract.differ;
             let mut found = Part::default();
@@ -298,11 +313,8 @@ fn settle<O: Operation>(
     ];
     for (against, scheme, side) in sides {
         let Some(scheme) = scheme else { continue };
-        let own = match against {
-            Against::Reference if record.contract.differ == 0 => O::own(&subject.contract),
-            _ => None,
-        };
-        let seen = explained(subject, lane, scheme, side, own, request.asked.case.is_some());
+        let kept = against == Against::Reference && record.contract.differ == 0;
+        let seen = explained(subject, lane, scheme, side, kept, request.asked.case.is_some());
         let told = Told { request, subject, lane, against, scheme };
         let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
         part.mismatches.extend(told.mismatches(side, seen.as_ref().map(|(explanation, _)| explanation)));
@@ -321,16 +333,39 @@ fn explained<O: Operation>(
     lane: &Lane,
     scheme: &O::Scheme,
     side: &Side<O::Params>,
-    own: Option<Cause<O>>,
+    kept: bool,
     given: bool,
 ) -> Option<(Explanation, Witness<O::Params>)> {
     let first = side.smallest()?;
     let domain = &subject.kernel.contract.domain;
-    let causes: Vec<_> = own.into_iter().chain(O::causes(scheme, domain)).collect();
+    let own = if kept { O::own(&subject.contract) } else { None };
+    let causes: Vec<Cause<O>> = own.into_iter().chain(O::causes(scheme, domain)).collect();
     let explanation = explain(&causes, &side.evidence());
     let shown = Shown { kernel: subject.kernel.name, domain, scheme, causes: &causes, class: explanation.class };
     let witness = if given { first_difference::<O>(domain, scheme, first) } else { shrink(&shown, lane, first) }?;
+    let explanation = refined(subject, lane, explanation, &witness, kept);
     Some((explanation, witness))
+}
+
+/// The class of the witness by itself, where the contract is kept and the links to it are known.
+fn refined<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    explanation: Explanation,
+    witness: &Witness<O::Params>,
+    kept: bool,
+) -> Explanation {
+    if !kept || subject.links.is_empty() {
+        return explanation;
+    }
+    let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
+    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
+    let element = O::element(&subject.kernel.contract.domain, &witness.case.params, O::TENSORS.len());
+    let due = ran.map(|outs| due_to(&subject.links, &element, &posed, &outs)).unwrap_or_default();
+    match due.get(witness.index) {
+        Some(Some(class)) => Explanation { class, ..explanation },
+        _ => explanation,
+    }
 }
 
 /// What is told of one side of a record.
@@ -368,7 +403,12 @@ impl<O: Operation> Told<'_, O> {
     }
 
     fn row(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>, seconds: f64) -> Row {
-        let classes = witness.iter().map(|w| (w.class.clone(), side.differ)).collect();
+        let apart = side.classes.values().sum::<u64>() == side.differ && side.differ > 0;
+        let classes = if apart {
+            side.classes.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect()
+        } else {
+            witness.iter().map(|w| (w.class.clone(), side.differ)).collect()
+        };
         Row {
             op: O::OP.to_owned(),
             kernel: self.kernel().to_owned(),
@@ -385,6 +425,7 @@ impl<O: Operation> Told<'_, O> {
             classes,
             deviations: BTreeMap::new(),
             declared: BTreeMap::new(),
+            path: Vec::new(),
             witness,
             seconds,
         }
@@ -487,7 +528,7 @@ fn sweep_rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane
         .sides
         .iter()
         .map(|side| {
-            let classes = side.class.map(|class| (class.to_owned(), side.differ)).into_iter().collect();
+            let classes = side.classes.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect();
             Row {
                 op: O::OP.to_owned(),
                 kernel: subject.kernel.name.to_owned(),
@@ -496,21 +537,22 @@ fn sweep_rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane
                 against: side.against,
                 scheme: side.scheme.clone(),
                 parameters: 0,
-                inputs: sweep.inputs,
-                coverage: if sweep.inputs == 1 << 32 { Coverage::Exhaustive } else { Coverage::Sampled },
-                out_of_domain: 0,
+                inputs: side.inputs,
+                coverage: if sweep.exhaustive { Coverage::Exhaustive } else { Coverage::Sampled },
+                out_of_domain: side.out_of_domain,
                 differ: side.differ,
                 by_delta: by_delta(&side.by_delta),
                 classes,
                 deviations: BTreeMap::new(),
                 declared: BTreeMap::new(),
+                path: side.path.clone(),
                 witness: side.witness.as_ref().map(|w| ledger::Witness {
                     case: w.case.clone(),
                     got: w.got.clone(),
                     expected: Some(w.expected.clone()),
                     scheme: side.scheme.clone(),
                     class: side.class.unwrap_or(UNEXPLAINED).to_owned(),
-                    because: "the pair sum leaves 16 bits".to_owned(),
+                    because: side.because.clone(),
                     command: format!(
                         "{} --case '{}'",
                         request.command.kernel(O::OP, subject.kernel.name, &lane.name),
@@ -531,7 +573,7 @@ fn sweep_finding<O: Operation>(request: &Request, subject: &Subject<O>, lane: &L
         kernel: row.kernel,
         lane: row.lane,
         class: UNEXPLAINED.to_owned(),
-        message: format!("differs from its contract on {} of all pair sums", words::count(row.differ)),
+        message: format!("differs from its contract on {} of all {}", words::count(row.differ), sweep.what),
         witness: row.witness,
     });
     let failed = sweep.failure.iter().map(|failure| Finding {
@@ -539,7 +581,7 @@ fn sweep_finding<O: Operation>(request: &Request, subject: &Subject<O>, lane: &L
         kernel: subject.kernel.name.to_owned(),
         lane: lane.name.clone(),
         class: failure.class().to_owned(),
-        message: format!("{failure}, in the sweep of pair sums"),
+        message: format!("{failure}, in the sweep of {}", sweep.what),
         witness: None,
     });
     differs.chain(failed).collect()

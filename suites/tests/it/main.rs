@@ -20,6 +20,7 @@ mod object_code;
 mod positions;
 mod processes;
 mod quant_types;
+mod quantize;
 mod registry;
 mod reports;
 mod rewrites;

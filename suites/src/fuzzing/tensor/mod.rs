@@ -9,7 +9,7 @@ use crate::lane::Lane;
 use crate::tensor::explain::{Observed, explain};
 use crate::tensor::judge::outs;
 use crate::tensor::shrink::{Shown, shrink};
-use crate::tensor::{Case, Expected, Operation, catalogue, promise, self_check};
+use crate::tensor::{Case, Expected, Operation, Wanted, catalogue, promise, self_check};
 use crate::verify::{Command, again, line};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
@@ -84,7 +84,7 @@ fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: 
         return format!("{} {name} {:?}: differs, but not when judged again", O::OP, seen.case);
     };
     let mut schemes = vec![contract.clone()];
-    let reference = O::reference(kernel, "ties-up").and_then(|name| O::scheme(&name).ok());
+    let reference = O::reference(kernel, &Wanted::default()).and_then(|name| O::scheme(&name).ok());
     schemes.extend(reference.filter(|scheme| O::label(scheme) != O::label(contract)));
     let provenance = format!("{name}, found by fuzzing");
     let kept = catalogue::ready_line::<O>(domain, (&witness.case, witness.index), &schemes, &provenance);

@@ -1,7 +1,9 @@
 use super::*;
 use crate::conv2d::Conv2d;
+use crate::dequantize::Dequantize;
 use crate::dot::Dot;
 use crate::matmul::Matmul;
+use crate::quantize::Quantize;
 use crate::requantize::Requantize;
 use crate::transform::Transform;
 
@@ -28,6 +30,8 @@ fn every_value_of_every_catalogue_agrees_with_the_oracle() {
     agree::<Matmul>();
     agree::<Conv2d>();
     agree::<Requantize>();
+    agree::<Quantize>();
+    agree::<Dequantize>();
     agree::<Transform>();
 }
 

@@ -1,0 +1,189 @@
+//! Dequantization in the harness: every stored value where they are few, those at the ends and beyond the float's precision elsewhere.
+
+mod causes;
+
+use crate::budget::Budget;
+use crate::quantize::smaller;
+use crate::quantized::{self, plan, quantizations};
+use crate::stream::{int32, stream};
+use crate::tensor::text::Arguments;
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Wanted};
+use std::ops::RangeInclusive;
+use tiebreak_impls::dequantize::{self, Run};
+use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Expressed, Params};
+use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_oracle::dequantize::Scheme;
+use tiebreak_oracle::float::Float;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::quantize::Quantization;
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Dequantize {}
+
+/// Each stored value by `one`, with the parameters of its place. Which NaN a scheme gives is nobody's promise.
+fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, String> {
+    let p = &case.params;
+    let all = quantizations(&p.quantized)?;
+    let element = Element::Float(quantized::format(p.quantized.expressed));
+    let stored = Element::Integer(p.quantized.storage.range());
+    let mut out = Vec::with_capacity(case.tensors[0].len() * element.words());
+    for (i, word) in case.tensors[0].iter().enumerate() {
+        let q = &all[p.scale_of(i)];
+        let bits = one(q, stored.place(&[*word]));
+        let number = q.format.decode(bits) != Float::Nan;
+        out.extend(element.of(bits).into_iter().map(|word| number.then_some(word)));
+    }
+    Ok(out)
+}
+
+impl Operation for Dequantize {
+    const OP: &'static str = "dequantize";
+    const TENSORS: &'static [&'static str] = &["q"];
+    /// A step overflows, and infinities meet: which NaN it gives is nobody's promise.
+    const OPEN: &'static str = "overflow";
+    const CATALOGUE: &'static str = include_str!("../catalogue/dequantize.txt");
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Scheme;
+
+    fn kernels() -> &'static [dequantize::Kernel] {
+        dequantize::kernels()
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::dequantize()
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Dequantize { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        params.dequantize_sizes()
+    }
+
+    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
+        p.shape.clone()
+    }
+
+    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN..=i32::MAX
+    }
+
+    fn element(_: &Domain, p: &Params, t: usize) -> Element {
+        match t {
+            0 => Element::Integer(p.quantized.storage.range()),
+            _ => Element::Float(quantized::format(p.quantized.expressed)),
+        }
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        quantized::covers(domain, p)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        quantized::domain_text(domain)
+    }
+
+    fn compiled(domain: &Domain) -> bool {
+        domain.compiled
+    }
+
+    fn quantized(params: &Params) -> Option<&Params> {
+        Some(params)
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        Scheme::parse(text)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.label()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        each(case, |q, stored| scheme.expected(q, stored))
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        each(case, |q, stored| scheme.exact(q, stored))
+    }
+
+    fn reference(_: &dequantize::Kernel, _: &Wanted) -> Option<String> {
+        Some("ideal".to_owned())
+    }
+
+    fn links(contract: &Scheme, _: &Scheme) -> Vec<Link<Self>> {
+        causes::links(contract)
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, asked, budget, seed, &Stored)
+    }
+
+    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(scheme)
+    }
+
+    fn own(contract: &Scheme) -> Option<Cause<Self>> {
+        let because = format!("the values are those of {}", contract.label());
+        Some(Cause::scheme(causes::OWN, because, *contract))
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        smaller(case, 1, domain)
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        quantized::arguments(p)
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        quantized::from_arguments(arguments, "q")
+    }
+}
+
+/// Stored values tried where a type has more.
+const RANDOM: usize = 256;
+
+/// Inputs of dequantize.
+struct Stored;
+
+impl plan::Elements for Stored {
+    fn words(&self, _: Expressed) -> usize {
+        1
+    }
+
+    /// The ends, around the zero point, around it and 0 at powers of two, and random ones.
+    fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32> {
+        let mut out: Vec<i64> = Vec::new();
+        for centre in [q.min, q.max, q.zero_point, 0] {
+            for power in 0..=32 {
+                for sign in [-1, 1] {
+                    let at = centre + sign * (1i64 << power);
+                    out.extend([at - 1, at, at + 1]);
+                }
+            }
+        }
+        let mut rng = stream(seed, "dequantize/stored");
+        let width = i128::from(q.max - q.min);
+        out.extend((0..RANDOM).map(|_| q.min + ((width * i128::from(int32(&mut rng) as u32)) >> 32) as i64));
+        out.retain(|v| (q.min..=q.max).contains(v));
+        out.sort_unstable();
+        out.dedup();
+        out.into_iter().map(|v| v as i32).collect()
+    }
+
+    fn every(&self, q: &Quantization) -> Option<Vec<i32>> {
+        (q.storage.bits <= 16).then(|| (q.min..=q.max).map(|v| v as i32).collect())
+    }
+
+    fn repeated(&self, q: &Quantization) -> Vec<Vec<i32>> {
+        vec![vec![q.min as i32], vec![(q.min.midpoint(q.max)) as i32]]
+    }
+}

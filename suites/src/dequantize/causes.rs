@@ -1,0 +1,127 @@
+//! What may be the cause of a difference in a dequantization.
+
+use super::{Dequantize, each};
+use crate::quantized::quantizations;
+use crate::tensor::{Case, Cause, Link};
+use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized};
+use tiebreak_oracle::dequantize::Scheme;
+use tiebreak_oracle::float::{Float, Format};
+use tiebreak_oracle::quantize::Quantization;
+
+/// Class of a difference that the contract's own scheme reproduces, until its links tell more.
+pub(super) const OWN: &str = "scheme";
+
+/// Schemes between the ideal one and that of a contract.
+pub(super) fn links(contract: &Scheme) -> Vec<Link<Dequantize>> {
+    let step: fn(&Params) -> &'static str = |p| step_class(p.quantized.expressed);
+    match contract.definition.name {
+        "ideal" => Vec::new(),
+        "distributed" => {
+            let between = Scheme::parse("mlir-dcast").ok().map(|scheme| Link { class: step, scheme });
+            between.into_iter().chain([Link { class: |_| "distributed", scheme: *contract }]).collect()
+        }
+        _ => vec![Link { class: step, scheme: *contract }],
+    }
+}
+
+fn step_class(expressed: Expressed) -> &'static str {
+    match expressed {
+        Expressed::F16 => "f16-step",
+        Expressed::Bf16 => "bf16-step",
+        Expressed::F32 => "f32-step",
+        Expressed::F64 => "f64-step",
+    }
+}
+
+/// Every cause, in the order of preference.
+pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Dequantize>> {
+    let mut out = Vec::new();
+    let scheme = *scheme;
+    for name in ["ideal", "integer-difference", "mlir-dcast"] {
+        let Ok(other) = Scheme::parse(name) else { continue };
+        if name == scheme.definition.name {
+            continue;
+        }
+        out.extend(Expressed::ALL.map(|expressed| {
+            let because = format!("rounded in {} as {name} does", expressed.name());
+            Cause::predicts(step_class(expressed), because, move |case: &Case<Params>| {
+                let same = case.params.quantized.expressed == expressed;
+                same.then(|| each(case, |q, stored| other.expected(q, stored)).ok()).flatten()
+            })
+        }));
+    }
+    if let Ok(other) = Scheme::parse("distributed") {
+        out.push(Cause::scheme("distributed", "each term is multiplied by the scale, and rounded, by itself", other));
+    }
+    out.extend(zero_points(scheme));
+    out.push(channel(scheme));
+    out.push(narrow(scheme));
+    out
+}
+
+/// Parameters of another channel.
+fn channel(scheme: Scheme) -> Cause<Dequantize> {
+    Cause::predicts("channel", "channels are taken along the last axis", move |case: &Case<Params>| {
+        let p = &case.params;
+        let all = quantizations(&p.quantized).ok()?;
+        let layers = all.len();
+        // The same stored values with the channel of each place as if the last axis had it.
+        let one_by_one = case.tensors[0].iter().enumerate().map(|(i, word)| {
+            let quantized = Quantized {
+                granularity: Granularity::Layer,
+                scales: vec![p.quantized.scales[i % layers]],
+                zero_points: vec![p.quantized.zero_points[i % layers]],
+                ..p.quantized.clone()
+            };
+            let params = Params { quantized, container: Container::Scalar, shape: vec![1] };
+            let one = Case { params, tensors: [vec![*word], Vec::new(), Vec::new()], misalign: 0 };
+            each(&one, |q, stored| scheme.expected(q, stored)).ok()
+        });
+        one_by_one.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+    })
+}
+
+/// f64 by way of f32.
+fn narrow(scheme: Scheme) -> Cause<Dequantize> {
+    Cause::predicts("f32-step", "f64 is computed in f32", move |case: &Case<Params>| {
+        let one = |q: &Quantization, stored: i64| {
+            let Float::Finite { value, .. } = q.format.decode(q.scale) else { return q.format.nan() };
+            let narrow = Quantization { format: Format::F32, scale: Format::F32.nearest(&value), ..*q };
+            match Format::F32.decode(scheme.expected(&narrow, stored)) {
+                Float::Finite { value, .. } => q.format.nearest(&value),
+                Float::Infinite { negative } => q.format.infinity() | if negative { q.format.sign() } else { 0 },
+                Float::Nan => q.format.nan(),
+            }
+        };
+        (case.params.quantized.expressed == Expressed::F64).then(|| each(case, one).ok()).flatten()
+    })
+}
+
+/// Another stored value, or another zero point, in the same steps.
+fn zero_points(scheme: Scheme) -> Vec<Cause<Dequantize>> {
+    type Changed = fn(&Quantization, i64) -> (i64, i64);
+    let changes: [(&'static str, &'static str, Changed); 5] = [
+        ("zero-point-placement", "the zero point is left out", |_, stored| (stored, 0)),
+        ("zero-point-placement", "the zero point is added", |q, stored| (stored, -q.zero_point)),
+        ("signedness", "the stored value is read with a sign", |q, stored| (sign_extended(q, stored), q.zero_point)),
+        ("signedness", "the zero point is read with a sign", |q, stored| (stored, sign_extended(q, q.zero_point))),
+        ("difference-wrap", "the difference is taken in the storage's width", |q, stored| {
+            (q.storage.wrap(stored - q.zero_point), 0)
+        }),
+    ];
+    let cause = |(class, because, changed): (&'static str, &'static str, Changed)| {
+        Cause::predicts(class, because, move |case| {
+            let one = |q: &Quantization, stored: i64| {
+                let (stored, zero_point) = changed(q, stored);
+                scheme.expected(&Quantization { zero_point, ..*q }, stored)
+            };
+            each(case, one).ok()
+        })
+    };
+    changes.into_iter().map(cause).collect()
+}
+
+fn sign_extended(q: &Quantization, v: i64) -> i64 {
+    let unused = 64 - q.storage.bits;
+    v << unused >> unused
+}

@@ -1,0 +1,148 @@
+//! Quantization in the harness: floats around the decision boundaries of each type, at ties, and everything that is no number.
+
+mod causes;
+mod inputs;
+mod links;
+mod smaller;
+pub mod sweep;
+
+use crate::budget::Budget;
+use crate::lane::Lane;
+use crate::quantized::{self, plan, quantizations};
+use crate::tensor::element::bits;
+use crate::tensor::text::Arguments;
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Sweep, Wanted};
+use std::ops::RangeInclusive;
+use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantize::{self, Domain, Run};
+use tiebreak_impls::quantized::Params;
+use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::quantize::{Quantization, Scheme};
+use tiebreak_reports::ledger::Value;
+
+pub(crate) use smaller::smaller;
+
+/// The operation.
+pub enum Quantize {}
+
+/// Each value by `one`, with the parameters of its place.
+fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) -> Result<Expected, String> {
+    let p = &case.params;
+    let all = quantizations(&p.quantized)?;
+    let values = case.tensors[0].chunks(p.quantized.expressed.words()).enumerate();
+    // Beyond int32 a word holds the bits.
+    Ok(values.map(|(i, words)| one(&all[p.scale_of(i)], bits(words)).map(|v| v as i32)).collect())
+}
+
+impl Operation for Quantize {
+    const OP: &'static str = "quantize";
+    const TENSORS: &'static [&'static str] = &["x"];
+    const CATALOGUE: &'static str = include_str!("../catalogue/quantize.txt");
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Scheme;
+
+    fn kernels() -> &'static [quantize::Kernel] {
+        quantize::kernels()
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::quantize()
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Quantize { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        domain.sizes(params)
+    }
+
+    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
+        p.shape.clone()
+    }
+
+    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN..=i32::MAX
+    }
+
+    fn element(_: &Domain, p: &Params, t: usize) -> Element {
+        match t {
+            0 => Element::Float(quantized::format(p.quantized.expressed)),
+            _ => Element::Integer(p.quantized.storage.range()),
+        }
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        quantized::covers(domain, p)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        quantized::domain_text(domain)
+    }
+
+    fn compiled(domain: &Domain) -> bool {
+        domain.compiled
+    }
+
+    fn quantized(params: &Params) -> Option<&Params> {
+        Some(params)
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        Scheme::parse(text)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.label()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        each(case, |q, x| scheme.expected(q, x).value())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        each(case, |q, x| scheme.exact(q, x).value())
+    }
+
+    /// The exact sum rounded once by the caller's rule.
+    fn reference(_: &quantize::Kernel, wanted: &Wanted) -> Option<String> {
+        Some(Scheme::ideal(wanted.rounding).label())
+    }
+
+    fn links(contract: &Scheme, reference: &Scheme) -> Vec<Link<Self>> {
+        links::links(contract, reference)
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, asked, budget, seed, &inputs::Floats)
+    }
+
+    fn sweeps(kernel: &'static quantize::Kernel, lane: &Lane, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+        sweep::sweeps(kernel, lane, asked, wanted)
+    }
+
+    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(scheme)
+    }
+
+    fn own(contract: &Scheme) -> Option<Cause<Self>> {
+        let because = format!("the values are those of {}", contract.label());
+        Some(Cause::scheme(links::OWN, because, *contract))
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        smaller(case, case.params.quantized.expressed.words(), domain)
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        quantized::arguments(p)
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        quantized::from_arguments(arguments, "x")
+    }
+}

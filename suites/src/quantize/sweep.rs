@@ -1,0 +1,414 @@
+//! Every pattern of a float type through one quantization. The exact results change at a few decision boundaries; between two of them
+//! a block is compared with a constant. What the reference says is a constant there, too, so that where the contract is kept its
+//! differences are counted without another look at the results.
+
+use super::Quantize;
+use super::links::{ideal_steps, links};
+use crate::lane::{Failure, Input, Lane, Order};
+use crate::quantized::quantizations;
+use crate::tensor::explain::UNEXPLAINED;
+use crate::tensor::{Asked, Case, Element, Operation, POISON, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantize::{Domain, Kernel};
+use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_oracle::quantize::{Quantization, Runs, Scheme, Stored};
+use tiebreak_reports::ledger::{Against, Link};
+
+/// Patterns of one task.
+pub const CHUNK: u64 = 1 << 22;
+/// Patterns of one batch in this process: input and output stay in a core's cache.
+pub const BLOCK_IN_PROCESS: usize = 1 << 14;
+/// Patterns of one batch in a worker: enough to make a message's cost small.
+const BLOCK_IN_WORKER: usize = 1 << 16;
+
+/// Consecutive patterns on which every scheme concerned gives one result.
+struct Piece {
+    first: u64,
+    contract: Stored,
+    reference: Stored,
+    /// What a difference between the two is due to.
+    class: Option<&'static str>,
+}
+
+/// What differs on one side.
+#[derive(Clone, Default)]
+struct Counted {
+    inputs: u64,
+    out_of_domain: u64,
+    differ: u64,
+    by_delta: BTreeMap<i64, u64>,
+    classes: BTreeMap<&'static str, u64>,
+    /// The smallest pattern, what was given, and what is expected.
+    smallest: Option<(u64, i32, i64)>,
+}
+
+/// What a task saw.
+#[derive(Clone, Default)]
+pub struct Swept {
+    contract: Counted,
+    reference: Counted,
+    failure: Option<Failure>,
+}
+
+/// A kernel in a lane at one type, with the exact results of all patterns.
+pub struct Plan<'a> {
+    kernel: &'static Kernel,
+    lane: &'a Lane,
+    q: Quantization,
+    quantized: Quantized,
+    container: Container,
+    pieces: Vec<Piece>,
+    contract: Scheme,
+    reference: Scheme,
+}
+
+/// One sweep for each type asked for, or of one type that the kernel takes.
+pub(super) fn sweeps(kernel: &'static Kernel, lane: &Lane, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+    let own = usual(&kernel.contract.domain);
+    let types = if asked.types.is_empty() { &own } else { &asked.types };
+    types.iter().filter_map(|ty| Plan::new(kernel, lane, ty, wanted)).map(|plan| plan.sweep()).collect()
+}
+
+/// A type of 8 bits and f32, with bounds where the domain has any.
+fn usual(domain: &Domain) -> Vec<Quantized> {
+    let ty = |signed, min, max, zero_point| Quantized {
+        storage: Storage { bits: 8, signed },
+        min,
+        max,
+        expressed: Expressed::F32,
+        granularity: Granularity::Layer,
+        scales: vec![Scale(0.3)],
+        zero_points: vec![zero_point],
+    };
+    let types = [ty(true, -8, 7, 1), ty(true, -128, 127, 1), ty(false, 0, 255, 129)];
+    let taken = |ty: &Quantized| {
+        let params = Params { quantized: ty.clone(), container: domain.containers[0], shape: vec![1] };
+        domain.contains(&params)
+    };
+    types.into_iter().find(taken).into_iter().collect()
+}
+
+impl<'a> Plan<'a> {
+    /// Nothing where the patterns are too many, the type is not the kernel's, or a scheme has no decision boundaries.
+    pub fn new(kernel: &'static Kernel, lane: &'a Lane, quantized: &Quantized, wanted: &Wanted) -> Option<Self> {
+        let domain = &kernel.contract.domain;
+        let container = *domain.containers.iter().find(|c| **c == Container::Ranked).or(domain.containers.first())?;
+        let params = Params { quantized: quantized.clone(), container, shape: vec![1] };
+        let layer = quantized.granularity == Granularity::Layer;
+        if !layer || quantized.expressed.bits() > 32 || !Quantize::covers(domain, &params) {
+            return None;
+        }
+        let q = *quantizations(quantized).ok()?.first()?;
+        let contract = promise::<Quantize>(kernel).ok()?;
+        let reference = Scheme::ideal(wanted.rounding);
+        let pieces = pieces(&q, &contract, &reference)?;
+        Some(Self { kernel, lane, q, quantized: quantized.clone(), container, pieces, contract, reference })
+    }
+
+    fn sweep(&self) -> Sweep {
+        let begun = Instant::now();
+        let patterns = 1u64 << self.q.format.bits();
+        let tasks = patterns.div_ceil(CHUNK);
+        let parts: Vec<Swept> = (0..tasks).into_par_iter().map(|task| self.task(task * CHUNK)).collect();
+        let mut all = Swept::default();
+        for part in parts {
+            all.contract.merge(part.contract, self.q);
+            all.reference.merge(part.reference, self.q);
+            all.failure = all.failure.or(part.failure);
+        }
+        let exhaustive = all.contract.inputs + all.contract.out_of_domain == patterns;
+        let seconds = begun.elapsed().as_secs_f64();
+        let path = self.path(&all.reference);
+        let because = told(&path);
+        let unknown = "the sampled cases tell the cause".to_owned();
+        let mut sides = vec![self.side(all.contract, Against::Contract, &self.contract, unknown, Vec::new())];
+        if self.contract.label() != self.reference.label() {
+            sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
+        }
+        Sweep { what: "patterns", exhaustive, sides, failure: all.failure, seconds }
+    }
+
+    /// The kernel's parameters for a batch of so many patterns.
+    pub fn params(&self, len: usize) -> Params {
+        Params { quantized: self.quantized.clone(), container: self.container, shape: vec![len] }
+    }
+
+    /// One chunk: two blocks in flight, so that the lane computes one while the other is judged.
+    pub fn task(&self, start: u64) -> Swept {
+        let mut swept = Swept::default();
+        let end = (start + CHUNK).min(1 << self.q.format.bits());
+        let block = if self.lane.is_isolated() { BLOCK_IN_WORKER } else { BLOCK_IN_PROCESS };
+        let block = block.min((end - start) as usize);
+        let job = Job::Quantize { kernel: self.kernel.name.to_owned(), params: self.params(block) };
+        let mut lease = self.lane.lease();
+        let (mut waiting, mut outs) = (VecDeque::new(), Vec::new());
+        let mut next = (start..end).step_by(block);
+        loop {
+            while waiting.len() < 2 {
+                let Some(at) = next.next() else { break };
+                let input = Input::Range { start: at as u32 as i32, len: block };
+                let submitted = lease.submit(&Order { job: &job, input, misalign: 0 });
+                waiting.push_back((at, submitted));
+            }
+            let Some((at, submitted)) = waiting.pop_front() else { break };
+            match submitted.and_then(|()| lease.collect(&mut outs)) {
+                Ok(()) => self.judge(at, &outs, &mut swept),
+                Err(failure) => {
+                    swept.failure = Some(failure);
+                    return swept;
+                }
+            }
+        }
+        self.anchor(start);
+        self.anchor(end - 1);
+        swept
+    }
+
+    /// Holds the decision boundaries against big rationals.
+    fn anchor(&self, bits: u64) {
+        let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
+        for (scheme, result) in [(&self.contract, piece.contract), (&self.reference, piece.reference)] {
+            let exact = scheme.exact(&self.q, bits);
+            assert_eq!(result, exact, "the oracle disagrees with itself: {} at {bits:#x}", scheme.label());
+        }
+    }
+
+    fn judge(&self, at: u64, outs: &[i32], swept: &mut Swept) {
+        let end = at + outs.len() as u64;
+        let first = self.pieces.partition_point(|piece| piece.first <= at) - 1;
+        for (i, piece) in self.pieces.iter().enumerate().skip(first).take_while(|(_, piece)| piece.first < end) {
+            let from = piece.first.max(at);
+            let to = self.pieces.get(i + 1).map_or(end, |next| next.first.min(end));
+            let outs = &outs[(from - at) as usize..(to - at) as usize];
+            self.piece(piece, from, outs, swept);
+        }
+    }
+
+    fn piece(&self, piece: &Piece, from: u64, outs: &[i32], swept: &mut Swept) {
+        let len = outs.len() as u64;
+        let kept = match piece.contract.value() {
+            None => {
+                swept.contract.out_of_domain += len;
+                None
+            }
+            Some(value) => {
+                swept.contract.inputs += len;
+                let kept = outs.iter().fold(0, |differ, out| differ | (out ^ value as i32)) == 0;
+                if !kept {
+                    swept.contract.count(from, outs, value, None, self.q);
+                }
+                kept.then_some(value)
+            }
+        };
+        let reference = &mut swept.reference;
+        let Some(value) = piece.reference.value() else {
+            reference.out_of_domain += len;
+            return;
+        };
+        reference.inputs += len;
+        match kept {
+            Some(own) if own == value => {}
+            Some(own) => reference.whole((from, len), own, value, piece.class, self.q),
+            // What the source leaves undefined is one class, whatever the target makes of it.
+            None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
+            None => reference.count(from, outs, value, piece.class, self.q),
+        }
+    }
+
+    /// How the reference becomes the contract's scheme, with the number of inputs on which each differs from the one before.
+    fn path(&self, reference: &Counted) -> Vec<Link> {
+        let mut out = Vec::new();
+        let case = self.params(1);
+        let mut before = self.reference;
+        for link in links(&self.contract, &self.reference) {
+            out.extend(self.link((link.class)(&case), &before, &link.scheme));
+            before = link.scheme;
+        }
+        if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
+            out.extend(self.link(super::links::step_class(&case), &self.reference, &steps));
+        }
+        let poison = reference.classes.get(POISON).copied();
+        out.extend(poison.map(|differ| Link {
+            class: POISON.to_owned(),
+            from: self.reference.label(),
+            to: format!("{} in {}", self.kernel.name, self.lane.name),
+            differ,
+            witness: None,
+        }));
+        out
+    }
+
+    fn link(&self, class: &str, from: &Scheme, to: &Scheme) -> Option<Link> {
+        let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
+        let differences = a?.differ(&b?);
+        let witness = differences.witness.map(|w| {
+            // Told only after big rationals said the same.
+            let exact = [from, to].map(|scheme| scheme.exact(&self.q, w.bits));
+            assert_eq!([w.left, w.right], exact, "the oracle disagrees with itself at {:#x}", w.bits);
+            let shown = |stored: Stored| stored.value().map_or("-".to_owned(), |v| v.to_string());
+            let x = crate::tensor::element::float(self.q.format, w.bits);
+            format!("x={x}: {} {}, {} {}", from.label(), shown(w.left), to.label(), shown(w.right))
+        });
+        let differ = u64::try_from(differences.differ()).unwrap_or(u64::MAX);
+        Some(Link { class: class.to_owned(), from: from.label(), to: to.label(), differ, witness })
+    }
+
+    fn side(&self, counted: Counted, against: Against, scheme: &Scheme, because: String, path: Vec<Link>) -> SweptSide {
+        let domain = &self.kernel.contract.domain;
+        let witness = counted.smallest.and_then(|(bits, got, expected)| {
+            let tensors = [Element::Float(self.q.format).of(bits), Vec::new(), Vec::new()];
+            let case = Case { params: self.params(1), tensors, misalign: 0 };
+            let stored = Quantize::element(domain, &case.params, 1);
+            let case = text::arguments::<Quantize>(domain, &case)?;
+            Some(SweptWitness { case, got: stored.told(&[got]), expected: expected.into() })
+        });
+        let class = counted.smallest.and_then(|(bits, ..)| self.class_at(bits, against));
+        let mut classes = counted.classes;
+        let told: u64 = classes.values().sum();
+        if told < counted.differ {
+            classes.insert(UNEXPLAINED, counted.differ - told);
+        }
+        SweptSide {
+            against,
+            scheme: scheme.label(),
+            inputs: counted.inputs,
+            out_of_domain: counted.out_of_domain,
+            differ: counted.differ,
+            by_delta: counted.by_delta,
+            classes,
+            class,
+            because,
+            path,
+            witness,
+        }
+    }
+
+    fn class_at(&self, bits: u64, against: Against) -> Option<&'static str> {
+        let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
+        match against {
+            Against::Contract => None,
+            Against::Reference if piece.contract == Stored::Poison => Some(POISON),
+            Against::Reference => piece.class,
+        }
+    }
+}
+
+/// The pieces of all patterns of a format, in their order.
+fn pieces(q: &Quantization, contract: &Scheme, reference: &Scheme) -> Option<Vec<Piece>> {
+    let links = links(contract, reference);
+    let runs = |scheme: &Scheme| Runs::new(scheme, q).ok();
+    let (of_contract, of_reference) = (runs(contract)?, runs(reference)?);
+    let of_links: Vec<(&'static str, Runs)> = {
+        let p = Params { quantized: placeholder(q), container: Container::Ranked, shape: vec![1] };
+        links.iter().filter_map(|link| Some(((link.class)(&p), runs(&link.scheme)?))).collect()
+    };
+    let all = 1u64 << q.format.bits();
+    let mut firsts: Vec<u64> = [&of_contract, &of_reference]
+        .into_iter()
+        .chain(of_links.iter().map(|(_, runs)| runs))
+        .flat_map(|runs| runs.patterns(0, all).map(|(first, ..)| first))
+        .collect();
+    firsts.sort_unstable();
+    firsts.dedup();
+    let piece = |first: u64| {
+        let (contract, reference) = (of_contract.of(first), of_reference.of(first));
+        let due = of_links.iter().find(|(_, runs)| runs.of(first) == contract && contract != reference);
+        Piece { first, contract, reference, class: due.map(|(class, _)| *class) }
+    };
+    Some(firsts.into_iter().map(piece).collect())
+}
+
+/// A type of the same expressed type, for naming classes.
+fn placeholder(q: &Quantization) -> Quantized {
+    let expressed = Expressed::ALL.into_iter().find(|e| crate::quantized::format(*e) == q.format);
+    Quantized {
+        storage: Storage { bits: q.storage.bits, signed: q.storage.signed },
+        min: q.min,
+        max: q.max,
+        expressed: expressed.unwrap_or(Expressed::F32),
+        granularity: Granularity::Layer,
+        scales: Vec::new(),
+        zero_points: Vec::new(),
+    }
+}
+
+fn told(path: &[Link]) -> String {
+    let one = |link: &Link| {
+        let count = tiebreak_reports::text::count(link.differ);
+        format!("{}: {} to {} on {count}", link.class, link.from, link.to)
+    };
+    path.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+impl Counted {
+    fn offer(&mut self, seen: (u64, i32, i64), q: Quantization) {
+        let rank = |bits: u64| (bits & (q.format.sign() - 1), bits & q.format.sign());
+        if self.smallest.is_none_or(|known| rank(seen.0) < rank(known.0)) {
+            self.smallest = Some(seen);
+        }
+    }
+
+    fn due(&mut self, class: Option<&'static str>, n: u64) {
+        self.differ += n;
+        if let Some(class) = class {
+            *self.classes.entry(class).or_default() += n;
+        }
+    }
+
+    /// A run of results that are all `got`.
+    fn whole(
+        &mut self,
+        (from, len): (u64, u64),
+        got: i64,
+        expected: i64,
+        class: Option<&'static str>,
+        q: Quantization,
+    ) {
+        self.due(class, len);
+        *self.by_delta.entry(got - expected).or_default() += len;
+        self.offer((from, got as i32, expected), q);
+    }
+
+    /// Results one by one.
+    #[cold]
+    fn count(&mut self, from: u64, outs: &[i32], expected: i64, class: Option<&'static str>, q: Quantization) {
+        for (i, out) in outs.iter().enumerate().filter(|(_, out)| **out != expected as i32) {
+            self.due(class, 1);
+            *self.by_delta.entry(i64::from(*out) - i64::from(expected as i32)).or_default() += 1;
+            self.offer((from + i as u64, *out, expected), q);
+        }
+    }
+
+    /// Results of a conversion that is undefined: how far they are off says nothing.
+    fn poison(&mut self, from: u64, outs: &[i32], expected: i64, q: Quantization) {
+        let differ = outs.iter().map(|out| u64::from(*out != expected as i32)).sum();
+        if differ == 0 {
+            return;
+        }
+        self.due(Some(POISON), differ);
+        *self.by_delta.entry(crate::fpm::tally::FAR).or_default() += differ;
+        if self.smallest.is_none()
+            && let Some(i) = outs.iter().position(|out| *out != expected as i32)
+        {
+            self.offer((from + i as u64, outs[i], expected), q);
+        }
+    }
+
+    fn merge(&mut self, other: Self, q: Quantization) {
+        self.inputs += other.inputs;
+        self.out_of_domain += other.out_of_domain;
+        self.differ += other.differ;
+        for (delta, n) in other.by_delta {
+            *self.by_delta.entry(delta).or_default() += n;
+        }
+        for (class, n) in other.classes {
+            *self.classes.entry(class).or_default() += n;
+        }
+        if let Some(seen) = other.smallest {
+            self.offer(seen, q);
+        }
+    }
+}

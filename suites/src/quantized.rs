@@ -1,0 +1,150 @@
+//! What quantize and dequantize share in the harness: parameters as the oracle has them and as text, the types that are tried.
+
+pub mod plan;
+
+use crate::quant_type::{self, Uniform};
+use crate::tensor::text::{self, Arguments};
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Storage};
+use tiebreak_oracle::float::Format;
+use tiebreak_oracle::quantize as oracle;
+use tiebreak_reports::ledger::Value;
+
+/// The oracle's format.
+pub fn format(expressed: Expressed) -> Format {
+    match expressed {
+        Expressed::F16 => Format::F16,
+        Expressed::Bf16 => Format::Bf16,
+        Expressed::F32 => Format::F32,
+        Expressed::F64 => Format::F64,
+    }
+}
+
+/// The parameters of each scale of a type, the scale rounded to the expressed type; or why the oracle has none.
+pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>, String> {
+    let Quantized { storage: Storage { bits, signed }, min, max, .. } = *quantized;
+    let format = format(quantized.expressed);
+    let one = |(scale, zero_point): (&tiebreak_impls::quantized::Scale, &i64)| {
+        let exact = rug::Rational::from_f64(scale.0).ok_or_else(|| format!("scales: {} is no number", scale.0))?;
+        let storage = oracle::Storage { bits, signed };
+        let q =
+            oracle::Quantization { format, scale: format.nearest(&exact), zero_point: *zero_point, storage, min, max };
+        q.check().map(|()| q).map_err(|e| e.to_string())
+    };
+    quantized.scales.iter().zip(&quantized.zero_points).map(one).collect()
+}
+
+/// Whether a domain covers the parameters, and the oracle too.
+pub(crate) fn covers(domain: &Domain, params: &Params) -> bool {
+    params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
+}
+
+/// A domain in words.
+pub(crate) fn domain_text(domain: &Domain) -> String {
+    let list = |names: Vec<&str>| names.join(", ");
+    let storage: Vec<String> = domain.storage.iter().map(|s| s.name()).collect();
+    let mut parts = vec![
+        list(domain.expressed.iter().map(|e| e.name()).collect()),
+        if storage.is_empty() { "storage of 1 to 32 bits".to_owned() } else { storage.join(", ") },
+    ];
+    parts.push(if domain.bounds { "any bounds" } else { "all stored values" }.to_owned());
+    parts.push(if domain.per_channel { "per layer or channel" } else { "per layer" }.to_owned());
+    parts.push(list(domain.containers.iter().map(|c| container_name(*c)).collect()));
+    if domain.compiled {
+        parts.push("in lanes of compiled modules".to_owned());
+    }
+    parts.join("; ")
+}
+
+const CONTAINERS: [Container; 3] = [Container::Scalar, Container::Ranked, Container::Unranked];
+
+fn container_name(container: Container) -> &'static str {
+    match container {
+        Container::Scalar => "scalar",
+        Container::Ranked => "ranked",
+        Container::Unranked => "unranked",
+    }
+}
+
+/// The type as MLIR writes it, without spaces.
+pub fn type_text(quantized: &Quantized, shape: &[usize]) -> String {
+    let granularity = match &quantized.granularity {
+        Granularity::Layer => quant_type::Granularity::Layer,
+        Granularity::Channel { axis } => quant_type::Granularity::Channel { axis: *axis },
+        Granularity::Blocks { sizes } => {
+            let size = |axis: usize| sizes.iter().find(|(a, _)| *a == axis).map_or(shape[axis], |(_, size)| *size);
+            quant_type::Granularity::Blocks {
+                sizes: sizes.iter().map(|(axis, size)| (*axis, *size as u64)).collect(),
+                counts: (0..shape.len()).map(|axis| shape[axis] / size(axis).max(1)).collect(),
+            }
+        }
+    };
+    let uniform = Uniform {
+        storage: quantized.storage,
+        min: quantized.min,
+        max: quantized.max,
+        expressed: quantized.expressed,
+        granularity,
+        scales: quantized.scales.iter().map(|scale| scale.0).collect(),
+        zero_points: quantized.zero_points.clone(),
+    };
+    uniform.to_string().replace(' ', "")
+}
+
+/// The quantized type of a text.
+pub fn read_type(text: &str) -> Result<Quantized, String> {
+    let ty = quant_type::parse_type(text).map_err(|e| e.to_string())?;
+    match (&ty, ty.uniform()) {
+        (quant_type::Type::Scalar(_), Some(uniform)) => Ok(uniform.into()),
+        _ => Err(format!("`{text}` is not a quantized type by itself, such as !quant.uniform<i8:f32,0.1:3>")),
+    }
+}
+
+/// Type, container and shape by name; the latter two where they are not as usual.
+pub(crate) fn arguments(params: &Params) -> Vec<(String, Value)> {
+    let mut out = vec![("type".to_owned(), Value::Text(type_text(&params.quantized, &params.shape)))];
+    if params.container != Container::Ranked {
+        out.push(("container".to_owned(), Value::Text(container_name(params.container).to_owned())));
+    }
+    if params.shape != usual_shape(&params.quantized) {
+        let sizes: Vec<String> = params.shape.iter().map(usize::to_string).collect();
+        let shape = sizes.join("x");
+        out.push(("shape".to_owned(), shape.parse().map_or(Value::Text(shape), Value::Integer)));
+    }
+    out
+}
+
+/// One element, or one of each channel.
+fn usual_shape(quantized: &Quantized) -> Vec<usize> {
+    let mut shape = vec![1];
+    if let Granularity::Channel { axis } = quantized.granularity {
+        shape.resize(axis + 1, 1);
+        shape[axis] = quantized.scales.len();
+    }
+    shape
+}
+
+/// Parameters from names and values.
+pub(crate) fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, String> {
+    let mut left = arguments.clone();
+    let text = text::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
+    let quantized = read_type(&text).map_err(|reason| format!("type: {reason}"))?;
+    let container = match text::take_text(&mut left, "container") {
+        None => Container::Ranked,
+        Some(name) => {
+            let known = CONTAINERS.into_iter().find(|c| container_name(*c) == name);
+            let names = CONTAINERS.map(container_name);
+            known.ok_or_else(|| tiebreak_oracle::names::unknown("container", &name, names).to_string())?
+        }
+    };
+    let shape = match text::take_text(&mut left, "shape") {
+        None => usual_shape(&quantized),
+        Some(text) => text
+            .split('x')
+            .map(|size| size.parse::<u32>().map(|size| size as usize))
+            .collect::<Result<_, _>>()
+            .map_err(|_| format!("shape: `{text}` is not sizes, such as 2x3x4"))?,
+    };
+    text::nothing_left(&left, &["type", "container", "shape", "misalign", tensor])?;
+    Ok(Params { quantized, container, shape })
+}
