@@ -39,7 +39,7 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, x, out| linear(params, x, out, f32::floor)
     ),
     mutant!(
-        "mutant-ties-away", "tie-direction", "round(), which takes ties away from zero, where they go to even",
+        "mutant-quantize-ties-away", "tie-direction", "round(), which takes ties away from zero, where they go to even",
         claims "onnx" OutOfDomain on BYTES,
         from "sonos/tract pull request 2850",
         |params, x, out| linear(params, x, out, f32::round)
