@@ -100,13 +100,16 @@ fn narrow(scheme: Scheme) -> Cause<Dequantize> {
 /// Another stored value, or another zero point, in the same steps.
 fn zero_points(scheme: Scheme) -> Vec<Cause<Dequantize>> {
     type Changed = fn(&Quantization, i64) -> (i64, i64);
-    let changes: [(&'static str, &'static str, Changed); 5] = [
+    let changes: [(&'static str, &'static str, Changed); 6] = [
         ("zero-point-placement", "the zero point is left out", |_, stored| (stored, 0)),
         ("zero-point-placement", "the zero point is added", |q, stored| (stored, -q.zero_point)),
         ("signedness", "the stored value is read with a sign", |q, stored| (sign_extended(q, stored), q.zero_point)),
         ("signedness", "the zero point is read with a sign", |q, stored| (stored, sign_extended(q, q.zero_point))),
         ("difference-wrap", "the difference is taken in the storage's width", |q, stored| {
             (q.storage.wrap(stored - q.zero_point), 0)
+        }),
+        ("double-rounding", "the stored value is rounded to f32 before the expressed type", |q, stored| {
+            (by_way_of_f32(stored), q.zero_point)
         }),
     ];
     let cause = |(class, because, changed): (&'static str, &'static str, Changed)| {
@@ -119,6 +122,14 @@ fn zero_points(scheme: Scheme) -> Vec<Cause<Dequantize>> {
         })
     };
     changes.into_iter().map(cause).collect()
+}
+
+/// An integer rounded to f32, where it is an integer still.
+fn by_way_of_f32(v: i64) -> i64 {
+    match Format::F32.decode(Format::F32.nearest(&v.into())) {
+        Float::Finite { value, .. } => value.numer().to_i64().unwrap_or(v),
+        _ => v,
+    }
 }
 
 fn sign_extended(q: &Quantization, v: i64) -> i64 {

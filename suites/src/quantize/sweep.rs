@@ -2,14 +2,17 @@
 //! a block is compared with a constant. What the reference says is a constant there, too, so that where the contract is kept its
 //! differences are counted without another look at the results.
 
+mod counted;
+
 use super::Quantize;
 use super::links::{ideal_steps, links};
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::quantized::quantizations;
 use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::{Asked, Case, Element, Operation, POISON, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
+use counted::Counted;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Instant;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
@@ -31,18 +34,6 @@ struct Piece {
     reference: Stored,
     /// What a difference between the two is due to.
     class: Option<&'static str>,
-}
-
-/// What differs on one side.
-#[derive(Clone, Default)]
-struct Counted {
-    inputs: u64,
-    out_of_domain: u64,
-    differ: u64,
-    by_delta: BTreeMap<i64, u64>,
-    classes: BTreeMap<&'static str, u64>,
-    /// The smallest pattern, what was given, and what is expected.
-    smallest: Option<(u64, i32, i64)>,
 }
 
 /// What a task saw.
@@ -341,74 +332,4 @@ fn told(path: &[Link]) -> String {
         format!("{}: {} to {} on {count}", link.class, link.from, link.to)
     };
     path.iter().map(one).collect::<Vec<_>>().join("; ")
-}
-
-impl Counted {
-    fn offer(&mut self, seen: (u64, i32, i64), q: Quantization) {
-        let rank = |bits: u64| (bits & (q.format.sign() - 1), bits & q.format.sign());
-        if self.smallest.is_none_or(|known| rank(seen.0) < rank(known.0)) {
-            self.smallest = Some(seen);
-        }
-    }
-
-    fn due(&mut self, class: Option<&'static str>, n: u64) {
-        self.differ += n;
-        if let Some(class) = class {
-            *self.classes.entry(class).or_default() += n;
-        }
-    }
-
-    /// A run of results that are all `got`.
-    fn whole(
-        &mut self,
-        (from, len): (u64, u64),
-        got: i64,
-        expected: i64,
-        class: Option<&'static str>,
-        q: Quantization,
-    ) {
-        self.due(class, len);
-        *self.by_delta.entry(got - expected).or_default() += len;
-        self.offer((from, got as i32, expected), q);
-    }
-
-    /// Results one by one.
-    #[cold]
-    fn count(&mut self, from: u64, outs: &[i32], expected: i64, class: Option<&'static str>, q: Quantization) {
-        for (i, out) in outs.iter().enumerate().filter(|(_, out)| **out != expected as i32) {
-            self.due(class, 1);
-            *self.by_delta.entry(i64::from(*out) - i64::from(expected as i32)).or_default() += 1;
-            self.offer((from + i as u64, *out, expected), q);
-        }
-    }
-
-    /// Results of a conversion that is undefined: how far they are off says nothing.
-    fn poison(&mut self, from: u64, outs: &[i32], expected: i64, q: Quantization) {
-        let differ = outs.iter().map(|out| u64::from(*out != expected as i32)).sum();
-        if differ == 0 {
-            return;
-        }
-        self.due(Some(POISON), differ);
-        *self.by_delta.entry(crate::fpm::tally::FAR).or_default() += differ;
-        if self.smallest.is_none()
-            && let Some(i) = outs.iter().position(|out| *out != expected as i32)
-        {
-            self.offer((from + i as u64, outs[i], expected), q);
-        }
-    }
-
-    fn merge(&mut self, other: Self, q: Quantization) {
-        self.inputs += other.inputs;
-        self.out_of_domain += other.out_of_domain;
-        self.differ += other.differ;
-        for (delta, n) in other.by_delta {
-            *self.by_delta.entry(delta).or_default() += n;
-        }
-        for (class, n) in other.classes {
-            *self.classes.entry(class).or_default() += n;
-        }
-        if let Some(seen) = other.smallest {
-            self.offer(seen, q);
-        }
-    }
 }

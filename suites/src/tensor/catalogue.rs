@@ -102,9 +102,9 @@ fn written(line: &str) -> Result<Written<'_>, String> {
     let (rest, provenance) = split
         .filter(|(_, provenance)| !provenance.is_empty())
         .ok_or("no provenance: end the line with `# where it comes from`")?;
-    // A colon may stand in the case, in a type, and in the values, with a policy.
+    // Colons stand in types and policies, too; no value begins with `out`.
     let (case, rest) =
-        rest.split_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` behind the case")?;
+        rest.rsplit_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` behind the case")?;
     let (result, values) = rest.split_once(':').unwrap_or((rest, ""));
     let index = result.strip_prefix('[').and_then(|r| r.trim_end().strip_suffix(']')).and_then(|i| i.parse().ok());
     let index = index.ok_or_else(|| format!("out{}: not a flat index, such as out[0]", result.trim_end()))?;
