@@ -40,7 +40,7 @@ impl Elements for Floats {
         for _ in 0..RANDOM {
             let [low, high] = [0; 2].map(|_| u64::from(int32(&mut rng) as u32));
             patterns.push((low | high << 32) & (q.format.sign() | (q.format.sign() - 1)));
-            let inside = q.min + (i128::from(q.max - q.min) * i128::from(low) >> 32) as i64;
+            let inside = q.min + ((i128::from(q.max - q.min) * i128::from(low)) >> 32) as i64;
             around(
                 q,
                 Rational::from(inside - q.zero_point) + Rational::from((below(&mut rng, 1000), 1000)),
@@ -101,7 +101,7 @@ fn stored(q: &Quantization, seed: u64) -> Vec<i64> {
         }
         let mut rng = stream(seed, "quantize/stored");
         let width = i128::from(q.max - q.min);
-        let others = (0..OTHERS).map(|_| q.min + (width * i128::from(int32(&mut rng) as u32) >> 32) as i64);
+        let others = (0..OTHERS).map(|_| q.min + ((width * i128::from(int32(&mut rng) as u32)) >> 32) as i64);
         out.extend(others);
     }
     for end in [q.storage.min(), q.storage.max()] {

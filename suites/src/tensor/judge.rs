@@ -246,12 +246,11 @@ pub fn run<O: Operation>(
         match outs::<O>(&mut lease, kernel.name, &posed.case, posed.contract.len()) {
             Ok(outs) => {
                 record.contract.judge(&element, &posed.case, &posed.contract, &outs);
-                if let Some(reference) = &posed.reference {
-                    if record.reference.judge(&element, &posed.case, reference, &outs) > 0 {
-                        let due = due_to(links, &element, posed, &outs);
-                        due.into_iter()
-                            .flatten()
-                            .for_each(|class| *record.reference.classes.entry(class).or_default() += 1);
+                if let Some(reference) = &posed.reference
+                    && record.reference.judge(&element, &posed.case, reference, &outs) > 0
+                {
+                    for class in due_to(links, &element, posed, &outs).into_iter().flatten() {
+                        *record.reference.classes.entry(class).or_default() += 1;
                     }
                 }
             }
