@@ -30,6 +30,8 @@ pub struct Definition {
 pub enum Step {
     /// `v` rounded to the expressed type, ties to even.
     Round,
+    /// `v` rounded to f32, ties to even.
+    RoundToSingle,
     /// `v` rounded to f64, ties to even.
     RoundToDouble,
     /// `v - zero_point`.
@@ -96,6 +98,23 @@ pub static DEFINITIONS: &[Definition] = &[
         },
     },
     Definition {
+        name: "mlir-dcast-by-f32",
+        summary: "the RFC's steps, with the stored value rounded to f32 before the expressed type",
+        source: "llvm/llvm-project, x86-64: sitofp i32 to bfloat is cvtsi2ss and __truncsfbf2, release 22",
+        steps: &[
+            ("the stored value converts to f32", Step::RoundToSingle),
+            ("and from there", Step::Round),
+            ("subtract the zero point as a float", Step::SubtractRounded),
+            ("the difference rounds", Step::Round),
+            ("multiply by the scale", Step::Multiply),
+            ("the product rounds", Step::Round),
+        ],
+        fast: |p, q| {
+            let stored = Soft::integer(q).rounded(Format::F32).rounded(p.q.format);
+            stored.plus(p.zero_point_rounded.negated()).rounded(p.q.format).times(p.scale)
+        },
+    },
+    Definition {
         name: "integer-difference",
         summary: "the difference in integers, converted, multiplied in the expressed type",
         source: "pytorch/FBGEMM include/fbgemm/QuantUtils.h Dequantize; google/XNNPACK src/qs8-f32-vcvt/scalar.c.in",
@@ -150,6 +169,7 @@ impl Step {
         let zero_point = Value::Number(q.zero_point.into());
         match self {
             Self::Round => rounded(v),
+            Self::RoundToSingle => rounded_to(Format::F32, v),
             Self::RoundToDouble => rounded_to(Format::F64, v),
             Self::Subtract => v.plus(zero_point.negated()),
             Self::SubtractRounded => v.plus(rounded(zero_point).negated()),
@@ -174,6 +194,16 @@ impl Definition {
 }
 
 impl Scheme {
+    /// Whether a rounding to the expressed type on the way is of a value exactly between two of its numbers.
+    pub fn is_tied(&self, q: &Quantization, stored: i64) -> bool {
+        let mut value = Value::Number(stored.into());
+        self.definition.steps.iter().any(|(_, step)| {
+            let tied = matches!((step, &value), (Step::Round, Value::Number(v)) if q.format.is_tie(v));
+            value = step.apply(value.clone(), q);
+            tied
+        })
+    }
+
     /// The result by big rationals, a pattern of the format; NaN is [`crate::float::Format::nan`]. The parameters pass
     /// [`Quantization::check`]. 0 is always +0: as a difference of equal floats, as a product of +0; a product of an integer
     /// other than 0 is not below the scale, so that none underflows.

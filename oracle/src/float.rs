@@ -187,6 +187,14 @@ impl Format {
         self.round(value, RoundingRule::TiesEven)
     }
 
+    /// Whether `value` lies exactly between two neighbouring numbers, so that only the tie rule says which of them it rounds to.
+    pub fn is_tie(self, value: &Rational) -> bool {
+        let Float::Finite { value: near, .. } = self.decode(self.nearest(value)) else { return false };
+        // As far away on the other side; as `near` is nearest, a number there is its neighbour.
+        let mirrored = value.clone() * 2 - &near;
+        near != *value && self.decode(self.nearest(&mirrored)).finite() == Some(&mirrored)
+    }
+
     /// Position of a pattern in the order of values, -0 just under +0, infinities at the ends, consecutive integers. Nothing
     /// for NaN.
     pub fn key(self, bits: u64) -> Option<i64> {

@@ -3,9 +3,14 @@
 mod causes;
 
 use crate::budget::Budget;
+use crate::mlir::{
+    self,
+    faults::{Effect, Known},
+};
 use crate::quantize::smaller;
 use crate::quantized::{self, plan, quantizations};
 use crate::stream::{int32, stream};
+use crate::tensor::fault::{Fault, Instead};
 use crate::tensor::text::Arguments;
 use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
@@ -38,6 +43,18 @@ fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<
         out.extend(element.of(bits).into_iter().map(|word| number.then_some(word)));
     }
     Ok(out)
+}
+
+/// Where a rounding on the way is of a value exactly between two, be the stored value rounded to f32 first or not.
+fn tied(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<bool>, String> {
+    let p = &case.params;
+    let all = quantizations(&p.quantized)?;
+    let stored = Element::Integer(p.quantized.storage.range());
+    let by_f32 = Scheme::parse("mlir-dcast-by-f32").map_err(|e| e.to_string())?;
+    let tied = |(i, word): (usize, &i32)| {
+        [scheme, &by_f32].iter().any(|s| s.is_tied(&all[p.scale_of(i)], stored.place(&[*word])))
+    };
+    Ok(case.tensors[0].iter().enumerate().map(tied).collect())
 }
 
 impl Operation for Dequantize {
@@ -120,6 +137,21 @@ impl Operation for Dequantize {
 
     fn links(contract: &Scheme, _: &Scheme) -> Vec<Link<Self>> {
         causes::links(contract)
+    }
+
+    fn faults(kernel: &str, lane: &str) -> Vec<&'static str> {
+        mlir::faults::of(kernel, lane).map(|known| known.class).collect()
+    }
+
+    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
+        let instead = |effect| match effect {
+            Effect::Scheme(name) => Some(Instead::Values(Self::expected(&Self::scheme(name).ok()?, case).ok()?)),
+            Effect::EitherSideOfTies => Some(Instead::Open(tied(contract, case).ok()?)),
+        };
+        let known = mlir::faults::of(kernel, lane).filter(|known| known.expressed == case.params.quantized.expressed);
+        let fault =
+            |known: &Known| Some(Fault { class: known.class, reason: known.reason, instead: instead(known.effect)? });
+        known.filter_map(fault).collect()
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

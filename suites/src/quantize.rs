@@ -8,8 +8,13 @@ pub mod sweep;
 
 use crate::budget::Budget;
 use crate::lane::Lane;
+use crate::mlir::{
+    self,
+    faults::{Effect, Known},
+};
 use crate::quantized::{self, plan, quantizations};
 use crate::tensor::element::bits;
+use crate::tensor::fault::{Fault, Instead};
 use crate::tensor::text::Arguments;
 use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
@@ -34,6 +39,12 @@ fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) ->
     let values = case.tensors[0].chunks(p.quantized.expressed.words()).enumerate();
     // Beyond int32 a word holds the bits.
     Ok(values.map(|(i, words)| one(&all[p.scale_of(i)], bits(words)).map(|v| v as i32)).collect())
+}
+
+/// Where a rounding on the way is of a value exactly between two.
+fn tied(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<bool>, String> {
+    let ties = each(case, |q, x| Some(scheme.is_tied(q, x).into()))?;
+    Ok(ties.into_iter().map(|tied| tied == Some(1)).collect())
 }
 
 impl Operation for Quantize {
@@ -115,6 +126,21 @@ impl Operation for Quantize {
 
     fn links(contract: &Scheme, reference: &Scheme) -> Vec<Link<Self>> {
         links::links(contract, reference)
+    }
+
+    fn faults(kernel: &str, lane: &str) -> Vec<&'static str> {
+        mlir::faults::of(kernel, lane).map(|known| known.class).collect()
+    }
+
+    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
+        let instead = |effect| match effect {
+            Effect::Scheme(name) => Some(Instead::Values(Self::expected(&Self::scheme(name).ok()?, case).ok()?)),
+            Effect::EitherSideOfTies => Some(Instead::Open(tied(contract, case).ok()?)),
+        };
+        let known = mlir::faults::of(kernel, lane).filter(|known| known.expressed == case.params.quantized.expressed);
+        let fault =
+            |known: &Known| Some(Fault { class: known.class, reason: known.reason, instead: instead(known.effect)? });
+        known.filter_map(fault).collect()
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

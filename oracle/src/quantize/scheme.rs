@@ -112,6 +112,19 @@ impl Definition {
 }
 
 impl Scheme {
+    /// Whether a rounding to the expressed type on the way is of a value exactly between two of its numbers.
+    pub fn is_tied(&self, q: &Quantization, bits: u64) -> bool {
+        let mut value = Value::of(q.format, bits);
+        self.definition.steps.iter().any(|(_, step)| {
+            let tied = matches!((step, &value), (Step::RoundToFormat, Value::Number(v)) if q.format.is_tie(v));
+            match step.apply(value.clone(), self.overflow, q) {
+                Ok(next) => value = next,
+                Err(_) => value = Value::Nan,
+            }
+            tied
+        })
+    }
+
     /// The exact sum rounded once by `rule`.
     pub fn ideal(rule: RoundingRule) -> Self {
         Self::named(suffix(rule))

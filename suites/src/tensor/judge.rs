@@ -147,13 +147,22 @@ pub struct Record<P> {
     pub reference: Side<P>,
     /// Cases without an answer, with why: the smallest of each class, and how many.
     pub failures: Vec<(Failure, Case<P>, u64)>,
+    /// Results that follow a known fault of what made the lane's code, by its class, with the reason.
+    pub faults: BTreeMap<&'static str, (u64, &'static str)>,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
 
 impl<P> Default for Record<P> {
     fn default() -> Self {
-        Self { cases: 0, contract: Side::default(), reference: Side::default(), failures: Vec::new(), seconds: 0.0 }
+        Self {
+            cases: 0,
+            contract: Side::default(),
+            reference: Side::default(),
+            failures: Vec::new(),
+            faults: BTreeMap::new(),
+            seconds: 0.0,
+        }
     }
 }
 
@@ -165,6 +174,9 @@ impl<P: Clone> Record<P> {
         self.reference.merge(other.reference);
         for (failure, case, n) in other.failures {
             self.failed(failure, case, n);
+        }
+        for (class, (n, reason)) in other.faults {
+            self.faults.entry(class).or_insert((0, reason)).0 += n;
         }
         self.seconds += other.seconds;
     }
@@ -234,6 +246,7 @@ pub fn due_to<O: Operation>(
 pub fn run<O: Operation>(
     lane: &Lane,
     kernel: &Kernel<O::Run, O::Domain>,
+    contract: &O::Scheme,
     links: &[Link<O>],
     cases: &[Posed<O::Params>],
 ) -> Record<O::Params> {
@@ -244,7 +257,13 @@ pub fn run<O: Operation>(
         record.cases += 1;
         let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
         match outs::<O>(&mut lease, kernel.name, &posed.case, posed.contract.len()) {
-            Ok(outs) => {
+            Ok(mut outs) => {
+                if differs(&posed.contract, &outs) {
+                    for fault in O::at_fault(kernel.name, &lane.name, contract, &posed.case) {
+                        let forgiven = fault.forgive(&mut outs, &posed.contract, element.words());
+                        record.faults.entry(fault.class).or_insert((0, fault.reason)).0 += forgiven;
+                    }
+                }
                 record.contract.judge(&element, &posed.case, &posed.contract, &outs);
                 if let Some(reference) = &posed.reference
                     && record.reference.judge(&element, &posed.case, reference, &outs) > 0

@@ -4,6 +4,7 @@
 pub mod catalogue;
 pub mod element;
 pub mod explain;
+pub mod fault;
 pub mod fill;
 pub mod judge;
 pub mod self_check;
@@ -227,6 +228,15 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// What a module is compiled for, so that a compiled kernel can be given these parameters.
     fn quantized(_params: &Self::Params) -> Option<&tiebreak_impls::quantized::Params> {
         None
+    }
+
+    /// Known faults of what made a kernel's code in a lane, each by its class.
+    fn faults(_kernel: &str, _lane: &str) -> Vec<&'static str> {
+        Vec::new()
+    }
+    /// The known faults of what made a kernel's code in a lane, at one case.
+    fn at_fault(_kernel: &str, _lane: &str, _contract: &Self::Scheme, _case: &Case<Self::Params>) -> Vec<fault::Fault> {
+        Vec::new()
     }
 
     /// The corner catalogue.

@@ -26,7 +26,7 @@ pub fn planned<O: Operation>(
         .filter_map(|(i, spec)| spec.case::<O>(domain, seed, i))
         .filter_map(|case| Some(Posed { contract: O::expected(scheme, &case).ok()?, case, reference: None }))
         .collect();
-    run::<O>(lane, kernel, &[], &posed)
+    run::<O>(lane, kernel, scheme, &[], &posed)
 }
 
 /// Runs a mutant in `lane`.

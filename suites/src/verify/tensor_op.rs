@@ -180,13 +180,16 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(&subject, &posed)?;
         for (lane, record) in offering.iter().zip(&mut records) {
-            record.merge(run::<O>(lane, kernel, &subject.links, &posed));
+            record.merge(run::<O>(lane, kernel, &subject.contract, &subject.links, &posed));
         }
     }
     if request.asked.case.is_some() {
         learn(request, &subject, &offering, &mut records)?;
     }
     for (lane, record) in offering.iter().zip(records) {
+        if request.asked.is_nothing() {
+            part.findings.extend(stale(&subject, lane, &record));
+        }
         settle(request, &subject, lane, record, &mut part);
         let sweeps = if request.effort == Effort::Exhaustive && request.asked.case.is_none() {
             O::sweeps(kernel, lane, &request.asked, &request.wanted())
@@ -226,7 +229,7 @@ fn learn<O: Operation>(
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-        record.learn_from(run::<O>(lane, subject.kernel, &subject.links, &posed));
+        record.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.links, &posed));
     }
     Ok(())
 }
@@ -275,7 +278,7 @@ fn run_catalogue<O: Operation>(request: &Request, kernels: &[&'static Kernel<O>]
             let cases = entries.iter().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
             let cases = cases.filter(|case| O::covers(domain, &case.params));
             let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-            let record = run::<O>(lane, kernel, &subject.links, &posed);
+            let record = run::<O>(lane, kernel, &subject.contract, &subject.links, &posed);
             total.judged += record.contract.inputs;
             total.broken += record.contract.differ;
             let mut found = Part::default();
@@ -321,12 +324,38 @@ fn settle<O: Operation>(
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.links.is_empty();
         part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
-        part.rows.push(told.row(side, witness, record.seconds));
+        let mut row = told.row(side, witness, record.seconds);
+        if against == Against::Contract {
+            row.deviations = faults(&record, |(n, _)| *n);
+            row.deviations.retain(|_, n| *n > 0);
+            row.declared = faults(&record, |(_, reason)| (*reason).to_owned());
+        }
+        part.rows.push(row);
     }
     part.findings.extend(record.failures.iter().map(|(failure, case, times)| {
         let told = Told { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
         told.unanswered(failure, case, *times)
     }));
+}
+
+/// What is told of each known fault.
+fn faults<P, T>(record: &Record<P>, told: impl Fn(&(u64, &'static str)) -> T) -> BTreeMap<String, T> {
+    record.faults.iter().map(|(class, seen)| ((*class).to_owned(), told(seen))).collect()
+}
+
+/// A known fault that a whole run does not see is one no more: what made the lane's code is another.
+fn stale<O: Operation>(subject: &Subject<O>, lane: &Lane, record: &Record<O::Params>) -> Vec<Finding> {
+    let seen = |class: &&str| record.faults.get(class).is_some_and(|(n, _)| *n > 0);
+    let unseen = O::faults(subject.kernel.name, &lane.name).into_iter().filter(|class| !seen(class));
+    let finding = |class| Finding {
+        op: O::OP.to_owned(),
+        kernel: subject.kernel.name.to_owned(),
+        lane: lane.name.clone(),
+        class: "stale-deviation".to_owned(),
+        message: format!("the known fault `{class}` of what made this lane's code was not seen: remove it"),
+        witness: None,
+    };
+    unseen.map(finding).collect()
 }
 
 /// Cause and smallest witness of what differs on one side; the case itself where the caller gave it.
