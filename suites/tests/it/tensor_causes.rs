@@ -68,7 +68,7 @@ fn evidence<O: Operation>(
     let cases = plan.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
     let posed =
         |case: Case<O::Params>| Some(Posed { contract: O::expected(&scheme, &case).ok()?, case, reference: None });
-    let record = run::<O>(host, kernel, &[], &cases.filter_map(posed).collect::<Vec<_>>());
+    let record = run::<O>(host, kernel, &scheme, &[], &cases.filter_map(posed).collect::<Vec<_>>());
     record.contract.evidence().into_iter().cloned().collect()
 }
 
