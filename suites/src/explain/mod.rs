@@ -2,11 +2,12 @@
 //!
 //! A scheme's steps are its own. A kernel is run in this process; its steps are those of its contract's scheme where it keeps the
 //! contract, otherwise those of the hypothesis that reproduces it around the input. `fpm.rs` and `requantize.rs` put the
-//! parties together, `words.rs` says what separates two of them.
+//! parties together, `words.rs` says what separates two of them, `sheet.rs` is what is printed.
 
 pub mod fpm;
 pub mod kernel;
 pub mod requantize;
+pub mod sheet;
 pub mod words;
 
 use tiebreak_oracle::Rational;

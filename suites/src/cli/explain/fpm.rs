@@ -3,6 +3,7 @@
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, scheme};
 use crate::explain::fpm::{Input, explain, find};
+use crate::explain::sheet::Sheet;
 use anyhow::Result;
 use serde_json::json;
 use tiebreak_impls::fpm::{Channel, Kernel};
@@ -43,5 +44,5 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let explained = explain(Input { x, channel: Channel { multiplier, shift }, q }, &args.scheme, &args.kernel)?;
     let mut input = vec![("x", json!(x)), ("m", json!(multiplier)), ("s", json!(shift))];
     input.extend((q != 31).then(|| ("q", json!(q))));
-    show(&Shown { op: "fpm", input, explained: &explained }, args.format)
+    show(&Shown { op: "fpm", input, sheet: Sheet::from(&explained) }, args.format)
 }

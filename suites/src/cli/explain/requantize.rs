@@ -3,6 +3,7 @@
 use super::show::{Shown, show};
 use crate::cli::{Listing, int32, interval, scheme};
 use crate::explain::requantize::explain;
+use crate::explain::sheet::Sheet;
 use anyhow::Result;
 use serde_json::json;
 use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
@@ -44,5 +45,5 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let named = [("acc", acc), ("bias", bias), ("m", multiplier), ("s", shift)];
     let placed = [("zero_point", zero_point), ("min", min), ("max", max)];
     let input = named.into_iter().chain(placed).map(|(name, value)| (name, json!(value))).collect();
-    show(&Shown { op: "requantize", input, explained: &explained }, args.format)
+    show(&Shown { op: "requantize", input, sheet: Sheet::from(&explained) }, args.format)
 }
