@@ -27,6 +27,7 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Quantization, Scheme};
 use tiebreak_reports::ledger::Value;
 
+pub(crate) use links::{rule_class, step_class_of};
 pub(crate) use smaller::smaller;
 
 /// The operation.

@@ -2,10 +2,14 @@
 //!
 //! A scheme's steps are its own. A kernel is run in this process; its steps are those of its contract's scheme where it keeps the
 //! contract, otherwise those of the hypothesis that reproduces it around the input. `fpm.rs` and `requantize.rs` put the
-//! parties together, `words.rs` says what separates two of them, `sheet.rs` is what is printed.
+//! parties together, `words.rs` says what separates two of them, and `sheet.rs` is what is
+//! printed of any operation. `quantize.rs` and `dequantize.rs` have step lists of their own: `cast.rs` finds which step separates two of them.
 
+pub(crate) mod cast;
+pub mod dequantize;
 pub mod fpm;
 pub mod kernel;
+pub mod quantize;
 pub mod requantize;
 pub mod sheet;
 pub mod words;

@@ -73,7 +73,7 @@ fn dividing(parts: Parts) -> Option<Scheme> {
 }
 
 /// Class of a difference between two rules.
-pub(super) fn rule_class(rule: &str) -> &'static str {
+pub(crate) fn rule_class(rule: &str) -> &'static str {
     match rule {
         "toward-zero" => "truncation",
         rule if rule.starts_with("nearest-") => "tie-direction",
@@ -87,7 +87,7 @@ pub(super) fn step_class(p: &Params) -> &'static str {
 }
 
 /// Class of a step that is rounded in a type.
-pub(super) fn step_class_of(expressed: Expressed) -> &'static str {
+pub(crate) fn step_class_of(expressed: Expressed) -> &'static str {
     match expressed {
         Expressed::F16 => "f16-step",
         Expressed::Bf16 => "bf16-step",

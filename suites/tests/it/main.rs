@@ -11,6 +11,7 @@ mod census;
 mod classes;
 mod common;
 mod explain;
+mod explain_casts;
 mod fingerprint;
 mod judging;
 mod mlir;

@@ -1,5 +1,6 @@
 //! `explain`: one input step by step, and why results differ. One file an operation.
 
+mod casts;
 mod fpm;
 mod requantize;
 mod show;
@@ -20,6 +21,10 @@ enum Op {
     Fpm(fpm::Args),
     /// Requantization: bias, fixed point multiply, zero point, clamp.
     Requantize(requantize::Args),
+    /// Quantization: a float by the parameters of a type of MLIR's quant dialect.
+    Quantize(casts::ToStored),
+    /// Dequantization: a stored value of such a type.
+    Dequantize(casts::ToFloat),
 }
 
 /// Prints what became of the input.
@@ -27,5 +32,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     match &args.op {
         Op::Fpm(args) => fpm::run(args),
         Op::Requantize(args) => requantize::run(args),
+        Op::Quantize(args) => casts::quantize(args),
+        Op::Dequantize(args) => casts::dequantize(args),
     }
 }

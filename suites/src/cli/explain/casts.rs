@@ -1,0 +1,141 @@
+//! `explain quantize` and `explain dequantize`.
+
+use super::show::{Shown, show};
+use crate::cli::{Listing, scheme};
+use crate::dequantize::Dequantize;
+use crate::explain::{cast, dequantize, quantize};
+use crate::floats::shortest;
+use crate::quantize::Quantize;
+use crate::quantized::{format, read_type};
+use crate::tensor::Operation;
+use anyhow::{Result, anyhow, bail};
+use serde_json::json;
+use tiebreak_impls::quantized::{Granularity, Quantized};
+use tiebreak_oracle::dequantize::Definition as Dequantization;
+use tiebreak_oracle::float::Format;
+use tiebreak_oracle::names::unknown;
+use tiebreak_oracle::quantize::Definition as Quantization;
+use tiebreak_oracle::{dequantize as to_float, quantize as to_stored};
+
+/// What both take.
+#[derive(Debug, clap::Args)]
+struct Shared {
+    /// The type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>'
+    #[arg(long = "type", value_name = "TYPE")]
+    text: String,
+    /// The scale of a type of several channels or blocks, counted from 0
+    #[arg(long, value_name = "N")]
+    channel: Option<usize>,
+    /// How to print; for a spreadsheet a line a step
+    #[arg(long, value_enum, default_value = "table")]
+    format: Listing,
+}
+
+/// Arguments of `explain quantize`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ToStored {
+    #[command(flatten)]
+    shared: Shared,
+    /// Scheme, NAME or NAME:POLICY; the first is what the others are compared with
+    #[arg(long, value_name = "NAME", required_unless_present = "kernel", value_parser = scheme::<&'static Quantization>)]
+    scheme: Vec<to_stored::Scheme>,
+    /// Kernel, run in this process; compared with the first scheme, or without one with what it promises
+    #[arg(long, value_name = "NAME", value_parser = kernel::<Quantize>)]
+    kernel: Vec<&'static tiebreak_impls::quantize::Kernel>,
+    /// The float: a decimal, rounded to the expressed type, or its bits as 0x...; inf, -inf, nan
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    x: String,
+}
+
+/// Arguments of `explain dequantize`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ToFloat {
+    #[command(flatten)]
+    shared: Shared,
+    /// Scheme; the first is what the others are compared with
+    #[arg(long, value_name = "NAME", required_unless_present = "kernel", value_parser = scheme::<&'static Dequantization>)]
+    scheme: Vec<to_float::Scheme>,
+    /// Kernel, run in this process; compared with the first scheme, or without one with what it promises
+    #[arg(long, value_name = "NAME", value_parser = kernel::<Dequantize>)]
+    kernel: Vec<&'static tiebreak_impls::dequantize::Kernel>,
+    /// The stored value
+    #[arg(long, value_name = "Q", allow_negative_numbers = true)]
+    q: i64,
+}
+
+type Found<O> = &'static tiebreak_impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
+
+fn kernel<O: Operation>(name: &str) -> Result<Found<O>, String> {
+    let found = O::kernels().iter().find(|kernel| kernel.name == name);
+    found.ok_or_else(|| unknown("kernel", name, O::kernels().iter().map(|k| k.name)).to_string())
+}
+
+/// The type with the one scale that is meant, and what its scale became.
+fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
+    let all = read_type(&shared.text).map_err(|reason| anyhow!("--type: {reason}"))?;
+    let count = all.scales.len();
+    let at = match (shared.channel, &all.granularity) {
+        (None, Granularity::Layer) => 0,
+        (None, _) => bail!("--channel: the type has {count} scales; say which with --channel 0 to {}", count - 1),
+        (Some(at), _) if at < count => at,
+        (Some(at), _) => bail!("--channel: {at} is beyond the last of {count} scales; they count from 0"),
+    };
+    let (scale, zero_point) = (all.scales[at], all.zero_points[at]);
+    let quantized =
+        Quantized { granularity: Granularity::Layer, scales: vec![scale], zero_points: vec![zero_point], ..all };
+    let format = format(quantized.expressed);
+    let text = format!("{:?}", scale.0);
+    let bits = format.from_decimal(&text).ok_or_else(|| anyhow!("--type: the scale {text} is no number"))?;
+    Ok((quantized, cast::read("scale", &text, format, bits).into_iter().collect()))
+}
+
+/// A float from its text.
+fn float(text: &str, format: Format) -> Result<u64> {
+    let name = format.name();
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        let bits =
+            u64::from_str_radix(digits, 16).ok().filter(|bits| bits.checked_shr(format.bits()).unwrap_or(0) == 0);
+        return bits.ok_or_else(|| anyhow!("--x: `{text}` is not the {} bits of a {name}", format.bits()));
+    }
+    match text.to_ascii_lowercase().as_str() {
+        "inf" | "+inf" => return Ok(format.infinity()),
+        "-inf" => return Ok(format.infinity() | format.sign()),
+        "nan" => return Ok(format.nan()),
+        _ => {}
+    }
+    let value = tiebreak_oracle::float::decimal(text);
+    let bits = value.map(|value| format.nearest(&value));
+    let sign = if text.starts_with('-') { format.sign() } else { 0 };
+    let bits = bits.map(|bits| if bits == 0 { sign } else { bits });
+    bits.ok_or_else(|| {
+        anyhow!("--x: `{text}` is neither a decimal, such as -0.25 or 1e-3, nor bits, such as 0x3e800000")
+    })
+}
+
+pub(super) fn quantize(args: &ToStored) -> Result<()> {
+    let (quantized, mut notes) = one(&args.shared)?;
+    let format = format(quantized.expressed);
+    let x = float(&args.x, format)?;
+    notes.extend(cast::read("x", &args.x, format, x));
+    let mut sheet = quantize::explain(&quantized, x, &args.scheme, &args.kernel).map_err(|reason| anyhow!(reason))?;
+    sheet.notes = notes;
+    let mut input = vec![("type", json!(args.shared.text)), ("x", json!(shortest(format, x)))];
+    input.push(("bits", json!(format!("{x:#x}"))));
+    input.extend(args.shared.channel.map(|channel| ("channel", json!(channel))));
+    show(&Shown { op: "quantize", input, sheet }, args.shared.format)
+}
+
+pub(super) fn dequantize(args: &ToFloat) -> Result<()> {
+    let (quantized, notes) = one(&args.shared)?;
+    let range = quantized.storage.range();
+    if !range.contains(&args.q) {
+        let (min, max) = range.into_inner();
+        bail!("--q: {} is no {}, which has {min} to {max}", args.q, quantized.storage.name());
+    }
+    let mut sheet =
+        dequantize::explain(&quantized, args.q, &args.scheme, &args.kernel).map_err(|reason| anyhow!(reason))?;
+    sheet.notes = notes;
+    let mut input = vec![("type", json!(args.shared.text)), ("q", json!(args.q))];
+    input.extend(args.shared.channel.map(|channel| ("channel", json!(channel))));
+    show(&Shown { op: "dequantize", input, sheet }, args.shared.format)
+}
