@@ -148,8 +148,8 @@ fn remarks(ledger: &Ledger) -> String {
         let (class, sentence) = (deviation.class, plain(&deviation.sentence()));
         let _ = writeln!(out, "- {kernel} ({lane}): declared deviation `{class}` {sentence}");
     }
-    for outside in &ledger.outside_domain {
-        let _ = writeln!(out, "- not run: {}", plain(&text::outside_domain(outside)));
+    for outside in text::outside_domain(&ledger.outside_domain) {
+        let _ = writeln!(out, "- not run: {}", plain(&outside));
     }
     section("Domain and deviations", &out)
 }

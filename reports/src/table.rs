@@ -350,8 +350,8 @@ fn outside_domain(page: &mut Page, ledger: &Ledger) {
         return;
     }
     page.heading("Not run: no parameter of this run in the domain");
-    for outside in &ledger.outside_domain {
-        page.line(2, &text::outside_domain(outside), Ink::Faint);
+    for outside in text::outside_domain(&ledger.outside_domain) {
+        page.line(2, &outside, Ink::Faint);
     }
 }
 

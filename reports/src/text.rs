@@ -3,6 +3,7 @@
 use crate::ledger::{
     Bound, BoundWitness, Case, CatalogueRun, Coverage, Finding, LaneStatus, OutsideDomain, Verdict, Witness,
 };
+use indexmap::IndexMap;
 use std::collections::BTreeMap;
 
 /// A count with thousands separators: `4,294,967,296`.
@@ -212,9 +213,13 @@ pub fn catalogue(run: &CatalogueRun) -> String {
     format!("{} {}: {} cases, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
 }
 
-/// A kernel that was not run, with its domain.
-pub fn outside_domain(outside: &OutsideDomain) -> String {
-    format!("{} {}: {}", outside.op, outside.kernel, outside.domain)
+/// Kernels outside a run's parameters, those of one domain together: `fpm tvm-neon-rfc, gemmlowp: s <= 0`.
+pub fn outside_domain(all: &[OutsideDomain]) -> Vec<String> {
+    let mut groups: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
+    for outside in all {
+        groups.entry((&outside.op, &outside.domain)).or_default().push(&outside.kernel);
+    }
+    groups.iter().map(|((op, domain), kernels)| format!("{op} {}: {domain}", kernels.join(", "))).collect()
 }
 
 /// A bound's number, or that there is none.

@@ -4,6 +4,7 @@ use super::config::{Entry, HOST, Lanes};
 use super::in_process::InProcess;
 use super::process::Worker;
 use super::{Failure, Order, Session};
+use crate::mlir::MODULE;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -86,7 +87,7 @@ impl Lane {
         })
     }
 
-    /// How the lane is reached, in words: programs by name, wherever on this machine they are.
+    /// How the lane is reached, in words: programs by name, wherever on this machine they are; modules by their number.
     pub fn via(&self) -> String {
         let name = |argument: &String| match Path::new(argument) {
             path if path.is_absolute() => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -94,7 +95,12 @@ impl Lane {
         };
         match &self.place {
             Place::InProcess => "in process".to_owned(),
-            Place::Worker(command) => command.iter().map(name).collect::<Vec<_>>().join(" "),
+            Place::Worker(command) => {
+                let modules = command.iter().filter(|argument| *argument == MODULE).count();
+                let program = command.iter().take_while(|argument| *argument != MODULE);
+                let program = program.map(name).collect::<Vec<_>>().join(" ");
+                if modules == 0 { program } else { format!("{program}, {modules} modules") }
+            }
         }
     }
 

@@ -18,6 +18,9 @@ use std::path::PathBuf;
 use tiebreak_impls::quantized::{Cast, Container, Expressed};
 use toolchain::LEVELS;
 
+/// Names an object to the worker of a lane of compiled modules.
+pub const MODULE: &str = "--module";
+
 /// Functions of one module at most: the tools take a time that grows faster than the text.
 const HELD: usize = 48;
 
@@ -77,7 +80,7 @@ pub fn provide(lanes: &Lanes, names: &[String], plan: &Plan, done: impl Fn() + S
                 .compile(toolchain, &done)
                 .with_context(|| format!("compiling the modules of lane {}", entry.name))?;
             let arguments = objects.iter().map(|object| object.to_string_lossy().into_owned());
-            command.extend(arguments.flat_map(|object| ["--module".to_owned(), object]));
+            command.extend(arguments.flat_map(|object| [MODULE.to_owned(), object]));
         }
     }
     Ok(lanes)

@@ -207,9 +207,9 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
 /// Where to run a kernel that none of the lanes of a run can have.
 fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
     if O::compiled(domain) {
-        "not run: only lanes of compiled modules have it, such as --lane mlir-x86".to_owned()
+        "only lanes of compiled modules have it, such as --lane mlir-x86".to_owned()
     } else {
-        "not run: lanes of compiled modules have no kernels but their own".to_owned()
+        "lanes of compiled modules have no kernels but their own".to_owned()
     }
 }
 
