@@ -4,11 +4,16 @@
 //! i8, u8, i16 and u16 by the RFC's steps to f32 are correctly rounded: with 16-bit stored values and zero points the difference
 //! has at most 17 bits, which f32 holds, so that both conversions and the subtraction are exact and only the product rounds.
 
+mod short;
+
 use crate::float::Format;
 use crate::quantize::steps::Value;
 use crate::quantize::{Prepared, Quantization, Soft};
 use crate::scheme::Registered;
 use rug::Rational;
+use short::Factor;
+
+pub use short::Fixed;
 
 /// A mathematical definition of dequantize.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +28,8 @@ pub struct Definition {
     pub steps: &'static [(&'static str, Step)],
     /// The same in machine integers, derived apart; unrounded at the end.
     fast: fn(&Prepared, i64) -> Soft,
+    /// What the scale is multiplied by, where all before it is integers and nothing but one rounding comes behind.
+    factor: Option<Factor>,
 }
 
 /// One exact step. `v` is the value so far, `q` the stored value.
@@ -80,6 +87,7 @@ pub static DEFINITIONS: &[Definition] = &[
             ("round", Step::Round),
         ],
         fast: |p, q| Soft::integer(q - p.q.zero_point).times(p.scale),
+        factor: Some(|p, q| Some(q - p.zero_point)),
     },
     Definition {
         name: "mlir-dcast",
@@ -96,6 +104,7 @@ pub static DEFINITIONS: &[Definition] = &[
             let stored = Soft::integer(q).rounded(p.q.format);
             stored.plus(p.zero_point_rounded.negated()).rounded(p.q.format).times(p.scale)
         },
+        factor: Some(|p, q| p.rounded(p.rounded(q)? - p.zero_point_rounded)),
     },
     Definition {
         name: "mlir-dcast-by-f32",
@@ -113,6 +122,7 @@ pub static DEFINITIONS: &[Definition] = &[
             let stored = Soft::integer(q).rounded(Format::F32).rounded(p.q.format);
             stored.plus(p.zero_point_rounded.negated()).rounded(p.q.format).times(p.scale)
         },
+        factor: None,
     },
     Definition {
         name: "integer-difference",
@@ -125,6 +135,7 @@ pub static DEFINITIONS: &[Definition] = &[
             ("the product rounds", Step::Round),
         ],
         fast: |p, q| Soft::integer(q - p.q.zero_point).rounded(p.q.format).times(p.scale),
+        factor: Some(|p, q| p.rounded(q - p.zero_point)),
     },
     Definition {
         name: "tflite",
@@ -137,6 +148,7 @@ pub static DEFINITIONS: &[Definition] = &[
             ("round", Step::Round),
         ],
         fast: |p, q| Soft::integer(q - p.q.zero_point).times(p.scale).rounded(Format::F64),
+        factor: None,
     },
     Definition {
         name: "distributed",
@@ -154,6 +166,7 @@ pub static DEFINITIONS: &[Definition] = &[
             let stored = product(Soft::integer(q).rounded(p.q.format));
             stored.plus(product(p.zero_point_rounded).negated())
         },
+        factor: None,
     },
 ];
 
@@ -213,6 +226,10 @@ impl Scheme {
 
     /// The result by machine integers, as [`Scheme::exact`].
     pub fn expected(&self, q: &Quantization, stored: i64) -> u64 {
-        (self.definition.fast)(&Prepared::new(q), stored).rounded(q.format).pattern(q.format)
+        self.prepared(&Prepared::new(q), stored)
+    }
+
+    fn prepared(&self, p: &Prepared, stored: i64) -> u64 {
+        (self.definition.fast)(p, stored).rounded(p.q.format).pattern(p.q.format)
     }
 }

@@ -107,6 +107,7 @@ proptest! {
         for stored in [k, q.zero_point + (k & 3) - 1].map(|k| q.storage.wrap(k)) {
             for scheme in dequantize::Scheme::every() {
                 prop_assert_eq!(scheme.expected(&q, stored), scheme.exact(&q, stored), "{} {} {:?}", scheme.label(), stored, q);
+                prop_assert_eq!(scheme.fixed(&q).expected(stored), scheme.exact(&q, stored), "{} {} {:?}", scheme.label(), stored, q);
             }
         }
     }
@@ -121,6 +122,18 @@ proptest! {
         let sum = x / scale + 3.0;
         let qcast = if sum > -129.0 && sum < 128.0 { Stored::Value(sum as i64) } else { Stored::Poison };
         prop_assert_eq!(scheme("mlir-qcast").exact(&q, x.to_bits().into()), qcast);
+    }
+}
+
+#[test]
+fn dequantize_at_fixed_parameters_agrees_on_every_16_bit_value() {
+    for (i, q) in Format::ALL.into_iter().flat_map(types).enumerate() {
+        for scheme in dequantize::Scheme::every().skip(i % 3).step_by(3) {
+            let fixed = scheme.fixed(&q);
+            for stored in (-0x8000..0x8000).chain((i64::from(i32::MIN)..=i64::from(u32::MAX)).step_by(0x3_FFFF)) {
+                assert_eq!(fixed.expected(stored), scheme.expected(&q, stored), "{} at {stored} {q:?}", scheme.label());
+            }
+        }
     }
 }
 

@@ -24,7 +24,9 @@
 //!     "classes": {"double-rounding": 8388607},
 //!     "deviations": {},                     // rows against the contract: inputs that deviate as declared, {"position": 159}
 //!     "path": [                             // where schemes are compared over all inputs, one change at a time; absent elsewhere
-//!       {"class": "truncation", "from": "nearest-even", "to": "toward-zero", "differ": 1071644666, "witness": "x=...: ..."}
+//!       {"class": "truncation", "from": "nearest-even", "to": "toward-zero", "differ": 1071644666,
+//!        "rejudged": 32,                  // so many of them again by big rationals: all where they are few
+//!        "witness": "x=...: ..."}
 //!     ],
 //!     "declared": {},                       // likewise: what the contract declares, with reasons, {"position": "..."}
 //!     "witness": {                          // the smallest differing input, or null

@@ -160,6 +160,9 @@ pub struct Link {
     pub to: String,
     /// Inputs on which they differ.
     pub differ: u64,
+    /// So many of them, all where they are few, judged again by big rationals.
+    #[serde(default)]
+    pub rejudged: u64,
     /// The smallest of them, with both values.
     pub witness: Option<String>,
 }

@@ -1,8 +1,10 @@
 //! Dequantization in the harness: every stored value where they are few, those at the ends and beyond the float's precision elsewhere.
 
 mod causes;
+mod sweep;
 
 use crate::budget::Budget;
+use crate::lane::Lane;
 use crate::mlir::{
     self,
     faults::{Effect, Known},
@@ -12,7 +14,7 @@ use crate::quantized::{self, plan, quantizations};
 use crate::stream::{int32, stream};
 use crate::tensor::fault::{Fault, Instead};
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::dequantize::{self, Run};
 use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
@@ -156,6 +158,14 @@ impl Operation for Dequantize {
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &Stored)
+    }
+
+    fn few(kernel: &'static dequantize::Kernel, lane: &Lane, asked: &Asked) -> Vec<Sweep> {
+        sweep::few(kernel, lane, asked)
+    }
+
+    fn sweeps(kernel: &'static dequantize::Kernel, lane: &Lane, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::many(kernel, lane, asked)
     }
 
     fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {

@@ -93,4 +93,22 @@ impl Runs {
         }
         differences
     }
+
+    /// Floats on which both have a value and the values differ: all of them, in order of keys, where they are no more than `most`;
+    /// otherwise as many, at the ends of the intervals on which neither changes, and spread over them.
+    pub fn differing(&self, other: &Self, most: usize) -> Vec<Witness> {
+        let format = self.quantization().format;
+        let parts = || {
+            let valued = |results: &[Stored; 2]| results.iter().all(|stored| stored.value().is_some());
+            zip([self, other]).filter(move |(_, results)| valued(results) && results[0] != results[1])
+        };
+        let witness = |key: i64, [left, right]: [Stored; 2]| Witness { bits: format.from_key(key), left, right };
+        let all: u128 = parts().map(|(keys, _)| u128::from(span(&keys))).sum();
+        if all <= most as u128 {
+            return parts().flat_map(|(keys, results)| keys.map(move |key| witness(key, results))).collect();
+        }
+        let ends = || parts().flat_map(|(keys, results)| [*keys.start(), *keys.end()].map(|key| (key, results)));
+        let every = ends().count().div_ceil(most).max(1);
+        ends().step_by(every).map(|(key, results)| witness(key, results)).collect()
+    }
 }

@@ -27,6 +27,9 @@ pub const BLOCK_IN_PROCESS: usize = 1 << 14;
 /// Patterns of one batch in a worker: enough to make a message's cost small.
 const BLOCK_IN_WORKER: usize = 1 << 16;
 
+/// Inputs of a link that big rationals judge again: all of them where they are no more.
+const REJUDGED: usize = 4096;
+
 /// Consecutive patterns on which every scheme concerned gives one result.
 struct Piece {
     first: u64,
@@ -227,6 +230,7 @@ impl<'a> Plan<'a> {
             from: self.reference.label(),
             to: format!("{} in {}", self.kernel.name, self.lane.name),
             differ,
+            rejudged: 0,
             witness: None,
         }));
         out
@@ -234,17 +238,28 @@ impl<'a> Plan<'a> {
 
     fn link(&self, class: &str, from: &Scheme, to: &Scheme) -> Option<Link> {
         let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
-        let differences = a?.differ(&b?);
-        let witness = differences.witness.map(|w| {
-            // Told only after big rationals said the same.
+        let (a, b) = (a?, b?);
+        let differences = a.differ(&b);
+        // Told only after big rationals said the same.
+        let chosen = a.differing(&b, REJUDGED);
+        for w in chosen.iter().chain(&differences.witness) {
             let exact = [from, to].map(|scheme| scheme.exact(&self.q, w.bits));
             assert_eq!([w.left, w.right], exact, "the oracle disagrees with itself at {:#x}", w.bits);
+        }
+        let witness = differences.witness.map(|w| {
             let shown = |stored: Stored| stored.value().map_or("-".to_owned(), |v| v.to_string());
             let x = crate::tensor::element::float(self.q.format, w.bits);
             format!("x={x}: {} {}, {} {}", from.label(), shown(w.left), to.label(), shown(w.right))
         });
         let differ = u64::try_from(differences.differ()).unwrap_or(u64::MAX);
-        Some(Link { class: class.to_owned(), from: from.label(), to: to.label(), differ, witness })
+        Some(Link {
+            class: class.to_owned(),
+            from: from.label(),
+            to: to.label(),
+            differ,
+            rejudged: chosen.len() as u64,
+            witness,
+        })
     }
 
     fn side(&self, counted: Counted, against: Against, scheme: &Scheme, because: String, path: Vec<Link>) -> SweptSide {

@@ -244,6 +244,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
     /// What is tried.
     fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    /// Everything there is of some kind, where it is so little that every run sweeps it.
+    fn few(_kernel: &'static Kernel<Self::Run, Self::Domain>, _lane: &Lane, _asked: &Asked) -> Vec<Sweep> {
+        Vec::new()
+    }
     /// Everything there is of some kind, where it can be swept.
     fn sweeps(
         _kernel: &'static Kernel<Self::Run, Self::Domain>,

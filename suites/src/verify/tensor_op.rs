@@ -191,11 +191,13 @@ fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes
             part.findings.extend(stale(&subject, lane, &record));
         }
         settle(request, &subject, lane, record, &mut part);
-        let sweeps = if request.effort == Effort::Exhaustive && request.asked.case.is_none() {
-            O::sweeps(kernel, lane, &request.asked, &request.wanted())
-        } else {
-            Vec::new()
-        };
+        let mut sweeps = Vec::new();
+        if request.asked.case.is_none() {
+            sweeps.extend(O::few(kernel, lane, &request.asked));
+            if request.effort == Effort::Exhaustive {
+                sweeps.extend(O::sweeps(kernel, lane, &request.asked, &request.wanted()));
+            }
+        }
         for sweep in sweeps {
             part.rows.extend(sweep_rows(request, &subject, lane, &sweep));
             part.findings.extend(sweep_finding(request, &subject, lane, &sweep));

@@ -3,6 +3,9 @@
 use crate::common::*;
 use serde_json::Value;
 use tiebreak_impls::mutants::tensor as mutants;
+use tiebreak_oracle::dequantize;
+use tiebreak_oracle::float::Format;
+use tiebreak_oracle::quantize::{Quantization, Storage};
 use tiebreak_suites::lane::Lane;
 use tiebreak_suites::tensor::self_check;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
@@ -67,6 +70,65 @@ fn every_pattern_of_16_bits_is_swept() {
     let path: Vec<&str> =
         items(reference, "path").iter().map(|link| link["class"].as_str().expect("a class")).collect();
     assert_eq!(path, ["truncation", "f16-step", "f16-step", "poison"]);
+}
+
+/// Where schemes differ on few inputs, big rationals judge each of them again.
+#[test]
+fn differences_of_a_sweep_are_judged_again() {
+    let ty = "!quant.uniform<i8<-8:7>:f16, 0.3:1>";
+    let more = ["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--effort=exhaustive", "--type", ty];
+    let ledger = verify(&more).exits(0).ledger();
+    let count = |link: &Value, key: &str| link[key].as_u64().expect("a count");
+    for link in items(row(&ledger, "reference", "exhaustive"), "path").iter().filter(|link| link["class"] != "poison") {
+        assert!(count(link, "differ") > 0, "{link}");
+        let all = count(link, "differ") <= 4096;
+        assert!(
+            if all { count(link, "rejudged") == count(link, "differ") } else { count(link, "rejudged") > 0 },
+            "{link}"
+        );
+    }
+}
+
+/// The sweep of all stored values counts what judging them one by one counts, and finds the witness nearest to zero.
+#[test]
+fn every_stored_value_is_swept() {
+    let (ideal, steps) =
+        (dequantize::Scheme::parse("ideal").unwrap(), dequantize::Scheme::parse("mlir-dcast").unwrap());
+    for (storage, format, scale, zero_point) in
+        [("i16", Format::F16, "1.0", 3000), ("i8", Format::F32, "0.3", 1), ("u16", Format::Bf16, "0.7", 999)]
+    {
+        let scale_bits = format.from_decimal(scale).unwrap();
+        let q = Quantization::whole(format, scale_bits, zero_point, Storage::parse(storage).unwrap());
+        let differs = |v: &i64| ideal.expected(&q, *v) != steps.expected(&q, *v);
+        let differing: Vec<i64> = (q.min..=q.max).filter(differs).collect();
+        let ty = format!("!quant.uniform<{storage}:{}, {scale}:{zero_point}>", format.name());
+        let ledger = quick("dequantize", "mlir-dcast", &["--type", &ty]).exits(0).ledger();
+        for against in ["contract", "reference"] {
+            let row = row(&ledger, against, "exhaustive");
+            let count = |key: &str| row[key].as_u64().expect("a count");
+            assert_eq!(count("inputs") + count("out_of_domain"), (q.max - q.min + 1) as u64, "{ty}");
+            let expected = if against == "contract" { 0 } else { differing.len() };
+            assert_eq!(count("differ"), expected as u64, "{ty} {row}");
+        }
+        let reference = row(&ledger, "reference", "exhaustive");
+        let smallest = differing.iter().min_by_key(|v| (v.unsigned_abs(), **v < 0));
+        assert_eq!(reference["witness"]["case"]["q"].as_i64(), smallest.copied(), "{ty}");
+        assert_eq!(differing.is_empty(), format == Format::F32);
+    }
+}
+
+/// All of 8 and 16 bits to f32 in every run, correctly rounded; and a kernel that is not what it promises.
+#[test]
+fn stored_values_of_16_bits_are_swept_in_every_run() {
+    let ledger = quick("dequantize", "mlir-dcast", &[]).exits(0).ledger();
+    let swept = items(&ledger, "rows").iter().filter(|row| row["coverage"] == "exhaustive");
+    let inputs: Vec<u64> =
+        swept.map(|row| row["inputs"].as_u64().filter(|_| row["differ"] == 0).expect("no difference")).collect();
+    assert_eq!(inputs, [256, 256, 256, 256, 65536, 65536, 65536, 65536]);
+    let ledger = quick("dequantize", "mutant-no-zero-point", &[]).exits(1).ledger();
+    assert!(row(&ledger, "contract", "exhaustive")["differ"].as_u64().expect("a count") > 0);
+    let told = |finding: &&Value| finding["message"].as_str().is_some_and(|m| m.contains("of all stored values"));
+    assert!(items(&ledger, "findings").iter().any(|finding| told(&finding)));
 }
 
 /// A witness is a case by itself: its command gives the same values again.

@@ -1,0 +1,159 @@
+//! What differs in a sweep of stored values, counted.
+
+use crate::fpm::tally::FAR;
+use std::collections::BTreeMap;
+use tiebreak_oracle::float::Format;
+
+/// Differing inputs kept for big rationals: all of them where they are no more.
+pub(super) const KEPT: usize = 4096;
+/// Units of the last place from which on a difference is counted as far.
+const NEAR: i64 = 64;
+
+/// A result that differs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub(super) stored: i64,
+    pub(super) got: u64,
+    pub(super) expected: u64,
+    pub(super) class: Option<&'static str>,
+}
+
+/// Nearest to zero first, the positive one of two.
+fn rank(stored: i64) -> (u64, bool) {
+    (stored.unsigned_abs(), stored < 0)
+}
+
+/// Counts by units of the last place: the near ones in a table, since there may be billions.
+#[derive(Clone)]
+pub(super) struct Deltas {
+    near: [u64; 2 * NEAR as usize + 1],
+    far: u64,
+}
+
+impl Default for Deltas {
+    fn default() -> Self {
+        Self { near: [0; 2 * NEAR as usize + 1], far: 0 }
+    }
+}
+
+impl Deltas {
+    fn note(&mut self, format: Format, got: u64, expected: u64) {
+        let delta = format.key(got).zip(format.key(expected)).map(|(got, expected)| got - expected);
+        match delta.and_then(|delta| self.near.get_mut(usize::try_from(delta + NEAR).ok()?)) {
+            Some(count) => *count += 1,
+            None => self.far += 1,
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.near.iter_mut().zip(other.near).for_each(|(all, n)| *all += n);
+        self.far += other.far;
+    }
+
+    pub(super) fn all(&self) -> BTreeMap<i64, u64> {
+        let near = (-NEAR..=NEAR).zip(self.near);
+        near.chain([(FAR, self.far)]).filter(|(_, n)| *n > 0).collect()
+    }
+}
+
+/// What differs on one side.
+#[derive(Clone, Default)]
+pub(super) struct Counted {
+    pub(super) inputs: u64,
+    pub(super) out_of_domain: u64,
+    pub(super) differ: u64,
+    pub(super) by_delta: Deltas,
+    pub(super) classes: BTreeMap<&'static str, u64>,
+    pub(super) smallest: Option<Seen>,
+}
+
+impl Counted {
+    /// One result. Which NaN a scheme gives is nobody's promise.
+    pub(super) fn judge(
+        &mut self,
+        format: Format,
+        stored: i64,
+        got: u64,
+        expected: u64,
+        due: impl FnOnce() -> Option<&'static str>,
+    ) {
+        if expected & (format.sign() - 1) > format.infinity() {
+            self.out_of_domain += 1;
+            return;
+        }
+        self.inputs += 1;
+        if got == expected {
+            return;
+        }
+        self.differ += 1;
+        self.by_delta.note(format, got, expected);
+        let class = due();
+        if let Some(class) = class {
+            *self.classes.entry(class).or_default() += 1;
+        }
+        self.offer(Seen { stored, got, expected, class });
+    }
+
+    fn offer(&mut self, seen: Seen) {
+        if self.smallest.is_none_or(|known| rank(seen.stored) < rank(known.stored)) {
+            self.smallest = Some(seen);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.inputs += other.inputs;
+        self.out_of_domain += other.out_of_domain;
+        self.differ += other.differ;
+        self.by_delta.merge(&other.by_delta);
+        for (class, n) in other.classes {
+            *self.classes.entry(class).or_default() += n;
+        }
+        other.smallest.into_iter().for_each(|seen| self.offer(seen));
+    }
+}
+
+/// Where two schemes differ.
+#[derive(Clone, Default)]
+pub(super) struct Step {
+    pub(super) differ: u64,
+    pub(super) smallest: Option<i64>,
+    seen: Vec<i64>,
+}
+
+impl Step {
+    /// Results of consecutive stored values from `first` on.
+    pub(super) fn compare(&mut self, first: i64, from: &[u64], to: &[u64]) {
+        for ((stored, from), to) in (first..).zip(from).zip(to) {
+            if from != to {
+                self.differ += 1;
+                if self.smallest.is_none_or(|known| rank(stored) < rank(known)) {
+                    self.smallest = Some(stored);
+                }
+                if self.seen.len() < KEPT {
+                    self.seen.push(stored);
+                }
+            }
+        }
+    }
+
+    /// All that were kept, or so many of them, spread.
+    pub(super) fn seen(&self) -> &[i64] {
+        &self.seen
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.differ += other.differ;
+        if let Some(stored) = other.smallest
+            && self.smallest.is_none_or(|known| rank(stored) < rank(known))
+        {
+            self.smallest = Some(stored);
+        }
+        self.seen.extend(other.seen);
+    }
+
+    /// Keeps no more than [`KEPT`], spread over all that were seen.
+    pub(super) fn thin(&mut self) {
+        let every = self.seen.len().div_ceil(KEPT).max(1);
+        self.seen = self.seen.iter().copied().step_by(every).collect();
+    }
+}
