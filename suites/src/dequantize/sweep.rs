@@ -6,6 +6,7 @@ mod counted;
 use super::{Dequantize, causes};
 use crate::budget::Effort;
 use crate::lane::{Failure, Input, Lane, Order};
+use crate::mlir;
 use crate::quantized::quantizations;
 use crate::tensor::element::{bits, float};
 use crate::tensor::explain::UNEXPLAINED;
@@ -115,7 +116,9 @@ impl<'a> Plan<'a> {
         let domain = &kernel.contract.domain;
         let container = *domain.containers.iter().find(|c| **c == Container::Ranked).or(domain.containers.first())?;
         let params = Params { quantized: quantized.clone(), container, shape: vec![1] };
-        if quantized.granularity != Granularity::Layer || !Dequantize::covers(domain, &params) {
+        // The cases of the plan tell known faults apart.
+        let faulty = mlir::faults::of(kernel.name, &lane.name).any(|known| known.expressed == quantized.expressed);
+        if quantized.granularity != Granularity::Layer || faulty || !Dequantize::covers(domain, &params) {
             return None;
         }
         let q = *quantizations(quantized).ok()?.first()?;
