@@ -64,7 +64,7 @@ impl FromStr for Shard {
         let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match parts {
             Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
-            Some((index, of)) => Err(format!("there is no shard {index} of {of}: they are counted from 1")),
+            Some((index, of)) => Err(format!("there is no shard {index} of {of}: I/N goes from 1/N to N/N")),
             None => Err("two numbers are wanted, I/N, such as 2/3".to_owned()),
         }
     }

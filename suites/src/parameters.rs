@@ -30,6 +30,12 @@ pub enum BadParameters {
         /// What there is.
         found: String,
     },
+    /// There is nothing in it.
+    #[error("{} is empty: a header with columns `multiplier` and `shift` is wanted, and a line for each pair", path.display())]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+    },
     /// A cell is not what it should be.
     #[error("{}:{line}: column `{column}`: `{value}` is not {wanted}", path.display())]
     BadValue {
@@ -79,6 +85,9 @@ pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters
     let unreadable = |cause| BadParameters::Unreadable { path: path_buf(), cause };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
     let headers = reader.headers().map_err(unreadable)?.clone();
+    if headers.is_empty() {
+        return Err(BadParameters::NoHeader { path: path_buf() });
+    }
     let column = |column: &'static str| {
         headers.iter().position(|h| h == column).ok_or_else(|| BadParameters::MissingColumn {
             path: path_buf(),

@@ -5,6 +5,7 @@ use super::{Listing, int32, interval, print, scheme, table};
 use crate::fraction::{both, decimal};
 use crate::parameters::{SHIFTS, read_csv};
 use anyhow::{Result, bail};
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,6 +15,9 @@ use tiebreak_oracle::census::{Census, Counts};
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, exact};
 use tiebreak_reports::text;
+
+/// Accumulators that are listed at most: more are not read, and would not fit into memory.
+const MOST_LISTED: i64 = 1_000_000;
 
 /// Arguments of `census`.
 #[derive(Debug, clap::Args)]
@@ -46,8 +50,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "LO:HI", allow_hyphen_values = true, value_parser = interval)]
     clamp: Option<(i32, i32)>,
     /// Show the N differing accumulators nearest to zero, with the exact value of each
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    list: usize,
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=MOST_LISTED))]
+    list: u32,
     /// How to print; for a spreadsheet a line a census, with --list a line an accumulator, with --space a line a shift
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
@@ -150,7 +154,7 @@ fn answer(args: &Args, Channel { multiplier, shift }: Channel) -> Answer {
         Some(counts) => (counts, true),
         None => (sweep(&census), false),
     };
-    let places = places(&census, closed, counts.differ().min(args.list.max(1) as u64) as usize);
+    let places = places(&census, closed, counts.differ().min(args.list.max(1).into()) as usize);
     Answer {
         left: args.left.label(),
         right: args.right.label(),
@@ -177,18 +181,23 @@ fn by_delta(counts: &Counts) -> BTreeMap<String, u64> {
 /// Accumulators that one thread sweeps at a time.
 const CHUNK: i64 = 1 << 20;
 
-/// One accumulator after another, on all cores.
+/// One accumulator after another, on all cores, told on a terminal: it takes a minute or more.
 fn sweep(census: &Census) -> Counts {
     let chunks = (census.hi - census.lo) / CHUNK + 1;
+    let progress = ProgressBar::new(chunks as u64);
     let chunk = |i: i64| {
         let first = census.lo + i * CHUNK;
-        census.sweep(first..=census.hi.min(first + CHUNK - 1))
+        let counts = census.sweep(first..=census.hi.min(first + CHUNK - 1));
+        progress.inc(1);
+        counts
     };
     let both = |mut sum: Counts, other: Counts| {
         sum.add(&other, 1);
         sum
     };
-    (0..chunks).into_par_iter().map(chunk).reduce(Counts::default, both)
+    let counts = (0..chunks).into_par_iter().map(chunk).reduce(Counts::default, both);
+    progress.finish_and_clear();
+    counts
 }
 
 /// The `n` differing accumulators nearest to zero, of which there are as many.

@@ -100,7 +100,10 @@ fn interval_of(text: &str) -> Result<std::ops::RangeInclusive<i32>, String> {
 
 /// The value parser of a scheme of one operation, NAME or NAME:POLICY.
 fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> {
-    Scheme::parse(text).map_err(|unknown| unknown.to_string())
+    Scheme::parse(text).map_err(|unknown| match unknown.nearest {
+        Some(_) => unknown.to_string(),
+        None => format!("{unknown}; `cargo xtask schemes` lists them"),
+    })
 }
 
 /// Runs the program. 0: everything holds; 1: a contract is broken, or a shard is missing; 2: the call or its input is wrong.

@@ -97,12 +97,18 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     };
     let plan = part.plan(options.commit.clone().or_else(space::commit))?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
+    if options.resume && !out.exists() && !space::journal::path(&out).exists() {
+        eprintln!("nothing to go on with at {}: counting from the beginning", out.display());
+    }
     let jobs = options.jobs.map(usize::from);
     let finished = space::run(&Request { plan, left, right, out: out.clone(), resume: options.resume, jobs })?;
     eprintln!("{}", rate(&finished));
     eprintln!("ledger: {}", out.display());
     show(&finished.ledger, format)
 }
+
+/// Below this a run says nothing of the whole space: most of it is starting.
+const LEAST_SECONDS: f64 = 1.0;
 
 /// How fast it was, and what that makes of the whole space.
 fn rate(finished: &Finished) -> String {
@@ -111,12 +117,14 @@ fn rate(finished: &Finished) -> String {
         return "everything was counted before".to_owned();
     }
     let rate = counted as f64 / seconds;
+    let took =
+        format!("{} pairs in {} s with {}", text::count(counted), text::seconds(seconds), text::plural(jobs, "thread"));
+    if seconds < LEAST_SECONDS {
+        return took;
+    }
     let whole = (MULTIPLIERS.count() * SHIFTS.count()) as f64 / rate;
     format!(
-        "{} pairs in {} s with {}: {} pairs a second a thread; all of {Q31} would take {:.1} hours at this rate",
-        text::count(counted),
-        text::seconds(seconds),
-        text::plural(jobs, "thread"),
+        "{took}: {} pairs a second a thread; all of {Q31} would take {:.1} hours at this rate",
         text::count((rate / jobs as f64) as u64),
         whole / 3600.0
     )

@@ -1,6 +1,7 @@
 //! Fixed point multiply explained: schemes and kernels at one accumulator.
 
-use super::kernel::{self, Evidence, Part};
+use super::evidence::Evidence;
+use super::kernel::{self, Part};
 use super::{Comparison, Explained, Party, words};
 use crate::accumulators::accumulators;
 use crate::budget::Effort;
@@ -167,7 +168,7 @@ impl Table {
         let (a, b) = (&self.parties[left], &self.parties[right]);
         let class = found.as_ref().map(|e| e.class);
         let sentence = match (a.value == b.value, class) {
-            (false, class) => words::sentence(a, b, class.unwrap_or(class::UNEXPLAINED)),
+            (false, class) => words::sentence(a, b, class.or(Some(class::UNEXPLAINED))),
             (true, class) => words::agreement(a, b, nearest.zip(class)),
         };
         Comparison { left, right, class: class.map(str::to_owned), because: found.map(|e| e.because), sentence }

@@ -7,6 +7,7 @@
 
 pub(crate) mod cast;
 pub mod dequantize;
+pub mod evidence;
 pub mod fpm;
 pub mod kernel;
 pub mod quantize;
@@ -49,7 +50,7 @@ pub struct Comparison {
     /// What is compared.
     pub right: usize,
     /// The class of what separates them at this multiplier and shift, also where they agree on this input. Nothing where no input
-    /// examined separates them.
+    /// examined separates them, or where their exact values are not the same.
     pub class: Option<String>,
     /// The hypothesis behind the class, and how much it reproduces.
     pub because: Option<String>,

@@ -24,7 +24,7 @@ pub fn explain(acc: i32, p: &Parameters, schemes: &[Scheme]) -> Result<Explained
     Ok(Explained { exact, parties, comparisons })
 }
 
-/// Legacy schemes have another exact value.
+/// What the multiplier means to legacy schemes.
 fn other_meaning(scheme: &Scheme) -> Option<String> {
     let legacy = matches!(scheme.definition, Definition::Legacy | Definition::LegacyTiesAway);
     legacy.then(|| "the multiplier is an integer here: (acc + bias) * m * 2^s".to_owned())
@@ -34,17 +34,14 @@ fn compare(acc: i32, p: &Parameters, schemes: &[Scheme], parties: &[Party], righ
     let (a, b) = (&parties[0], &parties[right]);
     let (class, because) = why(acc, p, [&schemes[0], &schemes[right]], [a, b]);
     let sentence = if a.value != b.value {
-        words::sentence(a, b, class.as_deref().unwrap_or(OTHER_VALUE))
+        words::sentence(a, b, class.as_deref())
     } else {
         words::both_give(a, b) + &hidden(a, b)
     };
     Comparison { left: 0, right, class, because, sentence }
 }
 
-/// What two schemes are of which only one takes the multiplier for an integer.
-const OTHER_VALUE: &str = "another exact value";
-
-/// The class, and the hypothesis behind it.
+/// The class, and the hypothesis behind it; nothing where only one of the two takes the multiplier for an integer.
 fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) -> (Option<String>, Option<String>) {
     match schemes.map(multiply) {
         [Some(first), Some(own)] => {
@@ -52,15 +49,20 @@ fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) ->
             let biased = INT32.wrap(i128::from(acc) + i128::from(p.bias[0])) as i32;
             let input = fpm::Input { x: biased, channel: Channel { multiplier, shift }, q: 31 };
             let found = fpm::explain(input, &[first, own], &[]).ok().and_then(|e| e.comparisons.into_iter().next());
-            found.map_or((None, None), |c| (c.class, c.because))
+            // Where the multiplication does not separate them, the word behind the zero point does.
+            let placed = || parties[0].value != parties[1].value;
+            let (class, because) = found.map_or((None, None), |c| (c.class, c.because));
+            (class.or_else(|| placed().then(|| by_word(parties, class::SATURATION))), because)
         }
-        [None, None] => {
-            let wraps = |party: &Party| party.trace.iter().any(|t| t.events().any(|t| t.effect == Effect::Wrapped));
-            let class = if parties.into_iter().any(wraps) { class::WRAP } else { class::TIE_DIRECTION };
-            (Some(class.to_owned()), None)
-        }
-        _ => (Some(OTHER_VALUE.to_owned()), None),
+        [None, None] => (Some(by_word(parties, class::TIE_DIRECTION)), None),
+        _ => (None, None),
     }
+}
+
+/// The class of a word that wraps in either, otherwise `rest`.
+fn by_word(parties: [&Party; 2], rest: &str) -> String {
+    let wraps = |party: &Party| party.trace.iter().any(|t| t.events().any(|t| t.effect == Effect::Wrapped));
+    if parties.into_iter().any(wraps) { class::WRAP } else { rest }.to_owned()
 }
 
 /// What the clamp hides.

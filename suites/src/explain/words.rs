@@ -5,8 +5,9 @@ use crate::fraction::short;
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::fpm::{Effect, Traced};
 
-/// Values, class and cause: what `right` did to the input, and what `left` did.
-pub fn sentence(left: &Party, right: &Party, class: &str) -> String {
+/// Values, class and cause: what `right` did to the input, and what `left` did. Without a class the two were promised different
+/// exact values, which is no difference of rounding.
+pub fn sentence(left: &Party, right: &Party, class: Option<&str>) -> String {
     let values = format!("{} {} where {} {}", right.name, gives(right), left.name, gives(left));
     let told = match (roundings(left), roundings(right)) {
         (Some(one), Some(many)) if one.len() == 1 && many.len() > 1 => {
@@ -17,7 +18,10 @@ pub fn sentence(left: &Party, right: &Party, class: &str) -> String {
         }
         _ => format!("{} {}; {} {}", right.name, did(right), left.name, did(left)),
     };
-    format!("{values}, class {class}: {told}")
+    match class {
+        Some(class) => format!("{values}, class {class}: {told}"),
+        None => format!("{values}, of no class, because their exact values are not the same to begin with: {told}"),
+    }
 }
 
 /// Where two parties agree on an input. `elsewhere` is an accumulator on which they do not.

@@ -198,7 +198,7 @@ fn bad_calls() {
     refused(space(&["--multiplier=1"]), 2, &["--multiplier", "cannot be used with"]);
     refused(space(&["--list=3"]), 2, &["--list", "cannot be used with"]);
     refused(space(&["--shard=0/3"]), 2, &["--shard", "there is no shard 0 of 3"]);
-    refused(space(&["--shard=4/3"]), 2, &["there is no shard 4 of 3"]);
+    refused(space(&["--shard=4/3"]), 2, &["there is no shard 4 of 3: I/N goes from 1/N to N/N"]);
     refused(space(&["--shard=1"]), 2, &["--shard", "I/N"]);
     refused(
         space(&["--shard=9/9", "--shift=0", "--multipliers=1073741824..1073741830"]),

@@ -13,10 +13,10 @@ use tiebreak_oracle::fpm::{Definition, Scheme};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Scheme, NAME or NAME:POLICY; the first is what the others are compared with
-    #[arg(long, value_name = "NAME", required_unless_present = "kernel", value_parser = scheme::<&'static Definition>)]
+    #[arg(long, value_name = "NAME", num_args = 1.., required_unless_present = "kernel", value_parser = scheme::<&'static Definition>)]
     scheme: Vec<Scheme>,
     /// Kernel or mutant, run in this process; compared with the first scheme, or without one with what it promises
-    #[arg(long, value_name = "NAME", value_parser = kernel)]
+    #[arg(long, value_name = "NAME", num_args = 1.., value_parser = kernel)]
     kernel: Vec<&'static Kernel>,
     /// Accumulator
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = int32())]

@@ -13,7 +13,7 @@ use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
 pub(super) struct Args {
     /// Scheme, NAME or NAME:POLICY: those of fixed point multiply, legacy, legacy-ties-away; the first is what the others are
     /// compared with
-    #[arg(long, value_name = "NAME", required = true, value_parser = scheme::<Definition>)]
+    #[arg(long, value_name = "NAME", num_args = 1.., required = true, value_parser = scheme::<Definition>)]
     scheme: Vec<Scheme>,
     /// Accumulator
     #[arg(long, value_name = "ACC", allow_negative_numbers = true, value_parser = int32())]

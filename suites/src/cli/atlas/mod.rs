@@ -1,0 +1,104 @@
+//! `atlas`: which schemes agree, on what, and which kernels follow them.
+
+mod agreement;
+mod show;
+
+use super::{Listing, interval_of, print, scheme};
+use crate::atlas::examine;
+use crate::parameters::{CORNER_MULTIPLIERS, SHIFTS, read_csv};
+use anyhow::{Result, bail};
+use indicatif::ProgressBar;
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_oracle::fpm::scheme::DEFINITIONS;
+use tiebreak_oracle::fpm::{Definition, Scheme};
+use tiebreak_oracle::word::Overflow;
+use tiebreak_reports::text;
+
+/// Pairs (m, s) beyond which a range is taken for a mistake.
+const MOST_PARAMETERS: usize = 200_000;
+
+/// Arguments of `atlas`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Scheme, NAME or NAME:POLICY; all of them when none is given
+    #[arg(long, value_name = "NAME", value_parser = scheme::<&'static Definition>)]
+    scheme: Vec<Scheme>,
+    /// Shifts, first to last [default: -31..31]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = shifts)]
+    shift: Option<RangeInclusive<i32>>,
+    /// Multipliers, M,M,... or A..B; corner ones when none is given
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, value_parser = multipliers)]
+    multipliers: Option<Multipliers>,
+    /// CSV file with columns multiplier and shift, in place of multipliers and shifts
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["shift", "multipliers"])]
+    params: Option<PathBuf>,
+    /// How to print; for a spreadsheet a line a pair of schemes, names of one class apart
+    #[arg(long, value_enum, default_value = "table")]
+    format: Listing,
+}
+
+/// Multipliers of the command line.
+#[derive(Clone, Debug)]
+struct Multipliers(Vec<i32>);
+
+fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
+    let range = interval_of(text)?;
+    if SHIFTS.contains(range.start()) && SHIFTS.contains(range.end()) {
+        Ok(range)
+    } else {
+        Err("a shift must be in -31..=31, positive = left".to_owned())
+    }
+}
+
+fn multipliers(text: &str) -> Result<Multipliers, String> {
+    if text.contains("..") {
+        let range = interval_of(text)?;
+        if range.end().abs_diff(*range.start()) as usize >= MOST_PARAMETERS {
+            return Err(format!("more than {} multipliers", text::count(MOST_PARAMETERS as u64)));
+        }
+        return Ok(Multipliers(range.collect()));
+    }
+    let one = |m: &str| m.trim().parse().map_err(|_| format!("`{m}` is not an int32"));
+    text.split(',').map(one).collect::<Result<_, _>>().map(Multipliers)
+}
+
+/// Multipliers and shifts asked for, each once.
+fn channels(args: &Args) -> Result<Vec<Channel>> {
+    let mut channels = match &args.params {
+        Some(path) => read_csv(path)?,
+        None => {
+            let multipliers = args.multipliers.as_ref().map_or(&CORNER_MULTIPLIERS[..], |m| &m.0);
+            let shifts = args.shift.clone().unwrap_or(SHIFTS);
+            multipliers.iter().flat_map(|m| shifts.clone().map(|shift| Channel { multiplier: *m, shift })).collect()
+        }
+    };
+    channels.sort_unstable();
+    channels.dedup();
+    if channels.len() > MOST_PARAMETERS {
+        let (n, most) = (text::count(channels.len() as u64), text::count(MOST_PARAMETERS as u64));
+        bail!("{n} pairs (m, s), more than {most}: narrow --multipliers or --shift");
+    }
+    Ok(channels)
+}
+
+/// Prints who agrees with whom.
+pub(super) fn run(args: &Args) -> Result<()> {
+    let all = || DEFINITIONS.iter().map(|definition| Scheme { definition, overflow: Overflow::OutOfDomain }).collect();
+    let schemes = if args.scheme.is_empty() { all() } else { args.scheme.clone() };
+    let labels: BTreeSet<String> = schemes.iter().map(Scheme::label).collect();
+    if labels.len() < 2 {
+        bail!("at least two schemes are wanted, or no --scheme for all of them");
+    }
+    let channels = channels(args)?;
+    let progress = ProgressBar::new(channels.len() as u64);
+    let atlas = examine(schemes, channels, || progress.inc(1));
+    progress.finish_and_clear();
+    print(&match args.format {
+        Listing::Table => show::as_table(&atlas),
+        Listing::Json => serde_json::to_string_pretty(&show::as_json(&atlas))? + "\n",
+        Listing::Csv => show::as_csv(&atlas)?,
+    })
+}
