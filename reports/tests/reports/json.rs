@@ -3,7 +3,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_reports::json::render;
-use tiebreak_reports::ledger::{OutsideDomain, Row};
+use tiebreak_reports::ledger::{Link, OutsideDomain, Row};
 
 #[test]
 fn the_summary_of_a_broken_run() {
@@ -68,6 +68,14 @@ fn the_documented_form_is_the_real_one() {
     let mut ledger = sample::broken();
     ledger.lanes.extend(sample::holding().lanes);
     ledger.findings.iter_mut().for_each(|finding| finding.witness = None);
+    ledger.rows[0].path = vec![Link {
+        class: "truncation".into(),
+        from: "nearest-even".into(),
+        to: "toward-zero".into(),
+        differ: 1,
+        rejudged: 1,
+        witness: Some("x=0.5: 0, 1".into()),
+    }];
     ledger.outside_domain =
         vec![OutsideDomain { op: "fpm".into(), kernel: "tflite-single".into(), domain: "shift <= 0".into() }];
     let real: Value = serde_json::from_str(&render(&ledger)).unwrap();
