@@ -259,14 +259,12 @@ impl<'a> Plan<'a> {
             Some(SweptWitness { case, got, expected })
         });
         let stop = if against == Against::Contract { self.path.last() } else { self.path.first() };
-        let because = match against {
-            Against::Contract => "the sampled cases tell the cause".to_owned(),
-            Against::Reference => {
-                self.path.last().map_or(String::new(), |s| format!("the values are those of {}", s.scheme.label()))
-            }
-        };
         let mut classes = counted.classes;
         let told: u64 = classes.values().sum();
+        let because = match self.path.last() {
+            Some(last) if told == counted.differ => format!("the values are those of {}", last.scheme.label()),
+            _ => "the sampled cases tell the cause".to_owned(),
+        };
         if told < counted.differ {
             classes.insert(UNEXPLAINED, counted.differ - told);
         }

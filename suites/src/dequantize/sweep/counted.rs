@@ -118,6 +118,7 @@ pub(super) struct Step {
     pub(super) differ: u64,
     pub(super) smallest: Option<i64>,
     seen: Vec<i64>,
+    sparse: u32,
 }
 
 impl Step {
@@ -125,14 +126,23 @@ impl Step {
     pub(super) fn compare(&mut self, first: i64, from: &[u64], to: &[u64]) {
         for ((stored, from), to) in (first..).zip(from).zip(to) {
             if from != to {
-                self.differ += 1;
                 if self.smallest.is_none_or(|known| rank(stored) < rank(known)) {
                     self.smallest = Some(stored);
                 }
-                if self.seen.len() < KEPT {
-                    self.seen.push(stored);
-                }
+                self.keep(stored);
+                self.differ += 1;
             }
+        }
+    }
+
+    /// Keeps one of each `2^sparse` that differ.
+    fn keep(&mut self, stored: i64) {
+        if self.differ.trailing_zeros() >= self.sparse {
+            self.seen.push(stored);
+        }
+        if self.seen.len() > KEPT {
+            self.seen = self.seen.iter().copied().step_by(2).collect();
+            self.sparse += 1;
         }
     }
 
