@@ -8,13 +8,10 @@ pub mod sweep;
 
 use crate::budget::Budget;
 use crate::lane::Lane;
-use crate::mlir::{
-    self,
-    faults::{Effect, Known},
-};
+use crate::mlir;
 use crate::quantized::{self, plan, quantizations};
 use crate::tensor::element::bits;
-use crate::tensor::fault::{Fault, Instead};
+use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
 use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
@@ -134,14 +131,7 @@ impl Operation for Quantize {
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        let instead = |effect| match effect {
-            Effect::Scheme(name) => Some(Instead::Values(Self::expected(&Self::scheme(name).ok()?, case).ok()?)),
-            Effect::EitherSideOfTies => Some(Instead::Open(tied(contract, case).ok()?)),
-        };
-        let known = mlir::faults::of(kernel, lane).filter(|known| known.expressed == case.params.quantized.expressed);
-        let fault =
-            |known: &Known| Some(Fault { class: known.class, reason: known.reason, instead: instead(known.effect)? });
-        known.filter_map(fault).collect()
+        quantized::at_fault::<Self>(kernel, lane, case, || tied(contract, case))
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

@@ -2,8 +2,11 @@
 
 pub mod plan;
 
+use crate::mlir::faults::{self, Effect};
 use crate::quant_type::{self, Uniform};
+use crate::tensor::fault::{Fault, Instead};
 use crate::tensor::text::{self, Arguments};
+use crate::tensor::{Case, Operation};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Storage};
 use tiebreak_oracle::float::Format;
@@ -37,6 +40,23 @@ pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>,
 /// Whether a domain covers the parameters, and the oracle too.
 pub(crate) fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
+}
+
+/// The known faults of what made a kernel's code in a lane, at one case; `tied` says where roundings to the expressed type are of exact ties.
+pub(crate) fn at_fault<O: Operation<Params = Params>>(
+    kernel: &str,
+    lane: &str,
+    case: &Case<Params>,
+    tied: impl Fn() -> Result<Vec<bool>, String>,
+) -> Vec<Fault> {
+    let instead = |effect| match effect {
+        Effect::Scheme(name) => Some(Instead::Values(O::expected(&O::scheme(name).ok()?, case).ok()?)),
+        Effect::EitherSideOfTies => Some(Instead::Open(tied().ok()?)),
+    };
+    let known = faults::of(kernel, lane).filter(|known| known.expressed == case.params.quantized.expressed);
+    known
+        .filter_map(|known| Some(Fault { class: known.class, reason: known.reason, instead: instead(known.effect)? }))
+        .collect()
 }
 
 /// A domain in words.
