@@ -98,7 +98,8 @@ fn integer_differences_are_rounded_once() {
             let params = layer(Expressed::F32, storage, scale, zero_point, stored.len());
             let exact = |q: &i32| (f64::from(*q) - zero_point as f64) * f64::from(scale as f32);
             let promised: Vec<f64> = stored.iter().map(|q| f64::from(exact(q) as f32)).collect();
-            for kernel in kernels().iter().filter(|kernel| kernel.name != "distributed") {
+            let here = kernels().iter().filter(|kernel| !kernel.contract.domain.compiled);
+            for kernel in here.filter(|kernel| kernel.name != "distributed") {
                 assert_eq!(dequantize(kernel, Form::Portable, &params, &stored), promised, "{}", kernel.name);
             }
         }
