@@ -93,7 +93,7 @@ fn bad_csv(text: impl AsRef<[u8]>, words: &[&str]) {
 fn csv_files_that_cannot_be_used() {
     bad_csv("a,b\n1,2\n", &["no column `multiplier`", "a, b"]);
     bad_csv("multiplier,b\n1,2\n", &["no column `shift`", "multiplier, b"]);
-    bad_csv("", &["no column `multiplier`"]);
+    bad_csv("", &["is empty", "`multiplier` and `shift`"]);
     bad_csv("multiplier,shift\n", &["no parameters"]);
     bad_csv("multiplier,shift\n1,0\nx,0\n", &[":3: column `multiplier`: `x` is not an int32"]);
     bad_csv("multiplier,shift\n1,0\n\n\n1.5,0\n", &[":5: column `multiplier`: `1.5`"]);
