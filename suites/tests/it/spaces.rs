@@ -70,11 +70,8 @@ fn what_is_printed_is_what_is_written() {
     let text = String::from_utf8(bytes(&out)).expect("UTF-8");
     let sums: String = text.split_inclusive('\n').filter(|line| !line.starts_with("{\"chunk\"")).collect();
     assert_eq!(json.stdout, sums);
-    assert!(
-        json.stderr.contains("12,531 pairs in ") && json.stderr.contains("pairs a second a thread"),
-        "{}",
-        json.told()
-    );
+    // A run this short tells no rate.
+    assert!(json.stderr.contains("12,531 pairs in "), "{}", json.told());
     let csv = run(&some(&out, &["--format=csv", "--resume"])).exits(0);
     assert!(csv.stderr.contains("everything was counted before"), "{}", csv.told());
     let total: Value = serde_json::from_str(text.lines().last().expect("a total")).expect("JSON");
