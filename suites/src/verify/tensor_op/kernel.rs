@@ -1,0 +1,193 @@
+//! One kernel in every lane: its cases posed, run and anchored to big integers, and the catalogue's.
+
+use super::super::{Part, Request, not_offered};
+use super::{Kernel, record, swept};
+use crate::budget::Effort;
+use crate::lane::Lane;
+use crate::tensor::judge::{Posed, Record, run};
+use crate::tensor::{Asked, Case, Link, Operation, Spec, catalogue, promise, text};
+use anyhow::{Context, Result, anyhow, bail};
+use tiebreak_reports::ledger::{CatalogueRun, OutsideDomain};
+
+/// Cases posed and run at a time: their tensors are held in memory.
+const HELD: usize = 64;
+
+/// A kernel with what it is judged against.
+pub(super) struct Subject<O: Operation> {
+    pub(super) kernel: &'static Kernel<O>,
+    pub(super) contract: O::Scheme,
+    pub(super) reference: Option<O::Scheme>,
+    pub(super) links: Vec<Link<O>>,
+}
+
+impl<O: Operation> Subject<O> {
+    pub(super) fn new(request: &Request, kernel: &'static Kernel<O>) -> Result<Self> {
+        let reference = O::reference(kernel, &request.wanted());
+        let contract = promise::<O>(kernel)?;
+        // Against its own scheme there is nothing to count.
+        let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract);
+        let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
+        let links = reference.as_ref().map_or(Vec::new(), |reference| O::links(&contract, reference));
+        Ok(Self { kernel, contract, reference, links })
+    }
+
+    pub(super) fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
+        let told = |reason: String| anyhow!("{} {}: {reason}", O::OP, self.kernel.name);
+        let contract = O::expected(&self.contract, &case).map_err(told)?;
+        let reference = self.reference.as_ref().map(|scheme| O::expected(scheme, &case).map_err(told)).transpose()?;
+        Ok(Posed { case, contract, reference })
+    }
+}
+
+/// Runs a kernel in every lane that has it: the cases asked for or its plan's, and what is swept.
+pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes: &[Lane]) -> Result<Part> {
+    let subject = Subject::<O>::new(request, kernel)?;
+    let domain = &kernel.contract.domain;
+    let mut part = Part::default();
+    let specs = match &request.asked {
+        Asked { case: Some(case), .. } => match text::parse::<O>(case, domain) {
+            Ok(case) => vec![Spec::given(case)],
+            Err(reason) => return outside::<O>(request, kernel, reason),
+        },
+        asked => O::plan(domain, asked, &request.effort.budget(), request.seed),
+    };
+    let specs: Vec<_> = specs.into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();
+    if specs.is_empty() {
+        if request.asked.is_nothing() {
+            bail!("{} {}: nothing in the plan is in its domain", O::OP, kernel.name);
+        }
+        return outside::<O>(request, kernel, O::domain_text(domain));
+    }
+    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == O::compiled(domain)).collect();
+    if fitting.is_empty() && !lanes.is_empty() {
+        return outside::<O>(request, kernel, elsewhere::<O>(domain));
+    }
+    let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
+        fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
+    part.findings.extend(others.into_iter().map(|lane| not_offered(O::OP, kernel.name, lane)));
+    let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
+    for (chunk, specs) in specs.chunks(HELD).enumerate() {
+        let made = specs.iter().enumerate();
+        let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
+        let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+        anchor(&subject, &posed)?;
+        for (lane, record) in offering.iter().zip(&mut records) {
+            record.merge(run::<O>(lane, kernel, &subject.contract, &subject.links, &posed));
+        }
+    }
+    if request.asked.case.is_some() {
+        learn(request, &subject, &offering, &mut records)?;
+    }
+    for (lane, record) in offering.iter().zip(records) {
+        if request.asked.is_nothing() {
+            part.findings.extend(record::stale(&subject, lane, &record));
+        }
+        record::settle(request, &subject, lane, record, &mut part);
+        let mut sweeps = Vec::new();
+        if request.asked.case.is_none() {
+            sweeps.extend(O::few(kernel, lane, &request.asked));
+            if request.effort == Effort::Exhaustive {
+                sweeps.extend(O::sweeps(kernel, lane, &request.asked, &request.wanted()));
+            }
+        }
+        for sweep in sweeps {
+            part.rows.extend(swept::rows(request, &subject, lane, &sweep));
+            part.findings.extend(swept::findings(request, &subject, lane, &sweep));
+        }
+    }
+    Ok(part)
+}
+
+/// Where to run a kernel that none of the lanes of a run can have.
+fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
+    if O::compiled(domain) {
+        "only lanes of compiled modules have it, such as --lane mlir-x86".to_owned()
+    } else {
+        "lanes of compiled modules have no kernels but their own".to_owned()
+    }
+}
+
+/// One case fits many causes: the cases of a short plan tell them apart, and are not counted.
+fn learn<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lanes: &[&Lane],
+    records: &mut [Record<O::Params>],
+) -> Result<()> {
+    for (lane, record) in lanes.iter().zip(records) {
+        if record.contract.differ + record.reference.differ == 0 {
+            continue;
+        }
+        let domain = &subject.kernel.contract.domain;
+        let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
+        let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
+        let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
+        let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+        record.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.links, &posed));
+    }
+    Ok(())
+}
+
+/// What was asked for is nothing to this kernel: it is listed, unless it was named.
+fn outside<O: Operation>(request: &Request, kernel: &Kernel<O>, domain: String) -> Result<Part> {
+    if !request.kernels.is_empty() {
+        bail!("{} does not take this: {domain}", kernel.name);
+    }
+    let outside_domain = vec![OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
+    Ok(Part { outside_domain, ..Part::default() })
+}
+
+/// Results times elements of the largest input up to which a case is worked out in big integers too.
+const ANCHORED: usize = 1 << 26;
+
+/// Holds the fast form to big integers on the smallest case of each chunk, where that is not a matter of minutes.
+fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>]) -> Result<()> {
+    let size = |posed: &&Posed<O::Params>| posed.case.tensors.iter().map(Vec::len).sum::<usize>();
+    let Some(smallest) = posed.iter().min_by_key(size) else { return Ok(()) };
+    let largest = smallest.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
+    if smallest.contract.len().saturating_mul(largest) > ANCHORED {
+        return Ok(());
+    }
+    let exact = O::exact(&subject.contract, &smallest.case).map_err(|e| anyhow!(e))?;
+    if exact != smallest.contract {
+        bail!("the oracle disagrees with itself on {} {:?}: please report this", O::OP, smallest.case);
+    }
+    Ok(())
+}
+
+/// Runs the catalogue's cases on the kernels that take them.
+pub(super) fn run_catalogue<O: Operation>(
+    request: &Request,
+    kernels: &[&'static Kernel<O>],
+    lanes: &[Lane],
+) -> Result<Part> {
+    let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
+    let mut part = Part::default();
+    for lane in lanes {
+        let mut total = CatalogueRun {
+            op: O::OP.to_owned(),
+            lane: lane.name.clone(),
+            cases: entries.len() as u64,
+            judged: 0,
+            broken: 0,
+        };
+        for kernel in kernels.iter().filter(|kernel| lane.isa_path(O::OP, kernel.name).is_some()) {
+            let subject = Subject::<O>::new(request, kernel)?;
+            let domain = &kernel.contract.domain;
+            let cases = entries.iter().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
+            let cases = cases.filter(|case| O::covers(domain, &case.params));
+            let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+            let record = run::<O>(lane, kernel, &subject.contract, &subject.links, &posed);
+            total.judged += record.contract.inputs;
+            total.broken += record.contract.differ;
+            let mut found = Part::default();
+            record::settle(request, &subject, lane, record, &mut found);
+            for mut finding in found.findings {
+                finding.message = format!("in the catalogue: {}", finding.message);
+                part.findings.push(finding);
+            }
+        }
+        part.catalogue.push(total);
+    }
+    Ok(part)
+}

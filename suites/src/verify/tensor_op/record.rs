@@ -1,0 +1,109 @@
+//! What was seen of a kernel in a lane, explained and written into the ledger.
+
+use super::super::{Part, Request};
+use super::kernel::Subject;
+use super::told::Told;
+use crate::lane::Lane;
+use crate::tensor::Operation;
+use crate::tensor::explain::{Cause, Explanation, explain};
+use crate::tensor::judge::{Record, Side, due_to, outs};
+use crate::tensor::shrink::{Shown, Witness, first_difference, shrink};
+use std::collections::BTreeMap;
+use tiebreak_reports::ledger::{Against, Finding};
+
+/// Writes one record into the ledger: a row for each side, and a finding for everything outside the contract.
+pub(super) fn settle<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lane: &Lane,
+    record: Record<O::Params>,
+    part: &mut Part,
+) {
+    let sides = [
+        (Against::Contract, Some(&subject.contract), &record.contract),
+        (Against::Reference, subject.reference.as_ref(), &record.reference),
+    ];
+    for (against, scheme, side) in sides {
+        let Some(scheme) = scheme else { continue };
+        let kept = against == Against::Reference && record.contract.differ == 0;
+        let seen = explained(subject, lane, scheme, side, kept, request.asked.case.is_some());
+        let told = Told { request, subject, lane, against, scheme };
+        let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
+        part.mismatches.extend(told.mismatches(side, seen.as_ref().map(|(explanation, _)| explanation)));
+        // A contract that is not kept is the finding; what the reference says of it then is no other.
+        let noise = against == Against::Reference && !kept && !subject.links.is_empty();
+        part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
+        let mut row = told.row(side, witness, record.seconds);
+        if against == Against::Contract {
+            row.deviations = faults(&record, |(n, _)| *n);
+            row.deviations.retain(|_, n| *n > 0);
+            row.declared = faults(&record, |(_, reason)| (*reason).to_owned());
+        }
+        part.rows.push(row);
+    }
+    part.findings.extend(record.failures.iter().map(|(failure, case, times)| {
+        let told = Told { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
+        told.unanswered(failure, case, *times)
+    }));
+}
+
+/// What is told of each known fault.
+fn faults<P, T>(record: &Record<P>, told: impl Fn(&(u64, &'static str)) -> T) -> BTreeMap<String, T> {
+    record.faults.iter().map(|(class, seen)| ((*class).to_owned(), told(seen))).collect()
+}
+
+/// A known fault that a whole run does not see is one no more: what made the lane's code is another.
+pub(super) fn stale<O: Operation>(subject: &Subject<O>, lane: &Lane, record: &Record<O::Params>) -> Vec<Finding> {
+    let seen = |class: &&str| record.faults.get(class).is_some_and(|(n, _)| *n > 0);
+    let unseen = O::faults(subject.kernel.name, &lane.name).into_iter().filter(|class| !seen(class));
+    let finding = |class| Finding {
+        op: O::OP.to_owned(),
+        kernel: subject.kernel.name.to_owned(),
+        lane: lane.name.clone(),
+        class: "stale-deviation".to_owned(),
+        message: format!("the known fault `{class}` of what made this lane's code was not seen: remove it"),
+        witness: None,
+    };
+    unseen.map(finding).collect()
+}
+
+/// Cause and smallest witness of what differs on one side; the case itself where the caller gave it.
+fn explained<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    scheme: &O::Scheme,
+    side: &Side<O::Params>,
+    kept: bool,
+    given: bool,
+) -> Option<(Explanation, Witness<O::Params>)> {
+    let first = side.smallest()?;
+    let domain = &subject.kernel.contract.domain;
+    let own = if kept { O::own(&subject.contract) } else { None };
+    let causes: Vec<Cause<O>> = own.into_iter().chain(O::causes(scheme, domain)).collect();
+    let explanation = explain(&causes, &side.evidence());
+    let shown = Shown { kernel: subject.kernel.name, domain, scheme, causes: &causes, class: explanation.class };
+    let witness = if given { first_difference::<O>(domain, scheme, first) } else { shrink(&shown, lane, first) }?;
+    let explanation = refined(subject, lane, explanation, &witness, kept);
+    Some((explanation, witness))
+}
+
+/// The class of the witness by itself, where the contract is kept and the links to it are known.
+fn refined<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    explanation: Explanation,
+    witness: &Witness<O::Params>,
+    kept: bool,
+) -> Explanation {
+    if !kept || subject.links.is_empty() {
+        return explanation;
+    }
+    let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
+    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
+    let element = O::element(&subject.kernel.contract.domain, &witness.case.params, O::TENSORS.len());
+    let due = ran.map(|outs| due_to(&subject.links, &element, &posed, &outs)).unwrap_or_default();
+    match due.get(witness.index) {
+        Some(Some(class)) => Explanation { class, ..explanation },
+        _ => explanation,
+    }
+}

@@ -1,0 +1,172 @@
+//! How one side of a record reads in the ledger: its row, witness, mismatches and findings.
+
+use super::super::rows::by_delta;
+use super::super::{Command, Request};
+use super::Kernel;
+use super::kernel::Subject;
+use crate::lane::{Failure, Lane};
+use crate::tensor::explain::{Explanation, Observed, UNEXPLAINED};
+use crate::tensor::judge::Side;
+use crate::tensor::shrink::{Witness, first_difference};
+use crate::tensor::{Case, Operation, text};
+use std::collections::BTreeMap;
+use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Mismatch, Row};
+use tiebreak_reports::text as words;
+
+/// Mismatches kept for the CSV file, for each side.
+const KEPT: usize = 64;
+
+/// What is told of one side of a record.
+pub(super) struct Told<'a, O: Operation> {
+    pub(super) request: &'a Request,
+    pub(super) subject: &'a Subject<O>,
+    pub(super) lane: &'a Lane,
+    pub(super) against: Against,
+    pub(super) scheme: &'a O::Scheme,
+}
+
+impl<O: Operation> Told<'_, O> {
+    fn kernel(&self) -> &'static str {
+        self.subject.kernel.name
+    }
+
+    fn case(&self, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
+        spelled::<O>(&self.subject.kernel.contract.domain, case, index)
+    }
+
+    fn command(&self, case: &Case<O::Params>) -> String {
+        again::<O>(&self.request.command, self.subject.kernel, &self.lane.name, case)
+    }
+
+    pub(super) fn witness(&self, explanation: &Explanation, witness: &Witness<O::Params>) -> ledger::Witness {
+        ledger::Witness {
+            case: self.case(&witness.case, Some(witness.index)),
+            got: witness.got.clone(),
+            expected: Some(witness.expected.clone()),
+            scheme: O::label(self.scheme),
+            class: explanation.class.to_owned(),
+            because: explanation.because.clone(),
+            command: self.command(&witness.case),
+        }
+    }
+
+    pub(super) fn row(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>, seconds: f64) -> Row {
+        let apart = side.classes.values().sum::<u64>() == side.differ && side.differ > 0;
+        let classes = if apart {
+            side.classes.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect()
+        } else {
+            witness.iter().map(|w| (w.class.clone(), side.differ)).collect()
+        };
+        Row {
+            op: O::OP.to_owned(),
+            kernel: self.kernel().to_owned(),
+            lane: self.lane.name.clone(),
+            isa_path: self.lane.isa_path(O::OP, self.kernel()).unwrap_or("not offered").to_owned(),
+            against: self.against,
+            scheme: O::label(self.scheme),
+            parameters: 0,
+            inputs: side.inputs,
+            coverage: Coverage::Sampled,
+            out_of_domain: side.out_of_domain,
+            differ: side.differ,
+            by_delta: by_delta(&side.by_delta),
+            classes,
+            deviations: BTreeMap::new(),
+            declared: BTreeMap::new(),
+            path: Vec::new(),
+            witness,
+            seconds,
+        }
+    }
+
+    pub(super) fn mismatches(&self, side: &Side<O::Params>, explanation: Option<&Explanation>) -> Vec<Mismatch> {
+        let Some(explanation) = explanation else { return Vec::new() };
+        let first = |seen: &Observed<O::Params>| {
+            let Witness { case, index, got, expected } =
+                first_difference::<O>(&self.subject.kernel.contract.domain, self.scheme, seen)?;
+            Some(Mismatch {
+                op: O::OP.to_owned(),
+                kernel: self.kernel().to_owned(),
+                lane: self.lane.name.clone(),
+                against: self.against,
+                scheme: O::label(self.scheme),
+                case: words::case(&self.case(&case, Some(index))),
+                got,
+                expected,
+                class: explanation.class.to_owned(),
+            })
+        };
+        side.differing.iter().take(KEPT).filter_map(first).collect()
+    }
+
+    /// Any difference from the contract; and, from the reference, one that nothing explains.
+    pub(super) fn finding(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>) -> Option<Finding> {
+        let witness = witness?;
+        let (differ, inputs) = (words::count(side.differ), words::count(side.inputs));
+        let message = match self.against {
+            Against::Contract => format!("differs from its contract on {differ} of {inputs} results"),
+            Against::Reference if witness.class == UNEXPLAINED => {
+                format!("differs from the reference on {differ} results for no known reason")
+            }
+            Against::Reference => return None,
+        };
+        Some(Finding {
+            op: O::OP.to_owned(),
+            kernel: self.kernel().to_owned(),
+            lane: self.lane.name.clone(),
+            class: witness.class.clone(),
+            message,
+            witness: Some(witness),
+        })
+    }
+
+    pub(super) fn unanswered(&self, failure: &Failure, case: &Case<O::Params>, times: u64) -> Finding {
+        let often = if times > 1 { format!(", {times} times in all") } else { String::new() };
+        Finding {
+            op: O::OP.to_owned(),
+            kernel: self.kernel().to_owned(),
+            lane: self.lane.name.clone(),
+            class: failure.class().to_owned(),
+            message: format!("{failure}{often}"),
+            witness: Some(ledger::Witness {
+                case: self.case(case, None),
+                got: 0.into(),
+                expected: None,
+                scheme: String::new(),
+                class: failure.class().to_owned(),
+                because: failure.to_string(),
+                command: self.command(case),
+            }),
+        }
+    }
+}
+
+/// A case for a reader: spelled out where it is small, otherwise its shape.
+fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
+    let mut out =
+        text::arguments::<O>(domain, case).unwrap_or_else(|| O::arguments(&case.params).into_iter().collect());
+    if let Some(index) = index {
+        out.insert("at".to_owned(), (index as i64).into());
+    }
+    out
+}
+
+/// The command that runs the case again; the whole kernel where the case is too large to spell out.
+pub(crate) fn again<O: Operation>(command: &Command, kernel: &Kernel<O>, lane: &str, case: &Case<O::Params>) -> String {
+    let whole = command.kernel(O::OP, kernel.name, lane);
+    match text::arguments::<O>(&kernel.contract.domain, case) {
+        Some(arguments) => format!("{whole} --case '{}'", words::case(&arguments)),
+        None => whole,
+    }
+}
+
+/// A witness in one line.
+pub(crate) fn line<O: Operation>(
+    domain: &O::Domain,
+    witness: &Witness<O::Params>,
+    scheme: &str,
+    class: &str,
+) -> String {
+    let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index)));
+    format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)
+}
