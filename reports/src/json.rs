@@ -39,6 +39,14 @@
 //!   "catalogue": [                          // kept corner cases, by operation and lane
 //!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0}
 //!   ],
+//!   "agreements": [{                        // kernels of one promise, or one in two lanes, compared to the bit
+//!     "op": "quantize", "kernel": "mlir-opt-qcast-o0", "lane": "mlir-x86",
+//!     "other": "mlir-qcast", "other_lane": "host",    // the same kernel in another lane, or another kernel
+//!     "results": 4204203, "open": 1313714,  // compared; of them those to which the contract gives no value (poison)
+//!     "differ": 0, "differ_open": 3,        // where it gives one, and where it gives none
+//!     "types": {"u32:f32": 3},              // the differing ones by stored and expressed type
+//!     "witness": {"case": {"type": "...", "x": "inf"}, "got": 0, "other": -1, "command": "..."}   // or null
+//!   }],
 //!   "bounds": [{                            // how far a quantity may go, run at the bound and one past it
 //!     "op": "matmul", "kernel": "arm-uadalp", "lane": "host", "quantity": "depth K, result as int32",
 //!     "bound": 33025,                       // null where every value is safe
@@ -64,7 +72,7 @@
 //! }
 //! ```
 
-use crate::ledger::{Bound, CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Row, Verdict};
+use crate::ledger::{Agreement, Bound, CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Row, Verdict};
 use crate::self_checks::SelfChecks;
 use crate::view;
 use serde::Serialize;
@@ -95,6 +103,8 @@ pub struct Summary<'a> {
     pub rows: &'a [Row],
     /// The corner catalogue, by operation and lane.
     pub catalogue: &'a [CatalogueRun],
+    /// Kernels compared to the bit, also where their contract gives no value.
+    pub agreements: &'a [Agreement],
     /// Where each kernel is safe.
     pub bounds: &'a [Bound],
     /// Kernels whose domain holds none of the run's parameters.
@@ -119,6 +129,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         lanes: &ledger.lanes,
         rows: &ledger.rows,
         catalogue: &ledger.catalogue,
+        agreements: &ledger.agreements,
         bounds: &ledger.bounds,
         outside_domain: &ledger.outside_domain,
         self_checks: SelfChecks::of(ledger),

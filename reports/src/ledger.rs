@@ -34,6 +34,9 @@ pub struct Ledger {
     /// The corner catalogue, by operation and lane.
     #[serde(default)]
     pub catalogue: Vec<CatalogueRun>,
+    /// Kernels compared to the bit, also where their contract gives no value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agreements: Vec<Agreement>,
     /// Where each kernel is safe: each bound shown to be right, and tight, by running the kernel at it and past it.
     #[serde(default)]
     pub bounds: Vec<Bound>,
@@ -304,6 +307,46 @@ pub struct CatalogueRun {
     pub judged: u64,
     /// Outputs outside a contract; each kernel's smallest is a finding.
     pub broken: u64,
+}
+
+/// Two kernels that promise one scheme, or one in two lanes, compared to the bit on the same inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Operation.
+    pub op: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Its lane.
+    pub lane: String,
+    /// The other kernel; the same one where it is compared with itself in another lane.
+    pub other: String,
+    /// The other's lane.
+    pub other_lane: String,
+    /// Results compared.
+    pub results: u64,
+    /// Of them, those to which the contract gives no value: poison.
+    pub open: u64,
+    /// Results that differ where the contract gives a value.
+    pub differ: u64,
+    /// Results that differ where it gives none.
+    pub differ_open: u64,
+    /// Results that differ, by stored and expressed type: `i8:f32`.
+    pub types: BTreeMap<String, u64>,
+    /// A small input on which they differ.
+    pub witness: Option<AgreementWitness>,
+}
+
+/// An input on which two differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgreementWitness {
+    /// The case by argument.
+    pub case: Case,
+    /// What the kernel gave.
+    pub got: Value,
+    /// What the other gave.
+    pub other: Value,
+    /// Command that runs this case again.
+    pub command: String,
 }
 
 /// How far a quantity may go before a kernel's results are no longer those of unbounded integers.

@@ -4,6 +4,7 @@
 //! reads first, [`json`] what a program reads, [`markdown`] what goes into a pull request, [`junit`] what a build server
 //! shows, and [`files`] puts them on disk. [`space`] is the ledger of a census of a whole space. How a number, a case or a finding reads is decided once, in [`text`].
 
+mod agreement;
 pub mod files;
 pub mod json;
 pub mod junit;

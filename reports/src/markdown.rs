@@ -1,6 +1,7 @@
 //! `summary.md`: a run for a reviewer, to be pasted into a pull request. It states nothing the ledger does not hold, and
 //! beside each statement stands the command that shows it again.
 
+use crate::agreement;
 use crate::ledger::{Ledger, Row};
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
@@ -19,6 +20,7 @@ pub fn render(ledger: &Ledger) -> String {
         kernels(ledger),
         witnesses(ledger),
         remarks(ledger),
+        agreements(ledger),
         bounds(ledger),
         catalogue(ledger),
         checks(ledger),
@@ -99,7 +101,7 @@ fn against(row: &Row, line: &Line<'_>, same: &str) -> String {
             n => format!("{same}, deviates on {} as declared", text::plural(n as usize, "input")),
         },
         n => {
-            let classes = text::classes(&row.classes, MOST).join("; ");
+            let classes = text::classes(&row.classes, MOST, "other class").join("; ");
             format!("{} differ ({}); {classes}", text::count(n), deltas(row))
         }
     };
@@ -164,6 +166,18 @@ fn checks(ledger: &Ledger) -> String {
         let _ = writeln!(out, "- {}", plain(&self_checks::describe(failed)));
     }
     section("Self-check", &out)
+}
+
+fn agreements(ledger: &Ledger) -> String {
+    let mut out = String::new();
+    for agreement::Told { names, prose, witness, values } in agreement::lines(ledger) {
+        let _ = writeln!(out, "- {} {}: {prose}", code(&names[0]), plain(&names[1]));
+        if let Some(witness) = witness {
+            let _ = writeln!(out, "  - {}", code(&format!("{}: {values}", text::case(&witness.case))));
+            let _ = writeln!(out, "  - again: {}", code(&witness.command));
+        }
+    }
+    section("To the bit, also where the contract gives no value", &out)
 }
 
 fn bounds(ledger: &Ledger) -> String {

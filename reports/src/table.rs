@@ -5,6 +5,7 @@
 
 mod kernels;
 
+use crate::agreement;
 use crate::ledger::{Bound, Finding, Lane, LaneStatus, Ledger, Row, Verdict};
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
@@ -36,6 +37,7 @@ pub fn render(ledger: &Ledger, style: Style) -> String {
     }
     witnesses(&mut page, ledger);
     out_of_domain(&mut page, ledger);
+    agreements(&mut page, ledger);
     deviations(&mut page, ledger);
     outside_domain(&mut page, ledger);
     bounds(&mut page, ledger);
@@ -321,6 +323,23 @@ fn out_of_domain(page: &mut Page, ledger: &Ledger) {
     if !entries.is_empty() {
         page.heading("Out of domain: inputs to which the scheme gives no int32, not compared");
         page.list(&entries);
+    }
+}
+
+fn agreements(page: &mut Page, ledger: &Ledger) {
+    let told = agreement::lines(ledger);
+    if told.is_empty() {
+        return;
+    }
+    page.heading("To the bit, also where the contract gives no value");
+    for agreement::Told { names, prose, witness, values } in told {
+        let [kernel, lanes] = [(0, Ink::Strong), (1, Ink::Faint)].map(|(at, ink)| page.paint(&names[at], ink));
+        page.line(2, &format!("{kernel}  {lanes}"), Ink::Plain);
+        page.prose(4, &prose, if witness.is_some() { Ink::Notable } else { Ink::Good });
+        if let Some(witness) = witness {
+            page.line(4, &format!("{}: {values}", text::case(&witness.case)), Ink::Plain);
+            page.line(4, &witness.command, Ink::Faint);
+        }
     }
 }
 

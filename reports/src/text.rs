@@ -68,13 +68,13 @@ pub fn deltas(by_delta: &BTreeMap<String, u64>, most: usize) -> Vec<String> {
 }
 
 /// Differences by class, the most frequent first. A class alone needs no count: it has them all.
-pub fn classes(classes: &BTreeMap<String, u64>, most: usize) -> Vec<String> {
+pub fn classes(classes: &BTreeMap<String, u64>, most: usize, noun: &str) -> Vec<String> {
     if classes.len() == 1 {
         return classes.keys().cloned().collect();
     }
     let mut items: Vec<_> = classes.iter().map(|(class, n)| (class.clone(), *n)).collect();
     items.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    counted(items.into_iter(), most, "other class")
+    counted(items.into_iter(), most, noun)
 }
 
 /// All classes with their counts, after the sum: `33,683 differ: wrap 21,276, double-rounding 12,407`.

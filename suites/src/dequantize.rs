@@ -61,6 +61,7 @@ impl Operation for Dequantize {
     const TENSORS: &'static [&'static str] = &["q"];
     /// A step overflows, and infinities meet: which NaN it gives is nobody's promise.
     const OPEN: &'static str = "overflow";
+    const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../catalogue/dequantize.txt");
     type Params = Params;
     type Domain = Domain;

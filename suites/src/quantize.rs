@@ -48,6 +48,7 @@ fn tied(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<bool>, String> {
 impl Operation for Quantize {
     const OP: &'static str = "quantize";
     const TENSORS: &'static [&'static str] = &["x"];
+    const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../catalogue/quantize.txt");
     type Params = Params;
     type Domain = Domain;

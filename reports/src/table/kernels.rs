@@ -153,7 +153,7 @@ fn cell(ledger: &Ledger, line: &Line<'_>, column: Column, above: Option<&Row>) -
 const MOST: usize = 2;
 
 fn classes(row: &Row) -> String {
-    text::classes(&row.classes, MOST).join("\n")
+    text::classes(&row.classes, MOST, "other class").join("\n")
 }
 
 fn class_names(row: &Row) -> String {

@@ -138,6 +138,7 @@ pub(crate) fn holding() -> Ledger {
         ],
         rows,
         catalogue: vec![CatalogueRun { op: "fpm".into(), lane: "host".into(), cases: 40, judged: 720, broken: 0 }],
+        agreements: Vec::new(),
         bounds: bounds(),
         outside_domain: Vec::new(),
         self_checks: checks(&["host", "aarch64-qemu"]),

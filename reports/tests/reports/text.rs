@@ -21,9 +21,9 @@ fn differences_by_delta_and_class() {
     let many = by(&[("-1", 5), ("1", 5), ("2", 7_000), ("-9", 1), ("8", 1)]);
     assert_eq!(deltas(&many, 3), ["-1: 5", "+1: 5", "+2: 7,000", "others: 2"]);
     assert_eq!(deltas(&by(&[("-1", 5), ("other", 9)]), 3), ["-1: 5", "others: 9"]);
-    assert_eq!(classes(&by(&[("wrap", 5)]), 2), ["wrap"]);
+    assert_eq!(classes(&by(&[("wrap", 5)]), 2, "other class"), ["wrap"]);
     let many = by(&[("a", 1), ("b", 2), ("c", 3), ("d", 4)]);
-    assert_eq!(classes(&many, 2), ["d: 4", "c: 3", "2 other classes: 3"]);
+    assert_eq!(classes(&many, 2, "other class"), ["d: 4", "c: 3", "2 other classes: 3"]);
 }
 
 #[test]

@@ -242,7 +242,30 @@ pub fn due_to<O: Operation>(
     outs.chunks(words).enumerate().map(due).collect()
 }
 
+/// What a lane gave for cases, in their order.
+pub struct Answers {
+    /// Of each case its results, or why there are none.
+    pub each: Vec<Result<Vec<i32>, Failure>>,
+    seconds: f64,
+}
+
 /// Runs the cases of a kernel in a lane.
+pub fn answers<O: Operation>(lane: &Lane, kernel: &str, cases: &[Posed<O::Params>]) -> Answers {
+    let begun = Instant::now();
+    let mut lease = lane.lease();
+    let mut each = Vec::with_capacity(cases.len());
+    for posed in cases {
+        let answer = outs::<O>(&mut lease, kernel, &posed.case, posed.contract.len());
+        if answer.is_err() {
+            drop(lease);
+            lease = lane.lease();
+        }
+        each.push(answer);
+    }
+    Answers { each, seconds: begun.elapsed().as_secs_f64() }
+}
+
+/// Runs the cases of a kernel in a lane, and judges them.
 pub fn run<O: Operation>(
     lane: &Lane,
     kernel: &Kernel<O::Run, O::Domain>,
@@ -250,36 +273,45 @@ pub fn run<O: Operation>(
     links: &[Link<O>],
     cases: &[Posed<O::Params>],
 ) -> Record<O::Params> {
+    judged(lane, kernel, contract, links, cases, answers::<O>(lane, kernel.name, cases))
+}
+
+/// Judges what a lane gave for the cases of a kernel.
+pub fn judged<O: Operation>(
+    lane: &Lane,
+    kernel: &Kernel<O::Run, O::Domain>,
+    contract: &O::Scheme,
+    links: &[Link<O>],
+    cases: &[Posed<O::Params>],
+    answers: Answers,
+) -> Record<O::Params> {
     let begun = Instant::now();
     let mut record = Record::default();
-    let mut lease = lane.lease();
-    for posed in cases {
+    for (posed, answer) in cases.iter().zip(answers.each) {
         record.cases += 1;
         let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
-        match outs::<O>(&mut lease, kernel.name, &posed.case, posed.contract.len()) {
-            Ok(mut outs) => {
-                if differs(&posed.contract, &outs) {
-                    for fault in O::at_fault(kernel.name, &lane.name, contract, &posed.case) {
-                        let forgiven = fault.forgive(&mut outs, &posed.contract, element.words());
-                        record.faults.entry(fault.class).or_insert((0, fault.reason)).0 += forgiven;
-                    }
-                }
-                record.contract.judge(&element, &posed.case, &posed.contract, &outs);
-                if let Some(reference) = &posed.reference
-                    && record.reference.judge(&element, &posed.case, reference, &outs) > 0
-                {
-                    for class in due_to(links, &element, posed, &outs).into_iter().flatten() {
-                        *record.reference.classes.entry(class).or_default() += 1;
-                    }
-                }
-            }
+        let mut outs = match answer {
+            Ok(outs) => outs,
             Err(failure) => {
                 record.failed(failure, posed.case.clone(), 1);
-                drop(lease);
-                lease = lane.lease();
+                continue;
+            }
+        };
+        if differs(&posed.contract, &outs) {
+            for fault in O::at_fault(kernel.name, &lane.name, contract, &posed.case) {
+                let forgiven = fault.forgive(&mut outs, &posed.contract, element.words());
+                record.faults.entry(fault.class).or_insert((0, fault.reason)).0 += forgiven;
+            }
+        }
+        record.contract.judge(&element, &posed.case, &posed.contract, &outs);
+        if let Some(reference) = &posed.reference
+            && record.reference.judge(&element, &posed.case, reference, &outs) > 0
+        {
+            for class in due_to(links, &element, posed, &outs).into_iter().flatten() {
+                *record.reference.classes.entry(class).or_default() += 1;
             }
         }
     }
-    record.seconds = begun.elapsed().as_secs_f64();
+    record.seconds = answers.seconds + begun.elapsed().as_secs_f64();
     record
 }

@@ -1,6 +1,7 @@
 //! What the tensor operations (`dot`, `matmul`, `conv2d`, `requantize`, `quantize`, `dequantize`, `transform`) share: cases, judging, explaining, shrinking, rows.
 //! An operation says what its cases are, what its schemes expect, and what could be the cause of a difference.
 
+pub mod agreement;
 pub mod catalogue;
 pub mod element;
 pub mod explain;
@@ -225,6 +226,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn compiled(_domain: &Self::Domain) -> bool {
         false
     }
+    /// Whether kernels of one promise are compared to the bit, also where the contract gives no value.
+    const COMPARED: bool = false;
     /// What a module is compiled for, so that a compiled kernel can be given these parameters.
     fn quantized(_params: &Self::Params) -> Option<&tiebreak_impls::quantized::Params> {
         None

@@ -40,6 +40,15 @@ pub struct Shown<'a, O: Operation> {
 }
 
 impl<O: Operation> Shown<'_, O> {
+    /// The witness that a case is, where it shows this.
+    fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
+        let results = O::sizes(self.domain, &case.params).ok()?.outputs;
+        let outs = outs::<O>(lease, self.kernel, case, results).ok()?;
+        let observed = Observed { case: case.clone(), outs, differ: 1 };
+        let witness = first_difference::<O>(self.domain, self.scheme, &observed)?;
+        self.class_holds(&observed).then_some(witness)
+    }
+
     /// Whether a cause of the class still reproduces it; what has no cause has none to keep.
     fn class_holds(&self, observed: &Observed<O::Params>) -> bool {
         let mut same = self.causes.iter().filter(|cause| cause.class == self.class).peekable();
@@ -47,9 +56,12 @@ impl<O: Operation> Shown<'_, O> {
     }
 }
 
+/// The witness that a case is, where it shows what it must.
+type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness<<O as Operation>::Params>> + 'a;
+
 struct Shrinker<'a, O: Operation> {
-    shown: &'a Shown<'a, O>,
-    lease: Lease<'a>,
+    domain: &'a O::Domain,
+    shows: &'a mut Shows<'a, O>,
     runs: usize,
     elements: usize,
 }
@@ -60,15 +72,27 @@ pub fn shrink<O: Operation>(
     lane: &Lane,
     seen: &Observed<O::Params>,
 ) -> Option<Witness<O::Params>> {
-    let mut shrinker = Shrinker { shown, lease: lane.lease(), runs: 0, elements: 0 };
-    let mut best = shrinker.shows(&seen.case).or_else(|| first_difference::<O>(shown.domain, shown.scheme, seen))?;
+    let mut lease = lane.lease();
+    let mut shows = |case: &Case<O::Params>| shown.by(&mut lease, case);
+    let first = shows(&seen.case).or_else(|| first_difference::<O>(shown.domain, shown.scheme, seen))?;
+    Some(shrink_by::<O>(shown.domain, first, &mut shows))
+}
+
+/// The smallest case found of which `shows` makes a witness, starting from one.
+pub fn shrink_by<'a, O: Operation>(
+    domain: &'a O::Domain,
+    first: Witness<O::Params>,
+    shows: &'a mut Shows<'a, O>,
+) -> Witness<O::Params> {
+    let mut shrinker = Shrinker::<O> { domain, shows, runs: 0, elements: 0 };
+    let mut best = first;
     shrinker.shapes(&mut best);
     for t in 0..O::TENSORS.len() {
         shrinker.elements(&mut best, t);
         shrinker.values(&mut best, t);
     }
     shrinker.shapes(&mut best);
-    Some(best)
+    best
 }
 
 /// The first result of a case that differs.
@@ -95,11 +119,7 @@ impl<O: Operation> Shrinker<'_, O> {
         }
         self.runs += 1;
         self.elements += case.tensors.iter().map(Vec::len).sum::<usize>();
-        let results = O::sizes(self.shown.domain, &case.params).ok()?.outputs;
-        let outs = outs::<O>(&mut self.lease, self.shown.kernel, case, results).ok()?;
-        let observed = Observed { case: case.clone(), outs, differ: 1 };
-        let witness = first_difference::<O>(self.shown.domain, self.shown.scheme, &observed)?;
-        self.shown.class_holds(&observed).then_some(witness)
+        (self.shows)(case)
     }
 
     fn spent(&self) -> bool {
@@ -107,14 +127,14 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
-        while let Some(smaller) = O::smaller(&best.case, self.shown.domain).iter().find_map(|case| self.shows(case)) {
+        while let Some(smaller) = O::smaller(&best.case, self.domain).iter().find_map(|case| self.shows(case)) {
             *best = smaller;
         }
     }
 
     /// Sets ever shorter runs of a tensor's elements to zero.
     fn elements(&mut self, best: &mut Witness<O::Params>, t: usize) {
-        let element = O::element(self.shown.domain, &best.case.params, t);
+        let element = O::element(self.domain, &best.case.params, t);
         let (zero, words) = (element.zero(), element.words());
         let mut run = best.case.tensors[t].len() / words;
         while run > 0 && !self.spent() {
@@ -139,7 +159,7 @@ impl<O: Operation> Shrinker<'_, O> {
 
     /// Brings what is left nearer to zero.
     fn values(&mut self, best: &mut Witness<O::Params>, t: usize) {
-        let element = O::element(self.shown.domain, &best.case.params, t);
+        let element = O::element(self.domain, &best.case.params, t);
         let words = element.words();
         let place = |case: &Case<O::Params>, at: usize| element.place(&case.tensors[t][at * words..][..words]);
         let elements = 0..best.case.tensors[t].len() / words;

@@ -111,6 +111,7 @@ pub struct Outcome {
 struct Part {
     rows: Vec<ledger::Row>,
     catalogue: Vec<ledger::CatalogueRun>,
+    agreements: Vec<ledger::Agreement>,
     outside_domain: Vec<ledger::OutsideDomain>,
     self_checks: Vec<ledger::SelfCheck>,
     findings: Vec<Finding>,
@@ -152,6 +153,7 @@ pub fn run(request: &Request) -> Result<Outcome> {
         lanes: statuses,
         rows: part.rows,
         catalogue: part.catalogue,
+        agreements: part.agreements,
         bounds,
         outside_domain: part.outside_domain,
         self_checks: part.self_checks,
@@ -164,6 +166,7 @@ impl Part {
     fn extend(&mut self, other: Self) {
         self.rows.extend(other.rows);
         self.catalogue.extend(other.catalogue);
+        self.agreements.extend(other.agreements);
         self.outside_domain.extend(other.outside_domain);
         self.self_checks.extend(other.self_checks);
         self.findings.extend(other.findings);

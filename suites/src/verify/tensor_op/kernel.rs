@@ -1,10 +1,11 @@
 //! One kernel in every lane: its cases posed, run and anchored to big integers, and the catalogue's.
 
 use super::super::{Part, Request, not_offered};
-use super::{Kernel, record, swept};
+use super::{Kernel, agreed, record, swept};
 use crate::budget::Effort;
 use crate::lane::Lane;
-use crate::tensor::judge::{Posed, Record, run};
+use crate::tensor::agreement::Agreements;
+use crate::tensor::judge::{Answers, Posed, Record, answers, judged, run};
 use crate::tensor::{Asked, Case, Link, Operation, Spec, catalogue, promise, text};
 use anyhow::{Context, Result, anyhow, bail};
 use tiebreak_reports::ledger::{CatalogueRun, OutsideDomain};
@@ -66,15 +67,19 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
     part.findings.extend(others.into_iter().map(|lane| not_offered(O::OP, kernel.name, lane)));
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
+    let mut agreements = Agreements::<O>::new(kernel, &offering);
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
         let made = specs.iter().enumerate();
         let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(&subject, &posed)?;
-        for (lane, record) in offering.iter().zip(&mut records) {
-            record.merge(run::<O>(lane, kernel, &subject.contract, &subject.links, &posed));
+        let given: Vec<Answers> = offering.iter().map(|lane| answers::<O>(lane, kernel.name, &posed)).collect();
+        agreements.compare(&posed, &given);
+        for ((lane, record), given) in offering.iter().zip(&mut records).zip(given) {
+            record.merge(judged::<O>(lane, kernel, &subject.contract, &subject.links, &posed, given));
         }
     }
+    part.agreements = agreed::rows(request, kernel, &agreements);
     if request.asked.case.is_some() {
         learn(request, &subject, &offering, &mut records)?;
     }

@@ -1,5 +1,6 @@
 //! Tensor operations in a run: catalogue, cases of the plan or the caller's, sweeps where there are any, and the operation's mutants.
 
+mod agreed;
 mod kernel;
 mod record;
 mod swept;

@@ -142,7 +142,7 @@ impl<O: Operation> Told<'_, O> {
 }
 
 /// A case for a reader: spelled out where it is small, otherwise its shape.
-fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
+pub(super) fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
     let mut out =
         text::arguments::<O>(domain, case).unwrap_or_else(|| O::arguments(&case.params).into_iter().collect());
     if let Some(index) = index {

@@ -1,0 +1,86 @@
+//! How comparisons to the bit read: which of the kernels that promise the same a kernel follows also where the contract gives no value,
+//! and where two lanes part.
+
+use crate::ledger::{Agreement, AgreementWitness, Ledger};
+use crate::text::{classes, count};
+use crate::view::label;
+
+/// Types a line names before it sums up the rest.
+const MOST: usize = 3;
+
+/// One line of the section, and what it is shown by.
+pub(crate) struct Told<'a> {
+    /// Kernel, and lane or lanes.
+    pub(crate) names: Vec<String>,
+    /// What was seen.
+    pub(crate) prose: String,
+    /// An input on which the two differ.
+    pub(crate) witness: Option<&'a AgreementWitness>,
+    /// The values there: `mlir-x86 0, mlir-aarch64 127`.
+    pub(crate) values: String,
+}
+
+/// A line for each kernel and lane, and one for each two lanes.
+pub(crate) fn lines(ledger: &Ledger) -> Vec<Told<'_>> {
+    let mut out = Vec::new();
+    for group in ledger.agreements.chunk_by(|a, b| (&a.op, &a.kernel, &a.lane) == (&b.op, &b.kernel, &b.lane)) {
+        let (lanes, others): (Vec<_>, Vec<_>) = group.iter().partition(|a| a.kernel == a.other);
+        out.extend(kernels(ledger, &others));
+        out.extend(lanes.into_iter().map(|a| two(ledger, a, format!("{}, {}", a.lane, a.other_lane), None)));
+    }
+    out
+}
+
+/// The kernels that it is as everywhere; else the one that it is most like. Kernels of one lane are all told.
+fn kernels<'a>(ledger: &Ledger, others: &[&'a Agreement]) -> Vec<Told<'a>> {
+    let (same, mut rest): (Vec<&Agreement>, Vec<&Agreement>) =
+        others.iter().copied().partition(|a| a.differ + a.differ_open == 0);
+    let mut out = Vec::new();
+    if let [first, ..] = same[..] {
+        let names: Vec<_> = same.iter().map(|a| a.other.as_str()).collect();
+        out.push(Told {
+            names: names_of(ledger, first, first.lane.clone()),
+            prose: format!("as {} in all {}", names.join(", "), results(first)),
+            witness: None,
+            values: String::new(),
+        });
+    }
+    rest.sort_by_key(|a| (a.differ, a.differ_open));
+    let near = rest.first().is_some_and(|a| a.lane != a.other_lane);
+    let told = if near { usize::from(same.is_empty()) } else { rest.len() };
+    out.extend(rest.into_iter().take(told).map(|a| two(ledger, a, a.lane.clone(), Some(&a.other))));
+    out
+}
+
+fn two<'a>(ledger: &Ledger, a: &'a Agreement, lanes: String, other: Option<&str>) -> Told<'a> {
+    let as_other = other.map_or("the same".to_owned(), |other| format!("as {other}"));
+    let prose = match (a.differ, a.differ_open) {
+        (0, 0) => format!("{as_other} in all {}", results(a)),
+        (inside, open) => {
+            let inside = if inside == 0 { "no other result".to_owned() } else { format!("{} others", count(inside)) };
+            let types = match a.types.len() {
+                1 => a.types.keys().cloned().collect(),
+                _ => classes(&a.types, MOST, "other type").join(", "),
+            };
+            let (open, of) = (count(open), count(a.open));
+            format!("{as_other} but for {open} of {of} that are poison and {inside} ({types})")
+        }
+    };
+    let [ours, theirs] = match other {
+        None => [&a.lane, &a.other_lane],
+        Some(_) => [&a.kernel, &a.other],
+    };
+    let values = a.witness.as_ref().map_or(String::new(), |w| format!("{ours} {}, {theirs} {}", w.got, w.other));
+    Told { names: names_of(ledger, a, lanes), prose, witness: a.witness.as_ref(), values }
+}
+
+fn names_of(ledger: &Ledger, a: &Agreement, lanes: String) -> Vec<String> {
+    vec![label(ledger, &a.op, &a.kernel), lanes]
+}
+
+fn results(a: &Agreement) -> String {
+    match a.open {
+        0 => format!("{} results", count(a.results)),
+        open => format!("{} results, {} of them poison", count(a.results), count(open)),
+    }
+}

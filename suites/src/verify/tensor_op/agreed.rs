@@ -1,0 +1,57 @@
+//! How comparisons to the bit read in the ledger.
+
+use super::super::Request;
+use super::Kernel;
+use super::told::{again, spelled};
+use crate::lane::Lane;
+use crate::tensor::Operation;
+use crate::tensor::agreement::Agreements;
+use crate::tensor::shrink::Witness;
+use rayon::prelude::*;
+use tiebreak_reports::ledger::{Agreement, AgreementWitness};
+
+/// Every comparison of a kernel that compared anything.
+pub(super) fn rows<O: Operation>(
+    request: &Request,
+    kernel: &'static Kernel<O>,
+    agreements: &Agreements<'_, O>,
+) -> Vec<Agreement> {
+    let compared = agreements.each.iter().filter(|agreement| agreement.results > 0);
+    let row = |agreement| {
+        let (lane, (other, other_lane)) = agreements.parties(agreement);
+        let told = |witness| told::<O>(request, kernel, [lane, other_lane], witness);
+        Agreement {
+            op: O::OP.to_owned(),
+            kernel: kernel.name.to_owned(),
+            lane: lane.name.clone(),
+            other: other.to_owned(),
+            other_lane: other_lane.name.clone(),
+            results: agreement.results,
+            open: agreement.open,
+            differ: agreement.differ,
+            differ_open: agreement.differ_open,
+            types: agreement.types.clone(),
+            witness: agreements.witness(agreement).map(told),
+        }
+    };
+    compared.collect::<Vec<_>>().into_par_iter().map(row).collect()
+}
+
+fn told<O: Operation>(
+    request: &Request,
+    kernel: &Kernel<O>,
+    [lane, other]: [&Lane; 2],
+    witness: Witness<O::Params>,
+) -> AgreementWitness {
+    let command = again::<O>(&request.command, kernel, &lane.name, &witness.case);
+    let here = format!("--lane {}", lane.name);
+    AgreementWitness {
+        case: spelled::<O>(&kernel.contract.domain, &witness.case, Some(witness.index)),
+        command: match other.is_compiled() {
+            true => command.replacen(&here, &format!("{here} --lane {}", other.name), 1),
+            false => command,
+        },
+        got: witness.got,
+        other: witness.expected,
+    }
+}
