@@ -171,7 +171,10 @@ fn fill_pairs(kernel: &str, params: &dot::Params, start: i32, input: &mut [i32])
 /// Refuses a kernel whose code is in a compiled module.
 fn here<R>(kernel: &Kernel<R, quantize::Domain>) -> Result<(), String> {
     if kernel.contract.domain.compiled {
-        return Err(format!("{} runs in lanes of compiled modules only (mlir-x86, mlir-aarch64)", kernel.name));
+        return Err(format!(
+            "{} runs in lanes of compiled modules only (mlir-x86, mlir-aarch64, mlir-aarch64-bf16)",
+            kernel.name
+        ));
     }
     Ok(())
 }

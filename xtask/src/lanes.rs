@@ -54,7 +54,7 @@ pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
     });
     let (emulated, native) = (emulated?, native?);
     let mut lanes = describe(probe, &program(&native, cargo::WORKER), emulated.as_deref());
-    for target in [Target::X86, Target::Aarch64] {
+    for target in Target::ALL {
         lanes.lanes.push(compiled_lane(workspace, probe, target)?);
     }
     let file = workspace.target.join("tiebreak/lanes.json");

@@ -1,4 +1,4 @@
-//! The shipped compiler of the lanes `mlir-x86` and `mlir-aarch64`: where its tools are, and what a lane says of them.
+//! The shipped compiler of the lanes `mlir-x86`, `mlir-aarch64` and `mlir-aarch64-bf16`: where its tools are, and what a lane says of them.
 
 use crate::probe::Probe;
 use crate::process::{self, which};
@@ -50,6 +50,8 @@ pub(crate) struct Toolchain {
     llc: PathBuf,
     version: String,
     triple: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    features: &'static str,
     linker: PathBuf,
     archives: Vec<PathBuf>,
     cache: PathBuf,
@@ -60,16 +62,22 @@ pub(crate) struct Toolchain {
 pub(crate) enum Target {
     /// x86-64.
     X86,
-    /// aarch64.
+    /// aarch64, which has neither arithmetic of f16 nor conversions to bf16: the architecture's first version.
     Aarch64,
+    /// aarch64 with the instructions of both.
+    Aarch64Bf16,
 }
 
 impl Target {
+    /// Each of them.
+    pub(crate) const ALL: [Self; 3] = [Self::X86, Self::Aarch64, Self::Aarch64Bf16];
+
     /// The name of its lane.
     pub(crate) fn lane(self) -> &'static str {
         match self {
             Self::X86 => "mlir-x86",
             Self::Aarch64 => "mlir-aarch64",
+            Self::Aarch64Bf16 => "mlir-aarch64-bf16",
         }
     }
 
@@ -77,7 +85,15 @@ impl Target {
     fn triple(self) -> &'static str {
         match self {
             Self::X86 => "x86_64-unknown-linux-gnu",
-            Self::Aarch64 => "aarch64-unknown-linux-gnu",
+            Self::Aarch64 | Self::Aarch64Bf16 => "aarch64-unknown-linux-gnu",
+        }
+    }
+
+    /// What it has beyond its usual instructions, as LLVM names it.
+    fn features(self) -> &'static str {
+        match self {
+            Self::X86 | Self::Aarch64 => "",
+            Self::Aarch64Bf16 => "+bf16,+fullfp16",
         }
     }
 
@@ -85,8 +101,20 @@ impl Target {
     pub(crate) fn arch(self) -> &'static str {
         match self {
             Self::X86 => "x86_64",
-            Self::Aarch64 => "aarch64",
+            Self::Aarch64 | Self::Aarch64Bf16 => "aarch64",
         }
+    }
+}
+
+/// Whether this CPU has the instructions of [`Target::Aarch64Bf16`]; an emulator has them all.
+pub(crate) fn has_bf16() -> bool {
+    #[cfg(target_arch = "aarch64")]
+    {
+        std::arch::is_aarch64_feature_detected!("bf16") && std::arch::is_aarch64_feature_detected!("fp16")
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    {
+        false
     }
 }
 
@@ -97,7 +125,7 @@ pub(crate) fn toolchain(workspace: &Workspace, probe: &Probe, target: Target) ->
     let linker = if native { probe.cc.clone()? } else { probe.aarch64_cc.clone()? };
     let archives = match target {
         Target::X86 => vec![probe.compiler_rt.clone()?],
-        Target::Aarch64 => Vec::new(),
+        Target::Aarch64 | Target::Aarch64Bf16 => Vec::new(),
     };
     Some(Toolchain {
         mlir_opt: mlir.opt.clone(),
@@ -106,6 +134,7 @@ pub(crate) fn toolchain(workspace: &Workspace, probe: &Probe, target: Target) ->
         llc: llvm.llc.clone(),
         version: mlir.version.clone(),
         triple: target.triple(),
+        features: target.features(),
         linker,
         archives,
         cache: workspace.target.join("tiebreak/mlir"),
@@ -118,8 +147,11 @@ pub(crate) fn why_not(probe: &Probe, target: Target) -> Option<String> {
     if host.os != "linux" {
         return Some(format!("its shared objects run on Linux; this host is {}", host.os));
     }
-    if host.arch != target.arch() && !(target == Target::Aarch64 && host.emulates_aarch64()) {
+    if host.arch != target.arch() && !(target != Target::X86 && host.emulates_aarch64()) {
         return Some(format!("the host is {}; this lane needs an {} host", host.arch, target.arch()));
+    }
+    if target == Target::Aarch64Bf16 && host.is_aarch64() && !probe.bf16 {
+        return Some("this CPU has no instructions of bf16 (FEAT_BF16) or of f16 (FEAT_FP16)".to_owned());
     }
     let mut tools = Tool::mlir(host).to_vec();
     if host.arch != target.arch() {
@@ -179,7 +211,9 @@ mod tests {
     fn each_host_runs_what_it_can() {
         assert_eq!(why_not(&complete(), Target::X86), None);
         assert_eq!(why_not(&complete(), Target::Aarch64), None);
+        assert_eq!(why_not(&complete(), Target::Aarch64Bf16), None);
         assert_eq!(why_not(&aarch64(), Target::Aarch64), None);
+        assert_eq!(why_not(&aarch64(), Target::Aarch64Bf16), None);
         let reason = why_not(&aarch64(), Target::X86).expect("an aarch64 host emulates no x86");
         assert_eq!(reason, "the host is aarch64; this lane needs an x86_64 host");
     }
@@ -190,6 +224,18 @@ mod tests {
         assert!(reason.starts_with("mlir-opt-22 is missing"), "{reason}");
         assert!(reason.ends_with("install it with `cargo xtask setup --with mlir`"), "{reason}");
         assert_eq!(why_not(&Probe { qemu: None, ..complete() }, Target::X86), None);
-        assert!(why_not(&Probe { qemu: None, ..complete() }, Target::Aarch64).is_some());
+        for target in [Target::Aarch64, Target::Aarch64Bf16] {
+            assert!(why_not(&Probe { qemu: None, ..complete() }, target).is_some());
+        }
+    }
+
+    #[test]
+    fn a_cpu_without_bf16_says_so() {
+        let old = Probe { bf16: false, ..aarch64() };
+        assert_eq!(why_not(&old, Target::Aarch64), None);
+        let reason = why_not(&old, Target::Aarch64Bf16).expect("it has no such instructions");
+        assert!(reason.contains("FEAT_BF16"), "{reason}");
+        // What is emulated has them.
+        assert_eq!(why_not(&Probe { bf16: false, ..complete() }, Target::Aarch64Bf16), None);
     }
 }

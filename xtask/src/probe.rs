@@ -41,6 +41,8 @@ pub(crate) struct Probe {
     pub(crate) llvm: Option<Llvm>,
     /// The archive of routines for x86-64.
     pub(crate) compiler_rt: Option<PathBuf>,
+    /// Whether this CPU has aarch64's instructions of bf16 and f16.
+    pub(crate) bf16: bool,
 }
 
 impl Probe {
@@ -63,6 +65,7 @@ impl Probe {
             mlir: mlir::find_mlir(),
             llvm: mlir::find_llvm(),
             compiler_rt: mlir::find_compiler_rt(),
+            bf16: mlir::has_bf16(),
         })
     }
 
@@ -139,6 +142,7 @@ pub(crate) mod tests {
             }),
             llvm: Some(Llvm { opt: "/usr/bin/opt-22".into(), llc: "/usr/bin/llc-22".into() }),
             compiler_rt: path("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a"),
+            bf16: false,
         }
     }
 
@@ -146,7 +150,7 @@ pub(crate) mod tests {
     pub(crate) fn aarch64() -> Probe {
         let host = Host { arch: "aarch64", os: "linux" };
         let objdump = Some("/usr/bin/objdump".into());
-        Probe { host, objdump, rust: Some(Aarch64Rust::Host), aarch64_cc: None, qemu: None, ..complete() }
+        Probe { host, objdump, rust: Some(Aarch64Rust::Host), aarch64_cc: None, qemu: None, bf16: true, ..complete() }
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
 /// What only some lanes need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Extra {
-    /// MLIR and LLVM 22, for the lanes mlir-x86 and mlir-aarch64
+    /// MLIR and LLVM 22, for the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16
     Mlir,
 }
 

@@ -95,7 +95,7 @@ impl Tool {
             Self::Qemu => "runs the worker of the aarch64 lane",
             Self::Objdump => "shows which aarch64 instructions a kernel is made of",
             Self::Cxx => "compiles libFuzzer for `cargo xtask fuzz`",
-            Self::Mlir => "lowers the casts of the mlir-x86 and mlir-aarch64 lanes",
+            Self::Mlir => "lowers the casts of the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16",
             Self::Llvm => "compiles what mlir-opt lowered",
             Self::CompilerRt => "rounds to bf16 for what llc compiled for x86-64",
         }

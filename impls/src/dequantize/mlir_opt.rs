@@ -1,5 +1,5 @@
 //! `quant.dcast` as `mlir-opt` lowers it and LLVM compiles it: kernels without code here, which the lanes of compiled modules
-//! (`mlir-x86`, `mlir-aarch64`) have.
+//! (`mlir-x86`, `mlir-aarch64`, `mlir-aarch64-bf16`) have.
 
 use super::{Kernel, scalar};
 use crate::contract::{Overflow, Promise};

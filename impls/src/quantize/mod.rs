@@ -30,7 +30,7 @@ pub struct Domain {
     pub per_channel: bool,
     /// Containers.
     pub containers: &'static [Container],
-    /// Whether only lanes of compiled modules (`mlir-x86`, `mlir-aarch64`) have it.
+    /// Whether only lanes of compiled modules (`mlir-x86` and others) have it.
     pub compiled: bool,
 }
 

@@ -136,7 +136,8 @@ impl Lane {
 
 impl Lanes {
     /// Lanes the project knows of, whether or not this machine has them.
-    pub(crate) const KNOWN: [&'static str; 4] = ["aarch64-qemu", "aarch64-native", "mlir-x86", "mlir-aarch64"];
+    pub(crate) const KNOWN: [&'static str; 5] =
+        ["aarch64-qemu", "aarch64-native", "mlir-x86", "mlir-aarch64", "mlir-aarch64-bf16"];
 }
 
 impl Lease<'_> {

@@ -6,8 +6,8 @@ use tiebreak_impls::quantized::Expressed;
 /// A known fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Lane of the target.
-    pub lane: &'static str,
+    /// Lanes of the targets.
+    pub lanes: &'static [&'static str],
     /// Kernels whose code has it.
     pub kernels: &'static [&'static str],
     /// Expressed type.
@@ -33,7 +33,7 @@ pub enum Effect {
 /// Every known fault.
 pub static KNOWN: [Known; 3] = [
     Known {
-        lane: "mlir-x86",
+        lanes: &["mlir-x86"],
         kernels: &["mlir-opt-dcast-o0", "mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
         class: "double-rounding",
@@ -41,7 +41,7 @@ pub static KNOWN: [Known; 3] = [
         effect: Effect::Scheme("mlir-dcast-by-f32"),
     },
     Known {
-        lane: "mlir-aarch64",
+        lanes: &["mlir-aarch64", "mlir-aarch64-bf16"],
         kernels: &["mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
         class: "double-rounding",
@@ -49,7 +49,7 @@ pub static KNOWN: [Known; 3] = [
         effect: Effect::Scheme("mlir-dcast-by-f32"),
     },
     Known {
-        lane: "mlir-aarch64",
+        lanes: &["mlir-aarch64"],
         kernels: &["mlir-opt-qcast-o2", "mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
         class: "tie-direction",
@@ -60,7 +60,7 @@ pub static KNOWN: [Known; 3] = [
 
 /// The known faults of a kernel's code in a lane.
 pub fn of(kernel: &str, lane: &str) -> impl Iterator<Item = &'static Known> {
-    KNOWN.iter().filter(move |known| known.lane == lane && known.kernels.contains(&kernel))
+    KNOWN.iter().filter(move |known| known.lanes.contains(&lane) && known.kernels.contains(&kernel))
 }
 
 #[cfg(test)]

@@ -4,17 +4,30 @@ use crate::common::LANES;
 use tempfile::TempDir;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::{Cast, Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_oracle::{dequantize, quantize};
+use tiebreak_suites::lane::config::Entry;
 use tiebreak_suites::lane::{Failure, Input, Lane, Order};
 use tiebreak_suites::mlir::{Function, Plan, Toolchain, provide};
+use tiebreak_suites::quantized::quantizations;
 
-/// The lanes that this host must have.
-fn names() -> &'static [&'static str] {
-    if cfg!(target_arch = "aarch64") { &["mlir-aarch64"] } else { &["mlir-x86", "mlir-aarch64"] }
+/// The lanes that this host must have: of two, the one with bf16 where its CPU has it, which `cargo xtask` knows.
+fn names() -> Vec<&'static str> {
+    const ALL: [&str; 3] = ["mlir-x86", "mlir-aarch64", "mlir-aarch64-bf16"];
+    let lacks = |name: &str| match name {
+        "mlir-x86" => cfg!(target_arch = "aarch64"),
+        "mlir-aarch64-bf16" => cfg!(target_arch = "aarch64") && entry(name).command.is_none(),
+        _ => false,
+    };
+    ALL.into_iter().filter(|name| !lacks(name)).collect()
+}
+
+fn entry(name: &str) -> &'static Entry {
+    LANES.lanes.iter().find(|lane| lane.name == name).expect("a known lane")
 }
 
 /// Those lanes, with modules of these functions.
 fn lanes(functions: &[Function]) -> Vec<Lane> {
-    let names: Vec<String> = names().iter().map(|name| (*name).to_owned()).collect();
+    let names: Vec<String> = names().into_iter().map(str::to_owned).collect();
     let plan = Plan::new(functions.to_vec()).expect("a module");
     let lanes = provide(&LANES, &names, &plan, || ()).expect("the tools compile it");
     let open = |name: &String| {
@@ -80,25 +93,37 @@ fn run(
 /// Every length that ends anywhere in a vector, at four alignments: what an element becomes does not depend on where it lies.
 #[test]
 fn a_value_is_the_same_at_every_index_of_every_length() {
-    let of = |container, len| params(storage(8, true), Expressed::F32, &[(0.3, 1)], container, &[len]);
+    let of = |expressed, container, len| params(storage(8, true), expressed, &[(0.3, 1)], container, &[len]);
     let containers = [Container::Scalar, Container::Ranked, Container::Unranked];
-    let functions: Vec<Function> = containers.iter().flat_map(|container| both(&of(*container, 1))).collect();
-    let (x, scale) = (-4.6_f32, 0.3_f64 as f32);
-    let (stored, expressed) = (i32::from((x / scale + 1.0) as i8), (13.0 - 1.0) * scale);
+    let kinds: Vec<_> = Expressed::ALL.into_iter().flat_map(|e| containers.map(|container| (e, container))).collect();
+    let functions: Vec<Function> = kinds.iter().flat_map(|(e, container)| both(&of(*e, *container, 1))).collect();
     for lane in lanes(&functions) {
-        for container in containers {
+        for (expressed, container) in &kinds {
+            let ([x, stored], [q, real]) = by_the_steps(&of(*expressed, *container, 1));
             for (len, level) in (1..=70).flat_map(|len| [(len, 0), (len, 2)]) {
                 for misalign in [0, 1, 3, 8] {
-                    let told = format!("{} {container:?} -O{level} length {len} misaligned {misalign}", lane.name);
-                    let params = of(container, len);
-                    let out = run(&lane, Cast::Quantize, level, &params, &vec![x.to_bits() as i32; len], misalign);
-                    assert_eq!(out, Ok(vec![stored; len]), "qcast {told}");
-                    let out = run(&lane, Cast::Dequantize, level, &params, &vec![13; len], misalign);
-                    assert_eq!(out, Ok(vec![expressed.to_bits() as i32; len]), "dcast {told}");
+                    let params = of(*expressed, *container, len);
+                    let out = |cast, words: &[i32]| run(&lane, cast, level, &params, &words.repeat(len), misalign);
+                    let told = format!(
+                        "{} {expressed:?} {container:?} -O{level} length {len} misaligned {misalign}",
+                        lane.name
+                    );
+                    assert_eq!(out(Cast::Quantize, &x), Ok(stored.repeat(len)), "qcast {told}");
+                    assert_eq!(out(Cast::Dequantize, &q), Ok(real.repeat(len)), "dcast {told}");
                 }
             }
         }
     }
+}
+
+/// The words of -4.6 and of what it is quantized to; those of a stored value and of what it is dequantized to.
+fn by_the_steps(params: &Params) -> ([Vec<i32>; 2], [Vec<i32>; 2]) {
+    let q = quantizations(&params.quantized).expect("a type")[0];
+    let words = |bits: u64| [bits as i32, (bits >> 32) as i32][..q.format.bits().div_ceil(32) as usize].to_vec();
+    let x = q.format.nearest(&rug::Rational::from((-46, 10)));
+    let stored = quantize::Scheme::parse("mlir-qcast").expect("a scheme").exact(&q, x);
+    let real = dequantize::Scheme::parse("mlir-dcast").expect("a scheme").exact(&q, 14);
+    ([words(x), vec![stored.value().expect("in range") as i32]], [vec![14], words(real)])
 }
 
 /// The words of 1.5 and of -0.5.
@@ -184,7 +209,7 @@ fn a_lane_offers_what_its_modules_hold() {
 
 /// A lane's tools, with a cache of their own.
 fn tools(name: &str) -> (Toolchain, TempDir) {
-    let entry = LANES.lanes.iter().find(|lane| lane.name == name).expect("a known lane");
+    let entry = entry(name);
     let tools = entry.modules.clone().unwrap_or_else(|| panic!("{:?}: run `cargo xtask test`", entry.not_run));
     let cache = tempfile::tempdir().expect("a temporary directory");
     (Toolchain { cache: cache.path().to_owned(), ..tools }, cache)
