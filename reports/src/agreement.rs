@@ -45,7 +45,7 @@ fn kernels<'a>(ledger: &Ledger, others: &[&'a Agreement]) -> Vec<Told<'a>> {
             values: String::new(),
         });
     }
-    rest.sort_by_key(|a| (a.differ, a.differ_open));
+    rest.sort_by_key(|a| a.differ + a.differ_open);
     let near = rest.first().is_some_and(|a| a.lane != a.other_lane);
     let told = if near { usize::from(same.is_empty()) } else { rest.len() };
     out.extend(rest.into_iter().take(told).map(|a| two(ledger, a, a.lane.clone(), Some(&a.other))));

@@ -2,12 +2,12 @@
 //! LLVM calls the result poison, and each target gives what its instructions give.
 //!
 //! The sequences are those that llc 22 emits for the baselines of x86-64 and aarch64. A type of another width than 8, 16 or 32
-//! is converted as the next wider one, and its low bits are kept; only u32 is wider than the instruction, and goes through
-//! 64 bits on x86. Values are doubles, which every expressed type converts to exactly.
+//! is converted as the next wider one, and stays that wide until it is stored; only u32 is wider than the instruction, and goes
+//! through 64 bits on x86. Values are doubles, which every expressed type converts to exactly.
 
 use crate::quantized::Storage;
 
-/// Converts to a stored value.
+/// Converts to what a register then holds: the value clamped next, of which the low bits are stored.
 pub(crate) type Convert = fn(f64, Storage) -> i64;
 
 /// `cvttss2si` or `cvttsd2si`, to 32 bits: what does not fit, and NaN, give the least integer.
@@ -22,12 +22,19 @@ fn cvtt64(x: f64) -> i64 {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&x) { x as i64 } else { i64::MIN }
 }
 
+/// The type that a register holds in place of one of another width than 8, 16 or 32.
+#[inline(always)]
+const fn promoted(storage: Storage) -> Storage {
+    let bits = if storage.bits <= 8 { 8 } else { storage.bits.next_power_of_two() };
+    Storage { bits, ..storage }
+}
+
 /// One value on x86.
 #[inline(always)]
 pub(crate) fn x86(x: f64, storage: Storage) -> i64 {
-    match storage {
-        Storage { bits: 32, signed: false } => storage.low_bits(cvtt64(x)),
-        _ => storage.low_bits(cvtt32(x).into()),
+    match promoted(storage) {
+        wide @ Storage { bits: 32, signed: false } => wide.low_bits(cvtt64(x)),
+        wide => wide.low_bits(cvtt32(x).into()),
     }
 }
 
@@ -58,12 +65,20 @@ pub(crate) fn x86_vector(x: f64, storage: Storage, double: bool) -> i64 {
     }
 }
 
-/// One value on aarch64: `fcvtzs` to 32 bits saturates, and gives 0 for NaN; `fcvtzu` for u32.
+/// One value on aarch64: `fcvtzs` or `fcvtzu` to 32 bits, which saturate, and give 0 for NaN.
 #[inline(always)]
 pub(crate) fn aarch64(x: f64, storage: Storage) -> i64 {
-    match storage {
+    let converted = if storage.signed { (x as i32).into() } else { (x as u32).into() };
+    promoted(storage).low_bits(converted)
+}
+
+/// One value of bf16 on aarch64: `fcvtzs` also for unsigned types but u32, and all 32 bits are clamped.
+#[inline(always)]
+pub(crate) fn aarch64_bf16(x: f64, storage: Storage) -> i64 {
+    match promoted(storage) {
         Storage { bits: 32, signed: false } => (x as u32).into(),
-        _ => storage.low_bits((x as i32).into()),
+        Storage { signed: true, .. } => (x as i32).into(),
+        Storage { signed: false, .. } => (x as i32 as u32).into(),
     }
 }
 
@@ -158,8 +173,9 @@ mod tests {
                         x86_vector(x, storage, false),
                         x86_vector(x, storage, true),
                         aarch64(x, storage),
+                        aarch64_bf16(x, storage),
                     ];
-                    assert_eq!(all, [x.trunc() as i64; 4], "{x} to {}", storage.name());
+                    assert_eq!(all, [x.trunc() as i64; 5], "{x} to {}", storage.name());
                 }
             }
         }

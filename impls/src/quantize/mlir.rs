@@ -58,11 +58,15 @@ pub(super) const QCAST_VECTOR: Kernel = scalar(
 /// As aarch64 converts.
 pub(super) const QCAST_ARM: Kernel = scalar(
     "mlir-qcast-arm",
-    "quant.qcast lowered; converted as aarch64 does: fcvtzs to 32 bits, which saturates, then the low bits",
+    "quant.qcast lowered; converted as aarch64 does: fcvtzs or fcvtzu to 32 bits, which saturate, then the low bits",
     PROMISE,
     DOMAIN,
     SOURCE,
-    |params, x, out| qcast(params, x, out, [conversion::aarch64; 2]),
+    |params, x, out| {
+        let convert =
+            if params.quantized.expressed == Expressed::Bf16 { conversion::aarch64_bf16 } else { conversion::aarch64 };
+        qcast(params, x, out, [convert; 2]);
+    },
 );
 
 /// `convert`: in whole vectors of a row, and behind them.
@@ -97,6 +101,11 @@ pub(crate) fn constants<T: Real>(quantized: &Quantized) -> Vec<(T, Option<T>)> {
 fn steps<T: Real>(x: T, scale: T, zero_point: Option<T>, quantized: &Quantized, convert: Convert) -> i32 {
     let scaled = x.divided_by(scale);
     let stored = zero_point.map_or(scaled, |zero_point| scaled.plus(zero_point));
-    // Bounds as wide as the type leave every value of it alone, so that it makes no difference that no clamp is emitted there.
-    convert(stored.double(), quantized.storage).max(quantized.min).min(quantized.max) as i32
+    let Quantized { storage, min, max, .. } = *quantized;
+    let (least, largest) = storage.range().into_inner();
+    // A bound as wide as the type is folded away. In a register wider than the type that shows: poison stays as it is.
+    let converted = convert(stored.double(), storage);
+    let raised = if min > least { converted.max(min) } else { converted };
+    let clamped = if max < largest { raised.min(max) } else { raised };
+    storage.low_bits(clamped) as i32
 }

@@ -39,7 +39,7 @@ fn documented() -> Value {
 }
 
 /// Objects whose keys are data.
-const MAPS: [&str; 5] = ["by_delta", "classes", "deviations", "declared", "case"];
+const MAPS: [&str; 6] = ["by_delta", "classes", "deviations", "declared", "case", "types"];
 
 /// Every key with those above it, and the kind of every value that is no null: `rows.witness.got number`.
 fn shape(path: &str, value: &Value, out: &mut BTreeSet<String>) {
@@ -68,6 +68,8 @@ fn the_documented_form_is_the_real_one() {
     let mut ledger = sample::broken();
     ledger.lanes.extend(sample::holding().lanes);
     ledger.findings.iter_mut().for_each(|finding| finding.witness = None);
+    ledger.agreements =
+        vec![sample::agreement("mlir-qcast", "host", ["mlir-qcast-arm", "host"], [0, 9], &[("u8:f32", 9)])];
     ledger.rows[0].path = vec![Link {
         class: "truncation".into(),
         from: "nearest-even".into(),

@@ -1,5 +1,6 @@
 //! Reports over two hand-made ledgers, held against snapshots. `UPDATE_EXPECT=1` writes them again; read the difference.
 
+mod agreement;
 mod files;
 mod json;
 mod junit;

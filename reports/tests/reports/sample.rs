@@ -288,3 +288,34 @@ fn bounds() -> Vec<Bound> {
         shown: true,
     }]
 }
+
+/// A kernel and another, as it would be compared.
+pub(crate) fn agreement(
+    kernel: &str,
+    lane: &str,
+    [other, other_lane]: [&str; 2],
+    differ: [u64; 2],
+    types: &[(&str, u64)],
+) -> Agreement {
+    let witness = AgreementWitness {
+        case: [("type".to_owned(), "!quant.uniform<u8:f32,0.1>"), ("x".to_owned(), "-0.1")]
+            .map(|(name, text)| (name, Value::Text(text.to_owned())))
+            .into(),
+        got: 255.into(),
+        other: 0.into(),
+        command: format!("cargo xtask verify --op quantize --kernel {kernel} --lane {lane} --case '...'"),
+    };
+    Agreement {
+        op: "quantize".into(),
+        kernel: kernel.into(),
+        lane: lane.into(),
+        other: other.into(),
+        other_lane: other_lane.into(),
+        results: 4_204_203,
+        open: 1_313_714,
+        differ: differ[0],
+        differ_open: differ[1],
+        types: types.iter().map(|(name, n)| (name.to_string(), *n)).collect(),
+        witness: (differ != [0, 0]).then_some(witness),
+    }
+}

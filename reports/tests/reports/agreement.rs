@@ -1,0 +1,87 @@
+//! Comparisons to the bit, as a reader meets them.
+
+use crate::sample::{self, agreement};
+use expect_test::expect;
+use tiebreak_reports::ledger::Ledger;
+use tiebreak_reports::table::{Style, render};
+use tiebreak_reports::{json, markdown};
+
+fn compared() -> Ledger {
+    let o0 = |lane, other, differ, types| agreement("mlir-opt-qcast-o0", lane, other, differ, types);
+    let agreements = vec![
+        agreement("mlir-qcast", "host", ["mlir-qcast-vector", "host"], [0, 7], &[("i8:f32", 7)]),
+        agreement("mlir-qcast", "host", ["mlir-qcast-arm", "host"], [0, 9], &[("i8:f32", 4), ("u8:f32", 5)]),
+        o0("mlir-x86", ["mlir-qcast", "host"], [0, 0], &[]),
+        o0("mlir-x86", ["mlir-qcast-arm", "host"], [0, 635_023], &[("u8:f32", 635_023)]),
+        o0("mlir-x86", ["mlir-opt-qcast-o0", "mlir-aarch64"], [0, 635_023], &[("u8:f32", 635_023)]),
+        o0("mlir-aarch64", ["mlir-qcast", "host"], [0, 635_023], &[("u8:f32", 635_023)]),
+        o0("mlir-aarch64", ["mlir-qcast-arm", "host"], [6, 3], &[("i8:bf16", 8), ("u8:f32", 1)]),
+    ];
+    Ledger { agreements, ..sample::holding() }
+}
+
+fn section<'a>(text: &'a str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once("To the bit, also where the contract gives no value\n").expect("the section");
+    rest.split_once(end).map_or(rest, |(section, _)| section)
+}
+
+/// Kernels that it is as everywhere stand alone; else the nearest; two lanes, and kernels of one lane, always.
+#[test]
+fn the_nearest_is_told_and_every_two_lanes() {
+    let text = render(&compared(), Style::default());
+    expect![[r#"
+          mlir-qcast  host
+            as mlir-qcast-vector but for 7 of 1,313,714 that are poison and no other result (i8:f32)
+            type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-qcast 255, mlir-qcast-vector 0
+            cargo xtask verify --op quantize --kernel mlir-qcast --lane host --case '...'
+          mlir-qcast  host
+            as mlir-qcast-arm but for 9 of 1,313,714 that are poison and no other result (u8:f32: 5, i8:f32: 4)
+            type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-qcast 255, mlir-qcast-arm 0
+            cargo xtask verify --op quantize --kernel mlir-qcast --lane host --case '...'
+          mlir-opt-qcast-o0  mlir-x86
+            as mlir-qcast in all 4,204,203 results, 1,313,714 of them poison
+          mlir-opt-qcast-o0  mlir-x86, mlir-aarch64
+            the same but for 635,023 of 1,313,714 that are poison and no other result (u8:f32)
+            type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-x86 255, mlir-aarch64 0
+            cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-x86 --case '...'
+          mlir-opt-qcast-o0  mlir-aarch64
+            as mlir-qcast-arm but for 3 of 1,313,714 that are poison and 6 others (i8:bf16: 8, u8:f32: 1)
+            type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-opt-qcast-o0 255, mlir-qcast-arm 0
+            cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-aarch64 --case '...'"#]]
+    .assert_eq(section(&text, "\n\n"));
+    let text = render(&compared(), Style { colour: false, width: Some(80) });
+    let prose = section(&text, "\n\n").lines().filter(|line| !line.contains("cargo xtask") && !line.contains("type="));
+    assert!(prose.clone().count() > 8 && prose.into_iter().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn a_pull_request_has_them() {
+    expect![[r#"
+
+        - `mlir-qcast` host: as mlir-qcast-vector but for 7 of 1,313,714 that are poison and no other result (i8:f32)
+          - `type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-qcast 255, mlir-qcast-vector 0`
+          - again: `cargo xtask verify --op quantize --kernel mlir-qcast --lane host --case '...'`
+        - `mlir-qcast` host: as mlir-qcast-arm but for 9 of 1,313,714 that are poison and no other result (u8:f32: 5, i8:f32: 4)
+          - `type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-qcast 255, mlir-qcast-arm 0`
+          - again: `cargo xtask verify --op quantize --kernel mlir-qcast --lane host --case '...'`
+        - `mlir-opt-qcast-o0` mlir-x86: as mlir-qcast in all 4,204,203 results, 1,313,714 of them poison
+        - `mlir-opt-qcast-o0` mlir-x86, mlir-aarch64: the same but for 635,023 of 1,313,714 that are poison and no other result (u8:f32)
+          - `type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-x86 255, mlir-aarch64 0`
+          - again: `cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-x86 --case '...'`
+        - `mlir-opt-qcast-o0` mlir-aarch64: as mlir-qcast-arm but for 3 of 1,313,714 that are poison and 6 others (i8:bf16: 8, u8:f32: 1)
+          - `type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-opt-qcast-o0 255, mlir-qcast-arm 0`
+          - again: `cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-aarch64 --case '...'`
+    "#]].assert_eq(section(&markdown::render(&compared()), "\n## "));
+}
+
+/// Programs get all of them, and a ledger without any reads as before.
+#[test]
+fn programs_get_all() {
+    let all: serde_json::Value = serde_json::from_str(&json::render(&compared())).expect("it is JSON");
+    assert_eq!(all["agreements"].as_array().map(Vec::len), Some(7));
+    assert_eq!(all["agreements"][4]["other_lane"], "mlir-aarch64");
+    let ledger = sample::holding();
+    let text = serde_json::to_string(&ledger).expect("string keys only");
+    assert!(!text.contains("agreements"));
+    assert_eq!(serde_json::from_str::<Ledger>(&text).expect("its own form"), ledger);
+}
