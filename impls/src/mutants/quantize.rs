@@ -2,11 +2,10 @@
 
 use super::tensor::{Mutant, mutant};
 use crate::expressed::{Real, with_real};
-use crate::quantize::conversion::aarch64;
 use crate::quantize::mlir::{self, qcast};
 use crate::quantize::onnx::{self, linear};
 use crate::quantize::{Domain, Run, each};
-use crate::quantized::{Container, Expressed, Granularity, I8, I16, I32, Params, Quantized, U8, U16};
+use crate::quantized::{Container, Expressed, Granularity, I8, I16, I32, Params, Quantized, Storage, U8, U16};
 
 /// 8 bits in f32, with any bounds.
 const BYTES: Domain = Domain { storage: &[I8, U8], bounds: true, ..onnx::DOMAIN };
@@ -15,8 +14,13 @@ const BYTES: Domain = Domain { storage: &[I8, U8], bounds: true, ..onnx::DOMAIN 
 const NARROW: Domain = Domain { storage: &[I8, U8, I16, U16], ..mlir::DOMAIN };
 
 /// Exact steps where steps in the expressed type are what is computed.
-const fn exact(expressed: &'static [Expressed], storage: &'static [crate::quantized::Storage]) -> Domain {
+const fn exact(expressed: &'static [Expressed], storage: &'static [Storage]) -> Domain {
     Domain { expressed, storage, containers: &[Container::Ranked], ..mlir::DOMAIN }
+}
+
+/// Converted to 32 bits, which are cut.
+fn to_low_bits(x: f64, storage: Storage) -> i64 {
+    storage.low_bits((x as i32).into())
 }
 
 pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
@@ -94,7 +98,7 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
         "mutant-convert-before-clamp", "clamp-order", "converted to the type, which wraps, and only then clamped",
         claims "mlir-qcast" Saturate on NARROW,
         from "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp",
-        |params, x, out| qcast(params, x, out, [aarch64; 2])
+        |params, x, out| qcast(params, x, out, [to_low_bits; 2])
     ),
     mutant!(
         "mutant-quantize-wraps", "saturation", "a cast that wraps for the clamp",
@@ -130,7 +134,7 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
             let (channels, words) = (params.quantized.scales.len(), params.quantized.expressed.words());
             let layers: Vec<Params> = (0..channels).map(|channel| layer(params, channel)).collect();
             for (i, (x, out)) in x.chunks(words).zip(out.chunks_mut(1)).enumerate() {
-                qcast(&layers[i % channels], x, out, [aarch64; 2]);
+                qcast(&layers[i % channels], x, out, [to_low_bits; 2]);
             }
         }
     ),
@@ -142,7 +146,7 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
             let narrow: Vec<i32> = x.chunks(2).map(|x| (f64::load(x) as f32).to_bits() as i32).collect();
             let mut params = params.clone();
             params.quantized.expressed = Expressed::F32;
-            qcast(&params, &narrow, out, [aarch64; 2]);
+            qcast(&params, &narrow, out, [to_low_bits; 2]);
         }
     ),
     mutant!(

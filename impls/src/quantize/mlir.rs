@@ -85,7 +85,7 @@ fn lowered<T: Real>(params: &Params, x: &[i32], out: &mut [i32], [body, tail]: [
         for (place, (x, out)) in x.chunks_exact(T::WORDS).zip(&mut out[elements.clone()]).enumerate() {
             let (scale, zero_point) = constants[row.scale(place)];
             let convert = if place < vectors { body } else { tail };
-            *out = steps(T::load(x), scale, zero_point, &params.quantized, convert);
+            *out = steps(T::load(x), scale, zero_point, params, convert);
         }
     });
 }
@@ -98,14 +98,16 @@ pub(crate) fn constants<T: Real>(quantized: &Quantized) -> Vec<(T, Option<T>)> {
 }
 
 #[inline(always)]
-fn steps<T: Real>(x: T, scale: T, zero_point: Option<T>, quantized: &Quantized, convert: Convert) -> i32 {
+fn steps<T: Real>(x: T, scale: T, zero_point: Option<T>, params: &Params, convert: Convert) -> i32 {
     let scaled = x.divided_by(scale);
-    let stored = zero_point.map_or(scaled, |zero_point| scaled.plus(zero_point));
-    let Quantized { storage, min, max, .. } = *quantized;
+    let sum = zero_point.map_or(scaled, |zero_point| scaled.plus(zero_point));
+    let Quantized { storage, min, max, .. } = params.quantized;
     let (least, largest) = storage.range().into_inner();
+    let converted = convert(sum.double(), storage);
+    // A tensor's values lie in memory between the loop that converts them and the one that clamps them; a scalar stays in its register.
+    let stored = if params.container == Container::Scalar { converted } else { storage.low_bits(converted) };
     // A bound as wide as the type is folded away. In a register wider than the type that shows: poison stays as it is.
-    let converted = convert(stored.double(), storage);
-    let raised = if min > least { converted.max(min) } else { converted };
+    let raised = if min > least { stored.max(min) } else { stored };
     let clamped = if max < largest { raised.min(max) } else { raised };
     storage.low_bits(clamped) as i32
 }
