@@ -156,3 +156,31 @@ fn overflow_on_the_way_is_seen() {
     assert_eq!(result("ideal", 100_001), Format::F16.nearest(&60_000.into()));
     assert_eq!(result("ideal", 100_002), Format::F16.infinity());
 }
+
+/// Integers that f32 takes to what is exactly between two bf16, and that are not: beside each of the 128 such numbers of a power of two from
+/// 2^24 on, half a unit of f32 on one side.
+#[test]
+fn integers_of_32_bits_round_twice_on_their_way_to_bf16() {
+    let nearest =
+        |format: Format, v: i64| format.decode(format.nearest(&v.into())).finite().unwrap().numer().to_i64().unwrap();
+    let differs = |v: i64| nearest(Format::Bf16, nearest(Format::F32, v)) != nearest(Format::Bf16, v);
+    let mut counts = Vec::new();
+    for power in 24..32 {
+        let half = 1i64 << (power - 24);
+        for odd in (257..512).step_by(2) {
+            let between = odd << (power - 8);
+            // To the even neighbour, and from f32's ties to even.
+            let (first, last) =
+                if odd % 4 == 1 { (between + 1, between + half) } else { (between - half, between - 1) };
+            assert!(differs(first) && differs(last) && differs(-first) && differs(-last));
+            assert!(!differs(first - 1) && !differs(last + 1) && !differs(between));
+            counts.push((power, half));
+        }
+    }
+    let sum = |below: u32| counts.iter().filter(|(power, _)| *power < below).map(|(_, half)| half).sum::<i64>();
+    assert_eq!((2 * sum(31), sum(32)), (32_512, 32_640));
+    // No others: all of some small power, and around its ends.
+    let all = (1i64 << 24) - 1000..(1 << 24) + (1 << 18);
+    assert_eq!(all.filter(|v| differs(*v)).count(), 2);
+    assert!(!differs(i64::from(i32::MAX)) && !differs(i64::from(i32::MIN)) && !differs(i64::from(u32::MAX)));
+}

@@ -214,6 +214,9 @@ impl Declared<'_> {
     pub(crate) fn sentence(&self) -> String {
         let seen = match self.inputs {
             0 => "not seen in this run".to_owned(),
+            n if self.row.coverage == Coverage::Exhaustive => {
+                format!("seen on {} of all {} inputs", text::count(n), text::count(self.row.inputs))
+            }
             1 => "seen on 1 input".to_owned(),
             n => format!("seen on {} inputs", text::count(n)),
         };

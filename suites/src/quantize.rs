@@ -132,11 +132,15 @@ impl Operation for Quantize {
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        quantized::at_fault::<Self>(kernel, lane, case, || tied(contract, case))
+        quantized::at_fault::<Self>(kernel, lane, case, |case| tied(contract, case))
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &inputs::Floats)
+    }
+
+    fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {
+        sweep::params(domain, asked)
     }
 
     fn sweeps(kernel: &'static quantize::Kernel, lane: &Lane, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {

@@ -47,16 +47,49 @@ pub(crate) fn at_fault<O: Operation<Params = Params>>(
     kernel: &str,
     lane: &str,
     case: &Case<Params>,
-    tied: impl Fn() -> Result<Vec<bool>, String>,
+    tied: impl Fn(&Case<Params>) -> Result<Vec<bool>, String>,
 ) -> Vec<Fault> {
+    let by_f32 = zero_points_by_f32(case);
     let instead = |effect| match effect {
-        Effect::Scheme(name) => Some(Instead::Values(O::expected(&O::scheme(name).ok()?, case).ok()?)),
-        Effect::EitherSideOfTies => Some(Instead::Open(tied().ok()?)),
+        Effect::IntegersByF32(name) => Some(Instead::Values(O::expected(&O::scheme(name).ok()?, &by_f32).ok()?)),
+        Effect::EitherSideOfTies => {
+            let (direct, by_f32) = (tied(case).ok()?, tied(&by_f32).ok()?);
+            Some(Instead::Open(direct.into_iter().zip(by_f32).map(|(a, b)| a || b).collect()))
+        }
     };
-    let known = faults::of(kernel, lane).filter(|known| known.expressed == case.params.quantized.expressed);
+    let known = faults::of(kernel, lane).filter(|known| known.covers(&case.params));
     known
         .filter_map(|known| Some(Fault { class: known.class, reason: known.reason, instead: instead(known.effect)? }))
         .collect()
+}
+
+/// The case with zero points that were rounded to f32, but in a scalar, where they are constants.
+fn zero_points_by_f32(case: &Case<Params>) -> Case<Params> {
+    let rounded = |zero_point: &i64| {
+        let bits = Format::F32.nearest(&rug::Rational::from(*zero_point));
+        let exact = Format::F32.decode(bits).finite().and_then(|v| v.numer().to_i64());
+        // 2^32 is no zero point; what is below it by less than a unit of f32 is rounded to it by every narrower type.
+        exact.map_or(*zero_point, |exact| exact.min(u32::MAX.into()))
+    };
+    let mut case = case.clone();
+    if case.params.container != Container::Scalar {
+        let zero_points = &mut case.params.quantized.zero_points;
+        *zero_points = zero_points.iter().map(rounded).collect();
+    }
+    case
+}
+
+/// Whether a known fault changes a kernel's code in a lane for these parameters.
+pub(crate) fn is_at_fault(kernel: &str, lane: &str, params: &Params) -> bool {
+    faults::of(kernel, lane).any(|known| known.covers(params))
+}
+
+/// The parameters by which a type is swept: a tensor of one dimension where the kernel takes any.
+pub(crate) fn swept(domain: &Domain, quantized: &Quantized, len: usize) -> Option<Params> {
+    let ranked = domain.containers.iter().find(|c| **c == Container::Ranked);
+    let container = *ranked.or(domain.containers.first())?;
+    let params = Params { quantized: quantized.clone(), container, shape: vec![len] };
+    (quantized.granularity == Granularity::Layer && covers(domain, &params)).then_some(params)
 }
 
 /// A domain in words.

@@ -4,13 +4,12 @@
 mod counted;
 
 use super::{Dequantize, causes};
-use crate::budget::Effort;
 use crate::lane::{Failure, Input, Lane, Order};
-use crate::mlir;
-use crate::quantized::quantizations;
+use crate::quantized::{self, quantizations};
 use crate::tensor::element::{bits, float};
 use crate::tensor::explain::UNEXPLAINED;
-use crate::tensor::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, promise, text};
+use crate::tensor::fault::{self, Made, Seen};
+use crate::tensor::{Asked, Case, Element, Sweep, SweptSide, SweptWitness, promise, text};
 use counted::{Counted, Step};
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -18,9 +17,7 @@ use std::time::Instant;
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{
-    Container, Expressed, Granularity, I8, I16, Params, Quantized, Scale, Storage, U8, U16,
-};
+use tiebreak_impls::quantized::{Expressed, Granularity, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
 use tiebreak_oracle::dequantize::{Fixed, Scheme};
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_reports::ledger::{Against, Link};
@@ -41,6 +38,7 @@ struct Swept {
     reference: Counted,
     /// Where each scheme on the path differs from the one before it.
     steps: Vec<Step>,
+    faults: Seen,
     failure: Option<Failure>,
 }
 
@@ -56,8 +54,10 @@ struct Plan<'a> {
     kernel: &'static Kernel,
     lane: &'a Lane,
     q: Quantization,
-    quantized: Quantized,
-    container: Container,
+    /// Of a batch of one stored value.
+    params: Params,
+    /// Whether a known fault changes the lane's code for it.
+    faulty: bool,
     /// The reference first, the contract's scheme last; the same one where they are the same.
     path: Vec<Stop>,
 }
@@ -67,15 +67,20 @@ const FEW: [(Storage, i64); 4] = [(I8, 1), (U8, 129), (I16, -3001), (U16, 3001)]
 
 /// The types of few values that were asked for, or all of 8 and 16 bits to f32 that the kernel takes.
 pub(super) fn few(kernel: &'static Kernel, lane: &Lane, asked: &Asked) -> Vec<Sweep> {
-    let domain = &kernel.contract.domain;
-    let types: Vec<Quantized> = if !asked.types.is_empty() {
-        asked.types.iter().filter(|ty| ty.storage.bits <= FEW_BITS).cloned().collect()
-    } else if domain.compiled {
-        compiled(domain)
-    } else {
-        FEW.into_iter().map(|(storage, zero_point)| of(storage, zero_point)).collect()
-    };
-    types.iter().filter_map(|ty| Plan::new(kernel, lane, ty)).map(|plan| plan.sweep()).collect()
+    let few = types(asked).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
+    few.filter_map(|ty| Plan::new(kernel, lane, &ty)).map(|plan| plan.sweep()).collect()
+}
+
+/// The parameters of these sweeps and of [`many`].
+pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
+    types(asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
+}
+
+fn types(asked: &Asked) -> Vec<Quantized> {
+    if !asked.types.is_empty() {
+        return asked.types.clone();
+    }
+    FEW.into_iter().map(|(storage, zero_point)| of(storage, zero_point)).collect()
 }
 
 fn of(storage: Storage, zero_point: i64) -> Quantized {
@@ -90,20 +95,6 @@ fn of(storage: Storage, zero_point: i64) -> Quantized {
     }
 }
 
-/// Those that every plan has a module compiled for.
-fn compiled(domain: &Domain) -> Vec<Quantized> {
-    let specs = Dequantize::plan(domain, &Asked::default(), &Effort::Quick.budget(), 0);
-    let mut types: Vec<Quantized> = Vec::new();
-    for ty in specs.into_iter().map(|spec| spec.params.quantized) {
-        let range = ty.storage.range();
-        let usual = ty.expressed == Expressed::F32 && (ty.min, ty.max) == (*range.start(), *range.end());
-        if usual && matches!(ty.storage.bits, 8 | 16) && types.iter().all(|known| known.storage != ty.storage) {
-            types.push(ty);
-        }
-    }
-    types
-}
-
 /// Each type of more values that was asked for.
 pub(super) fn many(kernel: &'static Kernel, lane: &Lane, asked: &Asked) -> Vec<Sweep> {
     let types = asked.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
@@ -113,20 +104,14 @@ pub(super) fn many(kernel: &'static Kernel, lane: &Lane, asked: &Asked) -> Vec<S
 impl<'a> Plan<'a> {
     /// Nothing where the type is not the kernel's, or has several scales.
     fn new(kernel: &'static Kernel, lane: &'a Lane, quantized: &Quantized) -> Option<Self> {
-        let domain = &kernel.contract.domain;
-        let container = *domain.containers.iter().find(|c| **c == Container::Ranked).or(domain.containers.first())?;
-        let params = Params { quantized: quantized.clone(), container, shape: vec![1] };
-        // The cases of the plan tell known faults apart.
-        let faulty = mlir::faults::of(kernel.name, &lane.name).any(|known| known.expressed == quantized.expressed);
-        if quantized.granularity != Granularity::Layer || faulty || !Dequantize::covers(domain, &params) {
-            return None;
-        }
+        let params = quantized::swept(&kernel.contract.domain, quantized, 1)?;
+        let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
         let q = *quantizations(quantized).ok()?.first()?;
         let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
         let mut path = vec![stop("", Scheme::parse("ideal").ok()?)];
         let links = causes::links(&promise::<Dequantize>(kernel).ok()?);
         path.extend(links.into_iter().map(|link| stop((link.class)(&params), link.scheme)));
-        Some(Self { kernel, lane, q, quantized: quantized.clone(), container, path })
+        Some(Self { kernel, lane, q, params, faulty, path })
     }
 
     fn sweep(&self) -> Sweep {
@@ -139,6 +124,7 @@ impl<'a> Plan<'a> {
         for part in parts {
             all.contract.merge(part.contract);
             all.reference.merge(part.reference);
+            fault::merge(&mut all.faults, part.faults);
             all.steps.iter_mut().zip(part.steps).for_each(|(all, part)| all.merge(part));
             all.failure = all.failure.or(part.failure);
         }
@@ -149,7 +135,8 @@ impl<'a> Plan<'a> {
         if self.path.len() > 1 {
             sides.push(self.side(all.reference, Against::Reference, path));
         }
-        Sweep { what: "stored values", exhaustive, sides, failure: all.failure, seconds: begun.elapsed().as_secs_f64() }
+        let seconds = begun.elapsed().as_secs_f64();
+        Sweep { what: "stored values", exhaustive, sides, faults: all.faults, failure: all.failure, seconds }
     }
 
     fn nothing(&self) -> Swept {
@@ -157,7 +144,7 @@ impl<'a> Plan<'a> {
     }
 
     fn params(&self, len: usize) -> Params {
-        Params { quantized: self.quantized.clone(), container: self.container, shape: vec![len] }
+        Params { shape: vec![len], ..self.params.clone() }
     }
 
     /// One chunk: two blocks in flight, so that the lane computes one while the other is judged.
@@ -179,7 +166,7 @@ impl<'a> Plan<'a> {
             }
             let Some((at, submitted)) = waiting.pop_front() else { break };
             match submitted.and_then(|()| lease.collect(&mut outs)) {
-                Ok(()) => self.judge(at, &outs, &mut exact, &mut swept),
+                Ok(()) => self.judge(at, &mut outs, &mut exact, &mut swept),
                 Err(failure) => {
                     swept.failure = Some(failure);
                     return swept;
@@ -199,7 +186,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn judge(&self, at: i64, outs: &[i32], exact: &mut [Vec<u64>], swept: &mut Swept) {
+    fn judge(&self, at: i64, outs: &mut [i32], exact: &mut [Vec<u64>], swept: &mut Swept) {
         let words = Element::Float(self.q.format).words();
         let len = outs.len() / words;
         for (stop, exact) in self.path.iter().zip(exact.iter_mut()) {
@@ -209,6 +196,9 @@ impl<'a> Plan<'a> {
             step.compare(at, &pair[0][..len], &pair[1][..len]);
         }
         let last = self.path.len() - 1;
+        if self.faulty {
+            self.forgive(at, &exact[last][..len], outs, &mut swept.faults);
+        }
         for (i, words) in outs.chunks_exact(words).enumerate() {
             let got = bits(words);
             swept.contract.judge(self.q.format, at + i as i64, got, exact[last][i], || None);
@@ -216,6 +206,28 @@ impl<'a> Plan<'a> {
                 let due = || (1..=last).find(|k| exact[*k][i] == got).map(|k| self.path[k].class);
                 swept.reference.judge(self.q.format, at + i as i64, got, exact[0][i], due);
             }
+        }
+    }
+
+    /// What follows a known fault is counted as such and judged as if it were right, as in the cases of a plan.
+    fn forgive(&self, at: i64, exact: &[u64], outs: &mut [i32], faults: &mut Seen) {
+        let element = Element::Float(self.q.format);
+        let words = element.words();
+        let differs = |i: &usize| bits(&outs[i * words..(i + 1) * words]) != exact[*i];
+        let differing: Vec<usize> = (0..exact.len()).filter(differs).collect();
+        if differing.is_empty() {
+            return;
+        }
+        let stored = differing.iter().map(|i| (at + *i as i64) as i32).collect();
+        let case =
+            Case { params: self.params(differing.len()), tensors: [stored, Vec::new(), Vec::new()], misalign: 0 };
+        let expected = differing.iter().flat_map(|i| element.of(exact[*i])).map(Some).collect();
+        let mut given: Vec<i32> = differing.iter().flat_map(|i| &outs[i * words..(i + 1) * words]).copied().collect();
+        let contract = &self.path[self.path.len() - 1].scheme;
+        let made = Made::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract };
+        made.forgive(&case, &expected, words, &mut given, faults);
+        for (i, given) in differing.iter().zip(given.chunks(words)) {
+            outs[i * words..(i + 1) * words].copy_from_slice(given);
         }
     }
 

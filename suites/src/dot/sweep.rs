@@ -59,7 +59,7 @@ pub(super) fn sweep(kernel: &Kernel, lane: &Lane) -> Option<Sweep> {
     ];
     let exhaustive = all.inputs == 1 << 32;
     let seconds = begun.elapsed().as_secs_f64();
-    Some(Sweep { what: "pair sums", exhaustive, sides, failure: all.failure, seconds })
+    Some(Sweep { what: "pair sums", exhaustive, sides, faults: BTreeMap::new(), failure: all.failure, seconds })
 }
 
 fn one_task(kernel: &Kernel, pair: PairSum, lane: &Lane, task: usize) -> Part {

@@ -1,7 +1,7 @@
 //! Known faults of the shipped compiler (LLVM 22.1.8), by lane: what it makes of casts to and from bf16. Each is in docs/findings.md with a reproducer
 //! of one line.
 
-use tiebreak_impls::quantized::Expressed;
+use tiebreak_impls::quantized::{Container, Expressed, Params};
 
 /// A known fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Known {
     pub kernels: &'static [&'static str],
     /// Expressed type.
     pub expressed: Expressed,
+    /// Containers that are run by such code.
+    pub containers: &'static [Container],
     /// Class of the differences.
     pub class: &'static str,
     /// What is at fault.
@@ -23,40 +25,78 @@ pub struct Known {
 /// What a fault does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Results are those of this scheme.
-    Scheme(&'static str),
+    /// int32 is rounded to f32 before the expressed type: results are those of this scheme, in tensors with the zero point rounded to f32 first. That
+    /// of a scalar is a constant, which the compiler converts, right.
+    IntegersByF32(&'static str),
     /// A rounding to the expressed type adds `0x7fff` and a wrong bit, and drops 16: what is exactly between two numbers, whose low half is
     /// `0x8000`, may go to either; nothing else changes, as no other low half carries with one and not the other.
     EitherSideOfTies,
 }
 
+/// Containers that vector code runs on.
+const TENSORS: &[Container] = &[Container::Ranked, Container::Unranked];
+const ALL: &[Container] = &[Container::Scalar, Container::Ranked, Container::Unranked];
+
+const X86: &str = "x86-64 rounds int32 to f32 before bf16 (finding 11): `sitofp i32 16842753 to bfloat` gives 16777216, nearest is 16908288";
+const AARCH64: &str = "vectors of int32 are rounded to f32 before bf16 on aarch64 too (finding 11)";
+const TIES: &str = "aarch64 without +bf16 takes the rounding bit of <8 x bfloat> from another register (finding 12): exact ties go either way";
+
 /// Every known fault.
-pub static KNOWN: [Known; 3] = [
+pub static KNOWN: [Known; 5] = [
     Known {
         lanes: &["mlir-x86"],
         kernels: &["mlir-opt-dcast-o0", "mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
+        containers: ALL,
         class: "double-rounding",
-        reason: "x86-64 rounds int32 to f32 before bf16 (finding 11): `sitofp i32 16842753 to bfloat` gives 16777216, nearest is 16908288",
-        effect: Effect::Scheme("mlir-dcast-by-f32"),
+        reason: X86,
+        effect: Effect::IntegersByF32("mlir-dcast-by-f32"),
+    },
+    Known {
+        lanes: &["mlir-x86"],
+        kernels: &["mlir-opt-qcast-o0", "mlir-opt-qcast-o2"],
+        expressed: Expressed::Bf16,
+        containers: TENSORS,
+        class: "double-rounding",
+        reason: X86,
+        effect: Effect::IntegersByF32("mlir-qcast"),
     },
     Known {
         lanes: &["mlir-aarch64", "mlir-aarch64-bf16"],
         kernels: &["mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
+        containers: TENSORS,
         class: "double-rounding",
-        reason: "vectors of int32 are rounded to f32 before bf16 on aarch64 too (finding 11)",
-        effect: Effect::Scheme("mlir-dcast-by-f32"),
+        reason: AARCH64,
+        effect: Effect::IntegersByF32("mlir-dcast-by-f32"),
+    },
+    Known {
+        lanes: &["mlir-aarch64", "mlir-aarch64-bf16"],
+        kernels: &["mlir-opt-qcast-o2"],
+        expressed: Expressed::Bf16,
+        containers: TENSORS,
+        class: "double-rounding",
+        reason: AARCH64,
+        effect: Effect::IntegersByF32("mlir-qcast"),
     },
     Known {
         lanes: &["mlir-aarch64"],
         kernels: &["mlir-opt-qcast-o2", "mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
+        containers: TENSORS,
         class: "tie-direction",
-        reason: "aarch64 without +bf16 takes the rounding bit of <8 x bfloat> from another register (finding 12): exact ties go either way",
+        reason: TIES,
         effect: Effect::EitherSideOfTies,
     },
 ];
+
+impl Known {
+    /// Whether it changes results for some input of these parameters: of what f32 holds it rounds nothing.
+    pub fn covers(&self, params: &Params) -> bool {
+        let wide = params.quantized.storage.bits > 24 || self.effect == Effect::EitherSideOfTies;
+        wide && self.expressed == params.quantized.expressed && self.containers.contains(&params.container)
+    }
+}
 
 /// The known faults of a kernel's code in a lane.
 pub fn of(kernel: &str, lane: &str) -> impl Iterator<Item = &'static Known> {

@@ -7,8 +7,9 @@ mod counted;
 use super::Quantize;
 use super::links::{ideal_steps, links};
 use crate::lane::{Failure, Input, Lane, Order};
-use crate::quantized::quantizations;
+use crate::quantized::{self, quantizations};
 use crate::tensor::explain::UNEXPLAINED;
+use crate::tensor::fault::{self, Made, Seen};
 use crate::tensor::{Asked, Case, Element, Operation, POISON, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
 use counted::Counted;
 use rayon::prelude::*;
@@ -44,6 +45,7 @@ struct Piece {
 pub struct Swept {
     contract: Counted,
     reference: Counted,
+    faults: Seen,
     failure: Option<Failure>,
 }
 
@@ -52,8 +54,10 @@ pub struct Plan<'a> {
     kernel: &'static Kernel,
     lane: &'a Lane,
     q: Quantization,
-    quantized: Quantized,
-    container: Container,
+    /// Of a batch of one pattern.
+    params: Params,
+    /// Whether a known fault changes the lane's code for it.
+    faulty: bool,
     pieces: Vec<Piece>,
     contract: Scheme,
     reference: Scheme,
@@ -61,9 +65,17 @@ pub struct Plan<'a> {
 
 /// One sweep for each type asked for, or of one type that the kernel takes.
 pub(super) fn sweeps(kernel: &'static Kernel, lane: &Lane, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-    let own = usual(&kernel.contract.domain);
-    let types = if asked.types.is_empty() { &own } else { &asked.types };
+    let types = types(&kernel.contract.domain, asked);
     types.iter().filter_map(|ty| Plan::new(kernel, lane, ty, wanted)).map(|plan| plan.sweep()).collect()
+}
+
+/// The parameters of these sweeps.
+pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
+    types(domain, asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
+}
+
+fn types(domain: &Domain, asked: &Asked) -> Vec<Quantized> {
+    if asked.types.is_empty() { usual(domain) } else { asked.types.clone() }
 }
 
 /// A type of 8 bits and f32, with bounds where the domain has any.
@@ -88,18 +100,16 @@ fn usual(domain: &Domain) -> Vec<Quantized> {
 impl<'a> Plan<'a> {
     /// Nothing where the patterns are too many, the type is not the kernel's, or a scheme has no decision boundaries.
     pub fn new(kernel: &'static Kernel, lane: &'a Lane, quantized: &Quantized, wanted: &Wanted) -> Option<Self> {
-        let domain = &kernel.contract.domain;
-        let container = *domain.containers.iter().find(|c| **c == Container::Ranked).or(domain.containers.first())?;
-        let params = Params { quantized: quantized.clone(), container, shape: vec![1] };
-        let layer = quantized.granularity == Granularity::Layer;
-        if !layer || quantized.expressed.bits() > 32 || !Quantize::covers(domain, &params) {
+        let params = quantized::swept(&kernel.contract.domain, quantized, 1)?;
+        if quantized.expressed.bits() > 32 {
             return None;
         }
         let q = *quantizations(quantized).ok()?.first()?;
         let contract = promise::<Quantize>(kernel).ok()?;
         let reference = Scheme::ideal(wanted.rounding);
         let pieces = pieces(&q, &contract, &reference)?;
-        Some(Self { kernel, lane, q, quantized: quantized.clone(), container, pieces, contract, reference })
+        let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
+        Some(Self { kernel, lane, q, params, faulty, pieces, contract, reference })
     }
 
     fn sweep(&self) -> Sweep {
@@ -111,6 +121,7 @@ impl<'a> Plan<'a> {
         for part in parts {
             all.contract.merge(part.contract, self.q);
             all.reference.merge(part.reference, self.q);
+            fault::merge(&mut all.faults, part.faults);
             all.failure = all.failure.or(part.failure);
         }
         let exhaustive = all.contract.inputs + all.contract.out_of_domain == patterns;
@@ -122,12 +133,12 @@ impl<'a> Plan<'a> {
         if self.contract.label() != self.reference.label() {
             sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
         }
-        Sweep { what: "patterns", exhaustive, sides, failure: all.failure, seconds }
+        Sweep { what: "patterns", exhaustive, sides, faults: all.faults, failure: all.failure, seconds }
     }
 
     /// The kernel's parameters for a batch of so many patterns.
     pub fn params(&self, len: usize) -> Params {
-        Params { quantized: self.quantized.clone(), container: self.container, shape: vec![len] }
+        Params { shape: vec![len], ..self.params.clone() }
     }
 
     /// One chunk: two blocks in flight, so that the lane computes one while the other is judged.
@@ -149,7 +160,7 @@ impl<'a> Plan<'a> {
             }
             let Some((at, submitted)) = waiting.pop_front() else { break };
             match submitted.and_then(|()| lease.collect(&mut outs)) {
-                Ok(()) => self.judge(at, &outs, &mut swept),
+                Ok(()) => self.judge(at, &mut outs, &mut swept),
                 Err(failure) => {
                     swept.failure = Some(failure);
                     return swept;
@@ -170,18 +181,18 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn judge(&self, at: u64, outs: &[i32], swept: &mut Swept) {
+    fn judge(&self, at: u64, outs: &mut [i32], swept: &mut Swept) {
         let end = at + outs.len() as u64;
         let first = self.pieces.partition_point(|piece| piece.first <= at) - 1;
         for (i, piece) in self.pieces.iter().enumerate().skip(first).take_while(|(_, piece)| piece.first < end) {
             let from = piece.first.max(at);
             let to = self.pieces.get(i + 1).map_or(end, |next| next.first.min(end));
-            let outs = &outs[(from - at) as usize..(to - at) as usize];
+            let outs = &mut outs[(from - at) as usize..(to - at) as usize];
             self.piece(piece, from, outs, swept);
         }
     }
 
-    fn piece(&self, piece: &Piece, from: u64, outs: &[i32], swept: &mut Swept) {
+    fn piece(&self, piece: &Piece, from: u64, outs: &mut [i32], swept: &mut Swept) {
         let len = outs.len() as u64;
         let kept = match piece.contract.value() {
             None => {
@@ -190,7 +201,11 @@ impl<'a> Plan<'a> {
             }
             Some(value) => {
                 swept.contract.inputs += len;
-                let kept = outs.iter().fold(0, |differ, out| differ | (out ^ value as i32)) == 0;
+                let mut kept = is_all(outs, value);
+                if !kept && self.faulty {
+                    self.forgive(value, from, outs, &mut swept.faults);
+                    kept = is_all(outs, value);
+                }
                 if !kept {
                     swept.contract.count(from, outs, value, None, self.q);
                 }
@@ -210,6 +225,18 @@ impl<'a> Plan<'a> {
             None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
             None => reference.count(from, outs, value, piece.class, self.q),
         }
+    }
+
+    /// What follows a known fault is counted as such and judged as if it were right, as in the cases of a plan.
+    #[cold]
+    fn forgive(&self, value: i64, from: u64, outs: &mut [i32], faults: &mut Seen) {
+        let at: Vec<usize> = (0..outs.len()).filter(|i| outs[*i] != value as i32).collect();
+        let x = at.iter().flat_map(|i| Element::Float(self.q.format).of(from + *i as u64)).collect();
+        let case = Case { params: self.params(at.len()), tensors: [x, Vec::new(), Vec::new()], misalign: 0 };
+        let mut differing: Vec<i32> = at.iter().map(|i| outs[*i]).collect();
+        let made = Made::<Quantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract };
+        made.forgive(&case, &vec![Some(value as i32); at.len()], 1, &mut differing, faults);
+        at.iter().zip(differing).for_each(|(i, out)| outs[*i] = out);
     }
 
     /// How the reference becomes the contract's scheme, with the number of inputs on which each differs from the one before.
@@ -300,6 +327,10 @@ impl<'a> Plan<'a> {
             Against::Reference => piece.class,
         }
     }
+}
+
+fn is_all(outs: &[i32], value: i64) -> bool {
+    outs.iter().fold(0, |differ, out| differ | (out ^ value as i32)) == 0
 }
 
 /// The pieces of all patterns of a format, in their order.

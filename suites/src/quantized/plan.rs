@@ -91,9 +91,10 @@ fn types(domain: &Domain, budget: &Budget) -> Vec<Quantized> {
 
 fn of_kind(domain: &Domain, storage: Storage, expressed: Expressed, kind: usize) -> Quantized {
     let (lo, hi) = (*storage.range().start(), *storage.range().end());
-    // Odd, and where f32 can be made to lose it, beyond 24 bits.
+    // Odd; beyond 24 bits such that f32 loses it, and makes of it what is exactly between two bf16. u32 has it within bounds that are narrow.
     let odd = match (storage.bits, storage.signed) {
-        (32, _) => 16_777_217,
+        (32, true) => 16_842_753,
+        (32, false) => 134_742_017,
         (16, _) => 3001,
         (8, false) => 129,
         _ => 1.min(hi),

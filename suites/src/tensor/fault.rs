@@ -1,8 +1,47 @@
 //! Known faults of what made a lane's code: results that follow the fault are counted, told with the reason, and judged as if they were
 //! right. Everything else is judged as ever.
 
-use super::Expected;
 use super::judge::differs;
+use super::{Case, Expected, Operation};
+use std::collections::BTreeMap;
+
+/// How many results follow each known fault, by its class, with the reason. A class of which none does is there, too.
+pub type Seen = BTreeMap<&'static str, (u64, &'static str)>;
+
+/// Adds what another part of a run saw.
+pub fn merge(seen: &mut Seen, other: Seen) {
+    for (class, (n, reason)) in other {
+        seen.entry(class).or_insert((0, reason)).0 += n;
+    }
+}
+
+/// A kernel's code in a lane, with the contract it is held to.
+#[derive(Debug)]
+pub struct Made<'a, O: Operation> {
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// Name of the lane.
+    pub lane: &'a str,
+    /// Scheme of the contract.
+    pub contract: &'a O::Scheme,
+}
+
+impl<O: Operation> Made<'_, O> {
+    /// Puts what the contract expects in the place of each result that follows a known fault, and counts it. `words` is the size of a result.
+    pub fn forgive(
+        &self,
+        case: &Case<O::Params>,
+        expected: &Expected,
+        words: usize,
+        outs: &mut [i32],
+        seen: &mut Seen,
+    ) {
+        for fault in O::at_fault(self.kernel, self.lane, self.contract, case) {
+            let forgiven = fault.forgive(outs, expected, words);
+            seen.entry(fault.class).or_insert((0, fault.reason)).0 += forgiven;
+        }
+    }
+}
 
 /// A known fault, at one case.
 #[derive(Clone, Debug)]

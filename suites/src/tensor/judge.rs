@@ -1,6 +1,7 @@
 //! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
 
 use super::explain::Observed;
+use super::fault::{self, Made, Seen};
 use super::{Case, Element, Expected, Link, Operation};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use std::collections::BTreeMap;
@@ -148,7 +149,7 @@ pub struct Record<P> {
     /// Cases without an answer, with why: the smallest of each class, and how many.
     pub failures: Vec<(Failure, Case<P>, u64)>,
     /// Results that follow a known fault of what made the lane's code, by its class, with the reason.
-    pub faults: BTreeMap<&'static str, (u64, &'static str)>,
+    pub faults: Seen,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -160,7 +161,7 @@ impl<P> Default for Record<P> {
             contract: Side::default(),
             reference: Side::default(),
             failures: Vec::new(),
-            faults: BTreeMap::new(),
+            faults: Seen::new(),
             seconds: 0.0,
         }
     }
@@ -175,9 +176,7 @@ impl<P: Clone> Record<P> {
         for (failure, case, n) in other.failures {
             self.failed(failure, case, n);
         }
-        for (class, (n, reason)) in other.faults {
-            self.faults.entry(class).or_insert((0, reason)).0 += n;
-        }
+        fault::merge(&mut self.faults, other.faults);
         self.seconds += other.seconds;
     }
 
@@ -287,6 +286,7 @@ pub fn judged<O: Operation>(
 ) -> Record<O::Params> {
     let begun = Instant::now();
     let mut record = Record::default();
+    let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
     for (posed, answer) in cases.iter().zip(answers.each) {
         record.cases += 1;
         let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
@@ -298,10 +298,7 @@ pub fn judged<O: Operation>(
             }
         };
         if differs(&posed.contract, &outs) {
-            for fault in O::at_fault(kernel.name, &lane.name, contract, &posed.case) {
-                let forgiven = fault.forgive(&mut outs, &posed.contract, element.words());
-                record.faults.entry(fault.class).or_insert((0, fault.reason)).0 += forgiven;
-            }
+            made.forgive(&posed.case, &posed.contract, element.words(), &mut outs, &mut record.faults);
         }
         record.contract.judge(&element, &posed.case, &posed.contract, &outs);
         if let Some(reference) = &posed.reference

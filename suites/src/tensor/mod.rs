@@ -116,6 +116,8 @@ pub struct Sweep {
     pub exhaustive: bool,
     /// Against contract and reference.
     pub sides: Vec<SweptSide>,
+    /// Results that follow a known fault of what made the lane's code, which differ from no side for it.
+    pub faults: fault::Seen,
     /// Why it ended early.
     pub failure: Option<Failure>,
     /// Seconds of lane and judge.
@@ -247,6 +249,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
     /// What is tried.
     fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    /// What sweeps give a kernel beside the plan's: a compiled kernel has to hold it.
+    fn swept(_domain: &Self::Domain, _asked: &Asked) -> Vec<Self::Params> {
+        Vec::new()
+    }
     /// Everything there is of some kind, where it is so little that every run sweeps it.
     fn few(_kernel: &'static Kernel<Self::Run, Self::Domain>, _lane: &Lane, _asked: &Asked) -> Vec<Sweep> {
         Vec::new()

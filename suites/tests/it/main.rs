@@ -15,6 +15,7 @@ mod explain_casts;
 mod fingerprint;
 mod judging;
 mod mlir;
+mod mlir_faults;
 mod models;
 mod mutants;
 mod object_code;

@@ -109,6 +109,9 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
             specs.into_iter().map(|spec| spec.params).collect()
         }
     };
+    if request.asked.case.is_none() {
+        params.extend(O::swept(domain, &request.asked));
+    }
     if request.asked.is_nothing() {
         let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
         params.extend(entries.iter().filter_map(|entry| Some(text::parse::<O>(&entry.case, domain).ok()?.params)));

@@ -6,10 +6,10 @@ use super::told::Told;
 use crate::lane::Lane;
 use crate::tensor::Operation;
 use crate::tensor::explain::{Cause, Explanation, explain};
+use crate::tensor::fault::Seen;
 use crate::tensor::judge::{Record, Side, due_to, outs};
 use crate::tensor::shrink::{Shown, Witness, first_difference, shrink};
-use std::collections::BTreeMap;
-use tiebreak_reports::ledger::{Against, Finding};
+use tiebreak_reports::ledger::{Against, Finding, Row};
 
 /// Writes one record into the ledger: a row for each side, and a finding for everything outside the contract.
 pub(super) fn settle<O: Operation>(
@@ -35,9 +35,7 @@ pub(super) fn settle<O: Operation>(
         part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
         let mut row = told.row(side, witness, record.seconds);
         if against == Against::Contract {
-            row.deviations = faults(&record, |(n, _)| *n);
-            row.deviations.retain(|_, n| *n > 0);
-            row.declared = faults(&record, |(_, reason)| (*reason).to_owned());
+            declare(&mut row, &record.faults);
         }
         part.rows.push(row);
     }
@@ -47,9 +45,11 @@ pub(super) fn settle<O: Operation>(
     }));
 }
 
-/// What is told of each known fault.
-fn faults<P, T>(record: &Record<P>, told: impl Fn(&(u64, &'static str)) -> T) -> BTreeMap<String, T> {
-    record.faults.iter().map(|(class, seen)| ((*class).to_owned(), told(seen))).collect()
+/// Tells each known fault.
+pub(super) fn declare(row: &mut Row, faults: &Seen) {
+    let seen = faults.iter().filter(|(_, (n, _))| *n > 0);
+    row.deviations = seen.map(|(class, (n, _))| ((*class).to_owned(), *n)).collect();
+    row.declared = faults.iter().map(|(class, (_, reason))| ((*class).to_owned(), (*reason).to_owned())).collect();
 }
 
 /// A known fault that a whole run does not see is one no more: what made the lane's code is another.

@@ -3,6 +3,7 @@
 use super::super::Request;
 use super::super::rows::by_delta;
 use super::kernel::Subject;
+use super::record::declare;
 use crate::lane::Lane;
 use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::{Operation, Sweep};
@@ -17,7 +18,7 @@ pub(super) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
         .iter()
         .map(|side| {
             let classes = side.classes.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect();
-            Row {
+            let mut row = Row {
                 op: O::OP.to_owned(),
                 kernel: subject.kernel.name.to_owned(),
                 lane: lane.name.clone(),
@@ -48,7 +49,11 @@ pub(super) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
                     ),
                 }),
                 seconds: sweep.seconds,
+            };
+            if side.against == Against::Contract {
+                declare(&mut row, &sweep.faults);
             }
+            row
         })
         .collect()
 }
