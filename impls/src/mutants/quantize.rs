@@ -2,6 +2,7 @@
 
 use super::tensor::{Mutant, mutant};
 use crate::expressed::{Real, with_real};
+use crate::quantize::conversion::aarch64;
 use crate::quantize::mlir::{self, qcast};
 use crate::quantize::onnx::{self, linear};
 use crate::quantize::{Domain, Run, each};
@@ -134,7 +135,7 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
             let (channels, words) = (params.quantized.scales.len(), params.quantized.expressed.words());
             let layers: Vec<Params> = (0..channels).map(|channel| layer(params, channel)).collect();
             for (i, (x, out)) in x.chunks(words).zip(out.chunks_mut(1)).enumerate() {
-                qcast(&layers[i % channels], x, out, [to_low_bits; 2]);
+                qcast(&layers[i % channels], x, out, [aarch64; 2]);
             }
         }
     ),
@@ -146,7 +147,7 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
             let narrow: Vec<i32> = x.chunks(2).map(|x| (f64::load(x) as f32).to_bits() as i32).collect();
             let mut params = params.clone();
             params.quantized.expressed = Expressed::F32;
-            qcast(&params, &narrow, out, [to_low_bits; 2]);
+            qcast(&params, &narrow, out, [aarch64; 2]);
         }
     ),
     mutant!(

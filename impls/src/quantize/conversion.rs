@@ -65,11 +65,11 @@ pub(crate) fn x86_vector(x: f64, storage: Storage, double: bool) -> i64 {
     }
 }
 
-/// One value on aarch64: `fcvtzs` or `fcvtzu` to 32 bits, which saturate, and give 0 for NaN.
+/// One value on aarch64: `fcvtzs` or `fcvtzu` to 32 bits, which saturate, and give 0 for NaN; extended from its low bits.
 #[inline(always)]
 pub(crate) fn aarch64(x: f64, storage: Storage) -> i64 {
     let converted = if storage.signed { (x as i32).into() } else { (x as u32).into() };
-    promoted(storage).low_bits(converted)
+    storage.low_bits(converted)
 }
 
 /// One value of bf16 on aarch64: `fcvtzs` also for unsigned types but u32, and all 32 bits are clamped.
