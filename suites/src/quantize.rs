@@ -127,8 +127,8 @@ impl Operation for Quantize {
         links::links(contract, reference)
     }
 
-    fn faults(kernel: &str, lane: &str) -> Vec<&'static str> {
-        mlir::faults::of(kernel, lane).map(|known| known.class).collect()
+    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<&'static str> {
+        mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {

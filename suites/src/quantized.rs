@@ -52,6 +52,7 @@ pub(crate) fn at_fault<O: Operation<Params = Params>>(
     let by_f32 = zero_points_by_f32(case);
     let instead = |effect| match effect {
         Effect::IntegersByF32(name) => Some(Instead::Values(O::expected(&O::scheme(name).ok()?, &by_f32).ok()?)),
+        Effect::FixedPoint => Some(Instead::Values(O::expected(&O::scheme("ideal").ok()?, case).ok()?)),
         Effect::EitherSideOfTies => {
             let (direct, by_f32) = (tied(case).ok()?, tied(&by_f32).ok()?);
             Some(Instead::Open(direct.into_iter().zip(by_f32).map(|(a, b)| a || b).collect()))

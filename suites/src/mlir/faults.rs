@@ -1,7 +1,9 @@
-//! Known faults of the shipped compiler (LLVM 22.1.8), by lane: what it makes of casts to and from bf16. Each is in docs/findings.md with a reproducer
+//! Known faults of the shipped compiler (LLVM 22.1.8), by lane: what it makes of casts to and from bf16 and f16. Each is in docs/findings.md with a reproducer
 //! of one line.
 
-use tiebreak_impls::quantized::{Container, Expressed, Params};
+use rug::Rational;
+use tiebreak_impls::quantized::{Container, Expressed, Params, Scale};
+use tiebreak_oracle::float::Format;
 
 /// A known fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub enum Effect {
     /// A rounding to the expressed type adds `0x7fff` and a wrong bit, and drops 16: what is exactly between two numbers, whose low half is
     /// `0x8000`, may go to either; nothing else changes, as no other low half carries with one and not the other.
     EitherSideOfTies,
+    /// An integer multiplied by 2^-n is one instruction, which rounds once: an integer that the expressed type cannot hold is no infinity on the way.
+    FixedPoint,
 }
 
 /// Containers that vector code runs on.
@@ -40,9 +44,10 @@ const ALL: &[Container] = &[Container::Scalar, Container::Ranked, Container::Unr
 const X86: &str = "x86-64 rounds int32 to f32 before bf16 (finding 11): `sitofp i32 16842753 to bfloat` gives 16777216, nearest is 16908288";
 const AARCH64: &str = "vectors of int32 are rounded to f32 before bf16 on aarch64 too (finding 11)";
 const TIES: &str = "aarch64 without +bf16 takes the rounding bit of <8 x bfloat> from another register (finding 12): exact ties go either way";
+const FIXED: &str = "aarch64 with +fullfp16 makes `ucvtf h0, w0, #4` of a conversion to half and a product with 2^-4 (finding 14): 65520 is no infinity on the way";
 
 /// Every known fault.
-pub static KNOWN: [Known; 5] = [
+pub static KNOWN: [Known; 6] = [
     Known {
         lanes: &["mlir-x86"],
         kernels: &["mlir-opt-dcast-o0", "mlir-opt-dcast-o2"],
@@ -88,14 +93,42 @@ pub static KNOWN: [Known; 5] = [
         reason: TIES,
         effect: Effect::EitherSideOfTies,
     },
+    Known {
+        lanes: &["mlir-aarch64-bf16"],
+        kernels: &["mlir-opt-dcast-o2"],
+        expressed: Expressed::F16,
+        containers: &[Container::Scalar],
+        class: "f16-step",
+        reason: FIXED,
+        effect: Effect::FixedPoint,
+    },
 ];
 
 impl Known {
     /// Whether it changes results for some input of these parameters: of what f32 holds it rounds nothing.
     pub fn covers(&self, params: &Params) -> bool {
-        let wide = params.quantized.storage.bits > 24 || self.effect == Effect::EitherSideOfTies;
-        wide && self.expressed == params.quantized.expressed && self.containers.contains(&params.container)
+        let quantized = &params.quantized;
+        let changes = match self.effect {
+            Effect::IntegersByF32(_) => quantized.storage.bits > 24,
+            Effect::EitherSideOfTies => true,
+            Effect::FixedPoint => {
+                let held = -FIRST_INFINITE + 1..FIRST_INFINITE;
+                let all = held.contains(&quantized.min) && held.contains(&quantized.max);
+                !all && quantized.zero_points == [0] && is_inverse_power(quantized.scales[0])
+            }
+        };
+        changes && self.expressed == quantized.expressed && self.containers.contains(&params.container)
     }
+}
+
+/// The first integer that f16 rounds to an infinity.
+const FIRST_INFINITE: i64 = 65_520;
+
+/// Whether a scale, rounded to f16, is 2^-n, n of 1 or more.
+fn is_inverse_power(scale: Scale) -> bool {
+    let Some(exact) = Rational::from_f64(scale.0) else { return false };
+    let rounded = Format::F16.decode(Format::F16.nearest(&exact));
+    rounded.finite().is_some_and(|v| *v.numer() == 1 && *v.denom() > 1 && v.denom().is_power_of_two())
 }
 
 /// The known faults of a kernel's code in a lane.

@@ -235,8 +235,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Known faults of what made a kernel's code in a lane, each by its class.
-    fn faults(_kernel: &str, _lane: &str) -> Vec<&'static str> {
+    /// Known faults of what made a kernel's code in a lane for these parameters, each by its class.
+    fn faults(_kernel: &str, _lane: &str, _params: &Self::Params) -> Vec<&'static str> {
         Vec::new()
     }
     /// The known faults of what made a kernel's code in a lane, at one case.

@@ -48,6 +48,30 @@ fn a_zero_point_is_rounded_twice() {
     }
 }
 
+/// f16 holds no integer from 65520 on: an instruction that divides by 2^4 as it converts makes no infinity of it (finding 14).
+#[test]
+fn a_fixed_point_conversion_does_not_overflow() {
+    let lane = "mlir-aarch64-bf16";
+    let runs = LANES.lanes.iter().any(|known| known.name == lane && known.command.is_some());
+    if cfg!(target_arch = "aarch64") && !runs {
+        return eprintln!("not run: this CPU has no instructions of f16");
+    }
+    for (case, deviates) in [
+        ("type=!quant.uniform<u16:f16,0.0625> container=scalar q=65520", true),
+        ("type=!quant.uniform<u16:f16,0.0625> container=scalar q=65519", false),
+        ("type=!quant.uniform<i32:f16,0.0625> container=scalar q=-1000000", true),
+        ("type=!quant.uniform<u16:f16,0.0625> q=65520", false),
+        ("type=!quant.uniform<u16:f16,0.0625:1> container=scalar q=65535", false),
+        ("type=!quant.uniform<u16:f16,0.0626> container=scalar q=65535", false),
+    ] {
+        let arguments = ["--op=dequantize", "--kernel=mlir-opt-dcast-o2", "--lane", lane, "--case", case];
+        let ledger = verify(&arguments).exits(0).ledger();
+        let (_, differ, deviations) = told(&ledger, "mlir-opt-dcast-o2", lane, "sampled");
+        let expected = if deviates { json!({"f16-step": 1}) } else { json!({}) };
+        assert_eq!((differ, deviations), (0, &expected), "{case}");
+    }
+}
+
 /// A lane of that name alone, with the tools of `mlir-aarch64` and these features.
 fn made_with(features: &str, name: &str) -> (TempDir, PathBuf) {
     let text = std::fs::read_to_string(lanes_file()).expect("the lanes file");

@@ -85,7 +85,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     }
     for (lane, record) in offering.iter().zip(records) {
         if request.asked.is_nothing() {
-            part.findings.extend(record::stale(&subject, lane, &record));
+            part.findings.extend(record::stale(&subject, lane, &record, &specs));
         }
         record::settle(request, &subject, lane, record, &mut part);
         let mut sweeps = Vec::new();

@@ -4,11 +4,12 @@ use super::super::{Part, Request};
 use super::kernel::Subject;
 use super::told::Told;
 use crate::lane::Lane;
-use crate::tensor::Operation;
 use crate::tensor::explain::{Cause, Explanation, explain};
 use crate::tensor::fault::Seen;
 use crate::tensor::judge::{Record, Side, due_to, outs};
 use crate::tensor::shrink::{Shown, Witness, first_difference, shrink};
+use crate::tensor::{Operation, Spec};
+use std::collections::BTreeSet;
 use tiebreak_reports::ledger::{Against, Finding, Row};
 
 /// Writes one record into the ledger: a row for each side, and a finding for everything outside the contract.
@@ -52,10 +53,17 @@ pub(super) fn declare(row: &mut Row, faults: &Seen) {
     row.declared = faults.iter().map(|(class, (_, reason))| ((*class).to_owned(), (*reason).to_owned())).collect();
 }
 
-/// A known fault that a whole run does not see is one no more: what made the lane's code is another.
-pub(super) fn stale<O: Operation>(subject: &Subject<O>, lane: &Lane, record: &Record<O::Params>) -> Vec<Finding> {
+/// A known fault that a whole run covers and does not see is one no more: what made the lane's code is another.
+pub(super) fn stale<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    record: &Record<O::Params>,
+    specs: &[Spec<O::Params>],
+) -> Vec<Finding> {
     let seen = |class: &&str| record.faults.get(class).is_some_and(|(n, _)| *n > 0);
-    let unseen = O::faults(subject.kernel.name, &lane.name).into_iter().filter(|class| !seen(class));
+    let of = |spec: &Spec<O::Params>| O::faults(subject.kernel.name, &lane.name, &spec.params);
+    let covered: BTreeSet<&'static str> = specs.iter().flat_map(of).collect();
+    let unseen = covered.into_iter().filter(|class| !seen(class));
     let finding = |class| Finding {
         op: O::OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
