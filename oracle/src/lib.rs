@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod add;
 pub mod arithmetic;
 pub mod bounds;
 pub mod census;

@@ -22,6 +22,7 @@ pub use runs::{Boundary, NoRuns, Runs};
 pub use scheme::{Definition, Fixed, Scheme, Trace};
 pub use threshold::Threshold;
 
+pub(crate) use registry::suffix;
 pub(crate) use soft::{Prepared, Soft};
 
 /// The integer type of stored values.

@@ -193,7 +193,7 @@ const SHIPPED: [Definition; 7] = [
 ];
 
 /// What the names of a rule's schemes end in.
-pub(super) fn suffix(rule: RoundingRule) -> &'static str {
+pub(crate) fn suffix(rule: RoundingRule) -> &'static str {
     match rule {
         TiesEven => "nearest-even",
         TiesAway => "nearest-away",

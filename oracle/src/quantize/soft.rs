@@ -169,6 +169,15 @@ impl Soft {
 }
 
 impl Whole {
+    /// The integer; what is none stands for one beyond all others.
+    pub(crate) fn number(self) -> i128 {
+        match self {
+            Self::Number(n) => n,
+            Self::Infinite { negative: true } => -HUGE,
+            Self::Nan | Self::Infinite { .. } => HUGE,
+        }
+    }
+
     pub(crate) fn map(self, f: impl FnOnce(i128) -> i128) -> Self {
         match self {
             Self::Number(v) => Self::Number(f(v)),

@@ -1,0 +1,242 @@
+//! Additions in machine integers, derived apart from the steps on rationals. What depends on the parameters alone is worked out once a
+//! batch, and what depends on one operand alone once for each of its values.
+
+use super::steps::Side;
+use super::{Operand, Parameters};
+use crate::derivation::dyadic::Dyadic;
+use crate::float::Format::F32;
+use crate::fpm;
+use crate::quantize::Soft;
+use crate::rounding::RoundingRule::{self, *};
+use crate::word::Overflow;
+
+/// How the results of a scheme are computed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fast {
+    /// One quotient of integers.
+    Once(RoundingRule),
+    /// One quotient of integers that holds the zero point.
+    Placed(RoundingRule),
+    /// One shift of integers, by the multipliers of a rescaling.
+    Narrowed(RoundingRule),
+    /// Three fixed point multiplications by the scheme of that name, the operands lifted by a shift or by the multiplier.
+    Rescaled(&'static str, Lift),
+    /// Multipliers of so many bits behind their first, and one shift.
+    Fixed(u32, RoundingRule),
+    /// In f32, by ONNX Runtime.
+    Onnx,
+    /// In f32, by PyTorch.
+    PyTorch,
+}
+
+/// How an operand is lifted before the sum.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lift {
+    /// Shifted left.
+    Shift,
+    /// By a multiplication of its own.
+    Multiplication,
+    /// By its multiplier, which is that much larger.
+    Multiplier,
+}
+
+/// Multiplier and shift.
+type Q31 = (i32, i32);
+
+impl Fast {
+    pub(super) fn each(self, overflow: Overflow, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
+        let place = |v: i128| Some((v + i128::from(p.out.zero_point)).clamp(p.min.into(), p.max.into()) as i32);
+        match self {
+            Self::Once(rule) => {
+                let [a, b, c] = aligned([p.lhs, p.rhs, p.out]);
+                let term = |side, d: i32| Some(i128::from(d) * if side == Side::Lhs { a } else { b });
+                pairs(p, lhs, rhs, term, |a, b| place(quotient(rule, a + b, c)))
+            }
+            Self::Placed(rule) => {
+                let [a, b, c] = aligned([p.lhs, p.rhs, p.out]);
+                let term = |side, d: i32| Some(i128::from(d) * if side == Side::Lhs { a } else { b });
+                let zero_point = c * i128::from(p.out.zero_point);
+                let clamped = |v: i128| Some(v.clamp(p.min.into(), p.max.into()) as i32);
+                pairs(p, lhs, rhs, term, |a, b| clamped(quotient(rule, a + b + zero_point, c)))
+            }
+            Self::Narrowed(rule) => {
+                let (terms, Some((m, s))) = (operands(p, 0), output(p)) else { return vec![None; lhs.len()] };
+                // The terms' shifts are at most 0: to the lesser of them both, so that the sum is one of integers.
+                let least = terms[0].1.min(terms[1].1);
+                let right = (62 - least - s - p.left_shift as i32) as u32;
+                let term = |side, d: i32| {
+                    let (multiplier, shift) = terms[side as usize];
+                    Some((i128::from(d) * i128::from(multiplier) * i128::from(m)) << (shift - least))
+                };
+                pairs(p, lhs, rhs, term, |a, b| place(rule.shift_right(a + b, right)))
+            }
+            Self::Rescaled(name, lift) => {
+                let Some(definition) = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name) else {
+                    return vec![None; lhs.len()];
+                };
+                let scheme = fpm::Scheme { definition, overflow };
+                let by = |v: i64, (m, s): Q31| scheme.fast(v, &fpm::Parameters::q31(m, s));
+                let left = p.left_shift;
+                let factors = operands(p, if matches!(lift, Lift::Multiplier) { left as i32 } else { 0 });
+                let term = |side, d: i32| {
+                    let lifted = match lift {
+                        Lift::Shift => i64::from(d) << left,
+                        Lift::Multiplication => by(d.into(), (1 << 30, left as i32 + 1))?,
+                        Lift::Multiplier => d.into(),
+                    };
+                    by(lifted, factors[side as usize])
+                };
+                let Some(out) = output(p) else { return vec![None; lhs.len()] };
+                pairs(p, lhs, rhs, term, |a, b| place(by(a + b, out)?.into()))
+            }
+            Self::Fixed(bits, rule) => {
+                let ratios = [p.lhs, p.rhs].map(|operand| dyadic(operand).over(dyadic(p.out)).rounded(24));
+                let shift = (bits as i32 - ratios.map(floor_log2).into_iter().max().unwrap_or(0)).max(0);
+                let multiplier = ratios.map(|r| integer(r.n, r.e + shift, TiesEven));
+                let term = |side, d: i32| Some(i128::from(d) * multiplier[side as usize]);
+                pairs(p, lhs, rhs, term, |a, b| place(rule.shift_right(a + b, shift as u32)))
+            }
+            Self::Onnx | Self::PyTorch => self.in_f32(p, lhs, rhs),
+        }
+    }
+
+    fn in_f32(self, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
+        let scale = |operand: Operand| Soft::of(F32, operand.scale.into());
+        let scales = [scale(p.lhs), scale(p.rhs)];
+        let out = scale(p.out);
+        let reciprocal = Soft::integer(1).divided_by(out).rounded(F32);
+        let (lo, hi) = (p.min - p.out.zero_point, p.max - p.out.zero_point);
+        let zero_point = Soft::integer(p.out.zero_point.into());
+        let term = |side, d: i32| Some(Soft::integer(d.into()).times(scales[side as usize]).rounded(F32));
+        let finish = |a: Soft, b: Soft| {
+            let sum = a.plus(b).rounded(F32);
+            let whole = if matches!(self, Self::Onnx) {
+                let scaled = sum.divided_by(out).rounded(F32);
+                // Beyond the bounds by its floor or ceiling: beyond them by itself, and integers are their own.
+                let low = scaled.to_integer(TowardPositive).number() <= i128::from(lo);
+                let high = scaled.to_integer(TowardNegative).number() >= i128::from(hi);
+                let clamped = if low {
+                    Soft::integer(lo.into())
+                } else if high {
+                    Soft::integer(hi.into())
+                } else {
+                    scaled
+                };
+                clamped.plus(zero_point).rounded(F32).to_integer(TiesEven).number()
+            } else {
+                let scaled = sum.times(reciprocal).rounded(F32).to_integer(TiesEven).number();
+                scaled + i128::from(p.out.zero_point)
+            };
+            Some(whole.clamp(p.min.into(), p.max.into()) as i32)
+        };
+        pairs(p, lhs, rhs, term, finish)
+    }
+}
+
+/// Each pair of operands: `term` of each difference, `finish` of both. Terms of 8-bit operands are looked up.
+fn pairs<T: Copy>(
+    p: &Parameters,
+    lhs: &[i32],
+    rhs: &[i32],
+    term: impl Fn(Side, i32) -> Option<T>,
+    finish: impl Fn(T, T) -> Option<i32>,
+) -> Vec<Option<i32>> {
+    let of = |side: Side, stored: i32| term(side, stored - p.operand(side).zero_point);
+    if p.storage.bits > 8 || lhs.len() < 256 {
+        let one = |(a, b): (&i32, &i32)| finish(of(Side::Lhs, *a)?, of(Side::Rhs, *b)?);
+        return lhs.iter().zip(rhs).map(one).collect();
+    }
+    let least = p.storage.min() as i32;
+    let table = |side| (0..256).map(|i| of(side, least + i)).collect::<Vec<_>>();
+    let tables = [table(Side::Lhs), table(Side::Rhs)];
+    let at = |side: Side, stored: i32| tables[side as usize][(stored - least) as usize];
+    lhs.iter().zip(rhs).map(|(a, b)| finish(at(Side::Lhs, *a)?, at(Side::Rhs, *b)?)).collect()
+}
+
+/// Scales as integers over one power of two.
+fn aligned(operands: [Operand; 3]) -> [i128; 3] {
+    let scales = operands.map(dyadic);
+    let least = scales.iter().map(|s| s.e).min().unwrap_or(0);
+    scales.map(|s| s.n << (s.e - least))
+}
+
+/// `n / d` rounded, `d` above 0: halves are added to or taken from the numerator before a floor, as the rule has it.
+fn quotient(rule: RoundingRule, n: i128, d: i128) -> i128 {
+    let up = (2 * n + d).div_euclid(2 * d);
+    let down = -((d - 2 * n).div_euclid(2 * d));
+    match rule {
+        TiesUp => up,
+        TiesDown => down,
+        TiesAway => {
+            if n < 0 {
+                down
+            } else {
+                up
+            }
+        }
+        TiesToZero => {
+            if n < 0 {
+                up
+            } else {
+                down
+            }
+        }
+        TiesEven => {
+            if up % 2 == 0 {
+                up
+            } else {
+                down
+            }
+        }
+        TowardNegative => n.div_euclid(d),
+        TowardPositive => -(-n).div_euclid(d),
+        TowardZero => n / d,
+    }
+}
+
+fn dyadic(operand: Operand) -> Dyadic {
+    let (n, e) = F32.significand(operand.scale.into());
+    Dyadic::new(n.into(), e)
+}
+
+fn length(n: i128) -> i32 {
+    (u128::BITS - n.unsigned_abs().leading_zeros()) as i32
+}
+
+fn floor_log2(v: Dyadic) -> i32 {
+    length(v.n) - 1 + v.e
+}
+
+/// `n * 2^e` as an integer.
+fn integer(n: i128, e: i32, rule: RoundingRule) -> i128 {
+    if e >= 0 { n << e } else { rule.shift_right(n, e.unsigned_abs().min(120)) }
+}
+
+/// Twice the larger scale.
+fn twice(p: &Parameters) -> Dyadic {
+    // Scales are positive floats, whose patterns are in the order of their values.
+    let larger = if p.lhs.scale >= p.rhs.scale { p.lhs } else { p.rhs };
+    let Dyadic { n, e } = dyadic(larger);
+    Dyadic { n, e: e + 1 }
+}
+
+/// The quotient in double as a multiplier of 31 bits, halves away from zero, times `2^lift`.
+fn q31(dividend: Dyadic, divisor: Dyadic, lift: i32) -> Q31 {
+    let Dyadic { n, e } = dividend.over(divisor).rounded(53);
+    let multiplier = integer(n, 31 - length(n), TiesAway);
+    let shift = length(n) + e + lift;
+    let (multiplier, shift) = if multiplier == 1 << 31 { (1 << 30, shift + 1) } else { (multiplier as i32, shift) };
+    if shift < -31 { (0, 0) } else { (multiplier, shift) }
+}
+
+/// The multipliers of both operands, `2^lift` times as large.
+fn operands(p: &Parameters, lift: i32) -> [Q31; 2] {
+    [p.lhs, p.rhs].map(|operand| q31(dyadic(operand), twice(p), lift))
+}
+
+/// The multiplier of the result; nothing where its shift is none of fixed point multiply.
+fn output(p: &Parameters) -> Option<Q31> {
+    let Dyadic { n, e } = dyadic(p.out);
+    let factor = q31(twice(p), Dyadic { n, e: e + p.left_shift as i32 }, 0);
+    (factor.1 <= 31).then_some(factor)
+}

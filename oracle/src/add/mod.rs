@@ -1,0 +1,224 @@
+//! Quantized addition: `lhs_scale * (lhs - lhs_zero_point) + rhs_scale * (rhs - rhs_zero_point)` over the output's scale, rounded to an
+//! integer, plus the output's zero point, clamped; and the schemes by which systems do it.
+//!
+//! Source of the operation: ONNX operators, QLinearAdd; TensorFlow Lite 8-bit quantization specification, ADD. Scales are floats, as the files
+//! of both hold them.
+
+mod expected;
+mod registry;
+pub mod steps;
+
+use crate::float::Float;
+use crate::float::Format::F32;
+use crate::quantize::Storage;
+use crate::rounding::RoundingRule;
+use crate::scheme::Registered;
+use crate::shape::{self, ShapeError, broken};
+use crate::word::Overflow;
+use expected::Fast;
+use rug::{Integer, Rational};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use steps::{Constants, Side, Step};
+
+pub use registry::DEFINITIONS;
+
+/// Scale and zero point of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// The scale, a pattern of f32.
+    pub scale: u32,
+    /// The stored value of 0.
+    pub zero_point: i32,
+}
+
+/// Parameters of one batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Of the left operand.
+    pub lhs: Operand,
+    /// Of the right operand.
+    pub rhs: Operand,
+    /// Of the result.
+    pub out: Operand,
+    /// Type of all stored values: 8 or 16 bits.
+    pub storage: Storage,
+    /// Bits that operands are shifted up by before they are rescaled, where a scheme rescales; see [`left_shift`].
+    pub left_shift: u32,
+    /// Smallest result.
+    pub min: i32,
+    /// Largest result.
+    pub max: i32,
+}
+
+/// A mathematical definition of addition.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Document and section, or repository and file.
+    pub source: &'static str,
+    /// What becomes of each operand, from the stored value less its zero point to a term of the sum.
+    pub term: &'static [(&'static str, Step)],
+    /// What becomes of the sum of both terms.
+    pub sum: &'static [(&'static str, Step)],
+    /// The same in machine integers, derived apart.
+    fast: Fast,
+}
+
+/// A definition with the policy for a rescale that does not fit in int32; none does where [`Parameters::check`] passes.
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+impl Registered for &'static Definition {
+    fn all() -> impl Iterator<Item = Self> {
+        DEFINITIONS.iter()
+    }
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+/// Exponents of scales, as powers of two: within them no f32 step overflows or becomes subnormal.
+pub const EXPONENTS: RangeInclusive<i32> = -100..=100;
+/// How many binades the scales of one addition may be apart.
+pub const APART: i32 = 40;
+
+/// Bits that operands of a type are shifted up by in all sources: as many as an int32 has room for.
+pub fn left_shift(storage: Storage) -> u32 {
+    if storage.bits > 8 { 15 } else { 20 }
+}
+
+impl Operand {
+    /// The scale as an exact number.
+    ///
+    /// # Panics
+    /// Where it is an infinity or NaN, which [`Parameters::check`] refuses.
+    pub fn exact_scale(&self) -> Rational {
+        match F32.decode(self.scale.into()) {
+            Float::Finite { value, .. } => value,
+            other => panic!("the scale is {other:?}"),
+        }
+    }
+
+    /// The power of two below the scale.
+    fn exponent(&self) -> i32 {
+        (self.scale >> 23) as i32 - 127
+    }
+}
+
+impl Parameters {
+    /// Whether the batch can be, or the argument that cannot.
+    pub fn check(&self, lhs: &[i32], rhs: &[i32]) -> Result<(), ShapeError> {
+        shape::length("rhs", rhs.len(), shape::elements("lhs", &[lhs.len()])?)?;
+        if ![8, 16].contains(&self.storage.bits) {
+            return Err(broken("storage", format!("{} bits; it has 8 or 16", self.storage.bits)));
+        }
+        let all = [("lhs", self.lhs), ("rhs", self.rhs), ("out", self.out)];
+        let stored = self.storage.min()..=self.storage.max();
+        for (argument, operand) in all {
+            if operand.scale >> 31 != 0 || !EXPONENTS.contains(&operand.exponent()) {
+                return Err(broken(argument, "its scale must be in 2^-100 to 2^101"));
+            }
+            // Of 8 bits the negative of a zero point, too, which may be one beyond the type.
+            let negative = i64::from(-operand.zero_point);
+            let known = stored.contains(&i64::from(operand.zero_point))
+                || (self.storage.bits == 8 && stored.contains(&negative));
+            if !known {
+                return Err(broken(
+                    argument,
+                    format!("zero point {} is no {}", operand.zero_point, self.storage.name()),
+                ));
+            }
+        }
+        let exponents = all.map(|(_, operand)| operand.exponent());
+        let apart = exponents.iter().max().zip(exponents.iter().min()).map_or(0, |(most, least)| most - least);
+        if apart > APART {
+            return Err(broken("out", format!("scales are {apart} binades apart, at most {APART}")));
+        }
+        if self.min > self.max {
+            return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
+        }
+        let furthest =
+            |operand: Operand, stored: &[i32]| stored.iter().map(|v| v.abs_diff(operand.zero_point)).max().unwrap_or(0);
+        let difference = furthest(self.lhs, lhs).max(furthest(self.rhs, rhs));
+        if self.left_shift > 30 || u64::from(difference) << self.left_shift >= 1 << 31 {
+            return Err(broken(
+                "left_shift",
+                format!("by {} bits a difference of {difference} is no int32", self.left_shift),
+            ));
+        }
+        let value = lhs.iter().chain(rhs).chain([&self.min, &self.max]).find(|v| !stored.contains(&i64::from(**v)));
+        value.map_or(Ok(()), |v| Err(broken("lhs", format!("{v} is no {}", self.storage.name()))))
+    }
+
+    fn operand(&self, side: Side) -> Operand {
+        match side {
+            Side::Lhs => self.lhs,
+            Side::Rhs => self.rhs,
+        }
+    }
+}
+
+impl Definition {
+    /// The term of one stored value.
+    fn term(&self, overflow: Overflow, c: &Constants<'_>, difference: i32, side: Side) -> Option<Rational> {
+        let difference = Rational::from(difference);
+        self.term.iter().try_fold(difference, |v, (_, step)| step.apply(v, overflow, c, Some(side)))
+    }
+
+    /// The result of a sum of two terms.
+    fn result(&self, overflow: Overflow, c: &Constants<'_>, sum: Rational) -> Option<Integer> {
+        let result = self.sum.iter().try_fold(sum, |v, (_, step)| step.apply(v, overflow, c, None))?;
+        assert!(result.is_integer(), "{} ends in the fraction {result}", self.name);
+        Some(result.into_numer_denom().0)
+    }
+}
+
+impl Scheme {
+    /// The exact sum rounded once.
+    pub fn ideal(rule: RoundingRule) -> Self {
+        Self::named(nearest(rule))
+    }
+
+    /// The exact sum by the Q0.31 multipliers of a rescaling, rounded once.
+    pub fn narrowed(rule: RoundingRule) -> Self {
+        Self::named(&format!("q31-{}", nearest(rule)))
+    }
+
+    fn named(name: &str) -> Self {
+        let definition = DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
+        Self { definition, overflow: Overflow::OutOfDomain }
+    }
+
+    /// Each result by rationals; nothing where a step is out of domain.
+    pub fn exact(&self, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
+        p.check(lhs, rhs)?;
+        let (c, definition) = (Constants::new(p), self.definition);
+        // Each stored value has one term, however often it comes.
+        let terms = |side, stored: &[i32]| {
+            let term = |stored: i32| definition.term(self.overflow, &c, stored - p.operand(side).zero_point, side);
+            stored.iter().map(|v| (*v, term(*v))).collect::<BTreeMap<_, _>>()
+        };
+        let once = |stored: &[i32]| stored.iter().copied().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+        let (left, right) = (terms(Side::Lhs, &once(lhs)), terms(Side::Rhs, &once(rhs)));
+        let one = |(lhs, rhs): (&i32, &i32)| {
+            let sum = left[lhs].as_ref()? + right[rhs].clone()?;
+            definition.result(self.overflow, &c, sum)
+        };
+        Ok(lhs.iter().zip(rhs).map(one).collect())
+    }
+
+    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where a step is out of domain.
+    pub fn expected(&self, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
+        p.check(lhs, rhs)?;
+        Ok(self.definition.fast.each(self.overflow, p, lhs, rhs))
+    }
+}
+
+/// How schemes are named by their rule.
+fn nearest(rule: RoundingRule) -> &'static str {
+    crate::quantize::suffix(rule)
+}

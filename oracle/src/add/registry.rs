@@ -1,0 +1,226 @@
+//! The registry of addition schemes: eight rounding rules two ways, and those of the systems.
+
+use super::Definition;
+use super::expected::{Fast, Lift};
+use super::steps::{Factor, Step};
+use crate::rounding::RoundingRule::*;
+
+const SCALE: (&str, Step) = ("multiply by the operand's scale", Step::Scale);
+const DIVIDE: (&str, Step) = ("divide by the output's scale", Step::DivideByOutput);
+const LIFT: (&str, Step) = ("shift left by 20, or 15 for 16 bits", Step::LeftShift);
+const ADD: (&str, Step) = ("add the zero point", Step::AddZeroPoint);
+const CLAMP: (&str, Step) = ("clamp", Step::Clamp);
+
+const fn rounded(what: &'static str) -> (&'static str, Step) {
+    (what, Step::RoundToSingle)
+}
+
+/// The schemes that each rounding rule gives.
+macro_rules! of_rule {
+    ($suffix:literal, $rule:ident) => {
+        [
+            Definition {
+                name: $suffix,
+                summary: concat!("the exact sum over the output's scale, rounded once: ", $suffix),
+                source: "ONNX operators, QLinearAdd; TensorFlow Lite 8-bit quantization specification, ADD: the reals that stored values stand for",
+                term: &[SCALE],
+                sum: &[DIVIDE, (concat!("round ", $suffix), Step::Round($rule)), ADD, CLAMP],
+                fast: Fast::Once($rule),
+            },
+            Definition {
+                name: concat!("q31-", $suffix),
+                summary: concat!("the Q0.31 multipliers of a rescaling, all else exact, rounded once: ", $suffix),
+                source: "none: tflite with no rounding but the last",
+                term: &[LIFT, ("multiply by the operand's Q0.31", Step::Multiply(Factor::Operand))],
+                sum: &[
+                    ("multiply by the output's Q0.31", Step::Multiply(Factor::Output)),
+                    (concat!("round ", $suffix), Step::Round($rule)),
+                    ADD,
+                    CLAMP,
+                ],
+                fast: Fast::Narrowed($rule),
+            },
+        ]
+    };
+}
+
+const BY_RULE: [[Definition; 2]; 8] = [
+    of_rule!("nearest-even", TiesEven),
+    of_rule!("nearest-away", TiesAway),
+    of_rule!("nearest-up", TiesUp),
+    of_rule!("nearest-down", TiesDown),
+    of_rule!("nearest-to-zero", TiesToZero),
+    of_rule!("toward-positive", TowardPositive),
+    of_rule!("toward-negative", TowardNegative),
+    of_rule!("toward-zero", TowardZero),
+];
+
+const TFLITE: &str =
+    "tensorflow/tensorflow lite/kernels/internal/reference/add.h AddElementwise; lite/kernels/add.cc Prepare";
+const CMSIS: &str = "ARM-software/CMSIS-NN Source/BasicMathFunctions/arm_elementwise_add_s8.c; multipliers as lite/micro/kernels/add_common.cc";
+const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize_tfl.cc matchAndRewriteAddSub";
+
+/// The three rescales of a source, by a scheme of fixed point multiply.
+macro_rules! rescaled {
+    ($name:literal, $summary:literal, $source:expr, $fpm:literal, $term:expr, $lift:ident) => {
+        Definition {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            term: $term,
+            sum: &[("rescale the sum", Step::Rescale($fpm, Factor::Output)), ADD, CLAMP],
+            fast: Fast::Rescaled($fpm, Lift::$lift),
+        }
+    };
+}
+
+/// The operand lifted, then rescaled.
+macro_rules! lifted {
+    ($fpm:literal) => {
+        &[LIFT, ("rescale the operand", Step::Rescale($fpm, Factor::Operand))]
+    };
+}
+
+const SHIPPED: [Definition; 12] = [
+    rescaled!(
+        "tflite",
+        "lift, rescale, add, rescale, each doubly rounded",
+        TFLITE,
+        "gemmlowp-double",
+        lifted!("gemmlowp-double"),
+        Shift
+    ),
+    rescaled!(
+        "tflite-single",
+        "lift, rescale, add, rescale, each rounded once: TFLITE_SINGLE_ROUNDING",
+        TFLITE,
+        "tflite-single",
+        lifted!("tflite-single"),
+        Shift
+    ),
+    rescaled!(
+        "cmsis-nn",
+        "lift, rescale, add, rescale by arm_nn_requantize",
+        CMSIS,
+        "cmsis-nn-double",
+        lifted!("cmsis-nn-double"),
+        Shift
+    ),
+    rescaled!(
+        "cmsis-nn-single",
+        "lift, rescale, add, rescale by arm_nn_requantize: CMSIS_NN_USE_SINGLE_ROUNDING",
+        CMSIS,
+        "cmsis-nn-single",
+        lifted!("cmsis-nn-single"),
+        Shift
+    ),
+    rescaled!(
+        "tflite-int16-multiplier",
+        "lift, rescale, add, rescale, each rounded once by a multiplier of 16 bits",
+        "none: tflite-single with the multiplication of 16-bit layers",
+        "tflite-int16-multiplier",
+        lifted!("tflite-int16-multiplier"),
+        Shift
+    ),
+    // Where an operand's factor is exactly a half the source lifts by the multiplier; either way that is exact.
+    rescaled!(
+        "tosa-double",
+        "tosa.rescale to lift, to rescale, tosa.add, tosa.rescale, DOUBLE_ROUND",
+        TOSA,
+        "tosa-apply-scale-32-double",
+        &[
+            ("rescale by 2^20", Step::Rescale("tosa-apply-scale-32-double", Factor::Lift)),
+            ("rescale the operand", Step::Rescale("tosa-apply-scale-32-double", Factor::Operand)),
+        ],
+        Multiplication
+    ),
+    rescaled!(
+        "tosa-single",
+        "tosa.rescale by the lifted multiplier, tosa.add, tosa.rescale, SINGLE_ROUND",
+        TOSA,
+        "tosa-apply-scale-32-single",
+        &[("rescale the operand, lifted", Step::Rescale("tosa-apply-scale-32-single", Factor::Lifted))],
+        Multiplier
+    ),
+    Definition {
+        name: "xnnpack",
+        summary: "multipliers of 21 bits over one power of two, one rounding shift, ties up",
+        source: "google/XNNPACK src/qs8-vadd/scalar.c.in; src/microparams-init.c xnn_init_qs8_add_minmax_scalar_params",
+        term: &[("multiply by the operand's 21 bits", Step::Fixed(20))],
+        sum: &[
+            ("divide by the power of two", Step::FixedShift(20)),
+            ("round nearest-up", Step::Round(TiesUp)),
+            ADD,
+            CLAMP,
+        ],
+        fast: Fast::Fixed(20, TiesUp),
+    },
+    Definition {
+        name: "onnx-neon",
+        summary: "multipliers of 22 bits over one power of two, one rounding shift, ties away",
+        source: "microsoft/onnxruntime core/mlas/lib/qladd.cpp MlasQLinearAddKernelHelper, NEON",
+        term: &[("multiply by the operand's 22 bits", Step::Fixed(21))],
+        sum: &[
+            ("divide by the power of two", Step::FixedShift(21)),
+            ("round nearest-away", Step::Round(TiesAway)),
+            ADD,
+            CLAMP,
+        ],
+        fast: Fast::Fixed(21, TiesAway),
+    },
+    Definition {
+        name: "zero-point-first-nearest-even",
+        summary: "the exact sum over the output's scale and the zero point, rounded once: nearest-even",
+        source: "none: onnx with no step in f32",
+        term: &[SCALE],
+        sum: &[DIVIDE, ADD, ("round nearest-even", Step::Round(TiesEven)), CLAMP],
+        fast: Fast::Placed(TiesEven),
+    },
+    Definition {
+        name: "onnx",
+        summary: "rne(f32(clamped f32(f32(f32(lhs) + f32(rhs)) / output scale) + zero point))",
+        source: "microsoft/onnxruntime core/mlas/lib/qladd.cpp MlasQLinearAddKernelRawHelper",
+        term: &[SCALE, rounded("the product rounds to f32")],
+        sum: &[
+            rounded("the sum rounds to f32"),
+            DIVIDE,
+            rounded("the quotient rounds to f32"),
+            ("clamp before the zero point", Step::ClampBeforeZeroPoint),
+            ADD,
+            rounded("the placed value rounds to f32"),
+            ("round nearest-even", Step::Round(TiesEven)),
+            CLAMP,
+        ],
+        fast: Fast::Onnx,
+    },
+    Definition {
+        name: "pytorch",
+        summary: "rne(f32(f32(f32(lhs) + f32(rhs)) * f32(1 / output scale))) + zero point",
+        source: "pytorch/pytorch aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp qadd_kernel, scalar form",
+        term: &[SCALE, rounded("the product rounds to f32")],
+        sum: &[
+            rounded("the sum rounds to f32"),
+            ("multiply by the rounded 1/scale", Step::MultiplyByReciprocal),
+            rounded("the scaled value rounds to f32"),
+            ("round nearest-even", Step::Round(TiesEven)),
+            ADD,
+            CLAMP,
+        ],
+        fast: Fast::PyTorch,
+    },
+];
+
+/// Every scheme.
+pub static DEFINITIONS: &[Definition] = &{
+    let mut all = [SHIPPED[0]; 2 * 8 + SHIPPED.len()];
+    let mut i = 0;
+    while i < 2 * 8 {
+        all[i] = BY_RULE[i / 2][i % 2];
+        i += 1;
+    }
+    while i < all.len() {
+        all[i] = SHIPPED[i - 2 * 8];
+        i += 1;
+    }
+    all
+};
