@@ -7,7 +7,7 @@ use crate::kernel::Kernel;
 use crate::mutants::tensor::{self, Mutant};
 use crate::protocol::Job;
 use crate::shape::{ShapeError, Sizes};
-use crate::{conv2d, dequantize, dot, instruction, matmul, mutants, quantize, requantize, transform};
+use crate::{add, conv2d, dequantize, dot, instruction, matmul, mutants, quantize, requantize, transform};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Input and output elements of a job over `len` elements.
@@ -32,6 +32,7 @@ pub fn lengths(job: &Job, len: usize) -> Result<Lengths, String> {
         Job::Requantize { kernel, params } => find_requantize(kernel)?.contract.domain.sizes(params),
         Job::Quantize { kernel, params } => find_quantize(kernel)?.contract.domain.sizes(params),
         Job::Dequantize { params, .. } => params.dequantize_sizes(),
+        Job::Add { kernel, params } => find_add(kernel)?.contract.domain.sizes(params),
         Job::Transform { kernel, params } => find_transform(kernel)?.contract.domain.sizes(params),
     };
     let sizes = sizes.map_err(told)?;
@@ -127,6 +128,14 @@ pub(crate) fn execute_any(
             here(kernel)?;
             let [stored, ..] = parts(params.dequantize_sizes(), input, output)?;
             guard(kernel.name, || kernel.run(form)(params, stored, output))
+        }
+        Job::Add { kernel, params } => {
+            let kernel = find_add(kernel)?;
+            let domain = &kernel.contract.domain;
+            let [lhs, rhs, _] = parts(domain.sizes(params), input, output)?;
+            let lhs = Operand::new("lhs", domain.element, lhs, misalign)?;
+            let rhs = Operand::new("rhs", domain.element, rhs, misalign)?;
+            guard(kernel.name, || kernel.run(form)(params, lhs.bytes(), rhs.bytes(), output))
         }
         Job::Transform { kernel, params } => {
             let kernel = find_transform(kernel)?;
@@ -253,6 +262,10 @@ fn find_quantize(name: &str) -> Result<&'static quantize::Kernel, String> {
 
 fn find_dequantize(name: &str) -> Result<&'static dequantize::Kernel, String> {
     find("dequantize", name, dequantize::kernels(), tensor::dequantize())
+}
+
+fn find_add(name: &str) -> Result<&'static add::Kernel, String> {
+    find("add", name, add::kernels(), tensor::add())
 }
 
 fn find_transform(name: &str) -> Result<&'static transform::Kernel, String> {

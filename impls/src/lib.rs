@@ -2,6 +2,7 @@
 //!
 //! One folder an operation, one file a system. Depends on nothing of ours and builds for every target.
 
+pub mod add;
 pub mod contract;
 pub mod conv2d;
 pub mod dequantize;

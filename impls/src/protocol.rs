@@ -20,7 +20,7 @@
 //!
 //! `docs/example-worker.py` is a worker in thirty lines.
 
-use crate::{conv2d, dot, fpm, matmul, quantized, requantize, transform};
+use crate::{add, conv2d, dot, fpm, matmul, quantized, requantize, transform};
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol; a worker of another version is refused.
@@ -111,6 +111,13 @@ pub enum Job {
         /// Type, container, shape.
         params: quantized::Params,
     },
+    /// Quantized addition. Input: `len` stored values of the left operand, then those of the right one. Output: `len` stored values.
+    Add {
+        /// Kernel or mutant name.
+        kernel: String,
+        /// Scales, zero points, clamp.
+        params: add::Params,
+    },
     /// Layout transform. Input and output: the elements before and behind it.
     Transform {
         /// Kernel or mutant name.
@@ -132,6 +139,7 @@ impl Job {
             Self::Requantize { kernel, .. } => ("requantize", kernel),
             Self::Quantize { kernel, .. } => ("quantize", kernel),
             Self::Dequantize { kernel, .. } => ("dequantize", kernel),
+            Self::Add { kernel, .. } => ("add", kernel),
             Self::Transform { kernel, .. } => ("transform", kernel),
         }
     }

@@ -8,7 +8,7 @@ use crate::execute::{self, Lengths, execute_any, find_process, lengths};
 use crate::kernel::Kernel;
 use crate::mutants::{self, Fault, tensor};
 use crate::protocol::{Answer, Batch, Hello, Job, Offer, Request, Source, VERSION};
-use crate::{conv2d, dequantize, dot, fpm, instruction, matmul, quantize, requantize, transform};
+use crate::{add, conv2d, dequantize, dot, fpm, instruction, matmul, quantize, requantize, transform};
 use std::io::{self, BufRead, IoSlice, Read, Write};
 
 /// Longest batch a worker accepts, in elements. Far above any block of a run; it keeps a garbled length from exhausting
@@ -173,6 +173,7 @@ pub fn hello(form: Form) -> Hello {
     quantize.for_each(|k| offer("quantize", k.name, k.isa_path(form)));
     let dequantize = all(dequantize::kernels(), tensor::dequantize()).filter(|k| here(&k.contract.domain));
     dequantize.for_each(|k| offer("dequantize", k.name, k.isa_path(form)));
+    all(add::kernels(), tensor::add()).for_each(|k| offer("add", k.name, k.isa_path(form)));
     all(transform::kernels(), tensor::transform()).for_each(|k| offer("transform", k.name, k.isa_path(form)));
     Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels }
 }

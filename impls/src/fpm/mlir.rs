@@ -41,7 +41,7 @@ fn run<const DOUBLE_ROUND: bool>(params: &Params, x: &[i32], out: &mut [i32]) {
 }
 
 #[inline(always)]
-fn apply_scale<const DOUBLE_ROUND: bool>(x: i32, m: i32, shift: u32) -> i32 {
+pub(crate) fn apply_scale<const DOUBLE_ROUND: bool>(x: i32, m: i32, shift: u32) -> i32 {
     let product = i64::from(x) * i64::from(m);
     let (mut low, mut high) = (product as u32, (product >> 32) as i32);
     let (left, right) = (32u32.saturating_sub(shift), shift.saturating_sub(32));

@@ -6,7 +6,7 @@ pub(crate) mod cmsis_nn;
 #[cfg(test)]
 pub(crate) mod definitions;
 pub(crate) mod gemmlowp;
-mod mlir;
+pub(crate) mod mlir;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tflite;

@@ -4,6 +4,7 @@
 //! Every mutant claims a contract, breaks it, and says by which class. The values in `witnesses` are those of
 //! the reports that the bugs come from.
 
+mod add;
 mod controls;
 mod conv2d;
 mod dequantize;

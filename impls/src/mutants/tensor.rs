@@ -3,7 +3,7 @@
 //! Each is of one form, the same in every lane.
 
 use crate::kernel::Kernel;
-use crate::{conv2d, dequantize, dot, matmul, quantize, requantize, transform};
+use crate::{add, conv2d, dequantize, dot, matmul, quantize, requantize, transform};
 
 /// A known bug, as a kernel that claims what it does not do.
 #[derive(Clone, Debug)]
@@ -44,6 +44,11 @@ pub fn quantize() -> &'static [Mutant<quantize::Run, quantize::Domain>] {
 /// Mutants of [`mod@dequantize`].
 pub fn dequantize() -> &'static [Mutant<dequantize::Run, quantize::Domain>] {
     super::dequantize::MUTANTS
+}
+
+/// Mutants of [`mod@add`].
+pub fn add() -> &'static [Mutant<add::Run, add::Domain>] {
+    super::add::MUTANTS
 }
 
 /// Mutants of [`mod@transform`].

@@ -5,7 +5,7 @@ use super::tensor::{self, Mutant};
 use crate::Form;
 use crate::element::Element;
 use crate::fpm::Channel;
-use crate::{conv2d, dequantize, dot, matmul, quantize, requantize, transform};
+use crate::{add, conv2d, dequantize, dot, matmul, quantize, requantize, transform};
 
 fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
@@ -34,6 +34,7 @@ fn names_are_unique_and_no_kernels() {
     names("matmul", tensor::matmul(), matmul::kernels());
     names("conv2d", tensor::conv2d(), conv2d::kernels());
     names("requantize", tensor::requantize(), requantize::kernels());
+    names("add", tensor::add(), add::kernels());
     names("transform", tensor::transform(), transform::kernels());
     names("quantize", tensor::quantize(), quantize::kernels());
     names("dequantize", tensor::dequantize(), dequantize::kernels());
@@ -204,5 +205,29 @@ fn transform_mutants_differ_where_they_say() {
             (correct.portable)(&params, &input, &mut promised);
             assert_eq!(got != promised, differs, "{name} {params:?}");
         }
+    }
+}
+
+/// All pairs of 8 bits by scales of their own: what is claimed is what the kernel of that scheme gives.
+#[test]
+fn add_mutants_differ() {
+    let claims =
+        [("tflite", "tflite-add-i8"), ("tflite-single", "tflite-add-single-i8"), ("pytorch", "pytorch-qadd-i8")];
+    let all: Vec<(i32, i32)> = (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).collect();
+    let (lhs, rhs): (Vec<i32>, Vec<i32>) = all.into_iter().unzip();
+    for Mutant { kernel, .. } in tensor::add() {
+        let correct = claims.iter().find(|(scheme, _)| *scheme == kernel.contract.promise.scheme).expect("a kernel");
+        let correct = add::find(correct.1).expect("registered");
+        let mut differences = 0;
+        for (lhs_scale, rhs_scale, out_scale) in
+            [(0.0235, 0.3, 0.31), (0.5, 0.5, 1.0), (0.007, 3.0, 0.02), (0.1, 0.7, 0.9), (0.21, 0.13, 0.34)]
+        {
+            let p = add::tests::params(Element::I8, [(lhs_scale, 3), (rhs_scale, -7), (out_scale, 5)], lhs.len());
+            let got = add::tests::run(kernel, Form::Native, &p, &lhs, &rhs);
+            let promised = add::tests::run(correct, Form::Native, &p, &lhs, &rhs);
+            assert!(got.iter().all(|v| (-128..=127).contains(v)), "{}", kernel.name);
+            differences += got.iter().zip(promised).filter(|(got, promised)| **got != *promised).count();
+        }
+        assert!(differences > 0, "{}", kernel.name);
     }
 }

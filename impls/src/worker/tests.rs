@@ -65,6 +65,7 @@ fn hello_lists_every_registry() {
         requantize::kernels().len() + tensor::requantize().len(),
         quantize::kernels().len() + tensor::quantize().len(),
         dequantize::kernels().len() + tensor::dequantize().len(),
+        add::kernels().len() + tensor::add().len(),
         transform::kernels().len() + tensor::transform().len(),
     ];
     let offered = hello.kernels.len();

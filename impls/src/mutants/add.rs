@@ -1,0 +1,103 @@
+//! Additions that take a parameter for another, lift by too little, round otherwise, or do not clamp.
+
+use super::tensor::{Mutant, mutant};
+use crate::add::tflite::{DOMAIN, Multipliers, add, sum};
+use crate::add::{Domain, Operand, Params, Run, Scales, each};
+use crate::element::Element;
+use crate::fpm::gemmlowp::double_rounding;
+use crate::fpm::tflite::{reduced_multiplier, single_rounding};
+use crate::quantized::Scale;
+
+/// In f32: any scales, the whole type.
+const IN_F32: Domain = Domain { element: Element::I8, scales: Scales::Any, clamp: false };
+
+pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+    mutant!(
+        "mutant-add-zero-point-sign", "offset-sign", "the zero points of both operands are added",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: input1_offset is the negative of the zero point",
+        |params, lhs, rhs, out| {
+            let with_sign = |operand: Operand| Operand { zero_point: -operand.zero_point, ..operand };
+            let params = Params { lhs: with_sign(params.lhs), rhs: with_sign(params.rhs), ..*params };
+            add(&params, Element::I8, lhs, rhs, out, double_rounding);
+        }
+    ),
+    mutant!(
+        "mutant-add-no-output-zero-point", "zero-point-placement", "the zero point of the result is left out",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: the sum of a symmetric type",
+        |params, lhs, rhs, out| {
+            let params = Params { out: Operand { zero_point: 0, ..params.out }, ..*params };
+            add(&params, Element::I8, lhs, rhs, out, double_rounding);
+        }
+    ),
+    mutant!(
+        "mutant-add-scales-swapped", "operand-order", "each operand is rescaled by the other's scale",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: broadcasting switches the operands and not their parameters (BroadcastAddFivefold switches both)",
+        |params, lhs, rhs, out| {
+            let swapped = Params {
+                lhs: Operand { scale: params.rhs.scale, ..params.lhs },
+                rhs: Operand { scale: params.lhs.scale, ..params.rhs },
+                ..*params
+            };
+            add(&swapped, Element::I8, lhs, rhs, out, double_rounding);
+        }
+    ),
+    mutant!(
+        "mutant-add-left-shift-15", "left-shift", "8-bit operands are lifted by the 15 bits of 16-bit ones",
+        claims "tflite" Wrap on DOMAIN,
+        from "tensorflow/tensorflow lite/kernels/add.cc: left_shift = general_scale_int16 ? 15 : 20",
+        |params, lhs, rhs, out| lifted(params, lhs, rhs, out, 15)
+    ),
+    mutant!(
+        "mutant-add-not-lifted", "left-shift", "operands are rescaled as they are",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: rescale, add, rescale without input_shift",
+        |params, lhs, rhs, out| lifted(params, lhs, rhs, out, 0)
+    ),
+    mutant!(
+        "mutant-add-wraps", "saturation", "a cast that wraps for the clamp",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: the low bits for the clamp",
+        |params, lhs, rhs, out| {
+            let by = Multipliers::new(params, 20);
+            each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+                i32::from(sum(params, &by, (lhs, rhs), double_rounding) as i8)
+            });
+        }
+    ),
+    mutant!(
+        "mutant-add-rounds-once", "double-rounding", "each rescale rounds once where it rounds doubly",
+        claims "tflite" Wrap on DOMAIN,
+        from "tensorflow/tensorflow, built with and without TFLITE_SINGLE_ROUNDING",
+        |params, lhs, rhs, out| add(params, Element::I8, lhs, rhs, out, single_rounding)
+    ),
+    mutant!(
+        "mutant-add-16-bit-multipliers", "multiplier-narrowed", "multipliers reduced to 16 bits, each rescale rounded once",
+        claims "tflite-single" Wrap on DOMAIN,
+        from "tensorflow/tensorflow lite/kernels/internal/common.cc MultiplyByQuantizedMultiplier(int64_t)",
+        |params, lhs, rhs, out| add(params, Element::I8, lhs, rhs, out, reduced_multiplier)
+    ),
+    mutant!(
+        "mutant-qadd-in-f64", "f32-step", "dequantized, added and scaled in double",
+        claims "pytorch" OutOfDomain on IN_F32,
+        from "of our own: doubles where floats are promised",
+        |params, lhs, rhs, out| {
+            let real = |stored: i32, Operand { scale: Scale(scale), zero_point }| f64::from(stored - zero_point) * scale;
+            each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+                let scaled = ((real(lhs, params.lhs) + real(rhs, params.rhs)) / params.out.scale.0).round_ties_even();
+                (scaled + f64::from(params.out.zero_point)).clamp(-128.0, 127.0) as i32
+            });
+        }
+    ),
+];
+
+/// TFLite's addition with operands lifted by another number of bits.
+#[inline(always)]
+fn lifted(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], left_shift: u32) {
+    let by = Multipliers::new(params, left_shift);
+    each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+        sum(params, &by, (lhs, rhs), double_rounding).max(params.min).min(params.max)
+    });
+}
