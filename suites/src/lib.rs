@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accumulators;
+pub mod add;
 pub mod atlas;
 pub mod bounds;
 pub mod budget;

@@ -2,7 +2,7 @@
 
 use super::{Format, print, table};
 use crate::tensor::Operation;
-use crate::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
+use crate::{add::Add, conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use serde_json::{Value, json};
 use tiebreak_impls::Form;
@@ -10,7 +10,7 @@ use tiebreak_impls::contract::{Domain, Overflow};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::{fpm, instruction, mutants};
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
-use tiebreak_oracle::{dot, matmul};
+use tiebreak_oracle::{add, dot, matmul};
 
 /// Arguments of both.
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ pub(super) fn kernels(args: &Args) -> Result<()> {
         json!({"op": "instruction", "kernel": k.name, "kind": "kernel", "bits": k.bits, "host": k.isa_path(Form::Portable)})
     }));
     all.extend([tensors::<Dot>(), tensors::<Matmul>(), tensors::<Conv2d>()].concat());
-    all.extend([tensors::<Requantize>(), tensors::<Transform>()].concat());
+    all.extend([tensors::<Requantize>(), tensors::<Add>(), tensors::<Transform>()].concat());
     if args.format == Format::Json {
         return print(&(serde_json::to_string_pretty(&all)? + "\n"));
     }
@@ -108,7 +108,11 @@ pub(super) fn schemes(args: &Args) -> Result<()> {
         other("requantize", "legacy", legacy, "gemmlowp doc/low-precision.md, the legacy low-precision paradigm");
     let shipped = "the same, ties away from zero";
     let shipped = other("requantize", "legacy-ties-away", shipped, "gemmlowp internal/output.h, RoundingDivideByPOT");
-    let all: Vec<Value> = fpm.chain(products).chain(steps).chain([legacy, shipped]).collect();
+    let additions = add::DEFINITIONS.iter().map(|d| {
+        let steps: Vec<&str> = d.term.iter().chain(d.sum).map(|(name, _)| *name).collect();
+        json!({"op": "add", "scheme": d.name, "summary": d.summary, "source": d.source, "steps": steps})
+    });
+    let all: Vec<Value> = fpm.chain(products).chain(steps).chain([legacy, shipped]).chain(additions).collect();
     if args.format == Format::Json {
         return print(&(serde_json::to_string_pretty(&all)? + "\n"));
     }

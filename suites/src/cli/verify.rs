@@ -22,7 +22,7 @@ use tiebreak_reports::{files, json, table};
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, transform [default: all]
+    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform [default: all]
     #[arg(long, value_name = "NAME")]
     op: Vec<String>,
     /// Kernel, by name; a mutant's name works too [default: all kernels]
@@ -61,7 +61,7 @@ pub(super) struct Args {
     /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', in place of those that quantize and dequantize plan
     #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_type)]
     types: Vec<Quantized>,
-    /// Rule by which the reference of quantize rounds, once: ties-even, ties-away, toward-zero, ...
+    /// Rule by which the reference of quantize and of add rounds, once: ties-even, ties-away, toward-zero, ...
     #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
     rounding: RoundingRule,
     /// Seed of everything sampled
@@ -103,7 +103,7 @@ fn shift(text: &str) -> Result<i32, String> {
     }
 }
 
-/// Rounding of the reference of quantize where none is named.
+/// Rounding of the reference of quantize and of add where none is named.
 const USUAL_ROUNDING: &str = "ties-even";
 
 fn rounding(text: &str) -> Result<RoundingRule, String> {
@@ -194,6 +194,9 @@ fn layers(path: &Path) -> Result<Vec<conv2d::Params>> {
 /// Operations that take a quantized type.
 const CASTS: [&str; 2] = ["quantize", "dequantize"];
 
+/// Operations whose reference is an exact value rounded once; the first is meant where none is named.
+const ROUNDED: [&str; 2] = ["quantize", "add"];
+
 /// Operations that take a multiplier and a shift; the first is meant where none is named.
 const SCALED: [&str; 2] = ["fpm", "requantize"];
 
@@ -219,13 +222,13 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     if let Some(op) = args.op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
         bail!("--type is of {}, not of {op}", CASTS.join(" and "));
     }
-    if args.rounding.name() != USUAL_ROUNDING && args.op.iter().any(|op| op != CASTS[0]) {
-        bail!("--rounding is of the reference of {}: it goes with --op {}", CASTS[0], CASTS[0]);
+    if args.rounding.name() != USUAL_ROUNDING && args.op.iter().any(|op| !ROUNDED.contains(&op.as_str())) {
+        bail!("--rounding is of the reference of {0}: it goes with --op {0}", ROUNDED.join(" or "));
     }
     Ok(match () {
         () if !args.op.is_empty() => args.op.clone(),
         () if !args.types.is_empty() => CASTS.map(str::to_owned).to_vec(),
-        () if args.rounding.name() != USUAL_ROUNDING => vec![CASTS[0].to_owned()],
+        () if args.rounding.name() != USUAL_ROUNDING => vec![ROUNDED[0].to_owned()],
         () if args.model.is_some() => vec!["conv2d".to_owned()],
         () if given_pairs => vec![SCALED[0].to_owned()],
         () => OPS.map(str::to_owned).to_vec(),

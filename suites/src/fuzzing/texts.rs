@@ -1,6 +1,7 @@
 //! Every reader of a text or file that a user gives.
 
 use super::tensor::hold;
+use crate::add::Add;
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::matmul::Matmul;
@@ -26,6 +27,7 @@ pub fn texts(text: &[u8]) {
     operation::<Matmul>(text);
     operation::<Conv2d>(text);
     operation::<Requantize>(text);
+    operation::<Add>(text);
     operation::<Transform>(text);
 }
 
@@ -76,6 +78,8 @@ mod tests {
             "len=9 m=-2147483648 s=-31 bias=2147483647 zero_point=127 x=-1",
             "s=32",
             "rows=4294967295 columns=4294967295",
+            "type=i8 lhs_scale=1e40 rhs_scale=-1 out_scale=nan lhs=3",
+            "type=u8 lhs_scale=0x7f7fffff out_scale=1e-38 len=5 rhs[4]=255",
             "m=1 out[0]: exact=0 # x",
             "=",
             "lhs[=1",
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn every_kept_case_is_run() {
-        for catalogue in [Dot::CATALOGUE, Matmul::CATALOGUE, Conv2d::CATALOGUE, Requantize::CATALOGUE] {
+        for catalogue in [Dot::CATALOGUE, Matmul::CATALOGUE, Conv2d::CATALOGUE, Requantize::CATALOGUE, Add::CATALOGUE] {
             let cases = catalogue.lines().filter_map(|line| line.split_once(" out[")).map(|(case, _)| case);
             cases.for_each(|case| texts(case.as_bytes()));
         }

@@ -12,7 +12,7 @@ use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::mlir;
 use crate::tensor::{Asked, Wanted};
-use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
+use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
 use crate::{requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -31,17 +31,18 @@ pub(crate) use again::quoted;
 pub(crate) use tensor_op::{again, line};
 
 /// Operations that can be verified.
-pub const OPS: [&str; 9] =
-    ["fpm", "instruction", "dot", "matmul", "conv2d", "requantize", "quantize", "dequantize", "transform"];
+pub const OPS: [&str; 10] =
+    ["fpm", "instruction", "dot", "matmul", "conv2d", "requantize", "quantize", "dequantize", "add", "transform"];
 
 /// Those on tensors.
-static TENSOR_OPS: [&dyn Verifies; 7] = [
+static TENSOR_OPS: [&dyn Verifies; 8] = [
     &Tensor::<Dot>::NEW,
     &Tensor::<Matmul>::NEW,
     &Tensor::<Conv2d>::NEW,
     &Tensor::<Requantize>::NEW,
     &Tensor::<Quantize>::NEW,
     &Tensor::<Dequantize>::NEW,
+    &Tensor::<Add>::NEW,
     &Tensor::<Transform>::NEW,
 ];
 

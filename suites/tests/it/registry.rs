@@ -2,10 +2,10 @@
 
 use tiebreak_impls::kernel::{Kernel, Native};
 use tiebreak_impls::mutants::tensor::{self, Mutant};
-use tiebreak_impls::{conv2d, dot, matmul, requantize, transform};
+use tiebreak_impls::{add, conv2d, dot, matmul, requantize, transform};
 
 /// Operations on tensors.
-pub(crate) const OPS: [&str; 5] = ["dot", "matmul", "conv2d", "requantize", "transform"];
+pub(crate) const OPS: [&str; 6] = ["dot", "matmul", "conv2d", "requantize", "add", "transform"];
 
 /// A kernel without its code.
 pub(crate) struct Described {
@@ -37,6 +37,7 @@ pub(crate) fn kernels() -> Vec<Described> {
     all.extend(of("matmul", matmul::kernels()));
     all.extend(of("conv2d", conv2d::kernels()));
     all.extend(of("requantize", requantize::kernels()));
+    all.extend(of("add", add::kernels()));
     all.extend(of("transform", transform::kernels()));
     all
 }
@@ -47,6 +48,7 @@ pub(crate) fn bugs() -> Vec<Bug> {
     all.extend(bugs_of("matmul", tensor::matmul()));
     all.extend(bugs_of("conv2d", tensor::conv2d()));
     all.extend(bugs_of("requantize", tensor::requantize()));
+    all.extend(bugs_of("add", tensor::add()));
     all.extend(bugs_of("transform", tensor::transform()));
     all
 }

@@ -10,7 +10,9 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::tensor::explain::{Observed, UNEXPLAINED, explain};
 use tiebreak_suites::tensor::judge::{Posed, run};
 use tiebreak_suites::tensor::{Asked, Case, Operation, promise};
-use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
+use tiebreak_suites::{
+    add::Add, conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform,
+};
 
 /// Every class that a cause of any operation names.
 fn classes_of<O: Operation>() -> BTreeSet<&'static str> {
@@ -24,10 +26,11 @@ fn every_class_is_shown_by_a_mutant() {
     classes.extend(classes_of::<Matmul>());
     classes.extend(classes_of::<Conv2d>());
     classes.extend(classes_of::<Requantize>());
+    classes.extend(classes_of::<Add>());
     classes.extend(classes_of::<Transform>());
     let shown: BTreeSet<&str> = registry::bugs().iter().map(|bug| bug.class).collect();
     assert_eq!(classes, shown, "a class that no mutant shows, or a mutant of a class that no cause has");
-    assert_eq!(shown.len(), 15, "{shown:?}");
+    assert_eq!(shown.len(), 21, "{shown:?}");
 }
 
 /// The cause that names a mutant reproduces the mutant; what a sound kernel gives for the same cases it does not.
@@ -78,6 +81,7 @@ fn a_sound_kernel_is_not_given_the_class_of_a_mutant() {
     is_not_given_to_a_sound_kernel::<Matmul>();
     is_not_given_to_a_sound_kernel::<Conv2d>();
     is_not_given_to_a_sound_kernel::<Requantize>();
+    is_not_given_to_a_sound_kernel::<Add>();
     is_not_given_to_a_sound_kernel::<Transform>();
 }
 

@@ -112,6 +112,11 @@ fn requantize_holds_in_every_lane() {
 }
 
 #[test]
+fn add_holds_in_every_lane() {
+    holds("add");
+}
+
+#[test]
 fn transform_holds_in_every_lane() {
     holds("transform");
 }

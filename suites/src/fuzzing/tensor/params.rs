@@ -1,5 +1,6 @@
 //! Small parameters in a kernel's domain, from a fuzzer's numbers.
 
+use crate::add::Add;
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::fuzzing::moved;
@@ -8,8 +9,9 @@ use crate::matmul::Matmul;
 use crate::requantize::Requantize;
 use crate::tensor::Operation;
 use crate::transform::Transform;
+use tiebreak_impls::quantized::Scale;
 use tiebreak_impls::transform::Kind;
-use tiebreak_impls::{conv2d, dot, matmul, requantize, transform};
+use tiebreak_impls::{add, conv2d, dot, matmul, requantize, transform};
 
 /// An operation whose parameters a fuzzer can make up.
 pub trait Fuzzed: Operation {
@@ -87,6 +89,26 @@ impl Fuzzed for Requantize {
             [a, b] => (a.min(b), a.max(b)),
         };
         requantize::Params { len: numbers.size(40), channels, bias, zero_point, min, max }
+    }
+}
+
+impl Fuzzed for Add {
+    fn params(domain: &add::Domain, numbers: &mut Numbers<'_>) -> add::Params {
+        let range = domain.element.range();
+        // Operands' scales within 2^-4 and 2^5 of the result's: every domain has them.
+        let mut operand = |exponents: std::ops::RangeInclusive<i32>| {
+            let significand =
+                *numbers.one_of(&[0, 0, 1 << 22]) | (i32::from(*numbers.one_of(&[0u8, 1])) * numbers.int32());
+            let bits = (127 + numbers.of(exponents)) << 23 | significand & 0x7f_ffff;
+            add::Operand { scale: Scale(f32::from_bits(bits as u32).into()), zero_point: numbers.of(range.clone()) }
+        };
+        let (lhs, rhs, out) = (operand(-4..=4), operand(-4..=4), operand(-1..=0));
+        let ends = if domain.clamp { [numbers.of(range.clone()), numbers.of(range.clone())] } else { [0; 2] };
+        let (min, max) = match ends {
+            [a, b] if a == b => (*range.start(), *range.end()),
+            [a, b] => (a.min(b), a.max(b)),
+        };
+        add::Params { element: domain.element, len: numbers.size(40), lhs, rhs, out, min, max }
     }
 }
 

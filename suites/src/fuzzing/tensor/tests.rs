@@ -1,4 +1,5 @@
 use super::*;
+use crate::add::Add;
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::matmul::Matmul;
@@ -30,6 +31,7 @@ fn kernels_keep_their_contracts() {
     keep::<Matmul>();
     keep::<Conv2d>();
     keep::<Requantize>();
+    keep::<Add>();
     keep::<Transform>();
 }
 
@@ -47,6 +49,7 @@ fn made_up_parameters_are_in_the_domain() {
     few_are_lost::<Matmul>();
     few_are_lost::<Conv2d>();
     few_are_lost::<Requantize>();
+    few_are_lost::<Add>();
     few_are_lost::<Transform>();
 }
 
@@ -67,7 +70,14 @@ fn alive<O: Fuzzed>() -> Vec<&'static str> {
 
 #[test]
 fn every_mutant_is_caught() {
-    let alive = [alive::<Dot>(), alive::<Matmul>(), alive::<Conv2d>(), alive::<Requantize>(), alive::<Transform>()];
+    let alive = [
+        alive::<Dot>(),
+        alive::<Matmul>(),
+        alive::<Conv2d>(),
+        alive::<Requantize>(),
+        alive::<Add>(),
+        alive::<Transform>(),
+    ];
     assert_eq!(alive.concat(), Vec::<&str>::new());
 }
 
