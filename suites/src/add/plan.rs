@@ -46,7 +46,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
         (0..kinds).flat_map(|kind| SCALES.into_iter().enumerate().map(move |(i, s)| (i + 2 * kind, kind, s)));
     for (i, kind, scales) in directed {
         let params = directed_params(domain, scales, i, kind);
-        all_pairs(domain, &params, &mut out);
+        // Unsigned bytes are the same sums moved: at every third of the scales in a short run.
+        if domain.element == Element::I8 || budget.every_tail || i % 3 == 0 {
+            all_pairs(domain, &params, &mut out);
+        }
         // One short case each, so that all of them are held to big rationals.
         lengths(&params, [1 + i % LENGTHS], &mut out);
     }
