@@ -1,8 +1,10 @@
 //! Parameters of `quantize` and `dequantize`: expressed and stored types, scales and zero points, and the tensor around them, as the
 //! type `!quant.uniform` of MLIR has them (RFC "Improvements in the 'quant' dialect", "The `!quant.uniform` type").
 
+mod granularity;
 mod symbol;
 
+pub use granularity::{Finest, Granularity};
 pub use symbol::{Cast, symbol};
 
 use crate::shape::{self, ShapeError, Sizes, broken};
@@ -103,24 +105,6 @@ impl PartialEq for Scale {
 
 impl Eq for Scale {}
 
-/// What shares a scale and a zero point.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Granularity {
-    /// The whole tensor.
-    Layer,
-    /// One index along an axis.
-    Channel {
-        /// The axis.
-        axis: usize,
-    },
-    /// Blocks of `size` along each of these axes; scales lie row-major over the blocks.
-    Blocks {
-        /// Axis and size of a block along it, by axis.
-        sizes: Vec<(usize, usize)>,
-    },
-}
-
 /// A quantized type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantized {
@@ -178,17 +162,16 @@ impl Params {
             return Err(broken("shape", "has no dimension"));
         }
         let elements = shape::elements("shape", &self.shape)?;
-        let expected = match granularity {
-            Granularity::Layer => 1,
-            _ if self.container == Container::Scalar => {
+        match (granularity, self.container) {
+            (Granularity::Channel { .. } | Granularity::Blocks { .. }, Container::Scalar) => {
                 return Err(broken("container", "scalars may not use per-axis quantization"));
             }
-            Granularity::Channel { axis } => *self
-                .shape
-                .get(*axis)
-                .ok_or_else(|| broken("axis", format!("{axis} is no axis of {} dimensions", self.shape.len())))?,
-            Granularity::Blocks { sizes } => blocks(sizes, &self.shape)?,
-        };
+            (Granularity::Blocks { .. }, Container::Unranked) => {
+                return Err(broken("container", "a tensor with blocks must be ranked"));
+            }
+            _ => {}
+        }
+        let expected = granularity.scales(&self.shape)?;
         for (argument, got) in [("scales", scales.len()), ("zero_points", zero_points.len())] {
             if got != expected {
                 return Err(broken(argument, format!("{got} where the shape takes {expected}")));
@@ -205,14 +188,7 @@ impl Params {
 
     /// Which scale and zero point element `index` has.
     pub fn scale_of(&self, index: usize) -> usize {
-        match &self.quantized.granularity {
-            Granularity::Layer => 0,
-            Granularity::Channel { axis } => {
-                let inner: usize = self.shape[axis + 1..].iter().product();
-                index / inner % self.shape[*axis]
-            }
-            Granularity::Blocks { sizes } => block_of(sizes, &self.shape, index),
-        }
+        self.quantized.granularity.scale_of(&self.shape, index)
     }
 
     /// Sizes of a quantization: words of expressed values in, stored values out.
@@ -226,38 +202,6 @@ impl Params {
         let elements = self.elements()?;
         Ok(Sizes { inputs: [elements, 0, 0], outputs: elements * self.quantized.expressed.words() })
     }
-}
-
-/// How many blocks there are; every size must divide its dimension.
-fn blocks(sizes: &[(usize, usize)], shape: &[usize]) -> Result<usize, ShapeError> {
-    let mut count = 1;
-    for (axis, dimension) in shape.iter().enumerate() {
-        let size = block_size(sizes, shape, axis);
-        if size == 0 || dimension % size != 0 {
-            return Err(broken("axis", format!("blocks of {size} do not divide axis {axis} of size {dimension}")));
-        }
-        count *= dimension / size;
-    }
-    match sizes.iter().find(|(axis, _)| *axis >= shape.len()) {
-        Some((axis, _)) => Err(broken("axis", format!("{axis} is no axis of {} dimensions", shape.len()))),
-        None => Ok(count),
-    }
-}
-
-/// The size of a block along `axis`: all of it where no size is given.
-fn block_size(sizes: &[(usize, usize)], shape: &[usize], axis: usize) -> usize {
-    sizes.iter().find(|(a, _)| *a == axis).map_or(shape[axis], |(_, size)| *size)
-}
-
-fn block_of(sizes: &[(usize, usize)], shape: &[usize], mut index: usize) -> usize {
-    let (mut block, mut stride) = (0, 1);
-    for axis in (0..shape.len()).rev() {
-        let size = block_size(sizes, shape, axis);
-        block += index % shape[axis] / size * stride;
-        stride *= shape[axis] / size;
-        index /= shape[axis];
-    }
-    block
 }
 
 #[cfg(test)]
@@ -283,7 +227,7 @@ mod tests {
         assert_eq!(of(&params(Granularity::Layer, 1, &[2, 2])), [0, 0, 0, 0]);
         assert_eq!(of(&params(Granularity::Channel { axis: 1 }, 2, &[2, 2, 2])), [0, 0, 1, 1, 0, 0, 1, 1]);
         assert_eq!(of(&params(Granularity::Channel { axis: 2 }, 2, &[1, 2, 2])), [0, 1, 0, 1]);
-        let blocks = Granularity::Blocks { sizes: vec![(0, 1), (1, 2)] };
+        let blocks = Granularity::Blocks { sizes: vec![(0, 1), (1, 2)], counts: vec![2, 2] };
         assert_eq!(of(&params(blocks, 4, &[2, 4])), [0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
@@ -292,7 +236,10 @@ mod tests {
         let argument = |p: Params| p.elements().expect_err("no such shape").argument;
         assert_eq!(argument(params(Granularity::Channel { axis: 2 }, 1, &[2, 2])), "axis");
         assert_eq!(argument(params(Granularity::Channel { axis: 1 }, 3, &[2, 2])), "scales");
-        assert_eq!(argument(params(Granularity::Blocks { sizes: vec![(0, 3)] }, 1, &[4])), "axis");
+        let blocks = || params(Granularity::Blocks { sizes: vec![(0, 2)], counts: vec![2] }, 2, &[4]);
+        assert_eq!(argument(Params { shape: vec![6], ..blocks() }), "shape");
+        assert_eq!(argument(Params { container: Container::Unranked, ..blocks() }), "container");
+        assert_eq!(argument(Params { container: Container::Scalar, ..blocks() }), "container");
         let scalar = Params { container: Container::Scalar, ..params(Granularity::Channel { axis: 0 }, 2, &[2]) };
         assert_eq!(argument(scalar), "container");
         let sound = params(Granularity::Layer, 1, &[2]);

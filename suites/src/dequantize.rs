@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::lane::Lane;
 use crate::mlir;
 use crate::quantize::smaller;
-use crate::quantized::{self, plan, quantizations};
+use crate::quantized::{self, places, plan, quantizations};
 use crate::stream::{int32, stream};
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
@@ -30,13 +30,18 @@ pub enum Dequantize {}
 
 /// Each stored value by `one`, with the parameters of its place. Which NaN a scheme gives is nobody's promise.
 fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, String> {
+    each_of(case, &places::scales(&case.params), one)
+}
+
+/// Each stored value by `one`, with the parameters of these scales.
+fn each_of(case: &Case<Params>, scales: &[usize], one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, String> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
     let element = Element::Float(quantized::format(p.quantized.expressed));
     let stored = Element::Integer(p.quantized.storage.range());
     let mut out = Vec::with_capacity(case.tensors[0].len() * element.words());
-    for (i, word) in case.tensors[0].iter().enumerate() {
-        let q = &all[p.scale_of(i)];
+    for (word, scale) in case.tensors[0].iter().zip(scales) {
+        let q = &all[*scale];
         let bits = one(q, stored.place(&[*word]));
         let number = q.format.decode(bits) != Float::Nan;
         out.extend(element.of(bits).into_iter().map(|word| number.then_some(word)));
@@ -50,10 +55,9 @@ fn tied(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<bool>, String> {
     let all = quantizations(&p.quantized)?;
     let stored = Element::Integer(p.quantized.storage.range());
     let by_f32 = Scheme::parse("mlir-dcast-by-f32").map_err(|e| e.to_string())?;
-    let tied = |(i, word): (usize, &i32)| {
-        [scheme, &by_f32].iter().any(|s| s.is_tied(&all[p.scale_of(i)], stored.place(&[*word])))
-    };
-    Ok(case.tensors[0].iter().enumerate().map(tied).collect())
+    let tied =
+        |(word, scale): (&i32, usize)| [scheme, &by_f32].iter().any(|s| s.is_tied(&all[scale], stored.place(&[*word])));
+    Ok(case.tensors[0].iter().zip(places::scales(p)).map(tied).collect())
 }
 
 impl Operation for Dequantize {

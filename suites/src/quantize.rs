@@ -9,7 +9,7 @@ pub mod sweep;
 use crate::budget::Budget;
 use crate::lane::Lane;
 use crate::mlir;
-use crate::quantized::{self, plan, quantizations};
+use crate::quantized::{self, places, plan, quantizations};
 use crate::tensor::element::bits;
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
@@ -32,11 +32,20 @@ pub enum Quantize {}
 
 /// Each value by `one`, with the parameters of its place.
 fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) -> Result<Expected, String> {
-    let p = &case.params;
-    let all = quantizations(&p.quantized)?;
-    let values = case.tensors[0].chunks(p.quantized.expressed.words()).enumerate();
+    each_of(case, &places::scales(&case.params), one)
+}
+
+/// Each value by `one`, with the parameters of these scales.
+fn each_of(
+    case: &Case<Params>,
+    scales: &[usize],
+    one: impl Fn(&Quantization, u64) -> Option<i64>,
+) -> Result<Expected, String> {
+    let quantized = &case.params.quantized;
+    let all = quantizations(quantized)?;
+    let values = case.tensors[0].chunks(quantized.expressed.words()).zip(scales);
     // Beyond int32 a word holds the bits.
-    Ok(values.map(|(i, words)| one(&all[p.scale_of(i)], bits(words)).map(|v| v as i32)).collect())
+    Ok(values.map(|(words, scale)| one(&all[*scale], bits(words)).map(|v| v as i32)).collect())
 }
 
 /// Where a rounding on the way is of a value exactly between two.

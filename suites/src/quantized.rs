@@ -1,5 +1,7 @@
 //! What quantize and dequantize share in the harness: parameters as the oracle has them and as text, the types that are tried.
 
+mod blocks;
+pub(crate) mod places;
 pub mod plan;
 
 use crate::mlir::faults::{self, Effect};
@@ -8,7 +10,7 @@ use crate::tensor::fault::{Fault, Instead};
 use crate::tensor::text::{self, Arguments};
 use crate::tensor::{Case, Operation};
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Storage};
+use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize as oracle;
 use tiebreak_reports::ledger::Value;
@@ -102,12 +104,22 @@ pub(crate) fn domain_text(domain: &Domain) -> String {
         if storage.is_empty() { "storage of 1 to 32 bits".to_owned() } else { storage.join(", ") },
     ];
     parts.push(if domain.bounds { "any bounds" } else { "all stored values" }.to_owned());
-    parts.push(if domain.per_channel { "per layer or channel" } else { "per layer" }.to_owned());
+    parts.push(finest_text(domain.finest).to_owned());
     parts.push(list(domain.containers.iter().map(|c| container_name(*c)).collect()));
     if domain.compiled {
         parts.push("in lanes of compiled modules".to_owned());
     }
     parts.join("; ")
+}
+
+fn finest_text(finest: Finest) -> &'static str {
+    match finest {
+        Finest::Layer => "per layer",
+        Finest::Channel => "per layer or channel",
+        Finest::LastAxis => "per layer, channel or block of the last axis",
+        Finest::OneAxis => "per layer, channel or block of one axis",
+        Finest::Blocks => "per layer, channel or block",
+    }
 }
 
 const CONTAINERS: [Container; 3] = [Container::Scalar, Container::Ranked, Container::Unranked];
@@ -121,17 +133,14 @@ fn container_name(container: Container) -> &'static str {
 }
 
 /// The type as MLIR writes it, without spaces.
-pub fn type_text(quantized: &Quantized, shape: &[usize]) -> String {
+pub fn type_text(quantized: &Quantized) -> String {
     let granularity = match &quantized.granularity {
         Granularity::Layer => quant_type::Granularity::Layer,
         Granularity::Channel { axis } => quant_type::Granularity::Channel { axis: *axis },
-        Granularity::Blocks { sizes } => {
-            let size = |axis: usize| sizes.iter().find(|(a, _)| *a == axis).map_or(shape[axis], |(_, size)| *size);
-            quant_type::Granularity::Blocks {
-                sizes: sizes.iter().map(|(axis, size)| (*axis, *size as u64)).collect(),
-                counts: (0..shape.len()).map(|axis| shape[axis] / size(axis).max(1)).collect(),
-            }
-        }
+        Granularity::Blocks { sizes, counts } => quant_type::Granularity::Blocks {
+            sizes: sizes.iter().map(|(axis, size)| (*axis, *size as u64)).collect(),
+            counts: counts.clone(),
+        },
     };
     let uniform = Uniform {
         storage: quantized.storage,
@@ -156,7 +165,7 @@ pub fn read_type(text: &str) -> Result<Quantized, String> {
 
 /// Type, container and shape by name; the latter two where they are not as usual.
 pub(crate) fn arguments(params: &Params) -> Vec<(String, Value)> {
-    let mut out = vec![("type".to_owned(), Value::Text(type_text(&params.quantized, &params.shape)))];
+    let mut out = vec![("type".to_owned(), Value::Text(type_text(&params.quantized)))];
     if params.container != Container::Ranked {
         out.push(("container".to_owned(), Value::Text(container_name(params.container).to_owned())));
     }
@@ -168,14 +177,20 @@ pub(crate) fn arguments(params: &Params) -> Vec<(String, Value)> {
     out
 }
 
-/// One element, or one of each channel.
+/// One element, or one of each channel, or each block once.
 fn usual_shape(quantized: &Quantized) -> Vec<usize> {
-    let mut shape = vec![1];
-    if let Granularity::Channel { axis } = quantized.granularity {
-        shape.resize(axis + 1, 1);
-        shape[axis] = quantized.scales.len();
+    match &quantized.granularity {
+        Granularity::Layer => vec![1],
+        Granularity::Channel { axis } => {
+            let mut shape = vec![1; axis + 1];
+            shape[*axis] = quantized.scales.len();
+            shape
+        }
+        Granularity::Blocks { sizes, counts } => {
+            let size = |axis| sizes.iter().find(|(a, _)| *a == axis).map_or(1, |(_, size)| *size);
+            counts.iter().enumerate().map(|(axis, count)| count.saturating_mul(size(axis))).collect()
+        }
     }
-    shape
 }
 
 /// Parameters from names and values.

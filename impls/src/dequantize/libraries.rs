@@ -6,13 +6,13 @@
 use super::{Kernel, each, scalar};
 use crate::contract::{Overflow, Promise};
 use crate::quantize::Domain;
-use crate::quantized::{Container, Expressed, I8, I16, Params, U8, U16};
+use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8, U16};
 
 const DOMAIN: Domain = Domain {
     expressed: &[Expressed::F32],
     storage: &[I8, U8],
     bounds: false,
-    per_channel: false,
+    finest: Finest::Layer,
     containers: &[Container::Ranked],
     compiled: false,
 };
@@ -22,7 +22,7 @@ pub(super) const TFLITE: Kernel = scalar(
     "tflite-dequantize",
     "TFLite reference: the difference in int32, times the scale in double, rounded to f32",
     Promise { scheme: "ideal", overflow: Overflow::OutOfDomain },
-    Domain { storage: &[I8, U8, I16], per_channel: true, ..DOMAIN },
+    Domain { storage: &[I8, U8, I16], finest: Finest::Channel, ..DOMAIN },
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/dequantize.h",
     |params, stored, out| {
         if params.quantized.scales.len() == 1 {
@@ -34,12 +34,12 @@ pub(super) const TFLITE: Kernel = scalar(
     },
 );
 
-/// ONNX DequantizeLinear.
+/// ONNX DequantizeLinear; blocks (`block_size`, since opset 21) take the same steps.
 pub(super) const ONNX: Kernel = scalar(
     "onnx-dequantizelinear",
     "ONNX Runtime: the difference in int32, converted, times the scale in f32",
     Promise { scheme: "ideal", overflow: Overflow::OutOfDomain },
-    Domain { storage: &[I8, U8, I16, U16], per_channel: true, ..DOMAIN },
+    Domain { storage: &[I8, U8, I16, U16], finest: Finest::OneAxis, ..DOMAIN },
     "ONNX operators, DequantizeLinear; microsoft/onnxruntime onnxruntime/core/providers/cpu/quantization/quantize_linear.cc",
     difference_first,
 );
@@ -49,7 +49,7 @@ pub(super) const PYTORCH: Kernel = scalar(
     "pytorch-dequantize",
     "PyTorch: the difference in int32, converted, times the scale in f32",
     Promise { scheme: "integer-difference", overflow: Overflow::OutOfDomain },
-    Domain { per_channel: true, ..DOMAIN },
+    Domain { finest: Finest::Channel, ..DOMAIN },
     "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Dequantize",
     difference_first,
 );

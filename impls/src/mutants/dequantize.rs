@@ -1,20 +1,20 @@
 //! Dequantizations that multiply first, lose the zero point's sign or width, or round where nothing may be rounded.
 
-use super::quantize::layer;
+use super::scales::{BLOCKS, block_modulo, column_major, elsewhere};
 use super::tensor::{Mutant, mutant};
 use crate::dequantize::libraries::distributed;
 use crate::dequantize::mlir::DCAST;
 use crate::dequantize::{Run, each};
 use crate::expressed::Real;
 use crate::quantize::{Domain, mlir};
-use crate::quantized::{Container, Expressed, I8, I16, I32, Storage, U8};
+use crate::quantized::{Container, Expressed, Finest, I8, I16, I32, Storage, U8};
 
 /// 8 bits to f32.
 const BYTES: Domain = Domain {
     expressed: &[Expressed::F32],
     storage: &[I8, U8],
     bounds: false,
-    per_channel: true,
+    finest: Finest::Channel,
     containers: &[Container::Ranked],
     compiled: false,
 };
@@ -89,14 +89,20 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
     mutant!(
         "mutant-channel-is-last", "channel", "channels taken along the last axis, whichever it is",
-        claims "mlir-dcast" OutOfDomain on mlir::DOMAIN,
+        claims "mlir-dcast" OutOfDomain on Domain { finest: Finest::Channel, ..mlir::DOMAIN },
         from "of our own: the stride of another axis",
-        |params, stored, out| {
-            let (channels, words) = (params.quantized.scales.len(), params.quantized.expressed.words());
-            let layers: Vec<_> = (0..channels).map(|channel| layer(params, channel)).collect();
-            for (i, (stored, out)) in stored.chunks(1).zip(out.chunks_mut(words)).enumerate() {
-                (DCAST.portable)(&layers[i % channels], stored, out);
-            }
-        }
+        |params, stored, out| elsewhere(params, stored, out, DCAST.portable, |i| i % params.quantized.scales.len())
+    ),
+    mutant!(
+        "mutant-block-is-index-modulo", "block", "the block along an axis is index % blocks for index / size of a block",
+        claims "mlir-dcast" OutOfDomain on BLOCKS,
+        from "of our own: blocks that take turns, as banks of a memory do",
+        |params, stored, out| elsewhere(params, stored, out, DCAST.portable, |i| block_modulo(params, i))
+    ),
+    mutant!(
+        "mutant-blocks-column-major", "block", "the scales of blocks are read column-major",
+        claims "mlir-dcast" OutOfDomain on BLOCKS,
+        from "of our own: the scales of a transposed tensor",
+        |params, stored, out| elsewhere(params, stored, out, DCAST.portable, |i| column_major(params, i))
     ),
 ];

@@ -18,6 +18,7 @@ mod quantize;
 #[cfg(test)]
 mod quantized_tests;
 mod requantize;
+mod scales;
 pub mod tensor;
 #[cfg(test)]
 mod tensor_tests;

@@ -1,12 +1,13 @@
 //! Quantizations that round another way, narrow in another order, or take another's parameters.
 
+use super::scales::{BLOCKS, block_modulo, column_major, elsewhere};
 use super::tensor::{Mutant, mutant};
 use crate::expressed::{Real, with_real};
 use crate::quantize::conversion::aarch64;
-use crate::quantize::mlir::{self, qcast};
+use crate::quantize::mlir::{self, QCAST, qcast};
 use crate::quantize::onnx::{self, linear};
 use crate::quantize::{Domain, Run, each};
-use crate::quantized::{Container, Expressed, Granularity, I8, I16, I32, Params, Quantized, Storage, U8, U16};
+use crate::quantized::{Container, Expressed, Finest, I8, I16, I32, Params, Quantized, Storage, U8, U16};
 
 /// 8 bits in f32, with any bounds.
 const BYTES: Domain = Domain { storage: &[I8, U8], bounds: true, ..onnx::DOMAIN };
@@ -129,15 +130,21 @@ pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
     mutant!(
         "mutant-channel-is-last", "channel", "channels taken along the last axis, whichever it is",
-        claims "mlir-qcast" OutOfDomain on mlir::DOMAIN,
+        claims "mlir-qcast" OutOfDomain on Domain { finest: Finest::Channel, ..mlir::DOMAIN },
         from "of our own: the stride of another axis",
-        |params, x, out| {
-            let (channels, words) = (params.quantized.scales.len(), params.quantized.expressed.words());
-            let layers: Vec<Params> = (0..channels).map(|channel| layer(params, channel)).collect();
-            for (i, (x, out)) in x.chunks(words).zip(out.chunks_mut(1)).enumerate() {
-                qcast(&layers[i % channels], x, out, [aarch64; 2]);
-            }
-        }
+        |params, x, out| elsewhere(params, x, out, QCAST.portable, |i| i % params.quantized.scales.len())
+    ),
+    mutant!(
+        "mutant-block-is-index-modulo", "block", "the block along an axis is index % blocks for index / size of a block",
+        claims "mlir-qcast" OutOfDomain on BLOCKS,
+        from "of our own: blocks that take turns, as banks of a memory do",
+        |params, x, out| elsewhere(params, x, out, QCAST.portable, |i| block_modulo(params, i))
+    ),
+    mutant!(
+        "mutant-blocks-column-major", "block", "the scales of blocks are read column-major",
+        claims "mlir-qcast" OutOfDomain on BLOCKS,
+        from "of our own: the scales of a transposed tensor",
+        |params, x, out| elsewhere(params, x, out, QCAST.portable, |i| column_major(params, i))
     ),
     mutant!(
         "mutant-quantize-f64-in-f32", "f32-step", "f64 rounded to f32, and every step in f32",
@@ -217,14 +224,4 @@ fn tail_away(params: &Params, x: &[i32], out: &mut [i32]) {
     linear(params, x, &mut away, f32::round);
     linear(params, x, out, f32::round_ties_even);
     out[vectors..].copy_from_slice(&away[vectors..]);
-}
-
-/// One value with the parameters of one channel.
-pub(super) fn layer(params: &Params, channel: usize) -> Params {
-    let mut one = Params { container: Container::Scalar, shape: vec![1], ..params.clone() };
-    let quantized = &mut one.quantized;
-    quantized.granularity = Granularity::Layer;
-    quantized.scales = vec![params.quantized.scales[channel]];
-    quantized.zero_points = vec![params.quantized.zero_points[channel]];
-    one
 }

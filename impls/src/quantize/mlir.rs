@@ -14,23 +14,23 @@ use super::mlir_loops::{Row, rows};
 use super::{Domain, Kernel, scalar};
 use crate::contract::{Overflow, Promise};
 use crate::expressed::{Real, with_real};
-use crate::quantized::{Container, Expressed, Granularity, Params, Quantized};
+use crate::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized};
 
 const SOURCE: &str = "MLIR RFC quant dialect, --lower-quant-ops; mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp";
 const PROMISE: Promise = Promise { scheme: "mlir-qcast", overflow: Overflow::OutOfDomain };
 
-/// Everything that the lowering takes but sub-channel types.
+/// Everything that the lowering takes.
 pub(crate) const DOMAIN: Domain = Domain {
     expressed: &Expressed::ALL,
     storage: &[],
     bounds: true,
-    per_channel: true,
+    finest: Finest::Blocks,
     containers: &[Container::Scalar, Container::Ranked, Container::Unranked],
     compiled: false,
 };
 
 /// As x86 converts one value.
-pub(super) const QCAST: Kernel = scalar(
+pub(crate) const QCAST: Kernel = scalar(
     "mlir-qcast",
     "quant.qcast lowered; converted as x86 converts one value: cvttss2si, then the low bits",
     PROMISE,

@@ -39,7 +39,7 @@ pub(crate) fn rows(params: &Params, row: impl FnMut(Row)) {
             around_axis(&shape[..*axis], quantized.scales.len(), &shape[axis + 1..], row);
         }
         (Granularity::Channel { axis }, _) => generic(shape, |indices| indices[*axis], row),
-        (Granularity::Blocks { sizes }, _) => generic(shape, |indices| block(sizes, shape, indices), row),
+        (Granularity::Blocks { sizes, .. }, _) => generic(shape, |indices| block(sizes, shape, indices), row),
     }
 }
 
@@ -144,13 +144,18 @@ mod tests {
                     try_it(container, Granularity::Channel { axis }, *size);
                 }
             }
+            let mut blocks = |sizes: Vec<(usize, usize)>| {
+                let of = |axis| sizes.iter().find(|(a, _)| *a == axis).map_or(shape[axis], |(_, size)| *size);
+                let counts: Vec<usize> = (0..shape.len()).map(|axis| shape[axis] / of(axis)).collect();
+                let count = counts.iter().product();
+                try_it(Container::Ranked, Granularity::Blocks { sizes, counts }, count);
+            };
             for (axis, dimension) in shape.iter().enumerate() {
-                let sizes = vec![(axis, if dimension % 2 == 0 { 2 } else { 1 })];
-                try_it(Container::Ranked, Granularity::Blocks { sizes: sizes.clone() }, dimension / sizes[0].1);
+                blocks(vec![(axis, if dimension % 2 == 0 { 2 } else { 1 })]);
             }
-            let all: Vec<_> = (0..shape.len()).map(|axis| (axis, 1)).collect();
-            try_it(Container::Ranked, Granularity::Blocks { sizes: all }, shape.iter().product());
+            blocks((0..shape.len()).map(|axis| (axis, 1)).rev().collect());
+            blocks(Vec::new());
         }
-        assert_eq!(cases, 5 * 3 + 12 * 2 + 12 + 5);
+        assert_eq!(cases, 5 * 3 + 12 * 2 + 12 + 5 + 5);
     }
 }

@@ -4,7 +4,7 @@
 use super::{Domain, Kernel, scalar};
 use crate::contract::{Overflow, Promise};
 use crate::kernel::elsewhere;
-use crate::quantized::{Container, Expressed};
+use crate::quantized::{Container, Expressed, Finest};
 
 const SOURCE: &str = "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp, release 22";
 
@@ -13,7 +13,7 @@ pub(crate) const DOMAIN: Domain = Domain {
     expressed: &Expressed::ALL,
     storage: &[],
     bounds: true,
-    per_channel: true,
+    finest: Finest::Blocks,
     containers: &[Container::Scalar, Container::Ranked, Container::Unranked],
     compiled: true,
 };

@@ -14,7 +14,7 @@ mod xnnpack;
 
 use crate::contract::{Contract, Promise};
 use crate::kernel;
-use crate::quantized::{Container, Expressed, Granularity, Params, Storage};
+use crate::quantized::{Container, Expressed, Finest, Params, Storage};
 use crate::shape::{ShapeError, Sizes};
 
 /// What a kernel takes.
@@ -26,8 +26,8 @@ pub struct Domain {
     pub storage: &'static [Storage],
     /// Whether stored values may have bounds narrower than their type.
     pub bounds: bool,
-    /// Whether channels may have scales of their own, along any axis.
-    pub per_channel: bool,
+    /// What may have scales of its own.
+    pub finest: Finest,
     /// Containers.
     pub containers: &'static [Container],
     /// Whether only lanes of compiled modules (`mlir-x86` and others) have it.
@@ -39,15 +39,10 @@ impl Domain {
     pub fn contains(&self, params: &Params) -> bool {
         let quantized = &params.quantized;
         let whole = quantized.storage.range() == (quantized.min..=quantized.max);
-        let granularity = match quantized.granularity {
-            Granularity::Layer => true,
-            Granularity::Channel { .. } => self.per_channel,
-            Granularity::Blocks { .. } => false,
-        };
         self.expressed.contains(&quantized.expressed)
             && (self.storage.is_empty() || self.storage.contains(&quantized.storage))
             && (self.bounds || whole)
-            && granularity
+            && self.finest.takes(&quantized.granularity, &params.shape)
             && self.containers.contains(&params.container)
     }
 

@@ -9,7 +9,7 @@
 
 use super::{Domain, Kernel, Run, contract};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, I8, Params, U8};
+use crate::quantized::{Container, Expressed, Finest, I8, Params, U8};
 use crate::simd::{Float, LANES, Portable};
 
 /// Values of one step.
@@ -25,7 +25,7 @@ pub(super) const FCVTNS: Kernel = Kernel {
             expressed: &[Expressed::F32],
             storage: &[I8, U8],
             bounds: false,
-            per_channel: false,
+            finest: Finest::Layer,
             containers: &[Container::Ranked],
             compiled: false,
         },

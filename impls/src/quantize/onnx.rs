@@ -3,18 +3,22 @@
 //! Its vector code divides, clamps to the bounds less the zero point, and converts by `cvtps2dq` or `fcvtns`; the zero point is added in
 //! integers. `maxps` and `fmaxnm` give the bound where the quotient is NaN, so NaN becomes the least value. Tails take the same steps.
 //!
-//! Source: ONNX operators, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, `MlasQuantizeLinearVector`.
+//! Blocks along the last axis go through the same code, a call a block. Along another axis they do not: there a loop of its own converts
+//! to int32 before it clamps, which leaves quotients beyond int32 undefined.
+//!
+//! Source: ONNX operators, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, `MlasQuantizeLinearVector`;
+//! `onnxruntime/core/util/qmath.h`, `BlockedQuantizeLinear`.
 
 use super::{Domain, Kernel, each, scalar};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, I8, I16, Params, U8, U16};
+use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8, U16};
 
-/// Whole 8- and 16-bit types, per tensor and per axis.
+/// Whole 8- and 16-bit types, per tensor, per axis, and in blocks along the last axis.
 pub(crate) const DOMAIN: Domain = Domain {
     expressed: &[Expressed::F32],
     storage: &[I8, U8, I16, U16],
     bounds: false,
-    per_channel: true,
+    finest: Finest::LastAxis,
     containers: &[Container::Ranked],
     compiled: false,
 };

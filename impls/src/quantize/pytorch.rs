@@ -11,13 +11,13 @@
 
 use super::{Domain, Kernel, each, scalar};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, I8, I32, Params, U8};
+use crate::quantized::{Container, Expressed, Finest, I8, I32, Params, U8};
 
 const DOMAIN: Domain = Domain {
     expressed: &[Expressed::F32],
     storage: &[I8, U8, I32],
     bounds: false,
-    per_channel: true,
+    finest: Finest::Channel,
     containers: &[Container::Ranked],
     compiled: false,
 };
@@ -37,7 +37,7 @@ pub(super) const LEGACY: Kernel = scalar(
     "pytorch-quantize-legacy",
     "PyTorch quantize_per_tensor: x * (1/scale) and the zero point added in f32, then nearest even",
     Promise { scheme: "pytorch-legacy", overflow: Overflow::OutOfDomain },
-    Domain { per_channel: false, ..DOMAIN },
+    Domain { finest: Finest::Layer, ..DOMAIN },
     "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Quantize with LEGACY",
     |params, x, out| quantize(params, x, out, |scaled, zero_point| (zero_point + scaled).round_ties_even()),
 );

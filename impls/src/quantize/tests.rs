@@ -3,7 +3,7 @@
 use super::*;
 use crate::Form;
 use crate::expressed::{Real, with_real};
-use crate::quantized::{I8, I32, Quantized, Scale, U8};
+use crate::quantized::{Granularity, I8, I32, Quantized, Scale, U8};
 
 /// A layer of that type, `len` elements of rank 1.
 pub(crate) fn layer(expressed: Expressed, storage: Storage, scale: f64, zero_point: i64, len: usize) -> Params {
@@ -134,6 +134,36 @@ fn qcast_of_tensors_is_that_of_their_elements() {
                     let one = layer(Expressed::F32, I8, scale, zero_point, 1);
                     assert_eq!([got], *quantize(named("mlir-qcast"), Form::Portable, &one, &values[i..=i]), "{i}");
                 }
+            }
+        }
+    }
+}
+
+/// Blocks, along one axis and along two, give element by element what scalars give.
+#[test]
+fn qcast_of_blocks_is_that_of_their_elements() {
+    let values: Vec<f64> = (0..24).map(|i| f64::from(i) * 1.7 - 20.0).collect();
+    for counts in [[2, 1, 1], [1, 3, 1], [1, 1, 2], [2, 3, 1], [2, 1, 4], [2, 3, 4]] {
+        let mut params = layer(Expressed::F32, I8, 1.0, 0, 1);
+        params.shape = vec![2, 3, 4];
+        let sizes = (0..3).map(|axis| (axis, params.shape[axis] / counts[axis])).collect();
+        params.quantized.granularity = Granularity::Blocks { sizes, counts: counts.to_vec() };
+        let blocks: usize = counts.iter().product();
+        params.quantized.scales = (0..blocks).map(|block| Scale(0.4 + 0.3 * block as f64)).collect();
+        params.quantized.zero_points = (0..blocks).map(|block| (block as i64 * 7) % 12 - 4).collect();
+        for name in ["mlir-qcast", "mlir-qcast-vector", "mlir-qcast-arm"] {
+            let got = quantize(named(name), Form::Portable, &params, &values);
+            for (i, got) in got.into_iter().enumerate() {
+                let place = [i / 12, i / 4 % 3, i % 4];
+                let block = (0..3)
+                    .fold(0, |block, axis| block * counts[axis] + place[axis] * counts[axis] / params.shape[axis]);
+                let one =
+                    layer(Expressed::F32, I8, params.quantized.scales[block].0, params.quantized.zero_points[block], 1);
+                assert_eq!(
+                    [got],
+                    *quantize(named("mlir-qcast"), Form::Portable, &one, &values[i..=i]),
+                    "{counts:?} {i}"
+                );
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use super::{Domain, Kernel, each, scalar};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, I8, I16, U8};
+use crate::quantized::{Container, Expressed, Finest, I8, I16, U8};
 
 /// The reference kernel.
 pub(super) const AFFINE: Kernel = scalar(
@@ -17,7 +17,7 @@ pub(super) const AFFINE: Kernel = scalar(
         expressed: &[Expressed::F32],
         storage: &[I8, U8, I16],
         bounds: false,
-        per_channel: true,
+        finest: Finest::Channel,
         containers: &[Container::Ranked],
         compiled: false,
     },

@@ -8,7 +8,7 @@
 
 use super::{Domain, Kernel, each, scalar};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, I8, U8};
+use crate::quantized::{Container, Expressed, Finest, I8, U8};
 
 const MAGIC_BIAS: f32 = 12_582_912.0;
 
@@ -21,7 +21,7 @@ pub(super) const FMAGIC: Kernel = scalar(
         expressed: &[Expressed::F32],
         storage: &[I8, U8],
         bounds: true,
-        per_channel: false,
+        finest: Finest::Layer,
         containers: &[Container::Ranked],
         compiled: false,
     },

@@ -21,7 +21,7 @@ impl Cast {
     }
 }
 
-/// The function for a cast, a type and a container. All sizes are dynamic, but that of the channels' axis: parameters that
+/// The function for a cast, a type and a container. All sizes are dynamic, but those that the type fixes: parameters that
 /// differ in nothing else share a function. What a reader needs, then 64 bits of FNV-1a over all of it.
 pub fn symbol(cast: Cast, params: &Params) -> String {
     let quantized = &params.quantized;
@@ -31,7 +31,7 @@ pub fn symbol(cast: Cast, params: &Params) -> String {
         (Container::Ranked, Granularity::Channel { axis }) => format!("rank{}_axis{axis}", params.shape.len()),
         (Container::Unranked, Granularity::Layer) => "unranked".to_owned(),
         (Container::Unranked, Granularity::Channel { axis }) => format!("unranked_axis{axis}"),
-        (_, Granularity::Blocks { sizes }) => format!("rank{}_blocks{}", params.shape.len(), sizes.len()),
+        (_, Granularity::Blocks { sizes, .. }) => format!("rank{}_blocks{}", params.shape.len(), sizes.len()),
     };
     let (storage, expressed) = (quantized.storage.name(), quantized.expressed.name());
     let told = format!("{}_{storage}_{expressed}_{container}", cast.name());
@@ -39,8 +39,8 @@ pub fn symbol(cast: Cast, params: &Params) -> String {
     for bound in [quantized.min, quantized.max].iter().chain(&quantized.zero_points) {
         hash = fnv(hash, &bound.to_le_bytes());
     }
-    if let Granularity::Blocks { sizes } = &quantized.granularity {
-        hash = sizes.iter().fold(hash, |hash, (axis, size)| fnv(hash, format!("{axis}:{size},").as_bytes()));
+    if let Granularity::Blocks { sizes, counts } = &quantized.granularity {
+        hash = fnv(hash, format!("{sizes:?}{counts:?}").as_bytes());
     }
     hash = quantized.scales.iter().fold(hash, |hash, scale| fnv(hash, &scale.0.to_bits().to_le_bytes()));
     format!("{told}_{hash:016x}")
@@ -95,6 +95,9 @@ mod tests {
             with(|q| q.expressed = Expressed::F16),
             with(|q| q.storage.signed = false),
             with(|q| q.granularity = Granularity::Channel { axis: 0 }),
+            with(|q| q.granularity = Granularity::Blocks { sizes: vec![(0, 2)], counts: vec![1] }),
+            with(|q| q.granularity = Granularity::Blocks { sizes: vec![(0, 1)], counts: vec![1] }),
+            with(|q| q.granularity = Granularity::Blocks { sizes: vec![(0, 1)], counts: vec![2] }),
             symbol(Cast::Quantize, &sound),
         ];
         let count = all.len();

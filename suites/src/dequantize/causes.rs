@@ -1,9 +1,9 @@
 //! What may be the cause of a difference in a dequantization.
 
-use super::{Dequantize, each};
-use crate::quantized::quantizations;
+use super::{Dequantize, each, each_of};
+use crate::quantized::places::MISTAKES;
 use crate::tensor::{Case, Cause, Link};
-use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized};
+use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::Quantization;
@@ -54,30 +54,17 @@ pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Dequantize>> {
         out.push(Cause::scheme("distributed", "each term is multiplied by the scale, and rounded, by itself", other));
     }
     out.extend(zero_points(scheme));
-    out.push(channel(scheme));
+    out.extend(mistaken(scheme));
     out.push(narrow(scheme));
     out
 }
 
-/// Parameters of another channel.
-fn channel(scheme: Scheme) -> Cause<Dequantize> {
-    Cause::predicts("channel", "channels are taken along the last axis", move |case: &Case<Params>| {
-        let p = &case.params;
-        let all = quantizations(&p.quantized).ok()?;
-        let layers = all.len();
-        // The same stored values with the channel of each place as if the last axis had it.
-        let one_by_one = case.tensors[0].iter().enumerate().map(|(i, word)| {
-            let quantized = Quantized {
-                granularity: Granularity::Layer,
-                scales: vec![p.quantized.scales[i % layers]],
-                zero_points: vec![p.quantized.zero_points[i % layers]],
-                ..p.quantized.clone()
-            };
-            let params = Params { quantized, container: Container::Scalar, shape: vec![1] };
-            let one = Case { params, tensors: [vec![*word], Vec::new(), Vec::new()], misalign: 0 };
-            each(&one, |q, stored| scheme.expected(q, stored)).ok()
-        });
-        one_by_one.collect::<Option<Vec<_>>>().map(|parts| parts.concat())
+/// Parameters of another channel or block.
+fn mistaken(scheme: Scheme) -> impl Iterator<Item = Cause<Dequantize>> {
+    MISTAKES.iter().map(move |mistake| {
+        Cause::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
+            each_of(case, &(mistake.scales)(&case.params), |q, stored| scheme.expected(q, stored)).ok()
+        })
     })
 }
 

@@ -35,7 +35,7 @@ impl Plan {
     /// Modules of these functions, each function once.
     ///
     /// Modules hold what is alike, so that another run with some other types shares most objects with this one.
-    pub fn new(functions: impl IntoIterator<Item = Function>) -> Result<Self> {
+    pub fn new(functions: impl IntoIterator<Item = Function>) -> Self {
         let mut groups: BTreeMap<(Cast, Expressed, Container), BTreeMap<String, Function>> = BTreeMap::new();
         for function in functions {
             let params = &function.params;
@@ -44,11 +44,10 @@ impl Plan {
         }
         let mut modules = Vec::new();
         for ((cast, ..), functions) in groups {
-            let texts: Result<Vec<String>, String> = functions.values().map(Function::text).collect();
-            let texts = texts.map_err(anyhow::Error::msg)?;
+            let texts: Vec<String> = functions.values().map(Function::text).collect();
             modules.extend(texts.chunks(HELD).map(|texts| (cast, texts.concat())));
         }
-        Ok(Self { modules })
+        Self { modules }
     }
 
     /// How many objects it gives a lane.

@@ -1,7 +1,8 @@
 //! Modules as text: one function a cast, type and container, with dynamic sizes.
 
+use crate::quantized::type_text;
 use std::fmt::Write;
-use tiebreak_impls::quantized::{Cast, Container, Granularity, Params, Quantized, symbol};
+use tiebreak_impls::quantized::{Cast, Container, Granularity, Params, symbol};
 
 /// A function of a module.
 #[derive(Clone, Debug)]
@@ -18,14 +19,14 @@ impl Function {
         symbol(self.cast, &self.params)
     }
 
-    /// Its definition in MLIR; or why there is none.
+    /// Its definition in MLIR.
     ///
-    /// Every size is dynamic, but that of the channels' axis, which the verifier holds against the number of scales. Scalars
+    /// Every size is dynamic, but those of axes with channels or blocks, which the verifier holds against the scales. Scalars
     /// pass as bits, so that no calling convention of f16 and bf16 is in the way. The argument is not writable: without that the
     /// shipped passes compute in place, over the caller's input.
-    pub(super) fn text(&self) -> Result<String, String> {
+    pub(super) fn text(&self) -> String {
         let quantized = &self.params.quantized;
-        let uniform = uniform(quantized)?;
+        let uniform = type_text(quantized);
         let float = quantized.expressed.name();
         let (bits, stored) = (format!("i{}", quantized.expressed.bits()), format!("i{}", quantized.storage.bits));
         let attributes = "attributes {llvm.emit_c_interface}";
@@ -47,7 +48,7 @@ impl Function {
                 text,
                 "func.func @{symbol}(%a: {from}) -> {to} {attributes} {{\n{steps}  return %r : {to}\n}}\n"
             );
-            return Ok(text);
+            return text;
         }
         let tensor = |element: &str| format!("tensor<{}{element}>", self.dimensions());
         let (floats, quants, integers) = (tensor(float), tensor(&uniform), tensor(&stored));
@@ -65,7 +66,7 @@ impl Function {
             "func.func @{symbol}(%a: {from} {{bufferization.writable = false}}) -> {to} {attributes} {{\n{steps}  \
              return %r : {to}\n}}\n"
         );
-        Ok(text)
+        text
     }
 
     /// `?x3x?x`, or `*x` where the rank is unknown.
@@ -73,41 +74,23 @@ impl Function {
         if self.params.container == Container::Unranked {
             return "*x".to_owned();
         }
-        let channels = match self.params.quantized.granularity {
-            Granularity::Channel { axis } => Some(axis),
+        let quantized = &self.params.quantized;
+        let fixed = |at: usize| match &quantized.granularity {
+            Granularity::Channel { axis } if *axis == at => Some(quantized.scales.len()),
+            Granularity::Blocks { sizes, counts } => {
+                sizes.iter().find(|(axis, _)| *axis == at).map(|(_, size)| size * counts[at])
+            }
             _ => None,
         };
-        let scales = self.params.quantized.scales.len();
-        let size = |axis| if channels == Some(axis) { format!("{scales}x") } else { "?x".to_owned() };
+        let size = |axis| fixed(axis).map_or_else(|| "?x".to_owned(), |size| format!("{size}x"));
         (0..self.params.shape.len()).map(size).collect()
     }
-}
-
-/// `!quant.uniform<i8<-8:7>:f32:1, {3.0e-1:1,5.0e-1}>`.
-fn uniform(quantized: &Quantized) -> Result<String, String> {
-    let Quantized { storage, min, max, expressed, granularity, scales, zero_points } = quantized;
-    let bounds = if storage.range() == (*min..=*max) { String::new() } else { format!("<{min}:{max}>") };
-    let axis = match granularity {
-        Granularity::Layer => String::new(),
-        Granularity::Channel { axis } => format!(":{axis}"),
-        Granularity::Blocks { .. } => return Err("scales for blocks are not compiled".to_owned()),
-    };
-    let pair = |(scale, zero_point): (&tiebreak_impls::quantized::Scale, &i64)| {
-        // MLIR wants a point in every float; Rust's shortest digits are exact.
-        let digits = format!("{:e}", scale.0);
-        let (digits, exponent) = digits.split_once('e').unwrap_or((&digits, "0"));
-        let point = if digits.contains('.') { "" } else { ".0" };
-        format!("{digits}{point}e{exponent}:{zero_point}")
-    };
-    let pairs: Vec<String> = scales.iter().zip(zero_points).map(pair).collect();
-    let pairs = if *granularity == Granularity::Layer { pairs.concat() } else { format!("{{{}}}", pairs.join(",")) };
-    Ok(format!("!quant.uniform<{}{bounds}:{}{axis}, {pairs}>", storage.name(), expressed.name()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tiebreak_impls::quantized::{Expressed, Scale, Storage};
+    use tiebreak_impls::quantized::{Expressed, Quantized, Scale, Storage};
 
     fn function(cast: Cast, container: Container, shape: &[usize], granularity: Granularity) -> Function {
         let channels = if granularity == Granularity::Layer { 1 } else { 2 };
@@ -124,26 +107,33 @@ mod tests {
     }
 
     #[test]
-    fn a_tensor_of_known_rank_has_one_static_size_at_most() {
+    fn sizes_that_the_type_fixes_are_static() {
         let f = function(Cast::Quantize, Container::Ranked, &[7, 2, 5], Granularity::Channel { axis: 1 });
-        let text = f.text().expect("a function");
-        assert!(text.contains("quant.qcast %a : tensor<?x2x?xbf16> to tensor<?x2x?x!quant.uniform<u4<0:14>:bf16:1, {1.0e-5:3,2.5e-1:4}>>"), "{text}");
+        let text = f.text();
+        assert!(
+            text.contains(
+                "quant.qcast %a : tensor<?x2x?xbf16> to tensor<?x2x?x!quant.uniform<u4<0:14>:bf16:1,{1.0e-5:3,0.25:4}>>"
+            ),
+            "{text}"
+        );
         assert!(text.contains("-> tensor<?x2x?xi4> attributes"), "{text}");
+        let blocks = Granularity::Blocks { sizes: vec![(2, 3), (0, 4)], counts: vec![2, 1, 1] };
+        let text = function(Cast::Quantize, Container::Ranked, &[8, 2, 3], blocks).text();
+        assert!(
+            text.contains(
+                "tensor<8x?x3xbf16> to tensor<8x?x3x!quant.uniform<u4<0:14>:bf16:{2:3,0:4},{{{1.0e-5:3}},{{0.25:4}}}>>"
+            ),
+            "{text}"
+        );
         let f = function(Cast::Dequantize, Container::Unranked, &[7], Granularity::Layer);
-        let text = f.text().expect("a function");
-        assert!(text.contains("tensor<*x!quant.uniform<u4<0:14>:bf16, 1.0e-5:3>> to tensor<*xbf16>"), "{text}");
+        let text = f.text();
+        assert!(text.contains("tensor<*x!quant.uniform<u4<0:14>:bf16,1.0e-5:3>> to tensor<*xbf16>"), "{text}");
     }
 
     #[test]
     fn scalars_pass_as_bits() {
         let f = function(Cast::Dequantize, Container::Scalar, &[7], Granularity::Layer);
-        let text = f.text().expect("a function");
+        let text = f.text();
         assert!(text.contains("(%a: i4) -> i16") && text.contains("arith.bitcast %x : bf16 to i16"), "{text}");
-    }
-
-    #[test]
-    fn blocks_are_refused() {
-        let f = function(Cast::Quantize, Container::Ranked, &[4, 4], Granularity::Blocks { sizes: vec![(0, 2)] });
-        assert!(f.text().expect_err("no such module").contains("blocks"));
     }
 }

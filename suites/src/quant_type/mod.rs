@@ -114,8 +114,9 @@ impl From<&Uniform> for Quantized {
         let granularity = match &uniform.granularity {
             Granularity::Layer => quantized::Granularity::Layer,
             Granularity::Channel { axis } => quantized::Granularity::Channel { axis: *axis },
-            Granularity::Blocks { sizes, .. } => quantized::Granularity::Blocks {
+            Granularity::Blocks { sizes, counts } => quantized::Granularity::Blocks {
                 sizes: sizes.iter().map(|(axis, size)| (*axis, usize::try_from(*size).unwrap_or(usize::MAX))).collect(),
+                counts: counts.clone(),
             },
         };
         Self {

@@ -1,10 +1,10 @@
 //! What may be the cause of a difference in a quantization.
 
 use super::links::{Parts, RULES, parts, rule_class, step_class_of};
-use super::{Quantize, each};
-use crate::quantized::quantizations;
-use crate::tensor::element::bits;
+use super::{Quantize, each, each_of};
+use crate::quantized::places::MISTAKES;
 use crate::tensor::{Case, Cause, Expected};
+use std::iter;
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};
@@ -152,10 +152,10 @@ fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
         };
         each(case, one).ok()
     });
-    let channel = Cause::predicts("channel", "channels are taken along the last axis", move |case: &Case<Params>| {
-        let all = quantizations(&case.params.quantized).ok()?;
-        let values = case.tensors[0].chunks(case.params.quantized.expressed.words()).enumerate();
-        Some(values.map(|(i, x)| scheme.expected(&all[i % all.len()], bits(x)).value().map(|v| v as i32)).collect())
+    let mistaken = MISTAKES.iter().map(|mistake| {
+        Cause::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
+            each_of(case, &(mistake.scales)(&case.params), |q, x| scheme.expected(q, x).value()).ok()
+        })
     });
     let float =
         Cause::predicts("f32-step", "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
@@ -165,7 +165,7 @@ fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
             };
             (case.params.quantized.expressed == Expressed::F64).then(|| each(case, one).ok()).flatten()
         });
-    vec![sign, channel, float]
+    iter::once(sign).chain(mistaken).chain([float]).collect()
 }
 
 /// A pattern rounded to f32.

@@ -1,12 +1,13 @@
 //! Smaller cases of quantize and dequantize.
 
-use crate::quantized::covers;
+use crate::quantized::{covers, places};
 use crate::tensor::Case;
+use std::ops::Range;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized, Scale};
 
-/// Halves of a tensor, or the elements of one channel by themselves; of a single element, plainer parameters. `words` is those of an
-/// input element.
+/// Halves of a tensor; the elements of one channel or block by themselves, or fewer channels, fewer or smaller blocks; of a single
+/// element, plainer parameters. `words` is those of an input element.
 pub(crate) fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec<Case<Params>> {
     let p = &case.params;
     let len = case.tensors[0].len() / words;
@@ -19,7 +20,10 @@ pub(crate) fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec
             cuts.map(|cut| part(case, words, Params { shape: vec![cut.len()], ..p.clone() }, cut)).to_vec()
         }
         Granularity::Layer => plainer(p).into_iter().map(|params| Case { params, ..case.clone() }).collect(),
-        _ => (0..p.quantized.scales.len()).map(|channel| of_channel(case, words, channel)).collect(),
+        Granularity::Channel { .. } | Granularity::Blocks { .. } => {
+            let single = (0..p.quantized.scales.len()).map(|scale| of_scale(case, words, scale));
+            single.chain(fewer(case, words)).collect()
+        }
     };
     if case.misalign > 0 {
         out.push(Case { misalign: 0, ..case.clone() });
@@ -34,17 +38,66 @@ fn part(case: &Case<Params>, words: usize, params: Params, elements: impl IntoIt
     Case { params, tensors: [values, Vec::new(), Vec::new()], misalign: case.misalign }
 }
 
-/// The elements of one channel, per layer.
-fn of_channel(case: &Case<Params>, words: usize, channel: usize) -> Case<Params> {
+/// The elements of one channel or block, per layer.
+fn of_scale(case: &Case<Params>, words: usize, scale: usize) -> Case<Params> {
     let p = &case.params;
-    let elements: Vec<usize> = (0..case.tensors[0].len() / words).filter(|at| p.scale_of(*at) == channel).collect();
+    let scales = places::scales(p).into_iter().enumerate();
+    let elements: Vec<usize> = scales.filter(|(_, other)| *other == scale).map(|(at, _)| at).collect();
     let quantized = Quantized {
         granularity: Granularity::Layer,
-        scales: vec![p.quantized.scales[channel]],
-        zero_points: vec![p.quantized.zero_points[channel]],
+        scales: vec![p.quantized.scales[scale]],
+        zero_points: vec![p.quantized.zero_points[scale]],
         ..p.quantized.clone()
     };
     part(case, words, Params { quantized, container: p.container, shape: vec![elements.len()] }, elements)
+}
+
+/// Along each axis: either half of the channels or blocks, or all but one at an end; either half of each block, or all but one element.
+fn fewer(case: &Case<Params>, words: usize) -> Vec<Case<Params>> {
+    let p = &case.params;
+    let mut out = Vec::new();
+    for (axis, dimension) in p.shape.iter().enumerate() {
+        let count = places::blocks(p, axis);
+        let size = dimension / count.max(1);
+        let cuts = |n: usize| [0..n / 2, n / 2..n, 0..n.max(1) - 1, n.min(1)..n];
+        out.extend(cuts(count).map(|blocks| cut(case, words, axis, blocks, 0..size)));
+        out.extend(cuts(size).map(|inside| cut(case, words, axis, 0..count, inside)));
+    }
+    out.into_iter().flatten().collect()
+}
+
+/// These of the blocks (or channels) along an axis, and of each of them these elements; nothing where none are left.
+fn cut(
+    case: &Case<Params>,
+    words: usize,
+    axis: usize,
+    blocks: Range<usize>,
+    inside: Range<usize>,
+) -> Option<Case<Params>> {
+    let p = &case.params;
+    if blocks.is_empty() || inside.is_empty() {
+        return None;
+    }
+    let mut left = p.clone();
+    left.shape[axis] = blocks.len() * inside.len();
+    if let Granularity::Blocks { sizes, counts } = &mut left.quantized.granularity {
+        counts[axis] = blocks.len();
+        sizes.iter_mut().filter(|(a, _)| *a == axis).for_each(|(_, size)| *size = inside.len());
+    }
+    let scales = places::scales(p);
+    let inner: usize = p.shape[axis + 1..].iter().product();
+    let size = p.shape[axis] / places::blocks(p, axis).max(1);
+    let kept = |at: &usize| {
+        let index = at / inner % p.shape[axis];
+        blocks.contains(&(index / size)) && inside.contains(&(index % size))
+    };
+    let elements: Vec<usize> = (0..scales.len()).filter(kept).collect();
+    let mut of: Vec<usize> = elements.iter().map(|at| scales[*at]).collect();
+    of.sort_unstable();
+    of.dedup();
+    left.quantized.scales = of.iter().map(|scale| p.quantized.scales[*scale]).collect();
+    left.quantized.zero_points = of.iter().map(|scale| p.quantized.zero_points[*scale]).collect();
+    Some(part(case, words, left, elements))
 }
 
 /// Each parameter as plain as can be, one at a time.

@@ -1,11 +1,11 @@
 //! Types, containers and shapes that quantize and dequantize are tried on. What is in the tensors is the operation's.
 
-use super::{covers, quantizations};
+use super::{blocks, covers, places, quantizations};
 use crate::budget::Budget;
 use crate::tensor::fill::Fill;
 use crate::tensor::{Asked, Spec};
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::Quantization;
 
 /// What an operation puts into tensors.
@@ -55,12 +55,19 @@ pub(crate) fn plan(
     for (i, quantized) in types.iter().enumerate() {
         match quantized.granularity {
             Granularity::Layer => layer(domain, budget, seed, (i, quantized), elements, &mut out),
-            _ => channels(domain, seed, (i, quantized), elements, &mut out),
+            Granularity::Channel { .. } => channels(domain, seed, (i, quantized), elements, &mut out),
+            Granularity::Blocks { .. } => blocks::asked(domain, seed, (i, quantized), elements, &mut out),
         }
     }
-    if asked.types.is_empty() && domain.per_channel {
+    if asked.types.is_empty() && domain.finest != Finest::Layer {
         for (i, quantized) in of_channels(domain, types).into_iter().enumerate() {
             channels(domain, seed, (i, &quantized), elements, &mut out);
+        }
+    }
+    if asked.types.is_empty() {
+        blocks::plan(domain, budget, seed, types, elements, &mut out);
+        for quantized in repeated_types(types, 1) {
+            blocks::repeated(domain, quantized, elements, &mut out);
         }
     }
     let some = if budget.every_tail { 4 } else { 1 };
@@ -152,21 +159,35 @@ fn layer(
     }
 }
 
-fn spec(quantized: &Quantized, container: Container, shape: Vec<usize>, values: Vec<i32>, i: usize) -> Spec<Params> {
+/// A tensor at one of sixteen alignments.
+pub(super) fn spec(
+    quantized: &Quantized,
+    container: Container,
+    shape: Vec<usize>,
+    values: Vec<i32>,
+    i: usize,
+) -> Spec<Params> {
     let params = Params { quantized: quantized.clone(), container, shape };
     Spec { params, fills: [Fill::Given(values), Fill::None, Fill::None], misalign: i % 16 }
 }
 
-/// Three channels along each axis, of some of the types: of each expressed type, and of each storage.
-fn of_channels(domain: &Domain, types: &[Quantized]) -> Vec<Quantized> {
+/// The first type of each expressed type, and of each storage.
+pub(super) fn new_types(types: &[Quantized]) -> Vec<&Quantized> {
     let mut seen = Vec::new();
     let mut out = Vec::new();
     for ty in types {
-        let new = !seen.contains(&(Some(ty.expressed), None)) || !seen.contains(&(None, Some(ty.storage)));
-        seen.extend([(Some(ty.expressed), None), (None, Some(ty.storage))]);
-        if !new {
-            continue;
+        if !seen.contains(&(Some(ty.expressed), None)) || !seen.contains(&(None, Some(ty.storage))) {
+            out.push(ty);
         }
+        seen.extend([(Some(ty.expressed), None), (None, Some(ty.storage))]);
+    }
+    out
+}
+
+/// Three channels along each axis, of some of the types.
+fn of_channels(domain: &Domain, types: &[Quantized]) -> Vec<Quantized> {
+    let mut out = Vec::new();
+    for ty in new_types(types) {
         let (lo, hi) = (ty.min, ty.max);
         for axis in 0..3 {
             let scales = [0.1, 0.25, 1.0 / 255.0].map(Scale).to_vec();
@@ -200,16 +221,33 @@ fn channels(
     shape[axis] = all.len();
     for container in domain.containers.iter().filter(|c| **c != Container::Scalar) {
         let params = Params { quantized: quantized.clone(), container: *container, shape: shape.clone() };
-        let mut next = vec![0; all.len()];
-        let mut values = Vec::new();
-        for at in 0..shape.iter().product() {
-            let channel = params.scale_of(at);
-            let from = next[channel] % (own[channel].len() / words).max(1) * words;
-            values.extend_from_slice(&own[channel][from..from + words]);
-            next[channel] += 1;
-        }
+        let Some(values) = filled(&params, seed, (0, 1), elements) else { return };
         out.push(spec(quantized, *container, shape.clone(), values, i));
     }
+}
+
+/// The elements of interest of each scale, at the places that have it: in turn where all of them have room in `tensors` tensors, and
+/// else spread over them. Of those tensors the one at `at`.
+pub(super) fn filled(
+    params: &Params,
+    seed: u64,
+    (at, tensors): (usize, usize),
+    elements: &impl Elements,
+) -> Option<Vec<i32>> {
+    let words = elements.words(params.quantized.expressed);
+    let all = quantizations(&params.quantized).ok()?;
+    let own: Vec<Vec<i32>> = all.iter().map(|q| elements.elements(q, seed)).collect();
+    let scales = places::scales(params);
+    let held = scales.len() / own.len().max(1);
+    let mut next = vec![at * held; own.len()];
+    let mut values = Vec::with_capacity(scales.len() * words);
+    for scale in scales {
+        let (there, room) = (own[scale].len() / words, held * tensors);
+        let from = if there <= room { next[scale] % there.max(1) } else { next[scale] * there / room } * words;
+        values.extend_from_slice(&own[scale][from..from + words]);
+        next[scale] += 1;
+    }
+    Some(values)
 }
 
 /// The first types of each expressed type and of each storage, some of each.

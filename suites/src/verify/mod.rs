@@ -272,7 +272,7 @@ fn with_modules(request: &Request, selected: &Selected, names: &[String]) -> Res
     for (op, kernels) in &selected.tensors {
         functions.extend(op.functions(request, kernels)?);
     }
-    let plan = mlir::Plan::new(functions)?;
+    let plan = mlir::Plan::new(functions);
     let bar = progress("modules", plan.objects() * count);
     let provided = mlir::provide(lanes, names, &plan, || bar.inc(1));
     bar.finish_and_clear();

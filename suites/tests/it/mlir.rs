@@ -28,7 +28,7 @@ fn entry(name: &str) -> &'static Entry {
 /// Those lanes, with modules of these functions.
 fn lanes(functions: &[Function]) -> Vec<Lane> {
     let names: Vec<String> = names().into_iter().map(str::to_owned).collect();
-    let plan = Plan::new(functions.to_vec()).expect("a module");
+    let plan = Plan::new(functions.to_vec());
     let lanes = provide(&LANES, &names, &plan, || ()).expect("the tools compile it");
     let open = |name: &String| {
         let lane = Lane::open(name, &lanes).expect("a known lane");
@@ -219,7 +219,7 @@ fn tools(name: &str) -> (Toolchain, TempDir) {
 fn objects_are_kept_by_content() {
     let of = |scale| {
         let params = params(storage(8, true), Expressed::F32, &[(scale, 0)], Container::Ranked, &[2]);
-        Plan::new([Function { cast: Cast::Quantize, params }]).expect("a module")
+        Plan::new([Function { cast: Cast::Quantize, params }])
     };
     let (tools, cache) = tools(names()[0]);
     let first = of(0.5).compile(&tools, || ()).expect("compiles");
@@ -236,12 +236,12 @@ fn objects_are_kept_by_content() {
 #[test]
 fn a_complaint_of_the_tools_is_passed_on() {
     let params = params(storage(8, true), Expressed::F32, &[(1e300, 0)], Container::Ranked, &[2]);
-    let plan = Plan::new([Function { cast: Cast::Quantize, params }]).expect("a module");
+    let plan = Plan::new([Function { cast: Cast::Quantize, params }]);
     let (tools, _cache) = tools(names()[0]);
     let error = plan.compile(&tools, || ()).expect_err("no float holds this scale").to_string();
     assert!(error.starts_with("mlir-opt") && error.contains("out of expressed type range"), "{error}");
     let gone = Toolchain { llc: "/no/such/llc-22".into(), ..tools };
     let sound = Plan::new(both(&self::params(storage(8, true), Expressed::F32, &[(1.0, 0)], Container::Ranked, &[2])));
-    let error = format!("{:#}", sound.expect("a module").compile(&gone, || ()).expect_err("no llc"));
+    let error = format!("{:#}", sound.compile(&gone, || ()).expect_err("no llc"));
     assert!(error.contains("cargo xtask setup --with mlir"), "{error}");
 }

@@ -1,0 +1,186 @@
+//! What shares a scale and a zero point.
+//!
+//! Sources: MLIR RFC "Improvements in the 'quant' dialect"; blocks: llvm/llvm-project mlir/lib/Dialect/Quant/IR/QuantOps.cpp,
+//! `verifySubChannelQuantization`; the blocks of ONNX: ONNX operators, QuantizeLinear, `block_size`.
+
+use crate::shape::{ShapeError, broken};
+use serde::{Deserialize, Serialize};
+
+/// What shares a scale and a zero point.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Granularity {
+    /// The whole tensor.
+    Layer,
+    /// One index along an axis.
+    Channel {
+        /// The axis.
+        axis: usize,
+    },
+    /// A block; scales lie row-major over the blocks.
+    Blocks {
+        /// Axis, and size of a block along it; along other axes a block is as long as the tensor.
+        sizes: Vec<(usize, usize)>,
+        /// Blocks along each axis of the tensor.
+        counts: Vec<usize>,
+    },
+}
+
+/// The finest granularity that a kernel takes, with every coarser one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finest {
+    /// One scale.
+    Layer,
+    /// Channels, along any axis.
+    Channel,
+    /// Several blocks along the last axis, apart for each index of the others: `block_size` of ONNX, `axis` the last.
+    LastAxis,
+    /// Several blocks along any one axis, apart for each index of the others: `block_size` of ONNX.
+    OneAxis,
+    /// Any blocks.
+    Blocks,
+}
+
+impl Finest {
+    /// Whether it takes the granularity of a tensor of that shape.
+    pub fn takes(self, granularity: &Granularity, shape: &[usize]) -> bool {
+        match granularity {
+            Granularity::Layer => true,
+            Granularity::Channel { .. } => self != Self::Layer,
+            Granularity::Blocks { counts, .. } => {
+                // Axes of which an index has no block of its own.
+                let mut along = (0..shape.len()).filter(|axis| counts.get(*axis) != Some(&shape[*axis]));
+                let several = counts.iter().product::<usize>() > 1;
+                match self {
+                    Self::Layer | Self::Channel => false,
+                    Self::LastAxis => several && along.all(|axis| axis + 1 == shape.len()),
+                    Self::OneAxis => several && along.count() < 2,
+                    Self::Blocks => true,
+                }
+            }
+        }
+    }
+}
+
+impl Granularity {
+    /// How many scales a tensor of that shape has; or the argument that cannot be.
+    pub(super) fn scales(&self, shape: &[usize]) -> Result<usize, ShapeError> {
+        match self {
+            Self::Layer => Ok(1),
+            Self::Channel { axis } => shape.get(*axis).copied().ok_or_else(|| no_axis(*axis, shape)),
+            Self::Blocks { sizes, counts } => blocks(sizes, counts, shape),
+        }
+    }
+
+    /// Which scale element `index` of such a tensor has.
+    pub(super) fn scale_of(&self, shape: &[usize], index: usize) -> usize {
+        match self {
+            Self::Layer => 0,
+            Self::Channel { axis } => {
+                let inner: usize = shape[axis + 1..].iter().product();
+                index / inner % shape[*axis]
+            }
+            Self::Blocks { counts, .. } => block_of(counts, shape, index),
+        }
+    }
+}
+
+fn no_axis(axis: usize, shape: &[usize]) -> ShapeError {
+    broken("axis", format!("{axis} is no axis of {} dimensions", shape.len()))
+}
+
+/// How many blocks there are; every size must divide its dimension, as often as the type says.
+fn blocks(sizes: &[(usize, usize)], counts: &[usize], shape: &[usize]) -> Result<usize, ShapeError> {
+    if let Some((axis, _)) = sizes.iter().find(|(axis, _)| *axis >= shape.len()) {
+        return Err(no_axis(*axis, shape));
+    }
+    if counts.len() != shape.len() {
+        let [ranks, rank] = [counts.len(), shape.len()];
+        return Err(broken("shape", format!("{rank} dimensions where the scales have {ranks}")));
+    }
+    for (axis, (dimension, count)) in shape.iter().zip(counts).enumerate() {
+        let size = sizes.iter().find(|(a, _)| *a == axis).map_or(*dimension, |(_, size)| *size);
+        if *dimension == 0 || size.checked_mul(*count) != Some(*dimension) {
+            let told = format!("axis {axis} of size {dimension} is not {count} blocks of {size}");
+            return Err(broken("shape", told));
+        }
+    }
+    // No more than there are elements, which have been counted.
+    Ok(counts.iter().product())
+}
+
+fn block_of(counts: &[usize], shape: &[usize], mut index: usize) -> usize {
+    let (mut block, mut stride) = (0, 1);
+    for (dimension, count) in shape.iter().zip(counts).rev() {
+        block += index % dimension / (dimension / count) * stride;
+        stride *= count;
+        index /= dimension;
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the definition: the place in each dimension, divided by the size of a block there.
+    #[test]
+    fn blocks_are_as_defined_on_small_shapes() {
+        let divisors = |n: usize| (1..=n).filter(move |size| n.is_multiple_of(*size));
+        let mut cases = 0;
+        for (d0, d1, d2) in (1..=6).flat_map(|a| (1..=4).flat_map(move |b| (1..=4).map(move |c| (a, b, c)))) {
+            let shape = [d0, d1, d2];
+            for (s0, s1, s2) in
+                divisors(d0).flat_map(|a| divisors(d1).flat_map(move |b| divisors(d2).map(move |c| (a, b, c))))
+            {
+                let counts = vec![d0 / s0, d1 / s1, d2 / s2];
+                let sizes = vec![(2, s2), (0, s0), (1, s1)];
+                let granularity = Granularity::Blocks { sizes, counts: counts.clone() };
+                assert_eq!(granularity.scales(&shape).expect("blocks"), counts.iter().product::<usize>());
+                let mut index = 0;
+                for (i, j, k) in (0..d0).flat_map(|i| (0..d1).flat_map(move |j| (0..d2).map(move |k| (i, j, k)))) {
+                    let defined = (i / s0 * counts[1] + j / s1) * counts[2] + k / s2;
+                    assert_eq!(granularity.scale_of(&shape, index), defined, "{shape:?} {granularity:?} {index}");
+                    index += 1;
+                }
+                cases += 1;
+            }
+        }
+        // The sums of the number of divisors up to 6, 4 and 4.
+        assert_eq!(cases, 14 * 8 * 8);
+    }
+
+    #[test]
+    fn blocks_that_do_not_fit_are_refused() {
+        let refused = |sizes: &[(usize, usize)], counts: &[usize], shape: &[usize]| {
+            let granularity = Granularity::Blocks { sizes: sizes.to_vec(), counts: counts.to_vec() };
+            granularity.scales(shape).expect_err("no such blocks").to_string()
+        };
+        assert!(refused(&[(0, 3)], &[1], &[4]).contains("axis 0 of size 4 is not 1 blocks of 3"));
+        assert!(refused(&[(0, 2)], &[1], &[4]).contains("axis 0 of size 4 is not 1 blocks of 2"));
+        assert!(refused(&[(0, 2)], &[2, 2], &[4, 2]).contains("axis 1"));
+        assert!(refused(&[(2, 1)], &[1, 1], &[4, 2]).contains("2 is no axis of 2 dimensions"));
+        assert!(refused(&[(0, 2)], &[2], &[4, 1]).contains("2 dimensions where the scales have 1"));
+        // mlir-opt: "tensor dimension size of zero is not allowed with sub-channel quantization".
+        assert!(refused(&[(0, 2)], &[0], &[0]).contains("axis 0 of size 0"));
+        assert!(refused(&[], &[1], &[0]).contains("axis 0 of size 0"));
+        assert!(refused(&[(0, usize::MAX)], &[2], &[4]).contains("axis 0"));
+    }
+
+    #[test]
+    fn the_blocks_of_onnx_lie_along_one_axis() {
+        let takes = |finest: Finest, counts: &[usize], shape: &[usize]| {
+            let sizes = counts.iter().zip(shape).map(|(count, dimension)| dimension / count).enumerate().collect();
+            finest.takes(&Granularity::Blocks { sizes, counts: counts.to_vec() }, shape)
+        };
+        use Finest::{Blocks, Channel, LastAxis, OneAxis};
+        let all =
+            |counts: &[usize], shape: &[usize]| [Channel, LastAxis, OneAxis, Blocks].map(|f| takes(f, counts, shape));
+        assert_eq!(all(&[2, 3], &[2, 6]), [false, true, true, true]);
+        assert_eq!(all(&[2, 3], &[4, 3]), [false, false, true, true]);
+        assert_eq!(all(&[2, 3], &[4, 6]), [false, false, false, true]);
+        assert_eq!(all(&[2, 3], &[2, 3]), [false, true, true, true]);
+        // ONNX Runtime takes a single scale for one of the whole tensor, and refuses a size of blocks beside it.
+        assert_eq!(all(&[1], &[5]), [false, false, false, true]);
+    }
+}
