@@ -1,7 +1,7 @@
 //! `check-type`: a type or an op of MLIR's quant dialect, verified and explained.
 
 use super::{Format, print, table};
-use crate::quant_type::{Element, Explanation, Item, Type, parse};
+use crate::quant_type::{Element, Explanation, Granularity, Item, Type, parse};
 use anyhow::Result;
 use serde_json::json;
 
@@ -72,13 +72,32 @@ fn as_table(item: &Item, ty: &Type, explanation: Option<&Explanation>) -> String
 
 /// What the text cannot promise.
 fn at_run_time(ty: &Type, scales: usize) -> Option<Vec<String>> {
-    use crate::quant_type::Granularity::Channel;
     let Element::Uniform(uniform) = ty.element() else { return None };
-    let Channel { axis } = uniform.granularity else { return None };
-    let text = match ty {
-        Type::Scalar(_) => format!("a tensor of this type must have {scales} at axis {axis}; a scalar may not have it"),
-        Type::Ranked { dims, .. } if dims[axis].is_some() => return None,
-        Type::Ranked { .. } | Type::Unranked(_) => format!("the size of axis {axis} must be {scales}"),
+    let text = match (&uniform.granularity, ty) {
+        (Granularity::Layer, _) => return None,
+        (Granularity::Channel { axis }, Type::Scalar(_)) => {
+            format!("a tensor of this type must have {scales} at axis {axis}; a scalar may not have it")
+        }
+        (Granularity::Channel { axis }, Type::Ranked { dims, .. }) if dims[*axis].is_some() => return None,
+        (Granularity::Channel { axis }, _) => format!("the size of axis {axis} must be {scales}"),
+        (Granularity::Blocks { sizes, counts }, _) => {
+            let known = |axis: usize| matches!(ty, Type::Ranked { dims, .. } if dims[axis].is_some());
+            let at = |(axis, size): &(usize, u64)| {
+                let count = counts.get(*axis).filter(|_| !known(*axis))?;
+                Some(format!("{} at axis {axis}", size.saturating_mul(*count as u64)))
+            };
+            let sizes: Vec<String> = sizes.iter().filter_map(at).collect();
+            match (ty, sizes.is_empty()) {
+                (Type::Ranked { .. }, true) => return None,
+                (Type::Ranked { .. }, false) => format!("the tensor must have {}", sizes.join(", ")),
+                _ => format!(
+                    "a tensor of this type must be ranked, of {} dimensions{}{}",
+                    counts.len(),
+                    if sizes.is_empty() { "" } else { ", with " },
+                    sizes.join(", ")
+                ),
+            }
+        }
     };
     Some(vec!["at run time".to_owned(), text])
 }
