@@ -33,7 +33,7 @@ pub enum Request {
     /// Who are you? Answered by [`Answer::Hello`].
     Hello,
     /// Run one batch. Answered by [`Answer::Done`] and the output, or [`Answer::Failed`].
-    Run(Batch),
+    Run(Box<Batch>),
 }
 
 /// One batch for one kernel.

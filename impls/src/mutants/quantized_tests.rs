@@ -128,7 +128,7 @@ fn channels_of_the_wrong_axis() {
 /// Blocks of two along one axis; blocks of one along two.
 #[test]
 fn scales_of_the_wrong_block() {
-    let table: [(&str, [usize; 2], [usize; 2], [i32; 4]); 4] = [
+    let table = [
         ("mutant-block-is-index-modulo", [1, 4], [1, 2], [8, 4, 8, 4]),
         ("mutant-blocks-column-major", [1, 4], [1, 2], [8, 8, 4, 4]),
         ("mutant-block-is-index-modulo", [2, 2], [2, 2], [8, 4, 2, 1]),

@@ -137,11 +137,10 @@ mod tests {
                 let sizes = vec![(2, s2), (0, s0), (1, s1)];
                 let granularity = Granularity::Blocks { sizes, counts: counts.clone() };
                 assert_eq!(granularity.scales(&shape).expect("blocks"), counts.iter().product::<usize>());
-                let mut index = 0;
-                for (i, j, k) in (0..d0).flat_map(|i| (0..d1).flat_map(move |j| (0..d2).map(move |k| (i, j, k)))) {
+                let places = (0..d0).flat_map(|i| (0..d1).flat_map(move |j| (0..d2).map(move |k| (i, j, k))));
+                for (index, (i, j, k)) in places.enumerate() {
                     let defined = (i / s0 * counts[1] + j / s1) * counts[2] + k / s2;
                     assert_eq!(granularity.scale_of(&shape, index), defined, "{shape:?} {granularity:?} {index}");
-                    index += 1;
                 }
                 cases += 1;
             }

@@ -41,7 +41,7 @@ fn fpm_job(kernel: &str) -> Job {
 fn run(job: Job, payload: Vec<i32>, misalign: usize) -> (Request, Vec<i32>) {
     let len = if matches!(job, Job::Fpm { .. }) { payload.len() } else { payload.len() / 2 };
     let source = Source::Payload { bytes: payload.len() * 4 };
-    (Request::Run(Batch { job, len, source, misalign }), payload)
+    (Request::Run(Box::new(Batch { job, len, source, misalign })), payload)
 }
 
 fn failed(answer: &(Answer, Vec<i32>), part: &str) {
@@ -91,7 +91,7 @@ fn what_only_a_compiled_module_has_is_neither_offered_nor_run() {
     assert!(hello(Form::Native).kernels.iter().all(|offer| offer.kernel != kernel));
     let batch =
         Batch { job: Job::Quantize { kernel, params }, len: 2, source: Source::Payload { bytes: 8 }, misalign: 0 };
-    let answers = exchange(&[(Request::Run(batch), vec![0, 0]), (Request::Hello, vec![])]);
+    let answers = exchange(&[(Request::Run(Box::new(batch)), vec![0, 0]), (Request::Hello, vec![])]);
     failed(&answers[0], "runs in lanes of compiled modules only");
     assert!(matches!(answers[1].0, Answer::Hello(_)));
 }
@@ -105,7 +105,8 @@ fn payload_and_range_agree_at_every_length_and_alignment() {
         execute(&fpm_job("tvm-neon-fixup"), Form::Portable, &x, &mut out, 0).expect("runs");
         requests.push(run(fpm_job("tvm-neon-fixup"), x, misalign));
         let source = Source::Range { start: -4 };
-        requests.push((Request::Run(Batch { job: fpm_job("tvm-neon-fixup"), len, source, misalign }), vec![]));
+        requests
+            .push((Request::Run(Box::new(Batch { job: fpm_job("tvm-neon-fixup"), len, source, misalign })), vec![]));
         expected.extend([out.clone(), out]);
     }
     for ((answer, payload), expected) in exchange(&requests).into_iter().zip(expected) {
@@ -118,7 +119,7 @@ fn payload_and_range_agree_at_every_length_and_alignment() {
 fn a_range_wraps() {
     let source = Source::Range { start: i32::MAX };
     let job = Job::Fpm { kernel: "tvm-relay".to_owned(), params: Params::single(1, 31) };
-    let answers = exchange(&[(Request::Run(Batch { job, len: 3, source, misalign: 0 }), vec![])]);
+    let answers = exchange(&[(Request::Run(Box::new(Batch { job, len: 3, source, misalign: 0 })), vec![])]);
     assert_eq!(answers[0].1, [i32::MAX, i32::MIN, i32::MIN + 1]);
 }
 
@@ -133,20 +134,24 @@ fn instructions_return_flags_behind_their_results() {
 #[test]
 fn failures_leave_the_stream_in_step() {
     let two_channels = Params { q: 31, channels: vec![Channel { multiplier: 1, shift: 0 }; 2] };
-    let wrong_bytes =
-        Request::Run(Batch { job: fpm_job("tvm-relay"), len: 5, source: Source::Payload { bytes: 8 }, misalign: 0 });
-    let too_long = Request::Run(Batch {
+    let wrong_bytes = Request::Run(Box::new(Batch {
+        job: fpm_job("tvm-relay"),
+        len: 5,
+        source: Source::Payload { bytes: 8 },
+        misalign: 0,
+    }));
+    let too_long = Request::Run(Box::new(Batch {
         job: fpm_job("tvm-relay"),
         len: 1 << 40,
         source: Source::Range { start: 0 },
         misalign: 0,
-    });
-    let instruction_range = Request::Run(Batch {
+    }));
+    let instruction_range = Request::Run(Box::new(Batch {
         job: Job::Instruction { kernel: "add.s8".to_owned() },
         len: 1,
         source: Source::Range { start: 0 },
         misalign: 0,
-    });
+    }));
     let answers = exchange(&[
         run(fpm_job("no-such-kernel"), vec![0x0A0A_0A0A; 3], 0),
         run(Job::Instruction { kernel: "no.s8".to_owned() }, vec![0; 4], 0),

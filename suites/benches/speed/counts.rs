@@ -78,7 +78,7 @@ fn request(kernel: &Kernel, m: usize, n: usize, k: usize) -> Vec<u8> {
     let job = Job::Matmul { kernel: kernel.name.to_owned(), params };
     let payload = vec![1i32; (m + n) * k];
     let source = Source::Payload { bytes: size_of_val(&payload[..]) };
-    let request = Request::Run(Batch { job, len: m * n, source, misalign: 0 });
+    let request = Request::Run(Box::new(Batch { job, len: m * n, source, misalign: 0 }));
     let mut out = serde_json::to_vec(&request).expect("requests are JSON");
     out.push(b'\n');
     out.extend(payload.iter().flat_map(|v| v.to_le_bytes()));

@@ -213,7 +213,7 @@ impl Session for Worker {
             Input::Values { values, .. } => values,
             Input::Range { .. } => &[],
         };
-        let request = Request::Run(order.header());
+        let request = Request::Run(Box::new(order.header()));
         self.timed(|worker| worker.send(&request, payload))?;
         self.in_flight.push_back(order.results());
         Ok(())

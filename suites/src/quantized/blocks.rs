@@ -190,8 +190,9 @@ fn one_value_each(quantized: &Quantized, shape: Vec<usize>, elements: &impl Elem
     let own: Vec<Vec<Vec<i32>>> = all.iter().map(|q| elements.repeated(q)).collect();
     let length: usize = shape.iter().product();
     let params = Params { quantized: quantized.clone(), container: Container::Ranked, shape };
-    for at in 0..own.iter().map(Vec::len).min().unwrap_or(0) {
-        let values = super::places::scales(&params).into_iter().flat_map(|scale| own[scale][at].clone()).collect();
-        out.push(spec(quantized, Container::Ranked, params.shape.clone(), values, length));
+    let scales = super::places::scales(&params);
+    let of = |at: usize| scales.iter().map(|scale| own[*scale].get(at).map(Vec::as_slice)).collect::<Option<Vec<_>>>();
+    for values in (0..own.first().map_or(0, Vec::len)).filter_map(of) {
+        out.push(spec(quantized, Container::Ranked, params.shape.clone(), values.concat(), length));
     }
 }

@@ -6,6 +6,7 @@ mod additions;
 mod atlas;
 mod bad_cases;
 mod bad_input;
+mod blocks;
 mod bounds;
 mod catalogue;
 mod census;

@@ -184,6 +184,37 @@ fn channels_have_scales_of_their_own() {
     }
 }
 
+/// Along one axis, along two in either order, along the inner of three with one left whole, and as one.
+#[test]
+fn blocks_have_scales_of_their_own() {
+    let of = |sizes: &[(usize, usize)], counts: &[usize], shape: &[usize]| {
+        let granularity = Granularity::Blocks { sizes: sizes.to_vec(), counts: counts.to_vec() };
+        let mut params = params(storage(8, true), Expressed::F32, &[(0.5, 0)], Container::Ranked, shape);
+        let blocks: usize = counts.iter().product();
+        params.quantized.scales = [0.5, 0.25, 2.0, 1.0][..blocks].iter().map(|scale| Scale(*scale)).collect();
+        params.quantized.zero_points = [1, 0, -3, 7][..blocks].to_vec();
+        params.quantized.granularity = granularity;
+        params
+    };
+    let cases = [
+        (of(&[(0, 2)], &[3], &[6]), vec![5, 5, 8, 8, -2, -2]),
+        (of(&[(1, 1)], &[1, 3], &[2, 3]), vec![5, 8, -2, 5, 8, -2]),
+        (of(&[(0, 1), (1, 2)], &[2, 2], &[2, 4]), vec![5, 5, 8, 8, -2, -2, 9, 9]),
+        (of(&[(1, 2), (0, 1)], &[2, 2], &[2, 4]), vec![5, 5, 8, 8, -2, -2, 9, 9]),
+        (of(&[(1, 1), (2, 2)], &[1, 2, 1], &[2, 2, 2]), vec![5, 5, 8, 8, 5, 5, 8, 8]),
+        (of(&[], &[1, 1], &[2, 2]), vec![5; 4]),
+    ];
+    let functions: Vec<Function> = cases.iter().flat_map(|(params, _)| both(params)).collect();
+    for lane in lanes(&functions) {
+        for ((params, stored), level) in cases.iter().flat_map(|case| [(case, 0), (case, 2)]) {
+            let two = vec![2.0_f32.to_bits() as i32; stored.len()];
+            let told = format!("{} -O{level} {params:?}", lane.name);
+            assert_eq!(run(&lane, Cast::Quantize, level, params, &two, 0).as_ref(), Ok(stored), "{told}");
+            assert_eq!(run(&lane, Cast::Dequantize, level, params, stored, 0), Ok(two), "{told}");
+        }
+    }
+}
+
 #[test]
 fn what_was_not_compiled_is_refused_in_words() {
     let there = params(storage(8, true), Expressed::F32, &[(0.5, 0)], Container::Ranked, &[2]);
