@@ -38,7 +38,7 @@ fn a_type_of_blocks_can_be_asked_for() {
         let ledger = run.exits(0).ledger();
         let rows = items(&ledger, "rows");
         assert!(rows.iter().all(|row| row["against"] != "contract" || row["differ"] == 0), "{kernel}");
-        assert!(rows.iter().any(|row| row["inputs"].as_u64().is_some_and(|n| n > 100)), "{kernel}");
+        assert!(rows.iter().any(|row| row["inputs"].as_u64().is_some_and(|n| n >= 64)), "{kernel}");
     }
 }
 
