@@ -26,7 +26,19 @@ pub(crate) fn lines(ledger: &Ledger) -> Vec<Told<'_>> {
     for group in ledger.agreements.chunk_by(|a, b| (&a.op, &a.kernel, &a.lane) == (&b.op, &b.kernel, &b.lane)) {
         let (lanes, others): (Vec<_>, Vec<_>) = group.iter().partition(|a| a.kernel == a.other);
         out.extend(kernels(ledger, &others));
-        out.extend(lanes.into_iter().map(|a| two(ledger, a, format!("{}, {}", a.lane, a.other_lane), None)));
+        out.extend(lanes.into_iter().map(|a| two(ledger, a, format!("{} and {}", a.lane, a.other_lane), None)));
+    }
+    together(out)
+}
+
+/// Lanes of which the same is told, in one line.
+fn together(all: Vec<Told<'_>>) -> Vec<Told<'_>> {
+    let mut out: Vec<Told<'_>> = Vec::new();
+    for told in all {
+        match out.iter_mut().find(|known| known.names[0] == told.names[0] && known.prose == told.prose) {
+            Some(known) => known.names[1] += &format!(", {}", told.names[1]),
+            None => out.push(told),
+        }
     }
     out
 }
@@ -57,13 +69,13 @@ fn two<'a>(ledger: &Ledger, a: &'a Agreement, lanes: String, other: Option<&str>
     let prose = match (a.differ, a.differ_open) {
         (0, 0) => format!("{as_other} in all {}", results(a)),
         (inside, open) => {
-            let inside = if inside == 0 { "no other result".to_owned() } else { format!("{} others", count(inside)) };
+            let inside = if inside == 0 { "none".to_owned() } else { count(inside) };
             let types = match a.types.len() {
                 1 => a.types.keys().cloned().collect(),
                 _ => classes(&a.types, MOST, "other type").join(", "),
             };
             let (open, of) = (count(open), count(a.open));
-            format!("{as_other} but for {open} of {of} that are poison and {inside} ({types})")
+            format!("{as_other} but for {open} of {of} poison results and {inside} in range ({types})")
         }
     };
     let [ours, theirs] = match other {

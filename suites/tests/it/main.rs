@@ -3,6 +3,7 @@
 //! They need the lanes of `cargo xtask test`. A lane that is missing is a failure here: nothing passes by being skipped.
 
 mod additions;
+mod agreement;
 mod atlas;
 mod bad_cases;
 mod bad_input;

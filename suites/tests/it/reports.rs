@@ -73,7 +73,7 @@ fn the_json_form_is_the_documented_one() {
     let run = verify(&["--kernel=tvm-neon-rfc", "--effort=quick", "--lane=host", "--lane", aarch64(), "--format=json"])
         .exits(0);
     let summary: Value = serde_json::from_str(&run.stdout).expect("standard output is JSON alone");
-    let top = "format version command seed effort reference verdict seconds lanes rows catalogue bounds outside_domain self_checks findings";
+    let top = "format version command seed effort reference verdict seconds lanes rows catalogue agreements bounds outside_domain self_checks findings";
     assert_eq!(keys(&summary), set(top));
     assert_eq!((&summary["format"], &summary["seed"], &summary["effort"]), (&1.into(), &1.into(), &"quick".into()));
     assert_eq!(summary["reference"], "ties-up");

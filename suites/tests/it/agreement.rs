@@ -1,0 +1,65 @@
+//! Kernels of one promise, and lanes, compared to the bit where the contract gives no value too. `cargo xtask test` installs the tools.
+
+use crate::common::*;
+use serde_json::{Value, json};
+
+/// Results compared, of them poison, and those that differ in range and among the poison.
+fn told(ledger: &Value, [kernel, lane]: [&str; 2], [other, other_lane]: [&str; 2]) -> [u64; 4] {
+    let sought = [("kernel", kernel), ("lane", lane), ("other", other), ("other_lane", other_lane)];
+    let found = items(ledger, "agreements").iter().find(|a| sought.iter().all(|(key, value)| a[key] == *value));
+    let found = found.unwrap_or_else(|| panic!("{kernel} in {lane} is not compared with {other} in {other_lane}"));
+    let counts = ["results", "open", "differ", "differ_open"].map(|key| found[key].as_u64().expect("a count"));
+    assert_eq!(found["witness"].is_null(), counts[2] + counts[3] == 0, "{found}");
+    counts
+}
+
+/// What one process makes of poison as x86 and as aarch64 do; what is in range is the same. The command beside a difference shows it.
+#[test]
+fn models_of_targets_part_at_poison_alone() {
+    let ledger = verify(&["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--effort=quick"]).exits(0).ledger();
+    for other in ["mlir-qcast-vector", "mlir-qcast-arm"] {
+        let [results, open, differ, differ_open] = told(&ledger, ["mlir-qcast", "host"], [other, "host"]);
+        assert!(results > open && open > 1000 && differ_open > 0, "{results} {open} {differ_open}");
+        assert_eq!(differ, 0, "{other}");
+    }
+    for agreement in items(&ledger, "agreements") {
+        let command = agreement["witness"]["command"].as_str().expect("a command");
+        let ledger = again(command).exits(0).ledger();
+        let seen = items(&ledger, "agreements").iter().find(|a| a["other"] == agreement["other"]);
+        let seen = &seen.unwrap_or_else(|| panic!("{command} compares nothing"))["witness"];
+        assert_eq!([&seen["got"], &seen["other"]], ["got", "other"].map(|key| &agreement["witness"][key]), "{command}");
+    }
+}
+
+/// The shipped compiler at -O0 is its model, poison included: registers wider than the type, folded bounds, unsigned conversions.
+#[test]
+fn code_without_optimization_is_its_model() {
+    let types = [
+        "!quant.uniform<i8<-8:7>:f32, 0.3:1>",
+        "!quant.uniform<i4<-8:2>:f32, 0.3:1>",
+        "!quant.uniform<u8<1:254>:bf16, 0.3:129>",
+        "!quant.uniform<i8<-8:7>:bf16, 0.3:1>",
+        "!quant.uniform<u16:f16, 0.1>",
+        "!quant.uniform<u32:f64, 0.1>",
+    ];
+    let models = [("mlir-x86", "mlir-qcast"), ("mlir-aarch64", "mlir-qcast-arm")];
+    for (lane, model) in models.into_iter().skip(usize::from(cfg!(target_arch = "aarch64"))) {
+        let arguments = ["--op=quantize", "--kernel=mlir-opt-qcast-o0", "--lane", lane];
+        let types = types.iter().flat_map(|ty| ["--type", ty]).collect::<Vec<_>>();
+        let ledger = verify(&[&arguments[..], &types].concat()).exits(0).ledger();
+        let [results, open, differ, differ_open] = told(&ledger, ["mlir-opt-qcast-o0", lane], [model, "host"]);
+        assert!(results > 100_000 && open > 30_000, "{results} {open}");
+        assert_eq!((differ, differ_open), (0, 0), "{lane}: {}", ledger["agreements"]);
+    }
+}
+
+/// NaN by an exact zero has a sign on one target and none on the other; kernels whose results are all defined are compared, too.
+#[test]
+fn dequantizations_are_compared() {
+    let run = verify(&["--op=dequantize", "--kernel=pytorch-dequantize", "--lane=host", "--effort=quick"]).exits(0);
+    let [results, open, ..] = told(&run.ledger(), ["pytorch-dequantize", "host"], ["xnnpack-dequantize", "host"]);
+    assert!(results > 1000 && open == 0, "{results} {open}");
+    assert!(run.stdout.contains("as xnnpack-dequantize in all"), "{}", run.stdout);
+    let other = verify(&["--op=requantize", "--lane=host", "--effort=quick", "--kernel=tflite-requantize-u8"]);
+    assert_eq!(other.ledger().get("agreements").unwrap_or(&json!(null)), &json!(null));
+}
