@@ -4,15 +4,15 @@
 //! contract) move to a list beneath the table, and those that stand elsewhere too are left out.
 
 mod kernels;
+mod page;
 
 use crate::agreement;
 use crate::ledger::{Bound, Finding, Lane, LaneStatus, Ledger, Row, Verdict};
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
 use crate::view;
-use comfy_table::{Cell, Color, Table, TableStyle};
 use kernels::{Column, Layout};
-use std::fmt::Write;
+use page::{Entry, Ink, Page};
 
 /// How the caller wants it. The default is plain and as wide as it needs to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,171 +46,6 @@ pub fn render(ledger: &Ledger, style: Style) -> String {
     findings(&mut page, ledger);
     verdict(&mut page, ledger);
     page.out
-}
-
-/// What a colour stands for.
-#[derive(Clone, Copy)]
-enum Ink {
-    Plain,
-    Strong,
-    Faint,
-    Good,
-    Notable,
-    Bad,
-}
-
-impl Ink {
-    fn code(self) -> &'static str {
-        match self {
-            Self::Plain => "",
-            Self::Strong => "1",
-            Self::Faint => "2",
-            Self::Good => "32",
-            Self::Notable => "33",
-            Self::Bad => "1;31",
-        }
-    }
-
-    fn cell(self, text: impl ToString) -> Cell {
-        let cell = Cell::new(text);
-        match self {
-            Self::Plain => cell,
-            Self::Strong => cell.add_attribute(comfy_table::Attribute::Bold),
-            Self::Faint => cell.add_attribute(comfy_table::Attribute::Dim),
-            Self::Good => cell.fg(Color::DarkGreen),
-            Self::Notable => cell.fg(Color::DarkYellow),
-            Self::Bad => cell.fg(Color::DarkRed).add_attribute(comfy_table::Attribute::Bold),
-        }
-    }
-}
-
-/// The text so far, and how to write more of it.
-struct Page {
-    style: Style,
-    out: String,
-}
-
-impl Page {
-    fn paint(&self, text: &str, ink: Ink) -> String {
-        match ink.code() {
-            code if self.style.colour && !code.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
-            _ => text.to_owned(),
-        }
-    }
-
-    /// A line as it is: commands and findings stay whole, to be copied and searched.
-    fn line(&mut self, indent: usize, text: &str, ink: Ink) {
-        let text = self.paint(text, ink);
-        let _ = writeln!(self.out, "{:indent$}{text}", "");
-    }
-
-    /// Prose, broken between words where the width asks for it.
-    fn prose(&mut self, indent: usize, text: &str, ink: Ink) {
-        let width = self.style.width.map_or(usize::MAX, |w| (w as usize).saturating_sub(indent));
-        for line in broken(text, width) {
-            self.line(indent, &line, ink);
-        }
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.out.push('\n');
-        self.line(0, text, Ink::Strong);
-    }
-
-    /// Entries one below the other. Names are never broken; prose is, between words. Where the width leaves it no column of its
-    /// own, it follows its names, or goes beneath them.
-    fn list(&mut self, entries: &[Entry]) {
-        let Some(room) = self.room_for_prose(entries) else {
-            return entries.iter().for_each(|entry| self.without_columns(entry));
-        };
-        let mut table = bare_table();
-        for entry in entries {
-            let prose = entry.ink.cell(broken(&entry.prose, room).join("\n"));
-            table.add_row(entry.names.iter().map(Cell::new).chain([prose]).collect::<Vec<_>>());
-        }
-        self.table(table);
-    }
-
-    /// An entry whose first name is blank belongs to the one above, and is set in.
-    fn without_columns(&mut self, entry: &Entry) {
-        let indent = if entry.names.first().is_some_and(String::is_empty) { 4 } else { 2 };
-        let names: Vec<_> = entry.names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
-        let names = names.join("  ");
-        let whole = indent + names.chars().count() + 2 + entry.prose.chars().count();
-        if self.style.width.is_none_or(|width| whole <= usize::from(width)) {
-            let prose = self.paint(&entry.prose, entry.ink);
-            self.line(indent, &format!("{names}  {prose}"), Ink::Plain);
-        } else {
-            self.prose(indent, &names, Ink::Plain);
-            self.prose(indent + 2, &entry.prose, entry.ink);
-        }
-    }
-
-    /// Columns left beside the names of all entries, where they are enough for the prose.
-    fn room_for_prose(&self, entries: &[Entry]) -> Option<usize> {
-        let Some(width) = self.style.width else {
-            return Some(usize::MAX);
-        };
-        let columns = entries.iter().map(|entry| entry.names.len()).max().unwrap_or(0);
-        let widest = |i: usize| entries.iter().filter_map(|entry| entry.names.get(i)).map(|n| n.chars().count()).max();
-        // A space before the table, and one on either side of each cell, of which the last is trimmed.
-        let names: usize = (0..columns).filter_map(widest).map(|n| n + 2).sum();
-        let room = usize::from(width).saturating_sub(2 + names);
-        let wanted = entries.iter().map(Entry::prose_wants).max().unwrap_or(0);
-        (room >= wanted).then_some(room)
-    }
-
-    fn table(&mut self, mut table: Table) {
-        if self.style.colour {
-            table.enforce_styling();
-        }
-        for line in table.lines() {
-            let _ = writeln!(self.out, " {}", line.trim_end());
-        }
-    }
-}
-
-/// An entry of a list.
-struct Entry {
-    /// Cells of their own, each as wide as it is.
-    names: Vec<String>,
-    prose: String,
-    ink: Ink,
-}
-
-impl Entry {
-    fn new(names: Vec<String>, prose: String) -> Self {
-        Self { names, prose, ink: Ink::Plain }
-    }
-
-    /// Columns that the prose wants, not to run down the page: its longest word, a few words, a quarter of it all.
-    fn prose_wants(&self) -> usize {
-        let all = self.prose.chars().count();
-        let word = self.prose.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
-        word.max(all.min(16)).max(all / 4)
-    }
-}
-
-fn broken(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.last_mut().expect("starts with one");
-        if last.is_empty() {
-            last.push_str(word);
-        } else if last.chars().count() + 1 + word.chars().count() <= width {
-            last.push(' ');
-            last.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
-fn bare_table() -> Table {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new()).force_no_tty().style_text_only();
-    table
 }
 
 fn title(page: &mut Page, ledger: &Ledger) {

@@ -1,6 +1,6 @@
 //! The table of all kernels: which columns there are, which of them fit, and what stands in a cell.
 
-use super::{Ink, bare_table};
+use super::page::{Ink, bare_table};
 use crate::ledger::{Coverage, Ledger, Row};
 use crate::text;
 use crate::view::{self, Line};
