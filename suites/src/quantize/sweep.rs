@@ -3,22 +3,25 @@
 //! differences are counted without another look at the results.
 
 mod counted;
+mod path;
+mod pieces;
 
 use super::Quantize;
-use super::links::{ideal_steps, links};
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::quantized::{self, quantizations};
 use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::fault::{self, Made, Seen};
 use crate::tensor::{Asked, Case, Element, Operation, POISON, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
 use counted::Counted;
+use path::told;
+use pieces::{Piece, pieces};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::Instant;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
-use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
-use tiebreak_oracle::quantize::{Quantization, Runs, Scheme, Stored};
+use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::{Against, Link};
 
 /// Patterns of one task.
@@ -27,18 +30,6 @@ pub const CHUNK: u64 = 1 << 22;
 pub const BLOCK_IN_PROCESS: usize = 1 << 14;
 /// Patterns of one batch in a worker: enough to make a message's cost small.
 const BLOCK_IN_WORKER: usize = 1 << 16;
-
-/// Inputs of a link that big rationals judge again: all of them where they are no more.
-const REJUDGED: usize = 4096;
-
-/// Consecutive patterns on which every scheme concerned gives one result.
-struct Piece {
-    first: u64,
-    contract: Stored,
-    reference: Stored,
-    /// What a difference between the two is due to.
-    class: Option<&'static str>,
-}
 
 /// What a task saw.
 #[derive(Clone, Default)]
@@ -239,56 +230,6 @@ impl<'a> Plan<'a> {
         at.iter().zip(differing).for_each(|(i, out)| outs[*i] = out);
     }
 
-    /// How the reference becomes the contract's scheme, with the number of inputs on which each differs from the one before.
-    fn path(&self, reference: &Counted) -> Vec<Link> {
-        let mut out = Vec::new();
-        let case = self.params(1);
-        let mut before = self.reference;
-        for link in links(&self.contract, &self.reference) {
-            out.extend(self.link((link.class)(&case), &before, &link.scheme));
-            before = link.scheme;
-        }
-        if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
-            out.extend(self.link(super::links::step_class(&case), &self.reference, &steps));
-        }
-        let poison = reference.classes.get(POISON).copied();
-        out.extend(poison.map(|differ| Link {
-            class: POISON.to_owned(),
-            from: self.reference.label(),
-            to: format!("{} in {}", self.kernel.name, self.lane.name),
-            differ,
-            rejudged: 0,
-            witness: None,
-        }));
-        out
-    }
-
-    fn link(&self, class: &str, from: &Scheme, to: &Scheme) -> Option<Link> {
-        let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
-        let (a, b) = (a?, b?);
-        let differences = a.differ(&b);
-        // Told only after big rationals said the same.
-        let chosen = a.differing(&b, REJUDGED);
-        for w in chosen.iter().chain(&differences.witness) {
-            let exact = [from, to].map(|scheme| scheme.exact(&self.q, w.bits));
-            assert_eq!([w.left, w.right], exact, "the oracle disagrees with itself at {:#x}", w.bits);
-        }
-        let witness = differences.witness.map(|w| {
-            let shown = |stored: Stored| stored.value().map_or("-".to_owned(), |v| v.to_string());
-            let x = crate::tensor::element::float(self.q.format, w.bits);
-            format!("x={x}: {} {}, {} {}", from.label(), shown(w.left), to.label(), shown(w.right))
-        });
-        let differ = u64::try_from(differences.differ()).unwrap_or(u64::MAX);
-        Some(Link {
-            class: class.to_owned(),
-            from: from.label(),
-            to: to.label(),
-            differ,
-            rejudged: chosen.len() as u64,
-            witness,
-        })
-    }
-
     fn side(&self, counted: Counted, against: Against, scheme: &Scheme, because: String, path: Vec<Link>) -> SweptSide {
         let domain = &self.kernel.contract.domain;
         let witness = counted.smallest.and_then(|(bits, got, expected)| {
@@ -331,51 +272,4 @@ impl<'a> Plan<'a> {
 
 fn is_all(outs: &[i32], value: i64) -> bool {
     outs.iter().fold(0, |differ, out| differ | (out ^ value as i32)) == 0
-}
-
-/// The pieces of all patterns of a format, in their order.
-fn pieces(q: &Quantization, contract: &Scheme, reference: &Scheme) -> Option<Vec<Piece>> {
-    let links = links(contract, reference);
-    let runs = |scheme: &Scheme| Runs::new(scheme, q).ok();
-    let (of_contract, of_reference) = (runs(contract)?, runs(reference)?);
-    let of_links: Vec<(&'static str, Runs)> = {
-        let p = Params { quantized: placeholder(q), container: Container::Ranked, shape: vec![1] };
-        links.iter().filter_map(|link| Some(((link.class)(&p), runs(&link.scheme)?))).collect()
-    };
-    let all = 1u64 << q.format.bits();
-    let mut firsts: Vec<u64> = [&of_contract, &of_reference]
-        .into_iter()
-        .chain(of_links.iter().map(|(_, runs)| runs))
-        .flat_map(|runs| runs.patterns(0, all).map(|(first, ..)| first))
-        .collect();
-    firsts.sort_unstable();
-    firsts.dedup();
-    let piece = |first: u64| {
-        let (contract, reference) = (of_contract.of(first), of_reference.of(first));
-        let due = of_links.iter().find(|(_, runs)| runs.of(first) == contract && contract != reference);
-        Piece { first, contract, reference, class: due.map(|(class, _)| *class) }
-    };
-    Some(firsts.into_iter().map(piece).collect())
-}
-
-/// A type of the same expressed type, for naming classes.
-fn placeholder(q: &Quantization) -> Quantized {
-    let expressed = Expressed::ALL.into_iter().find(|e| crate::quantized::format(*e) == q.format);
-    Quantized {
-        storage: Storage { bits: q.storage.bits, signed: q.storage.signed },
-        min: q.min,
-        max: q.max,
-        expressed: expressed.unwrap_or(Expressed::F32),
-        granularity: Granularity::Layer,
-        scales: Vec::new(),
-        zero_points: Vec::new(),
-    }
-}
-
-fn told(path: &[Link]) -> String {
-    let one = |link: &Link| {
-        let count = tiebreak_reports::text::count(link.differ);
-        format!("{}: {} to {} on {count}", link.class, link.from, link.to)
-    };
-    path.iter().map(one).collect::<Vec<_>>().join("; ")
 }

@@ -1,0 +1,72 @@
+//! How the reference becomes the contract's scheme, counted over all patterns at each change.
+
+use super::super::links::{ideal_steps, links, step_class};
+use super::Plan;
+use super::counted::Counted;
+use crate::tensor::POISON;
+use tiebreak_oracle::quantize::{Runs, Scheme, Stored};
+use tiebreak_reports::ledger::Link;
+
+/// Inputs of a link that big rationals judge again: all of them where they are no more.
+const REJUDGED: usize = 4096;
+
+impl Plan<'_> {
+    /// How the reference becomes the contract's scheme, with the number of inputs on which each differs from the one before.
+    pub(super) fn path(&self, reference: &Counted) -> Vec<Link> {
+        let mut out = Vec::new();
+        let case = self.params(1);
+        let mut before = self.reference;
+        for link in links(&self.contract, &self.reference) {
+            out.extend(self.link((link.class)(&case), &before, &link.scheme));
+            before = link.scheme;
+        }
+        if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
+            out.extend(self.link(step_class(&case), &self.reference, &steps));
+        }
+        let poison = reference.classes.get(POISON).copied();
+        out.extend(poison.map(|differ| Link {
+            class: POISON.to_owned(),
+            from: self.reference.label(),
+            to: format!("{} in {}", self.kernel.name, self.lane.name),
+            differ,
+            rejudged: 0,
+            witness: None,
+        }));
+        out
+    }
+
+    fn link(&self, class: &str, from: &Scheme, to: &Scheme) -> Option<Link> {
+        let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
+        let (a, b) = (a?, b?);
+        let differences = a.differ(&b);
+        // Told only after big rationals said the same.
+        let chosen = a.differing(&b, REJUDGED);
+        for w in chosen.iter().chain(&differences.witness) {
+            let exact = [from, to].map(|scheme| scheme.exact(&self.q, w.bits));
+            assert_eq!([w.left, w.right], exact, "the oracle disagrees with itself at {:#x}", w.bits);
+        }
+        let witness = differences.witness.map(|w| {
+            let shown = |stored: Stored| stored.value().map_or("-".to_owned(), |v| v.to_string());
+            let x = crate::tensor::element::float(self.q.format, w.bits);
+            format!("x={x}: {} {}, {} {}", from.label(), shown(w.left), to.label(), shown(w.right))
+        });
+        let differ = u64::try_from(differences.differ()).unwrap_or(u64::MAX);
+        Some(Link {
+            class: class.to_owned(),
+            from: from.label(),
+            to: to.label(),
+            differ,
+            rejudged: chosen.len() as u64,
+            witness,
+        })
+    }
+}
+
+/// In words.
+pub(super) fn told(path: &[Link]) -> String {
+    let one = |link: &Link| {
+        let count = tiebreak_reports::text::count(link.differ);
+        format!("{}: {} to {} on {count}", link.class, link.from, link.to)
+    };
+    path.iter().map(one).collect::<Vec<_>>().join("; ")
+}
