@@ -2,7 +2,7 @@
 //! and where two lanes part.
 
 use crate::ledger::{Agreement, AgreementWitness, Ledger};
-use crate::text::{classes, count};
+use crate::text::{classes, count, plural};
 use crate::view::label;
 
 /// Types a line names before it sums up the rest.
@@ -91,8 +91,10 @@ fn names_of(ledger: &Ledger, a: &Agreement, lanes: String) -> Vec<String> {
 }
 
 fn results(a: &Agreement) -> String {
-    match a.open {
-        0 => format!("{} results", count(a.results)),
-        open => format!("{} results, {} of them poison", count(a.results), count(open)),
-    }
+    let poison = if a.open == 0 { "none".to_owned() } else { count(a.open) };
+    let others = match a.not_compared {
+        0 => String::new(),
+        n => format!("; {} more are outside its domain", count(n)),
+    };
+    format!("{}, {poison} of them poison{others}", plural(a.results as usize, "result"))
 }

@@ -43,6 +43,7 @@
 //!     "op": "quantize", "kernel": "mlir-opt-qcast-o0", "lane": "mlir-x86",
 //!     "other": "mlir-qcast", "other_lane": "host",    // the same kernel in another lane, or another kernel
 //!     "results": 4204203, "open": 1313714,  // compared; of them those to which the contract gives no value (poison)
+//!     "not_compared": 0,                    // outside the domain of the other kernel
 //!     "differ": 0, "differ_open": 3,        // where it gives one, and where it gives none
 //!     "types": {"u32:f32": 3},              // the differing ones by stored and expressed type
 //!     "witness": {"case": {"type": "...", "x": "inf"}, "got": 0, "other": -1, "command": "..."}   // or null

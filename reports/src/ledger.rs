@@ -324,7 +324,10 @@ pub struct Agreement {
     pub other_lane: String,
     /// Results compared.
     pub results: u64,
-    /// Of them, those to which the contract gives no value: poison.
+    /// Results not compared: the domain of the other kernel does not hold their case.
+    #[serde(default)]
+    pub not_compared: u64,
+    /// Of those compared, those to which the contract gives no value: poison.
     pub open: u64,
     /// Results that differ where the contract gives a value.
     pub differ: u64,

@@ -205,7 +205,7 @@ fn outside_domain(page: &mut Page, ledger: &Ledger) {
     }
     page.heading("Not run: no parameter of this run in the domain");
     for outside in text::outside_domain(&ledger.outside_domain) {
-        page.line(2, &outside, Ink::Faint);
+        page.prose(2, &outside, Ink::Faint);
     }
 }
 

@@ -312,6 +312,7 @@ pub(crate) fn agreement(
         other: other.into(),
         other_lane: other_lane.into(),
         results: 4_204_203,
+        not_compared: 0,
         open: 1_313_714,
         differ: differ[0],
         differ_open: differ[1],

@@ -107,7 +107,9 @@ fn shift(text: &str) -> Result<i32, String> {
 const USUAL_ROUNDING: &str = "ties-even";
 
 fn rounding(text: &str) -> Result<RoundingRule, String> {
-    let known = RoundingRule::ALL.into_iter().find(|rule| rule.name() == text);
+    // The schemes of the references are called so: `nearest-even` rounds `ties-even`.
+    let name = text.strip_prefix("nearest-").map_or(text.to_owned(), |ties| format!("ties-{ties}"));
+    let known = RoundingRule::ALL.into_iter().find(|rule| rule.name() == name);
     let names = RoundingRule::ALL.map(RoundingRule::name);
     known.ok_or_else(|| format!("{}; rules are {}", unknown("rule", text, names), names.join(", ")))
 }

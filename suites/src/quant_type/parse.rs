@@ -21,6 +21,7 @@ pub(super) fn located(cursor: &mut Cursor<'_>) -> Parsed<Located> {
     let mut ahead = *cursor;
     if ahead.word().0 != "tensor" {
         let (element, parts) = element(cursor)?;
+        verify::bare(&element, &parts)?;
         return Ok(Located { ty: Type::Scalar(element), span: cursor.since(start), dims: Vec::new(), parts });
     }
     *cursor = ahead;

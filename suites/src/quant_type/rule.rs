@@ -214,6 +214,14 @@ pub enum Rule {
         /// Of the tensor.
         rank: usize,
     },
+    /// Blocks along an axis that no tensor of the scales' rank has.
+    #[error("quantized dimension {axis} must be less than the rank of the scales, {scales}, which is that of the tensor: write braces {} deep", axis + 1)]
+    BlockRank {
+        /// The axis.
+        axis: usize,
+        /// Depth of the braces.
+        scales: usize,
+    },
     /// An empty tensor has no blocks.
     #[error("tensor dimension size of zero is not allowed with sub-channel quantization")]
     BlockZero,

@@ -6,7 +6,7 @@
 use super::error::Fault;
 use super::op::Cast;
 use super::rule::Rule;
-use super::spans::{Located, Span};
+use super::spans::{Located, Parts, Span};
 use super::{Element, Expressed, Granularity, Storage, Type, Uniform};
 use std::ops::RangeInclusive;
 use tiebreak_oracle::float::Format;
@@ -45,6 +45,19 @@ pub(super) fn zero_point(zero_point: i64, storage: Storage, bounds: &RangeInclus
         return Err(Rule::ZeroPointBounds { zero_point, min, max, clamped: zero_point.clamp(min, max) });
     }
     Ok(())
+}
+
+/// Blocks of a type by itself must be along axes that its scales have, or no tensor can be of it.
+pub(super) fn bare(element: &Element, parts: &Parts) -> Result<(), Fault> {
+    let Element::Uniform(Uniform { granularity: Granularity::Blocks { sizes, counts }, .. }) = element else {
+        return Ok(());
+    };
+    match sizes.iter().position(|(axis, _)| *axis >= counts.len()) {
+        Some(at) => {
+            Err(Fault::new(Rule::BlockRank { axis: sizes[at].0, scales: counts.len() }, parts.axes[at].clone()))
+        }
+        None => Ok(()),
+    }
 }
 
 /// A tensor's scales must fit its dimensions.

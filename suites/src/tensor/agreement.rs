@@ -7,7 +7,7 @@ use super::{Case, Operation};
 use crate::lane::{Lane, Lease};
 use std::collections::BTreeMap;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::quantized::Params;
+use tiebreak_impls::quantized::{Params, Quantized};
 
 /// Another that the kernel is compared with.
 enum Other<O: Operation> {
@@ -23,7 +23,9 @@ pub struct Agreement<O: Operation> {
     other: Other<O>,
     /// Results compared.
     pub results: u64,
-    /// Of them, those to which the contract gives no value.
+    /// Results not compared: the domain of the other does not hold their case.
+    pub not_compared: u64,
+    /// Of those compared, those to which the contract gives no value.
     pub open: u64,
     /// Results that differ where the contract gives a value.
     pub differ: u64,
@@ -92,7 +94,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
     }
 
     /// A small case on which the two differ.
-    pub fn witness(&self, agreement: &Agreement<O>) -> Option<Witness<O::Params>> {
+    pub fn witness(&self, agreement: &Agreement<O>, types: &[Quantized]) -> Option<Witness<O::Params>> {
         let domain = &self.kernel.contract.domain;
         let (lane, (other, their_lane)) = self.parties(agreement);
         let (mut ours, mut theirs) = (lane.lease(), their_lane.lease());
@@ -107,23 +109,24 @@ impl<'a, O: Operation> Agreements<'a, O> {
             Some(Witness { case: case.clone(), index, got: element.told(got), expected: element.told(expected) })
         };
         let first = shows(agreement.smallest.as_ref()?)?;
-        Some(shrink_by::<O>(domain, first, &mut shows))
+        Some(shrink_by::<O>(domain, types, first, &mut shows))
     }
 }
 
 impl<O: Operation> Agreement<O> {
     fn new(lane: usize, other: Other<O>) -> Self {
         let types = BTreeMap::new();
-        Self { lane, other, results: 0, open: 0, differ: 0, differ_open: 0, types, smallest: None }
+        Self { lane, other, results: 0, not_compared: 0, open: 0, differ: 0, differ_open: 0, types, smallest: None }
     }
 
     fn add(&mut self, domain: &O::Domain, posed: &Posed<O::Params>, ours: &[i32], theirs: &[i32]) {
+        let words = O::element(domain, &posed.case.params, O::TENSORS.len()).words();
         if let Other::Kernel(model) = self.other
             && !O::covers(&model.contract.domain, &posed.case.params)
         {
+            self.not_compared += (ours.len() / words) as u64;
             return;
         }
-        let words = O::element(domain, &posed.case.params, O::TENSORS.len()).words();
         let mut differ = 0;
         for (at, (a, b)) in ours.chunks(words).zip(theirs.chunks(words)).enumerate() {
             let open = posed.contract[at * words].is_none();

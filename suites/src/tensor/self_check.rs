@@ -45,8 +45,14 @@ pub fn check<O: Operation>(
         (None, None) => (format!("alive after {} results", side.inputs), false),
         (Some(first), None) => {
             let explanation = explain(&causes, &side.evidence());
-            let shown =
-                Shown { kernel: kernel.name, domain, scheme: &scheme, causes: &causes, class: explanation.class };
+            let shown = Shown {
+                kernel: kernel.name,
+                domain,
+                scheme: &scheme,
+                causes: &causes,
+                class: explanation.class,
+                types: &[],
+            };
             let text = shrink(&shown, lane, first).map_or_else(
                 || format!("{} results differ, class {}", side.differ, explanation.class),
                 |witness| line::<O>(domain, &witness, &O::label(&scheme), explanation.class),

@@ -4,6 +4,7 @@ use super::explain::{Cause, Observed};
 use super::judge::{differs, outs};
 use super::{Case, Operation};
 use crate::lane::{Lane, Lease};
+use tiebreak_impls::quantized::Quantized;
 use tiebreak_reports::ledger::Value;
 
 /// Runs of the kernel that one witness may cost, and elements that they may read in all.
@@ -37,6 +38,8 @@ pub struct Shown<'a, O: Operation> {
     pub causes: &'a [Cause<O>],
     /// The class it must keep.
     pub class: &'a str,
+    /// The quantized types it must be of; any where there is none.
+    pub types: &'a [Quantized],
 }
 
 impl<O: Operation> Shown<'_, O> {
@@ -61,6 +64,7 @@ type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness
 
 struct Shrinker<'a, O: Operation> {
     domain: &'a O::Domain,
+    types: &'a [Quantized],
     shows: &'a mut Shows<'a, O>,
     runs: usize,
     elements: usize,
@@ -75,16 +79,17 @@ pub fn shrink<O: Operation>(
     let mut lease = lane.lease();
     let mut shows = |case: &Case<O::Params>| shown.by(&mut lease, case);
     let first = shows(&seen.case).or_else(|| first_difference::<O>(shown.domain, shown.scheme, seen))?;
-    Some(shrink_by::<O>(shown.domain, first, &mut shows))
+    Some(shrink_by::<O>(shown.domain, shown.types, first, &mut shows))
 }
 
-/// The smallest case found of which `shows` makes a witness, starting from one.
+/// The smallest case found of which `shows` makes a witness, starting from one; of one of `types`, where there are any.
 pub fn shrink_by<'a, O: Operation>(
     domain: &'a O::Domain,
+    types: &'a [Quantized],
     first: Witness<O::Params>,
     shows: &'a mut Shows<'a, O>,
 ) -> Witness<O::Params> {
-    let mut shrinker = Shrinker::<O> { domain, shows, runs: 0, elements: 0 };
+    let mut shrinker = Shrinker::<O> { domain, types, shows, runs: 0, elements: 0 };
     let mut best = first;
     shrinker.shapes(&mut best);
     for t in 0..O::TENSORS.len() {
@@ -127,7 +132,13 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
-        while let Some(smaller) = O::smaller(&best.case, self.domain).iter().find_map(|case| self.shows(case)) {
+        let types = self.types;
+        let kept = |case: &&Case<O::Params>| {
+            types.is_empty() || O::quantized(&case.params).is_some_and(|p| types.contains(&p.quantized))
+        };
+        while let Some(smaller) =
+            O::smaller(&best.case, self.domain).iter().filter(kept).find_map(|case| self.shows(case))
+        {
             *best = smaller;
         }
     }

@@ -4,7 +4,7 @@ use super::{Case, Operation};
 use indexmap::IndexMap;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::{self, Value};
-use tiebreak_reports::text as words;
+use tiebreak_reports::text::case as spelled;
 
 /// Names with their values, in the order given.
 pub type Arguments = IndexMap<String, Value>;
@@ -36,7 +36,7 @@ pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Op
         out.insert("misalign".to_owned(), (case.misalign as i64).into());
     }
     // Not every case has a text: several channels of a requantization have none.
-    let same = parse::<O>(&words::case(&out), domain).is_ok_and(|read| read == *case);
+    let same = parse::<O>(&spelled(&out), domain).is_ok_and(|read| read == *case);
     same.then_some(out)
 }
 
@@ -71,6 +71,26 @@ pub fn parse<O: Operation>(text: &str, domain: &O::Domain) -> Result<Case<O::Par
     Draft::<O>::read(text)?.case(domain)
 }
 
+/// The words of a case, without the spaces of a type: `type=!quant.uniform<i8:f32, 0.3:1>` is one.
+fn words(text: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let mut depth = 0usize;
+    for c in text.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match c.is_whitespace() {
+            true if depth > 0 => {}
+            true => out.push(String::new()),
+            false => out.last_mut().expect("starts with one").push(c),
+        }
+    }
+    out.retain(|word| !word.is_empty());
+    out
+}
+
 /// A case before its tensors are made, which only a kernel's domain can tell the sizes of.
 #[derive(Clone, Debug)]
 pub struct Draft<O: Operation> {
@@ -84,7 +104,7 @@ impl<O: Operation> Draft<O> {
     /// Reads names and values.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut arguments = Arguments::new();
-        for word in text.split_whitespace() {
+        for word in words(text) {
             let (name, value) = word
                 .split_once('=')
                 .filter(|(name, _)| !name.is_empty())
@@ -207,7 +227,7 @@ mod tests {
             &Requantize::kernels().iter().find(|k| k.contract.domain.per_channel).expect("one").contract.domain;
         let case = parse::<Requantize>("len=2 min=0 max=255 x[1]=5", domain).expect("a case");
         assert_eq!(
-            arguments::<Requantize>(domain, &case).map(|a| words::case(&a)).as_deref(),
+            arguments::<Requantize>(domain, &case).map(|a| spelled(&a)).as_deref(),
             Some("m=1073741824 s=0 zero_point=0 min=0 max=255 len=2 x[1]=5")
         );
         let mut other = case.clone();

@@ -12,7 +12,7 @@ pub struct Command {
     pub arguments: Vec<String>,
     /// Reference, where it is not the usual one.
     pub reference: Option<String>,
-    /// Rule of the reference of quantize, where it is not the usual one.
+    /// Rule of the reference of quantize and add, where it is not the usual one.
     pub rounding: Option<String>,
     /// Lanes file, where it is the caller's own.
     pub lanes: Option<String>,
@@ -31,7 +31,7 @@ impl Command {
             value.as_ref().map(|v| format!(" --{name} {}", quoted(v))).unwrap_or_default()
         };
         let reference = match op {
-            "quantize" => option("rounding", &self.rounding),
+            "quantize" | "add" => option("rounding", &self.rounding),
             _ => option("reference", &self.reference),
         };
         let lanes = option("lanes", &self.lanes);

@@ -138,7 +138,7 @@ pub fn run(request: &Request) -> Result<Outcome> {
         part.extend(op.verify(request, names, if COMPILED_OPS.contains(&op.op()) { &lanes } else { own })?);
     }
     if part.findings.is_empty() && part.rows.iter().all(|row| row.inputs == 0) {
-        part.findings.push(nothing_ran());
+        part.findings.push(nothing_ran(part.rows.iter().any(|row| row.out_of_domain > 0)));
     }
     let bounds = shown_bounds(request, own)?;
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
@@ -234,6 +234,10 @@ fn select(request: &Request) -> Result<Selected> {
                 Some((_, names)) => names.push(name.clone()),
                 None => selected.tensors.push((op, vec![name.clone()])),
             }
+        }
+        let elsewhere = || OPS.into_iter().find(|op| kernel_names(&[(*op).to_owned()]).contains(&name.as_str()));
+        if let (true, Some(op)) = (selected.len() == before, elsewhere()) {
+            anyhow::bail!("{name} is a kernel of {op}: run it with --op {op}");
         }
         if selected.len() == before {
             return Err(unknown("kernel", name, kernel_names(&request.ops)).into());
@@ -366,14 +370,17 @@ fn failed_check(check: &SelfCheck) -> Finding {
 }
 
 /// A run that judged no input at all says nothing of any kernel, whatever the caller allowed.
-fn nothing_ran() -> Finding {
+fn nothing_ran(without_value: bool) -> Finding {
+    let why = match without_value {
+        true => "neither the contract nor the reference gives a value to any input of this run",
+        false => "no lane ran, or no kernel's domain holds the parameters",
+    };
     Finding {
         op: String::new(),
         kernel: String::new(),
         lane: String::new(),
         class: "not-run".to_owned(),
-        message: "not run: no lane ran, or no kernel's domain holds the parameters, so that no input was judged"
-            .to_owned(),
+        message: format!("{why}, so that nothing was judged"),
         witness: None,
     }
 }

@@ -63,3 +63,40 @@ fn dequantizations_are_compared() {
     let other = verify(&["--op=requantize", "--lane=host", "--effort=quick", "--kernel=tflite-requantize-u8"]);
     assert_eq!(other.ledger().get("agreements").unwrap_or(&json!(null)), &json!(null));
 }
+
+/// Where all there is is poison, nothing was judged, and that is told as it is; a kernel that does not take a case is not compared on it.
+#[test]
+fn a_run_of_poison_alone_judges_nothing() {
+    let case =
+        ["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--case", "type=!quant.uniform<i8:f32, 0.5> x=nan"];
+    let run = verify(&case).exits(1);
+    let why =
+        "neither the contract nor the reference gives a value to any input of this run, so that nothing was judged";
+    assert!(run.stdout.contains(why), "{}", run.stdout);
+    let scalar = ["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--case"];
+    let run = verify(&[&scalar[..], &["type=!quant.uniform<i8:f32,0.5> container=scalar x=3"]].concat()).exits(0);
+    assert!(!run.stdout.contains("mlir-qcast-vector"), "{}", run.stdout);
+}
+
+/// Witnesses are of the types that were asked for, and the command of one asks for the same rounding.
+#[test]
+fn witnesses_are_of_the_type_asked_for() {
+    let ty = "!quant.uniform<i8<-8:7>:f32, 0.3:1>";
+    let arguments =
+        ["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--effort=quick", "--rounding=nearest-away"];
+    let ledger = verify(&[&arguments[..], &["--type", ty]].concat()).exits(0).ledger();
+    let rows = items(&ledger, "rows").iter().map(|row| &row["witness"]);
+    let all: Vec<&Value> = rows.chain(items(&ledger, "agreements").iter().map(|a| &a["witness"])).collect();
+    let seen: Vec<&Value> = all.into_iter().filter(|witness| !witness.is_null()).collect();
+    assert!(seen.len() > 1);
+    for witness in seen {
+        assert_eq!(witness["case"]["type"], ty.replace(' ', ""));
+        assert!(
+            witness["command"].as_str().is_some_and(|command| command.contains("--rounding ties-away")),
+            "{witness}"
+        );
+    }
+    let add = ["--op=add", "--kernel=tflite-add-single-i8", "--lane=host", "--effort=quick", "--rounding=ties-down"];
+    let text = verify(&add).exits(0).stdout;
+    assert!(text.contains("--kernel tflite-add-single-i8 --lane host --rounding ties-down --case"), "{text}");
+}

@@ -147,5 +147,8 @@ fn cases_without_their_operation() {
     refused(&verify(&["--op=matmul", "--kernel=arm-uadal"]), &["unknown kernel `arm-uadal`", "`arm-uadalp`"]);
     refused(&verify(&["--op=matmull"]), &["unknown operation `matmull`", "`matmul`"]);
     // Requantization is none of a matrix product's kernels.
-    refused(&verify(&["--op=matmul", "--kernel=xnnpack-rndnu-i8"]), &["unknown kernel `xnnpack-rndnu-i8`"]);
+    refused(
+        &verify(&["--op=matmul", "--kernel=xnnpack-rndnu-i8"]),
+        &["xnnpack-rndnu-i8 is a kernel of requantize", "--op requantize"],
+    );
 }

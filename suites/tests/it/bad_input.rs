@@ -26,7 +26,7 @@ fn unknown_names_suggest_the_nearest() {
     refused(&verify(&["--op=fpmm"]), &["unknown operation", "`fpm`"]);
     refused(&verify(&["--op=fmp"]), &["unknown operation", "`fpm`"]);
     // A kernel of another operation than the one asked for is not known there.
-    refused(&verify(&["--op=instruction", "--kernel=tvm-relay"]), &["unknown kernel", "tvm-relay"]);
+    refused(&verify(&["--op=instruction", "--kernel=tvm-relay"]), &["tvm-relay is a kernel of fpm", "--op fpm"]);
     refused(&verify(&["--kernel="]), &["unknown kernel"]);
     refused(&tiebreak(&["case", "--x=1", "--multiplier=1", "--shift=0", "--scheme=gemmlow"]), &["`gemmlowp-double`"]);
     let told = verify(&["--kernel=zzz"]);

@@ -79,7 +79,7 @@ fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: 
     let planned = self_check::planned::<O>(kernel, contract, &lane, 1);
     let evidence: Vec<_> = planned.contract.evidence().into_iter().chain([&seen]).collect();
     let class = explain(&causes, &evidence).class;
-    let shown = Shown { kernel: name, domain, scheme: contract, causes: &causes, class };
+    let shown = Shown { kernel: name, domain, scheme: contract, causes: &causes, class, types: &[] };
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return format!("{} {name} {:?}: differs, but not when judged again", O::OP, seen.case);
     };

@@ -27,11 +27,12 @@ pub(super) fn rows<O: Operation>(
             other: other.to_owned(),
             other_lane: other_lane.name.clone(),
             results: agreement.results,
+            not_compared: agreement.not_compared,
             open: agreement.open,
             differ: agreement.differ,
             differ_open: agreement.differ_open,
             types: agreement.types.clone(),
-            witness: agreements.witness(agreement).map(told),
+            witness: agreements.witness(agreement, &request.asked.types).map(told),
         }
     };
     compared.collect::<Vec<_>>().into_par_iter().map(row).collect()

@@ -27,7 +27,7 @@ pub(super) fn settle<O: Operation>(
     for (against, scheme, side) in sides {
         let Some(scheme) = scheme else { continue };
         let kept = against == Against::Reference && record.contract.differ == 0;
-        let seen = explained(subject, lane, scheme, side, kept, request.asked.case.is_some());
+        let seen = explained(request, (subject, lane), scheme, side, kept);
         let told = Told { request, subject, lane, against, scheme };
         let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
         part.mismatches.extend(told.mismatches(side, seen.as_ref().map(|(explanation, _)| explanation)));
@@ -77,19 +77,26 @@ pub(super) fn stale<O: Operation>(
 
 /// Cause and smallest witness of what differs on one side; the case itself where the caller gave it.
 fn explained<O: Operation>(
-    subject: &Subject<O>,
-    lane: &Lane,
+    request: &Request,
+    (subject, lane): (&Subject<O>, &Lane),
     scheme: &O::Scheme,
     side: &Side<O::Params>,
     kept: bool,
-    given: bool,
 ) -> Option<(Explanation, Witness<O::Params>)> {
     let first = side.smallest()?;
     let domain = &subject.kernel.contract.domain;
     let own = if kept { O::own(&subject.contract) } else { None };
     let causes: Vec<Cause<O>> = own.into_iter().chain(O::causes(scheme, domain)).collect();
     let explanation = explain(&causes, &side.evidence());
-    let shown = Shown { kernel: subject.kernel.name, domain, scheme, causes: &causes, class: explanation.class };
+    let shown = Shown {
+        kernel: subject.kernel.name,
+        domain,
+        scheme,
+        causes: &causes,
+        class: explanation.class,
+        types: &request.asked.types,
+    };
+    let given = request.asked.case.is_some();
     let witness = if given { first_difference::<O>(domain, scheme, first) } else { shrink(&shown, lane, first) }?;
     let explanation = refined(subject, lane, explanation, &witness, kept);
     Some((explanation, witness))
