@@ -19,8 +19,8 @@ pub const SUMMARY: &str = "summary.md";
 pub const JUNIT: &str = "junit.xml";
 
 /// Columns of [`MISMATCHES`].
-pub const MISMATCH_COLUMNS: [&str; 9] =
-    ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class"];
+pub const MISMATCH_COLUMNS: [&str; 10] =
+    ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class", "command"];
 
 /// What was written, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,19 +127,19 @@ fn mismatches_csv(mismatches: &[Mismatch]) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.write_record(MISMATCH_COLUMNS).expect("written to memory");
     for mismatch in sorted {
-        writer.write_record(record(mismatch)).expect("written to memory, nine columns each");
+        writer.write_record(record(mismatch)).expect("written to memory, as many columns each");
     }
     writer.into_inner().expect("written to memory")
 }
 
-fn record(mismatch: &Mismatch) -> [String; 9] {
+fn record(mismatch: &Mismatch) -> [String; 10] {
     let m = mismatch.clone();
     let against = match m.against {
         Against::Contract => "contract",
         Against::Reference => "reference",
     };
     let [got, expected] = [&m.got, &m.expected].map(|value| value.to_string());
-    [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class]
+    [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class, m.command]
 }
 
 /// A file written under another name in the directory it belongs to; gone unless published.

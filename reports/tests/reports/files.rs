@@ -57,7 +57,7 @@ fn no_mismatches_are_a_header() {
     let dir = tempfile::tempdir().unwrap();
     let written = write_all(dir.path(), &sample::holding(), &[]).unwrap();
     expect![[r#"
-        op,kernel,lane,against,scheme,case,got,expected,class
+        op,kernel,lane,against,scheme,case,got,expected,class,command
     "#]]
     .assert_eq(&fs::read_to_string(written.mismatches).unwrap());
 }

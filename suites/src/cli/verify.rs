@@ -49,7 +49,8 @@ pub(super) struct Args {
     /// CSV file with columns multiplier and shift
     #[arg(long, value_name = "FILE.csv")]
     params: Option<PathBuf>,
-    /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0
+    /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0. A whole
+    /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"])]
     case: Option<String>,
     /// TensorFlow Lite model: a convolution of each of its layers' shapes, on random data
@@ -209,8 +210,8 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     if args.case.is_some() && args.op.len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
     }
-    if args.case.is_some() && ["fpm", "instruction"].contains(&args.op[0].as_str()) {
-        bail!("--case is for tensor operations; {} takes --multiplier, --shift and --x", SCALED[0]);
+    if args.case.is_some() && args.op[0] == SCALED[0] {
+        bail!("--case is for the other operations; {} takes --multiplier, --shift and --x", SCALED[0]);
     }
     if args.model.is_some() && args.op.iter().any(|op| op != "conv2d") {
         bail!("--model gives the shapes of convolutions: it goes with --op conv2d");

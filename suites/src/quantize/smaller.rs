@@ -1,7 +1,7 @@
 //! Smaller cases of quantize and dequantize.
 
 use crate::quantized::{covers, places};
-use crate::tensor::Case;
+use crate::tensor::{Case, fill};
 use std::ops::Range;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized, Scale};
@@ -32,6 +32,16 @@ pub(crate) fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec
     out
 }
 
+/// One element by itself, per layer; and in its place among zeros.
+pub(crate) fn alone(case: &Case<Params>, words: usize, index: usize) -> Vec<(Case<Params>, usize)> {
+    let p = &case.params;
+    let one = places::scales(p).get(index).map(|scale| {
+        let params = Params { quantized: per_layer(&p.quantized, *scale), container: p.container, shape: vec![1] };
+        (Case { misalign: 0, ..part(case, words, params, [index]) }, 0)
+    });
+    one.into_iter().chain([(fill::only(case, [words, 0, 0], index), index)]).collect()
+}
+
 fn part(case: &Case<Params>, words: usize, params: Params, elements: impl IntoIterator<Item = usize>) -> Case<Params> {
     let element = |at: usize| &case.tensors[0][at * words..][..words];
     let values: Vec<i32> = elements.into_iter().flat_map(element).copied().collect();
@@ -43,13 +53,18 @@ fn of_scale(case: &Case<Params>, words: usize, scale: usize) -> Case<Params> {
     let p = &case.params;
     let scales = places::scales(p).into_iter().enumerate();
     let elements: Vec<usize> = scales.filter(|(_, other)| *other == scale).map(|(at, _)| at).collect();
-    let quantized = Quantized {
-        granularity: Granularity::Layer,
-        scales: vec![p.quantized.scales[scale]],
-        zero_points: vec![p.quantized.zero_points[scale]],
-        ..p.quantized.clone()
-    };
+    let quantized = per_layer(&p.quantized, scale);
     part(case, words, Params { quantized, container: p.container, shape: vec![elements.len()] }, elements)
+}
+
+/// The type with one of its scales for all elements.
+fn per_layer(quantized: &Quantized, scale: usize) -> Quantized {
+    Quantized {
+        granularity: Granularity::Layer,
+        scales: vec![quantized.scales[scale]],
+        zero_points: vec![quantized.zero_points[scale]],
+        ..quantized.clone()
+    }
 }
 
 /// Along each axis: either half of the channels or blocks, or all but one at an end; either half of each block, or all but one element.

@@ -157,7 +157,7 @@ fn counts(row: &Value, delta: i64) -> bool {
 fn mismatches_agree(ledger: &Value, text: &str) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
-    assert_eq!(header.join(","), "op,kernel,lane,against,scheme,case,got,expected,class");
+    assert_eq!(header.join(","), "op,kernel,lane,against,scheme,case,got,expected,class,command");
     let mut lines = 0;
     for record in reader.records() {
         let record = record.expect("a line");

@@ -2,6 +2,7 @@
 
 mod agreed;
 mod kernel;
+mod mismatches;
 mod record;
 mod swept;
 mod told;
