@@ -1,10 +1,10 @@
-//! The output directory: `ledger.json`, `mismatches.csv`, `summary.md` and `junit.xml`.
+//! The output directory: `ledger.json`, `mismatches.csv`, `summary.md`, `details.md` and `junit.xml`.
 //!
-//! All four are drawn first, written beside their places under other names, and renamed last, so that a reader never meets
+//! All are drawn first, written beside their places under other names, and renamed last, so that a reader never meets
 //! half a file and a full disk does not cost the files of the run before.
 
 use crate::ledger::{Against, FORMAT, Ledger, Mismatch};
-use crate::{json, junit, markdown};
+use crate::{json, junit, markdown, summary};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 pub const LEDGER: &str = "ledger.json";
 /// The file that holds every kept mismatch.
 pub const MISMATCHES: &str = "mismatches.csv";
-/// The file for a reviewer.
+/// The file for a reviewer, in the size of a comment.
 pub const SUMMARY: &str = "summary.md";
+/// All that there is to say to a reviewer.
+pub const DETAILS: &str = "details.md";
 /// The file for a build server.
 pub const JUNIT: &str = "junit.xml";
 
@@ -31,6 +33,8 @@ pub struct Written {
     pub mismatches: PathBuf,
     /// `summary.md`.
     pub summary: PathBuf,
+    /// `details.md`.
+    pub details: PathBuf,
     /// `junit.xml`.
     pub junit: PathBuf,
 }
@@ -41,12 +45,13 @@ impl Written {
             ledger: dir.join(LEDGER),
             mismatches: dir.join(MISMATCHES),
             summary: dir.join(SUMMARY),
+            details: dir.join(DETAILS),
             junit: dir.join(JUNIT),
         }
     }
 
-    fn paths(&self) -> [&Path; 4] {
-        [&self.ledger, &self.mismatches, &self.summary, &self.junit]
+    fn paths(&self) -> [&Path; 5] {
+        [&self.ledger, &self.mismatches, &self.summary, &self.details, &self.junit]
     }
 }
 
@@ -95,14 +100,15 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
     Staged::new(path, contents)?.publish()
 }
 
-/// Writes the four files, all of them or (but for a failure between two renames) none.
+/// Writes the files, all of them or (but for a failure between two renames) none.
 pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result<Written, WriteError> {
     create(dir)?;
     let written = Written::under(dir);
     let staged = [
         Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
         Staged::new(&written.mismatches, &mismatches_csv(mismatches))?,
-        Staged::new(&written.summary, markdown::render(ledger).as_bytes())?,
+        Staged::new(&written.summary, summary::render(ledger).as_bytes())?,
+        Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
         Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
     ];
     for file in staged {

@@ -1,7 +1,8 @@
 //! The ledger of a run and everything drawn from it. Knows nothing of the oracle or of any kernel.
 //!
 //! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is what a person
-//! reads first, [`json`] what a program reads, [`markdown`] what goes into a pull request, [`junit`] what a build server
+//! reads first, [`json`] what a program reads, [`summary`] what goes into a pull request, [`markdown`] what
+//! stands behind it, [`junit`] what a build server
 //! shows, and [`files`] puts them on disk. [`space`] is the ledger of a census of a whole space. How a number, a case or a finding reads is decided once, in [`text`].
 
 mod agreement;
@@ -13,6 +14,7 @@ pub mod markdown;
 pub mod self_checks;
 pub mod space;
 mod space_plan;
+pub mod summary;
 pub mod table;
 pub mod text;
 mod view;

@@ -18,11 +18,11 @@ fn told(error: impl std::fmt::Display, dir: &Path) -> String {
 }
 
 #[test]
-fn four_files_and_nothing_else_in_a_new_directory() {
+fn the_files_and_nothing_else_in_a_new_directory() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("a/b");
     let written = write_all(&out, &sample::broken(), &sample::mismatches()).unwrap();
-    assert_eq!(names(&out), [JUNIT, LEDGER, MISMATCHES, SUMMARY]);
+    assert_eq!(names(&out), [DETAILS, JUNIT, LEDGER, MISMATCHES, SUMMARY]);
     assert_eq!(written.ledger, out.join(LEDGER));
     assert_eq!(written.junit, out.join(JUNIT));
 }

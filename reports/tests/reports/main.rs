@@ -6,5 +6,6 @@ mod json;
 mod junit;
 mod markdown;
 mod sample;
+mod summary;
 mod table;
 mod text;

@@ -71,7 +71,7 @@ pub(super) struct Args {
     /// Threads, and workers of each lane [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Directory for ledger.json, mismatches.csv, summary.md and junit.xml
+    /// Directory for ledger.json, mismatches.csv, summary.md, details.md and junit.xml
     #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
     out: PathBuf,
     /// How to print
