@@ -13,6 +13,13 @@ fn valid() -> Vec<u8> {
     model(&[add(), conv(), depthwise(), fully_connected()])
 }
 
+/// What fuzzing begins with: from no seed it never came behind the first bytes.
+#[test]
+fn the_fuzz_target_enters_the_reader_of_models() {
+    assert_eq!(parse(&valid()).expect("layers").len(), 3);
+    crate::fuzzing::texts(&valid());
+}
+
 #[test]
 #[rustfmt::skip]
 fn each_kind_of_layer_is_read() {
