@@ -5,6 +5,7 @@ use crate::mlir::Toolchain;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use tiebreak_reports::read;
 
 /// The lane that needs no file.
 pub const HOST: &str = "host";
@@ -38,12 +39,8 @@ pub struct Entry {
 impl Lanes {
     /// Read `path`.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).with_context(|| {
-            format!(
-                "cannot read the lanes file {}; `cargo xtask verify` writes one, and `--lane host` needs none",
-                path.display()
-            )
-        })?;
+        let text = read::text(path, read::LANES)
+            .context("no lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
         serde_json::from_str(&text).with_context(|| {
             format!("{} is not a lanes file: {{\"lanes\":[{{\"name\":..,\"command\":[..]}}]}}", path.display())
         })

@@ -32,6 +32,7 @@ mod rewrites;
 mod scratch;
 mod scratch_tensors;
 mod spaces;
+mod spaces_edited;
 mod spaces_refused;
 mod sweeps;
 mod tensor_causes;

@@ -176,6 +176,7 @@ fn a_scheme_without_closed_form_is_refused() {
         out: dir.path().join("out"),
         resume: false,
         jobs: Some(1),
+        verify_all: false,
     };
     let told = space::run(&request).expect_err("it has no closed form").to_string();
     assert!(told.starts_with("other has no closed form at multiplier 1073741824, shift -9"), "{told}");
