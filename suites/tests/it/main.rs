@@ -17,6 +17,7 @@ mod explain;
 mod explain_casts;
 mod fingerprint;
 mod judging;
+mod listings;
 mod mlir;
 mod mlir_faults;
 mod models;
