@@ -60,7 +60,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
     reference: String,
     /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', in place of those that quantize and dequantize plan
-    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_type)]
+    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_run_type)]
     types: Vec<Quantized>,
     /// Rule by which the reference of quantize and of add rounds, once: ties-even, ties-away, toward-zero, ...
     #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
