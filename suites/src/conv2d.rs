@@ -16,6 +16,7 @@ use tiebreak_impls::shape::{ShapeError, Sizes, broken};
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -99,6 +100,10 @@ impl Operation for Conv2d {
     fn domain_text(domain: &Domain) -> String {
         let groups = if domain.grouped { "" } else { ", one group" };
         format!("{}{groups}", crate::matmul::operands(&domain.operands))
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
     }
 
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {

@@ -23,6 +23,7 @@ use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::Quantization;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -117,6 +118,10 @@ impl Operation for Dequantize {
 
     fn quantized(params: &Params) -> Option<&Params> {
         Some(params)
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::dequantize::Definition>()
     }
 
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {

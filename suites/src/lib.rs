@@ -21,6 +21,7 @@ pub mod fraction;
 pub mod fuzzing;
 pub mod instruction;
 pub mod lane;
+pub mod listing;
 pub mod matmul;
 pub mod mlir;
 pub mod model;

@@ -22,6 +22,7 @@ use tiebreak_impls::quantized::Params;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Quantization, Scheme};
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub(crate) use links::{rule_class, step_class_of};
@@ -109,6 +110,10 @@ impl Operation for Quantize {
 
     fn quantized(params: &Params) -> Option<&Params> {
         Some(params)
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::quantize::Definition>()
     }
 
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {

@@ -18,6 +18,7 @@ use tiebreak_impls::requantize::{self, Domain, Params, Run};
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::requantize::{Parameters, Scheme};
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{Unit, Value};
 
 /// The operation.
@@ -75,7 +76,11 @@ impl Operation for Requantize {
     }
 
     fn domain_text(domain: &Domain) -> String {
-        format!("to {}, {}", domain.output.name(), crate::cli::domain(&domain.channels))
+        format!("to {}, {}", domain.output.name(), crate::listing::domain(&domain.channels))
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<tiebreak_oracle::requantize::Definition>()
     }
 
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {

@@ -15,6 +15,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_impls::transform::{self, Domain, Kind, Params, Run};
 use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::transform::Transform as Exact;
 use tiebreak_reports::ledger::Value;
 
@@ -29,6 +30,17 @@ const KINDS: [(&str, Kind); 5] = [
     ("unpack", Kind::Unpack),
     ("unflatten", Kind::Unflatten),
 ];
+
+/// What each is, in a line.
+fn summary(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Im2col => "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image",
+        Kind::Interleave => "[rows, columns] to [rows'/4, columns'/16, 4, 16], padded by 0",
+        Kind::BlockTranspose => "[rows, columns] to [columns'/4, rows'/16, 4, 16] transposed, padded by 0",
+        Kind::Unpack => "[rows'/4, columns'/4, 4, 4] to [rows, columns]",
+        Kind::Unflatten => "[B, OH*OW, O] to [B,OH,OW,O], the same elements in the same order",
+    }
+}
 
 /// The oracle's transform; nothing where kind and parameters do not go together.
 fn exact(kind: Kind, params: &Params) -> Option<Exact> {
@@ -84,6 +96,12 @@ impl Operation for Transform {
 
     fn domain_text(_: &Domain) -> String {
         "every shape".to_owned()
+    }
+
+    fn schemes() -> Vec<Described> {
+        let source = "TVM RFC quantized convolution for armv8, input, weight and output transform";
+        let described = |(name, kind)| Described { name, summary: summary(kind), source, steps: Vec::new() };
+        KINDS.into_iter().map(described).collect()
     }
 
     fn scheme(text: &str) -> Result<Kind, UnknownName> {

@@ -23,7 +23,8 @@ use tiebreak_reports::{files, json, table};
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform [default: all]
+    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform; or all, alone: every one, and
+    /// with parameters, a type or a model the usual ones that take it [default: all]
     #[arg(long, value_name = "NAME")]
     op: Vec<String>,
     /// Kernel, by name; a mutant's name works too [default: all kernels]
@@ -61,7 +62,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
     reference: String,
     /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', in place of those that quantize and dequantize plan
-    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_type)]
+    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_run_type)]
     types: Vec<Quantized>,
     /// Rule by which the reference of quantize and of add rounds, once: ties-even, ties-away, toward-zero, ...
     #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
@@ -237,33 +238,41 @@ const ROUNDED: [&str; 2] = ["quantize", "add"];
 /// Operations that take a multiplier and a shift; the first is meant where none is named.
 const SCALED: [&str; 2] = ["fpm", "requantize"];
 
+/// What `--op` takes beside the operations: as where none is named.
+const ALL: &str = "all";
+
 fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
-    if let Some(name) = args.op.iter().find(|op| !OPS.contains(&op.as_str())) {
+    let op = match &args.op[..] {
+        [all] if all == ALL => &[],
+        named if named.iter().any(|op| op == ALL) => bail!("--op {ALL} is every operation: give it alone"),
+        named => named,
+    };
+    if let Some(name) = op.iter().find(|op| !OPS.contains(&op.as_str())) {
         bail!("{}; operations are {}", unknown("operation", name, OPS), OPS.join(", "));
     }
-    if args.case.is_some() && once(&args.op).len() != 1 {
+    if args.case.is_some() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
     }
-    if args.case.is_some() && ["fpm", "instruction"].contains(&args.op[0].as_str()) {
+    if args.case.is_some() && ["fpm", "instruction"].contains(&op[0].as_str()) {
         bail!("--case is for tensor operations; {} takes --multiplier, --shift and --x", SCALED[0]);
     }
-    if args.model.is_some() && args.op.iter().any(|op| op != "conv2d") {
+    if args.model.is_some() && op.iter().any(|op| op != "conv2d") {
         bail!("--model gives the shapes of convolutions: it goes with --op conv2d");
     }
-    if given_pairs && args.op.iter().any(|op| !SCALED.contains(&op.as_str())) {
+    if given_pairs && op.iter().any(|op| !SCALED.contains(&op.as_str())) {
         bail!(
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
             SCALED.join(" and ")
         );
     }
-    if let Some(op) = args.op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
+    if let Some(op) = op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
         bail!("--type is of {}, not of {op}", CASTS.join(" and "));
     }
-    if args.rounding.name() != USUAL_ROUNDING && args.op.iter().any(|op| !ROUNDED.contains(&op.as_str())) {
+    if args.rounding.name() != USUAL_ROUNDING && op.iter().any(|op| !ROUNDED.contains(&op.as_str())) {
         bail!("--rounding is of the reference of {0}: it goes with --op {0}", ROUNDED.join(" or "));
     }
     Ok(match () {
-        () if !args.op.is_empty() => once(&args.op),
+        () if !op.is_empty() => once(op),
         () if !args.types.is_empty() => CASTS.map(str::to_owned).to_vec(),
         () if args.rounding.name() != USUAL_ROUNDING => vec![ROUNDED[0].to_owned()],
         () if args.model.is_some() => vec!["conv2d".to_owned()],

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use tiebreak_reports::read;
 
 /// The lane that needs no file.
 pub const HOST: &str = "host";
@@ -45,12 +46,8 @@ pub struct Entry {
 impl Lanes {
     /// Read `path`.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).with_context(|| {
-            format!(
-                "cannot read the lanes file {}; `cargo xtask verify` writes one, and `--lane host` needs none",
-                path.display()
-            )
-        })?;
+        let text = read::text(path, read::LANES)
+            .context("no lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
         let lanes: Self = serde_json::from_str(&text).with_context(|| {
             format!("{} is not a lanes file: {{\"lanes\":[{{\"name\":..,\"command\":[..]}}]}}", path.display())
         })?;

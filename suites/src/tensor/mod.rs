@@ -28,6 +28,7 @@ use tiebreak_impls::quantized::Quantized;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Against, Value};
 
 pub use element::Element;
@@ -210,6 +211,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// The domain in words.
     fn domain_text(domain: &Self::Domain) -> String;
 
+    /// Every scheme, for lists.
+    fn schemes() -> Vec<Described>;
     /// The scheme of that name, `NAME` or `NAME:POLICY`.
     fn scheme(text: &str) -> Result<Self::Scheme, UnknownName>;
     /// Name and policy.

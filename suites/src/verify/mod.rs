@@ -25,6 +25,7 @@ use tiebreak_impls::{fpm as kernels, instruction, mutants};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
 pub use again::Command;
@@ -224,6 +225,11 @@ pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
         names.extend(op.names());
     }
     names
+}
+
+/// The kernels of a tensor operation as they are listed, and its schemes.
+pub(crate) fn listed(op: &str) -> Option<(Vec<serde_json::Value>, Vec<Described>)> {
+    TENSOR_OPS.iter().find(|known| known.op() == op).map(|op| (op.listed(), op.schemes()))
 }
 
 fn find_fpm(name: &str) -> Option<&'static kernels::Kernel> {

@@ -11,13 +11,16 @@ mod told;
 use super::{Part, Request, failed_check, progress};
 use crate::budget::Effort;
 use crate::lane::Lane;
+use crate::listing;
 use crate::mlir::Function;
 use crate::tensor::{Asked, Operation, catalogue, find, self_check, text};
 use anyhow::{Context, Result, bail};
 use kernel::{one_kernel, run_catalogue};
 use rayon::prelude::*;
+use serde_json::Value;
 use std::marker::PhantomData;
 use tiebreak_impls::quantized::Cast;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::SelfCheck;
 
 pub(crate) use told::{again, line};
@@ -30,6 +33,10 @@ pub(super) trait Verifies: Sync {
     fn op(&self) -> &'static str;
     /// Its kernels, mutants last.
     fn names(&self) -> Vec<&'static str>;
+    /// Its kernels and mutants, as they are listed.
+    fn listed(&self) -> Vec<Value>;
+    /// Its schemes.
+    fn schemes(&self) -> Vec<Described>;
     /// What modules must hold for the kernels of these names (all where there is no name), where a compiler makes them.
     fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>>;
     /// Runs the kernels of these names; all, with self-checks, where there is no name.
@@ -50,6 +57,14 @@ impl<O: Operation> Verifies for Tensor<O> {
 
     fn names(&self) -> Vec<&'static str> {
         O::kernels().iter().map(|k| k.name).chain(O::mutants().iter().map(|m| m.kernel.name)).collect()
+    }
+
+    fn listed(&self) -> Vec<Value> {
+        listing::tensors::<O>()
+    }
+
+    fn schemes(&self) -> Vec<Described> {
+        O::schemes()
     }
 
     fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
