@@ -1,6 +1,6 @@
 //! `census --space` and `merge`: two schemes over a whole space, and its shards as one.
 
-use super::{Listing, print, table};
+use super::{Listing, note, print, table};
 use crate::space::{self, ACCUMULATORS, Finished, MULTIPLIERS, Part, Q31, Request, SHIFTS, merge};
 use anyhow::{Result, bail};
 use std::path::PathBuf;
@@ -98,12 +98,12 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     let plan = part.plan(options.commit.clone().or_else(space::commit))?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
     if options.resume && !out.exists() && !space::journal::path(&out).exists() {
-        eprintln!("nothing to go on with at {}: counting from the beginning", out.display());
+        note(&format!("nothing to go on with at {}: counting from the beginning", out.display()));
     }
     let jobs = options.jobs.map(usize::from);
     let finished = space::run(&Request { plan, left, right, out: out.clone(), resume: options.resume, jobs })?;
-    eprintln!("{}", rate(&finished));
-    eprintln!("ledger: {}", out.display());
+    note(&rate(&finished));
+    note(&format!("ledger: {}", out.display()));
     show(&finished.ledger, format)
 }
 
@@ -140,14 +140,16 @@ pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     match merge::merge(&parts)? {
         merge::Merged::Whole(ledger) => {
             files::write(&out, ledger.render().as_bytes())?;
-            eprintln!("ledger: {}", out.display());
+            note(&format!("ledger: {}", out.display()));
             show(&ledger, args.format)?;
             Ok(true)
         }
         merge::Merged::Missing { chunks, of, commands } => {
             let (chunks, of) = (text::count(chunks as u64), text::count(of as u64));
-            eprintln!("missing: {chunks} of {of} chunks, and nothing is written; these count them, then merge again:");
-            commands.iter().for_each(|command| eprintln!("  {command}"));
+            note(&format!(
+                "missing: {chunks} of {of} chunks, and nothing is written; these count them, then merge again:"
+            ));
+            commands.iter().for_each(|command| note(&format!("  {command}")));
             Ok(false)
         }
     }
