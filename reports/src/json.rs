@@ -5,7 +5,8 @@
 //! {
 //!   "format": 2, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
 //!   "reference": "ties-up",                 // absent where rows have several references, or none
-//!   "verdict": "broken",                    // or "holds"
+//!   "verdict": "broken",                    // or "holds"; "unfinished" is none: the run goes on, or did not end
+//!   "unfinished": "...",                    // why it did not end, with that only; what follows is what it had until then
 //!   "seconds": 12.5,                        // wall clock
 //!   "lanes": [
 //!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process"},
@@ -83,7 +84,7 @@
 //!       "passed": false, "expected_class": "tie-direction", "seen": "...", "origin": "owner/repository#1"
 //!     }]
 //!   },
-//!   "findings": [{                          // empty exactly when the verdict is "holds"
+//!   "findings": [{                          // empty where the verdict is "holds"
 //!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host", "class": "crash", "message": "...",
 //!     "witness": null                       // as in a row
 //!   }]
@@ -112,8 +113,11 @@ pub struct Summary<'a> {
     /// The scheme of the reference rows, where they share one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<&'a str>,
-    /// `holds` or `broken`.
+    /// `holds` or `broken`; `unfinished` of a run that has none.
     pub verdict: Verdict,
+    /// Why the run did not end, where it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<&'a str>,
     /// Wall-clock seconds of the whole run.
     pub seconds: f64,
     /// Lanes asked for, in order.
@@ -150,6 +154,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         effort: &ledger.effort,
         reference: view::reference(ledger),
         verdict: ledger.verdict,
+        unfinished: ledger.unfinished.as_deref(),
         seconds: ledger.seconds,
         lanes: &ledger.lanes,
         rows: &ledger.rows,

@@ -15,7 +15,7 @@ pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
 pub const FORMAT: u32 = 2;
 
 /// One verification run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
     /// [`FORMAT`].
     pub format: u32,
@@ -27,8 +27,11 @@ pub struct Ledger {
     pub seed: u64,
     /// `quick`, `standard` or `exhaustive`.
     pub effort: String,
-    /// `holds` or `broken`.
+    /// `holds` or `broken`; `unfinished` of a run that has none.
     pub verdict: Verdict,
+    /// Why the run did not end, where it did not: then what follows is what it had until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<String>,
     /// Wall-clock seconds of the whole run.
     pub seconds: f64,
     /// Lanes asked for, in order.
@@ -58,18 +61,21 @@ pub struct Ledger {
     pub unchecked: Vec<Unchecked>,
     /// The harness checking itself: each mutant must die with its class, each control must come out equal.
     pub self_checks: Vec<SelfCheck>,
-    /// Everything that breaks a contract; empty exactly when the verdict is `holds`.
+    /// Everything that breaks a contract; empty where the verdict is `holds`, and never where it is `broken`.
     pub findings: Vec<Finding>,
 }
 
 /// Outcome of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every contract held on everything the run covered.
     Holds,
     /// At least one finding.
     Broken,
+    /// None: the run goes on, or did not end.
+    #[default]
+    Unfinished,
 }
 
 /// One lane of a run.

@@ -32,7 +32,7 @@ pub fn render(ledger: &Ledger) -> String {
 
 fn verdict(ledger: &Ledger) -> String {
     let word = text::verdict(ledger.verdict);
-    format!("# Tiebreak: {word}\n\n{}.\n", capital(&view::verdict(ledger)))
+    format!("# Tiebreak: {word}\n\n{}.\n", plain(&capital(&view::verdict(ledger))))
 }
 
 fn findings(ledger: &Ledger) -> String {

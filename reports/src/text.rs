@@ -192,6 +192,7 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "holds",
         Verdict::Broken => "broken",
+        Verdict::Unfinished => "unfinished",
     }
 }
 

@@ -1,6 +1,7 @@
 //! `cargo xtask fuzz`: fuzz targets under cargo-fuzz, without a sanitizer, so that a stable toolchain will do.
 
 use crate::process::{self, which};
+use crate::say::note;
 use crate::setup;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         // cargo-fuzz has a target directory of its own.
         command.env_remove("CARGO_TARGET_DIR").env("RUSTC_BOOTSTRAP", "1");
         command.args(["fuzz", "run", "-s", "none", &target, "--"]).args(with_time(&arguments.arguments));
-        eprintln!("xtask: {}", process::line(&command));
+        note(process::line(&command));
         failed |= !process::status(&mut command)?.success();
     }
     Ok(ExitCode::from(u8::from(failed)))
@@ -78,7 +79,7 @@ fn provision(workspace: &Workspace) -> Result<()> {
     if which(&["cargo-fuzz"]).is_some() {
         return Ok(());
     }
-    eprintln!("xtask: installing cargo-fuzz: it builds and runs the fuzz targets");
+    note("installing cargo-fuzz: it builds and runs the fuzz targets");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     process::output(command.args(["install", "cargo-fuzz", "--locked"])).map(drop)
 }

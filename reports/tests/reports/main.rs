@@ -8,3 +8,4 @@ mod markdown;
 mod sample;
 mod table;
 mod text;
+mod unfinished;

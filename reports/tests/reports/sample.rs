@@ -130,6 +130,7 @@ pub(crate) fn holding() -> Ledger {
         seed: 1,
         effort: "exhaustive".into(),
         verdict: Verdict::Holds,
+        unfinished: None,
         seconds: 64.8125,
         lanes: vec![
             ran("host", "x86_64", "in process"),

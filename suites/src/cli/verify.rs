@@ -1,5 +1,6 @@
 //! `verify`.
 
+use super::unfinished::Unfinished;
 use super::{Format, print, style};
 use crate::budget::Effort;
 use crate::lane::config::Lanes;
@@ -7,10 +8,11 @@ use crate::model;
 use crate::parameters::{self, SHIFTS};
 use crate::quantized;
 use crate::tensor::Asked;
-use crate::verify::{Command, OPS, Pairs, Request, run as verify};
+use crate::verify::{Command, Heading, Kept, OPS, Outcome, Pairs, Request, run as verify};
 use anyhow::{Context, Result, bail};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::quantized::Quantized;
@@ -18,7 +20,7 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::Verdict;
-use tiebreak_reports::{files, json, table};
+use tiebreak_reports::{json, table};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
@@ -150,25 +152,40 @@ fn rounding(text: &str) -> Result<RoundingRule, String> {
 
 /// True where everything holds.
 pub(super) fn run(args: &Args) -> Result<bool> {
-    let request = request(args)?;
-    files::check_writable(&args.out)?;
+    let kept = Kept::default();
+    let heading =
+        Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
+    let files = Unfinished::begin(&args.out, heading, kept.clone())?;
+    let outcome = match outcome(args, kept) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            files.failed(&error)?;
+            return Err(error);
+        }
+    };
+    // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
+    let written = files.ended(&outcome);
+    let printed = print(&match args.format {
+        Format::Table => table::render(&outcome.ledger, style()),
+        Format::Json => json::render(&outcome.ledger),
+    });
+    written?;
+    printed?;
+    Ok(outcome.ledger.verdict == Verdict::Holds)
+}
+
+fn outcome(args: &Args, kept: Kept) -> Result<Outcome> {
+    let request = request(args, kept)?;
     if let Some(jobs) = args.jobs {
         rayon::ThreadPoolBuilder::new()
             .num_threads(jobs.into())
             .build_global()
             .context("cannot start --jobs threads")?;
     }
-    let outcome = verify(&request)?;
-    // Printed before it is written: what is computed is not lost to a full disk.
-    print(&match args.format {
-        Format::Table => table::render(&outcome.ledger, style()),
-        Format::Json => json::render(&outcome.ledger),
-    })?;
-    files::write_all(&args.out, &outcome.ledger, &outcome.mismatches)?;
-    Ok(outcome.ledger.verdict == Verdict::Holds)
+    verify(&request)
 }
 
-fn request(args: &Args) -> Result<Request> {
+fn request(args: &Args, kept: Kept) -> Result<Request> {
     let pairs = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => Pairs::Given(parameters::read_csv(path)?),
         (None, Some(multiplier), Some(shift)) => Pairs::Given(vec![Channel { multiplier, shift }]),
@@ -198,7 +215,7 @@ fn request(args: &Args) -> Result<Request> {
     };
     Ok(Request {
         asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types) },
-        ops_named: !args.op.is_empty(),
+        ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),
         lanes: once(&args.lane),
@@ -213,6 +230,7 @@ fn request(args: &Args) -> Result<Request> {
         seed: args.seed,
         command: command(args),
         known_lanes,
+        kept,
     })
 }
 
@@ -286,7 +304,7 @@ const OWN_LANES: &str = "tiebreak/lanes.json";
 
 /// This call, without the lanes file of its front.
 fn command(args: &Args) -> Command {
-    let mut arguments: Vec<String> = std::env::args().skip(2).collect();
+    let mut arguments: Vec<String> = std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned()).collect();
     if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
         arguments.drain(..2);
     }

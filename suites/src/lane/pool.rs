@@ -11,7 +11,7 @@ use std::time::Duration;
 use tiebreak_impls::protocol::{Hello, Job};
 use tiebreak_oracle::names::{UnknownName, unknown};
 
-/// How long a batch may take before its worker is taken for hung.
+/// How long a worker may be silent before it is taken for hung, where the lanes file does not say; see `patience.rs`.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The same while a failure is being narrowed down to one input.
 const IMPATIENCE: Duration = Duration::from_secs(1);
@@ -74,7 +74,7 @@ impl Lane {
     fn of_entry(entry: &Entry) -> Result<Self, String> {
         let reason = || entry.not_run.clone().unwrap_or_else(|| "the lanes file gives no command".to_owned());
         let command = entry.command.clone().ok_or_else(reason)?;
-        let patience = entry.patience_seconds.map_or(PATIENCE, Duration::from_secs);
+        let patience = entry.patience_seconds.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
         let (worker, hello) = Worker::start(&command, patience).map_err(|failure| failure.to_string())?;
         let idle: Vec<Box<dyn Session>> = vec![Box::new(worker)];
         Ok(Self {
@@ -134,7 +134,8 @@ impl Lane {
     fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {
         match &self.place {
             Place::InProcess => Ok(Box::new(InProcess::default())),
-            Place::Worker(command) => Ok(Box::new(Worker::start(command, patience)?.0)),
+            // However short the patience is with a batch: starting takes what it takes.
+            Place::Worker(command) => Ok(Box::new(Worker::start(command, self.patience)?.0.with_patience(patience))),
         }
     }
 }

@@ -4,6 +4,7 @@ mod again;
 mod coverage;
 mod fpm_op;
 mod instruction_op;
+mod kept;
 mod rows;
 mod tensor_op;
 
@@ -30,6 +31,7 @@ use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, Self
 
 pub use again::Command;
 pub(crate) use again::quoted;
+pub use kept::{Heading, Kept};
 pub(crate) use tensor_op::{again, line};
 
 /// Operations that can be verified.
@@ -95,6 +97,8 @@ pub struct Request {
     pub command: Command,
     /// The lanes there are.
     pub known_lanes: Lanes,
+    /// Where the run leaves what it has so far.
+    pub kept: Kept,
 }
 
 impl Request {
@@ -114,7 +118,7 @@ pub struct Outcome {
 }
 
 /// What one operation adds to a ledger.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Part {
     rows: Vec<ledger::Row>,
     catalogue: Vec<ledger::CatalogueRun>,
@@ -135,16 +139,21 @@ pub fn run(request: &Request) -> Result<Outcome> {
     let names = lane_names(request);
     let (lanes, statuses) = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
     let mut part = Part { findings: not_run(&statuses), ..Part::default() };
+    request.kept.lanes(&statuses);
+    request.kept.operation(&part);
     // Lanes of compiled modules come last, and have no kernels but those.
     let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
     if !selected.fpm.is_empty() {
         part.extend(fpm_op::verify(request, &selected.fpm, own)?);
+        request.kept.operation(&part);
     }
     if !selected.instructions.is_empty() {
         part.extend(instruction_op::verify(request, &selected.instructions, own)?);
+        request.kept.operation(&part);
     }
     for (op, names) in &selected.tensors {
         part.extend(op.verify(request, names, if COMPILED_OPS.contains(&op.op()) { &lanes } else { own })?);
+        request.kept.operation(&part);
     }
     let bounds = shown_bounds(request, own)?;
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
@@ -155,6 +164,7 @@ pub fn run(request: &Request) -> Result<Outcome> {
         seed: request.seed,
         effort: request.effort.name().to_owned(),
         verdict: Verdict::Broken,
+        unfinished: None,
         seconds: begun.elapsed().as_secs_f64(),
         lanes: statuses,
         rows: part.rows,

@@ -85,6 +85,7 @@ impl<O: Operation> Verifies for Tensor<O> {
             .par_iter()
             .map(|kernel| {
                 let part = one_kernel::<O>(request, kernel, lanes);
+                part.iter().for_each(|part| request.kept.kernel(part));
                 bar.inc(lanes.len() as u64);
                 part
             })
