@@ -3,12 +3,15 @@
 //!
 //! ```json
 //! {
-//!   "format": 1, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
+//!   "format": 2, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
 //!   "reference": "ties-up",                 // absent where rows have several references, or none
 //!   "verdict": "broken",                    // or "holds"
 //!   "seconds": 12.5,                        // wall clock
 //!   "lanes": [
-//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process"},
+//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process",
+//!      "files": [                           // what the code of the lane comes from, by content; absent where it did not run
+//!        {"role": "worker", "name": "tiebreak", "bytes": 62767632, "sha256": "9f86d081..."}  // or "tool", "linked", "library"
+//!      ]},
 //!     {"name": "aarch64-native", "status": "not-run", "reason": "the host is x86_64", "allowed": true}
 //!   ],
 //!   "rows": [{

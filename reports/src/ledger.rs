@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 /// Version of the JSON form.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// One verification run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +67,48 @@ pub struct Lane {
     /// Whether it ran.
     #[serde(flatten)]
     pub status: LaneStatus,
+    /// The files that its kernels' code comes from, by content; none where it did not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Content>,
+}
+
+/// A file that takes part in what a lane runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    /// What it is there for.
+    pub role: Role,
+    /// Its name, without directories.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its SHA-256 in hexadecimal, as `sha256sum` prints it.
+    pub sha256: String,
+}
+
+/// What a file is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Runs the kernels: this program, a worker, an emulator or interpreter of one, a module of it.
+    Worker,
+    /// Compiled or linked the modules.
+    Tool,
+    /// Is linked into the modules.
+    Linked,
+    /// Is loaded by one of those.
+    Library,
+}
+
+impl Role {
+    /// As the ledger has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Worker => "worker",
+            Self::Tool => "tool",
+            Self::Linked => "linked",
+            Self::Library => "library",
+        }
+    }
 }
 
 /// Whether a lane ran.

@@ -5,6 +5,7 @@ use crate::mlir::Toolchain;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use tiebreak_reports::ledger::Content;
 
 /// The lane that needs no file.
 pub const HOST: &str = "host";
@@ -33,6 +34,9 @@ pub struct Entry {
     pub objdump: Option<PathBuf>,
     /// What compiles the modules that this lane's worker runs; each is added to the command as `--module FILE`.
     pub modules: Option<Toolchain>,
+    /// The files that made this lane's modules, once they are compiled.
+    #[serde(skip)]
+    pub made_by: Vec<Content>,
 }
 
 impl Lanes {

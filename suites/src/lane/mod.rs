@@ -2,6 +2,7 @@
 
 pub mod config;
 mod in_process;
+mod not_run;
 mod pool;
 mod process;
 
@@ -11,6 +12,7 @@ use tiebreak_impls::execute::lengths;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 
 pub(crate) use in_process::FORM;
+pub use not_run::NotRun;
 pub use pool::{Lane, Lease};
 
 /// Why a batch gave no output. Every one of these is a finding about the kernel or its lane, never the end of a run.

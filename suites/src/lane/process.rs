@@ -130,6 +130,11 @@ impl Worker {
         Ok((worker, hello))
     }
 
+    /// The number of the process.
+    pub(super) fn process(&self) -> u32 {
+        self.child.lock().expect("child").id()
+    }
+
     fn hello(&mut self) -> Result<Hello, Failure> {
         self.send(&Request::Hello, &[])?;
         match self.timed(Self::answer)? {

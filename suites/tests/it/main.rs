@@ -16,6 +16,7 @@ mod common;
 mod explain;
 mod explain_casts;
 mod fingerprint;
+mod installed_lanes;
 mod judging;
 mod mlir;
 mod mlir_faults;
