@@ -131,6 +131,17 @@ pub enum LaneStatus {
     },
 }
 
+/// How many inputs a known fault changes, of all that a row covers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// So many at most.
+    pub most: u64,
+    /// Whether it changes each of them: another number of deviations breaks the run.
+    pub each: bool,
+    /// The arithmetic.
+    pub because: String,
+}
+
 /// What a kernel was judged against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -185,6 +196,9 @@ pub struct Row {
     /// Deviations that the contract declares, by class, each with its reason; empty in rows against the reference.
     #[serde(default)]
     pub declared: BTreeMap<String, String>,
+    /// How many inputs known faults of the lane's code can change, by class, where the row covers all of them and arithmetic says so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extents: BTreeMap<String, Extent>,
     /// How the reference becomes the scheme of the contract, one change at a time, over all inputs; where schemes are compared so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Link>,

@@ -44,6 +44,7 @@ fn row(kernel: &str, lane: &str, isa_path: &str, against: Against, scheme: &str)
         classes: BTreeMap::new(),
         deviations: BTreeMap::new(),
         declared: BTreeMap::new(),
+        extents: BTreeMap::new(),
         path: Vec::new(),
         witness: None,
         seconds: if lane == "host" { 3.5 } else { 39.25 },
