@@ -9,7 +9,10 @@
 //!   "unfinished": "...",                    // why it did not end, with that only; what follows is what it had until then
 //!   "seconds": 12.5,                        // wall clock
 //!   "lanes": [
-//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process"},
+//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process",
+//!      "files": [                           // what the code of the lane comes from, by content; absent where it did not run
+//!        {"role": "worker", "name": "tiebreak", "bytes": 62767632, "sha256": "9f86d081..."}  // or "tool", "linked", "library"
+//!      ]},
 //!     {"name": "aarch64-native", "status": "not-run", "reason": "the host is x86_64", "allowed": true}
 //!   ],
 //!   "rows": [{
@@ -29,6 +32,7 @@
 //!        "rejudged": 32,                  // so many of them again by big rationals: all where they are few
 //!        "witness": "x=...: ..."}
 //!     ],
+//!     "extents": {"tie-direction": {"most": 2553, "each": false, "because": "..."}},  // how many of them there can be; absent where nobody says
 //!     "declared": {},                       // likewise: what the contract declares, with reasons, {"position": "..."}
 //!     "witness": {                          // the smallest differing input, or null
 //!       "case": {"x": -1, "m": 3, "s": -8}, // arguments by name, in the order in which the operation takes them

@@ -86,6 +86,48 @@ pub struct Lane {
     /// Whether it ran.
     #[serde(flatten)]
     pub status: LaneStatus,
+    /// The files that its kernels' code comes from, by content; none where it did not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Content>,
+}
+
+/// A file that takes part in what a lane runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    /// What it is there for.
+    pub role: Role,
+    /// Its name, without directories.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its SHA-256 in hexadecimal, as `sha256sum` prints it.
+    pub sha256: String,
+}
+
+/// What a file is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Runs the kernels: this program, a worker, an emulator or interpreter of one, a module of it.
+    Worker,
+    /// Compiled or linked the modules.
+    Tool,
+    /// Is linked into the modules.
+    Linked,
+    /// Is loaded by one of those.
+    Library,
+}
+
+impl Role {
+    /// As the ledger has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Worker => "worker",
+            Self::Tool => "tool",
+            Self::Linked => "linked",
+            Self::Library => "library",
+        }
+    }
 }
 
 /// Whether a lane ran.
@@ -106,6 +148,17 @@ pub enum LaneStatus {
         /// Whether the caller allowed it by name; otherwise the run is broken.
         allowed: bool,
     },
+}
+
+/// How many inputs a known fault changes, of all that a row covers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// So many at most.
+    pub most: u64,
+    /// Whether it changes each of them: another number of deviations breaks the run.
+    pub each: bool,
+    /// The arithmetic.
+    pub because: String,
 }
 
 /// What a kernel was judged against.
@@ -162,6 +215,9 @@ pub struct Row {
     /// Deviations that the contract declares, by class, each with its reason; empty in rows against the reference.
     #[serde(default)]
     pub declared: BTreeMap<String, String>,
+    /// How many inputs known faults of the lane's code can change, by class, where the row covers all of them and arithmetic says so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extents: BTreeMap<String, Extent>,
     /// How the reference becomes the scheme of the contract, one change at a time, over all inputs; where schemes are compared so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Link>,

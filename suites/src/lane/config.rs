@@ -8,6 +8,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use tiebreak_reports::ledger::Content;
 use tiebreak_reports::read;
 
 /// The lane that needs no file.
@@ -44,6 +45,9 @@ pub struct Entry {
     pub objdump: Option<PathBuf>,
     /// What compiles the modules that this lane's worker runs; each is added to the command as `--module FILE`.
     pub modules: Option<Toolchain>,
+    /// The files that made this lane's modules, once they are compiled.
+    #[serde(skip)]
+    pub made_by: Vec<Content>,
 }
 
 impl Lanes {

@@ -81,6 +81,11 @@ impl Group {
         self.child.as_mut()
     }
 
+    /// The number of the process that was started.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     fn leader(&self) -> Option<Pid> {
         Pid::from_raw(self.child.id().cast_signed())
     }

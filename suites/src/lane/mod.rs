@@ -3,6 +3,7 @@
 pub mod config;
 mod group;
 mod in_process;
+mod not_run;
 mod patience;
 mod pipes;
 mod pool;
@@ -15,6 +16,7 @@ use tiebreak_impls::protocol::{Batch, Job, Source};
 
 pub use group::end_all;
 pub(crate) use in_process::FORM;
+pub use not_run::NotRun;
 pub use pool::{Lane, Lease};
 
 /// Why a batch gave no output. Every one of these is a finding about the kernel or its lane, never the end of a run.

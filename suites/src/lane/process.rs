@@ -100,6 +100,11 @@ impl Worker {
         Self { patience, ..self }
     }
 
+    /// The number of the process.
+    pub(super) fn process(&self) -> u32 {
+        self.group.id()
+    }
+
     fn hello(&mut self) -> Result<Hello, Failure> {
         self.send(&Request::Hello, &[])?;
         match self.answer(&mut Silence::new(self.patience))? {

@@ -47,6 +47,7 @@ pub fn check<O: Operation>(
             let explanation = explain(&causes, &side.evidence());
             let shown = Shown {
                 kernel: kernel.name,
+                made: None,
                 domain,
                 scheme: &scheme,
                 causes: &causes,

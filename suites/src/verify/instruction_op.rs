@@ -83,6 +83,7 @@ fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row 
         classes,
         deviations: BTreeMap::new(),
         declared: BTreeMap::new(),
+        extents: BTreeMap::new(),
         path: Vec::new(),
         witness,
         seconds: outcome.seconds,

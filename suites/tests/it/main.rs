@@ -16,6 +16,7 @@ mod common;
 mod explain;
 mod explain_casts;
 mod fingerprint;
+mod installed_lanes;
 mod judging;
 mod large_types;
 mod listings;

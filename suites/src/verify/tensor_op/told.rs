@@ -7,7 +7,7 @@ use super::kernel::Subject;
 use crate::lane::{Failure, Lane};
 use crate::tensor::explain::{Explanation, Observed, UNEXPLAINED};
 use crate::tensor::judge::Side;
-use crate::tensor::shrink::{Witness, first_difference};
+use crate::tensor::shrink::{Witness, any_difference, first_difference};
 use crate::tensor::{Case, Operation, text};
 use std::collections::BTreeMap;
 use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Mismatch, Row};
@@ -73,6 +73,7 @@ impl<O: Operation> Told<'_, O> {
             classes,
             deviations: BTreeMap::new(),
             declared: BTreeMap::new(),
+            extents: BTreeMap::new(),
             path: Vec::new(),
             witness,
             seconds,
@@ -82,8 +83,10 @@ impl<O: Operation> Told<'_, O> {
     pub(super) fn mismatches(&self, side: &Side<O::Params>, explanation: Option<&Explanation>) -> Vec<Mismatch> {
         let Some(explanation) = explanation else { return Vec::new() };
         let first = |seen: &Observed<O::Params>| {
-            let Witness { case, index, got, expected } =
-                first_difference::<O>(&self.subject.kernel.contract.domain, self.scheme, seen)?;
+            let domain = &self.subject.kernel.contract.domain;
+            let unexcused = first_difference::<O>(domain, self.scheme, seen);
+            let faulty = || any_difference::<O>(domain, self.scheme, seen);
+            let Witness { case, index, got, expected } = unexcused.or_else(faulty)?;
             Some(Mismatch {
                 op: O::OP.to_owned(),
                 kernel: self.kernel().to_owned(),
