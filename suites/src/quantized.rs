@@ -7,14 +7,16 @@ pub mod plan;
 use crate::mlir::faults::{self, Effect};
 use crate::quant_type::{self, Uniform};
 use crate::tensor::fault::{Fault, Instead};
+use crate::tensor::given::distinct;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Case, Operation};
+use crate::tensor::{Asked, Case, Given, Operation, Spec};
+use std::collections::BTreeSet;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize as oracle;
-use tiebreak_reports::ledger::Value;
+use tiebreak_reports::ledger::{Unit, Value};
 
 /// The oracle's format.
 pub fn format(expressed: Expressed) -> Format {
@@ -86,6 +88,16 @@ fn zero_points_by_f32(case: &Case<Params>) -> Case<Params> {
 /// Whether a known fault changes a kernel's code in a lane for these parameters.
 pub(crate) fn is_at_fault(kernel: &str, lane: &str, params: &Params) -> bool {
     faults::of(kernel, lane).any(|known| known.covers(params))
+}
+
+/// The types that the caller gave, and those that no case has.
+pub(crate) fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+    let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
+    let told = |_, ty: &Quantized| {
+        let reason = quantizations(ty).map_or_else(|reason| reason, |_| domain_text(domain));
+        (format!("type={}", type_text(ty)), reason)
+    };
+    (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), told))
 }
 
 /// The parameters by which a type is swept: a tensor of one dimension where the kernel takes any.

@@ -7,6 +7,7 @@ pub mod element;
 pub mod explain;
 pub mod fault;
 pub mod fill;
+pub mod given;
 pub mod judge;
 pub mod self_check;
 pub mod shrink;
@@ -32,6 +33,7 @@ use tiebreak_reports::ledger::{self, Against, Value};
 
 pub use element::Element;
 pub use explain::Cause;
+pub use given::Given;
 
 /// Parameters with the tensors a kernel reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,6 +254,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
     /// What is tried.
     fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    /// What the caller gave in place of the plan, and how much of it these cases run; nothing where the plan runs, or one case.
+    fn given(_domain: &Self::Domain, _asked: &Asked, _specs: &[Spec<Self::Params>]) -> Option<Given> {
+        None
+    }
     /// What sweeps give a kernel beside the plan's: a compiled kernel has to hold it.
     fn swept(_domain: &Self::Domain, _asked: &Asked) -> Vec<Self::Params> {
         Vec::new()
