@@ -51,7 +51,7 @@ fn deltas(sums: &Sums) -> Option<String> {
         return Some(format!("`{name}` is no difference"));
     }
     if let Some((name, _)) = sums.by_delta.iter().find(|(_, count)| count.0 == 0) {
-        return Some(format!("no input has the difference {name}, which is told"));
+        return Some(format!("no input has the difference {name}, which is listed"));
     }
     let all = sums.by_delta.values().try_fold(0u128, |all, count| all.checked_add(count.0));
     (all != Some(sums.differ.0)).then(|| format!("{} inputs differ, which is not the sum by difference", sums.differ.0))
@@ -133,7 +133,7 @@ mod tests {
             (&|s| s.differ.0 = 4 << 32, "at 3 pairs, of 1 to"),
             (&|s| s.differ.0 = 13, "not the sum by difference"),
             (&|s| s.by_delta = [("+1".to_owned(), Accumulators(12))].into(), "`+1` is no difference"),
-            (&|s| _ = s.by_delta.insert("4".to_owned(), Accumulators(0)), "difference 4, which is told"),
+            (&|s| _ = s.by_delta.insert("4".to_owned(), Accumulators(0)), "difference 4, which is listed"),
             (&|s| s.first = None, "none as the first"),
             (&|s| s.most.as_mut().expect("one").shift = 0, "which is not there"),
             (&|s| s.first.as_mut().expect("one").multiplier += 7, "not the first"),

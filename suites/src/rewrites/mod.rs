@@ -135,7 +135,7 @@ fn schemes() -> Result<(quantize::Scheme, dequantize::Scheme)> {
 /// Scales of a type at most: each costs every input of every rewrite.
 pub const MOST_SCALES: usize = 256;
 
-/// Every rewrite: at `ty`, or at types of every storage and expressed type. How far it is, is told on a terminal.
+/// Every rewrite: at `ty`, or at types of every storage and expressed type. A terminal shows how far it is.
 pub fn claims(ty: Option<&Uniform>, seed: u64) -> Result<Vec<Claim>> {
     let types: Vec<(String, Vec<Quantization>)> = match ty {
         Some(ty) if ty.scales.len() > MOST_SCALES => {

@@ -66,14 +66,14 @@ fn chosen(chunks: &[Chunk]) -> Vec<usize> {
     order
 }
 
-/// That the pair with the most differences has as many, and the first one the difference nearest to zero that it tells.
+/// That the pair with the most differences has as many, and the first one the difference nearest to zero that it names.
 fn witnesses((left, right): (Scheme, Scheme), chunk: &Chunk) -> Result<()> {
     let (place, sums) = (chunk.place, &chunk.sums);
     let census = |multiplier| Census::of(left, right, Parameters::q31(multiplier, place.shift));
     let at = || format!("shift {}, multipliers {}..{}", place.shift, place.from, place.to);
     let far = |name: &String| name.parse().is_ok_and(|delta: i64| delta.abs() > APART);
     if let Some(name) = sums.by_delta.keys().find(|name| far(name)) {
-        bail!("{}: the difference {name} is told by itself, and those beyond {APART} are not", at());
+        bail!("{}: the difference {name} is listed by itself, and those beyond {APART} are counted together", at());
     }
     if let Some(Most { multiplier, differ, .. }) = sums.most {
         let counted = census(multiplier).counts().map(|counts| counts.differ());
