@@ -42,7 +42,8 @@
 //!     "seconds": 3.5                        // summed over threads
 //!   }],
 //!   "catalogue": [                          // kept corner cases, by operation and lane
-//!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0}
+//!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0,
+//!      "not_taken": 0}                      // cases that no kernel of the run takes in this lane
 //!   ],
 //!   "agreements": [{                        // kernels of one promise, or one in two lanes, compared to the bit
 //!     "op": "quantize", "kernel": "mlir-opt-qcast-o0", "lane": "mlir-x86",

@@ -379,6 +379,9 @@ pub struct CatalogueRun {
     pub lane: String,
     /// Kept cases.
     pub cases: u64,
+    /// Those of them that no kernel of the run takes in this lane.
+    #[serde(default)]
+    pub not_taken: u64,
     /// Outputs judged: cases by kernels whose domain holds them.
     pub judged: u64,
     /// Outputs outside a contract; each kernel's smallest is a finding.

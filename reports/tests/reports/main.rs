@@ -4,6 +4,7 @@ mod agreement;
 mod files;
 mod json;
 mod junit;
+mod left_out;
 mod markdown;
 mod sample;
 mod table;

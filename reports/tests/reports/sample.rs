@@ -145,7 +145,14 @@ pub(crate) fn holding() -> Ledger {
             not_run("aarch64-native", "the host is x86_64", true),
         ],
         rows,
-        catalogue: vec![CatalogueRun { op: "fpm".into(), lane: "host".into(), cases: 40, judged: 720, broken: 0 }],
+        catalogue: vec![CatalogueRun {
+            op: "fpm".into(),
+            lane: "host".into(),
+            cases: 40,
+            not_taken: 0,
+            judged: 720,
+            broken: 0,
+        }],
         agreements: Vec::new(),
         bounds: bounds(),
         outside_domain: Vec::new(),
@@ -329,5 +336,39 @@ pub(crate) fn agreement(
         differ_open: differ[1],
         types: types.iter().map(|(name, n)| (name.to_string(), *n)).collect(),
         witness: (differ != [0, 0]).then_some(witness),
+    }
+}
+
+/// Pairs that the caller gave and that a kernel did not all run.
+pub(crate) fn planned(kernel: &str, lane: &str, pairs: u64, dropped: &[(DropReason, u64)]) -> Planned {
+    let left_out: u64 = dropped.iter().map(|(_, count)| count).sum();
+    let one = |(why, count): &(DropReason, u64)| Dropped {
+        why: *why,
+        because: "shifts -31..=0".into(),
+        count: *count,
+        first: "m=5 s=31".into(),
+    };
+    Planned {
+        op: "fpm".into(),
+        kernel: kernel.into(),
+        lane: lane.into(),
+        unit: Unit::Pair,
+        given: true,
+        planned: pairs,
+        run: pairs - left_out,
+        dropped: dropped.iter().map(one).collect(),
+    }
+}
+
+/// A result to which the reference gives no value.
+pub(crate) fn position() -> Position {
+    let expected = [("exact:wrap".to_owned(), Some(5.into())), ("exact".to_owned(), None)];
+    Position {
+        op: "matmul".into(),
+        kernel: "arm-uadalp".into(),
+        lane: "host".into(),
+        at: 3,
+        got: 5.into(),
+        expected: expected.into_iter().collect(),
     }
 }

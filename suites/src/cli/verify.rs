@@ -10,7 +10,6 @@ use crate::quantized;
 use crate::tensor::Asked;
 use crate::verify::{Command, Heading, Kept, OPS, Outcome, Pairs, Request, run as verify};
 use anyhow::{Context, Result, bail};
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tiebreak_impls::conv2d;
@@ -76,7 +75,7 @@ pub(super) struct Args {
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// Directory for ledger.json, mismatches.csv, summary.md and junit.xml
-    #[arg(long, value_name = "DIR", default_value = "tiebreak-out", value_parser = directory())]
+    #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
     out: PathBuf,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
@@ -118,14 +117,6 @@ fn case(text: &str) -> Result<String, String> {
         "" => Err("the case is empty; write NAME=VALUE words, such as 'm=1 n=1 k=16 rhs=1'".to_owned()),
         _ => Ok(text.to_owned()),
     }
-}
-
-/// A directory that has a name.
-fn directory() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path: PathBuf| match path.as_os_str().is_empty() {
-        true => Err("the directory has no name; leave the option out for the usual one"),
-        false => Ok(path),
-    })
 }
 
 /// Each value once, in the order given: what is named twice is meant once.
@@ -192,6 +183,9 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         _ => Pairs::Grid,
     };
     let ops = ops(args, pairs != Pairs::Grid)?;
+    if args.q != 31 && args.effort == Effort::Exhaustive && args.x.is_none() {
+        bail!("--effort exhaustive sweeps multipliers of Q0.31, and none of --q {}; leave one of them out", args.q);
+    }
     if pairs == Pairs::Grid && args.q != 31 {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
@@ -282,6 +276,10 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
             SCALED.join(" and ")
         );
+    }
+    let others = op.iter().find(|op| *op != SCALED[0]);
+    if let (Some(op), true) = (others, args.x.is_some() || args.q != 31) {
+        bail!("--x and --q are of {}; {op} takes an accumulator by --case, and multipliers of Q0.31", SCALED[0]);
     }
     if let Some(op) = op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
         bail!("--type is of {}, not of {op}", CASTS.join(" and "));

@@ -168,6 +168,7 @@ fn run_catalogue(request: &Request, subjects: &[Subject<'_>], lanes: &[Lane]) ->
             op: OP.to_owned(),
             lane: lane.name.clone(),
             cases: entries.len() as u64,
+            not_taken: not_taken(&entries, subjects.iter().filter(|s| s.lane.name == lane.name)),
             judged: 0,
             broken: 0,
         };
@@ -186,16 +187,23 @@ fn run_catalogue(request: &Request, subjects: &[Subject<'_>], lanes: &[Lane]) ->
     Ok(part)
 }
 
+/// The cases that no subject takes.
+fn not_taken<'a>(entries: &[Entry], subjects: impl Iterator<Item = &'a Subject<'a>> + Clone) -> u64 {
+    let taken = |entry: &&Entry| subjects.clone().any(|subject| takes(subject, entry));
+    entries.iter().filter(|entry| !taken(entry)).count() as u64
+}
+
+fn takes(subject: &Subject<'_>, entry: &Entry) -> bool {
+    subject.kernel.contract.domain.contains(entry.channel.multiplier, entry.channel.shift, 31)
+}
+
 /// Each case in a vector's body and, for nine elements, in its tail.
 fn catalogue_cases(subject: &Subject<'_>, entries: &[Entry]) -> Settled {
     let mut record = Record::default();
     let mut lease = subject.lane.lease();
-    for entry in entries {
-        let Channel { multiplier, shift } = entry.channel;
-        if subject.kernel.contract.domain.contains(multiplier, shift, 31) {
-            let params = Params { q: 31, channels: vec![entry.channel] };
-            record.merge(run_batch(subject, &mut lease, &params, &[entry.x; 9], 0));
-        }
+    for entry in entries.iter().filter(|entry| takes(subject, entry)) {
+        let params = Params { q: 31, channels: vec![entry.channel] };
+        record.merge(run_batch(subject, &mut lease, &params, &[entry.x; 9], 0));
     }
     record.settle(subject)
 }

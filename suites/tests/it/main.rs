@@ -13,6 +13,7 @@ mod catalogue;
 mod census;
 mod classes;
 mod common;
+mod coverage;
 mod explain;
 mod explain_casts;
 mod fingerprint;

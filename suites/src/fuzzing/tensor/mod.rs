@@ -80,7 +80,7 @@ fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: 
     }
     // Many causes fit one case, few fit all of a plan.
     let causes = O::causes(contract, domain);
-    let planned = self_check::planned::<O>(kernel, contract, &lane, 1);
+    let (planned, _) = self_check::planned::<O>(kernel, contract, &lane, 1);
     let evidence: Vec<_> = planned.contract.evidence().into_iter().chain([&seen]).collect();
     let class = explain(&causes, &evidence).class;
     let shown = Shown { kernel: name, made: None, domain, scheme: contract, causes: &causes, class, types: &[] };
