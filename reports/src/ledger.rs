@@ -360,7 +360,7 @@ pub struct Mismatch {
     pub against: Against,
     /// Scheme.
     pub scheme: String,
-    /// The case, such as `x=-1 m=1073741825 s=-1`.
+    /// The whole case, such as `x=-1 m=1073741825 s=-1`; `at` is the result that differs, where there are several.
     pub case: String,
     /// What the kernel gave.
     pub got: Value,
@@ -368,6 +368,8 @@ pub struct Mismatch {
     pub expected: Value,
     /// Class.
     pub class: String,
+    /// Command that runs this case again.
+    pub command: String,
 }
 
 /// The corner catalogue, run first, through one lane.

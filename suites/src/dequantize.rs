@@ -6,7 +6,7 @@ mod sweep;
 use crate::budget::Budget;
 use crate::lane::Lane;
 use crate::mlir;
-use crate::quantize::smaller;
+use crate::quantize::{alone, smaller};
 use crate::quantized::{self, places, plan, quantizations};
 use crate::stream::{int32, stream};
 use crate::tensor::fault::Fault;
@@ -190,6 +190,10 @@ impl Operation for Dequantize {
     fn own(contract: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
         Some(Cause::scheme(causes::OWN, because, *contract))
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, 1, index)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

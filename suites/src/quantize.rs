@@ -26,7 +26,7 @@ use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub(crate) use links::{rule_class, step_class_of};
-pub(crate) use smaller::smaller;
+pub(crate) use smaller::{alone, smaller};
 
 /// The operation.
 pub enum Quantize {}
@@ -178,6 +178,10 @@ impl Operation for Quantize {
     fn own(contract: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
         Some(Cause::scheme(links::OWN, because, *contract))
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, case.params.quantized.expressed.words(), index)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

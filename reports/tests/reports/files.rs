@@ -18,11 +18,11 @@ fn told(error: impl std::fmt::Display, dir: &Path) -> String {
 }
 
 #[test]
-fn four_files_and_nothing_else_in_a_new_directory() {
+fn the_files_and_nothing_else_in_a_new_directory() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("a/b");
     let written = write_all(&out, &sample::broken(), &sample::mismatches()).unwrap();
-    assert_eq!(names(&out), [JUNIT, LEDGER, MISMATCHES, SUMMARY]);
+    assert_eq!(names(&out), [DETAILS, JUNIT, LEDGER, MISMATCHES, SUMMARY]);
     assert_eq!(written.ledger, out.join(LEDGER));
     assert_eq!(written.junit, out.join(JUNIT));
 }
@@ -57,7 +57,7 @@ fn no_mismatches_are_a_header() {
     let dir = tempfile::tempdir().unwrap();
     let written = write_all(dir.path(), &sample::holding(), &[]).unwrap();
     expect![[r#"
-        op,kernel,lane,against,scheme,case,got,expected,class
+        op,kernel,lane,against,scheme,case,got,expected,class,command
     "#]]
     .assert_eq(&fs::read_to_string(written.mismatches).unwrap());
 }

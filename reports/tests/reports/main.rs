@@ -7,6 +7,7 @@ mod junit;
 mod left_out;
 mod markdown;
 mod sample;
+mod summary;
 mod table;
 mod text;
 mod unfinished;

@@ -270,6 +270,7 @@ pub(crate) fn mismatches() -> Vec<Mismatch> {
         got: 0.into(),
         expected: (-1).into(),
         class: class.into(),
+        command: format!("cargo xtask verify --op fpm --lane host # {case}"),
     };
     vec![
         mismatch("tvm-neon-rfc", "x=-3 m=1395864371 s=-8", "double-rounding"),

@@ -53,7 +53,8 @@ pub(super) struct Args {
     /// CSV file with columns multiplier and shift
     #[arg(long, value_name = "FILE.csv")]
     params: Option<PathBuf>,
-    /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0
+    /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0. A whole
+    /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Option<String>,
     /// TensorFlow Lite model: a convolution of each of its layers' shapes, on random data
@@ -74,7 +75,7 @@ pub(super) struct Args {
     /// Threads, and workers of each lane [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Directory for ledger.json, mismatches.csv, summary.md and junit.xml
+    /// Directory for ledger.json, mismatches.csv, summary.md, details.md and junit.xml
     #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
     out: PathBuf,
     /// How to print
@@ -265,8 +266,8 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     if args.case.is_some() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
     }
-    if args.case.is_some() && ["fpm", "instruction"].contains(&op[0].as_str()) {
-        bail!("--case is for tensor operations; {} takes --multiplier, --shift and --x", SCALED[0]);
+    if args.case.is_some() && op[0] == SCALED[0] {
+        bail!("--case is for the other operations; {} takes --multiplier, --shift and --x", SCALED[0]);
     }
     if args.model.is_some() && op.iter().any(|op| op != "conv2d") {
         bail!("--model gives the shapes of convolutions: it goes with --op conv2d");

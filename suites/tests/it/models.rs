@@ -16,6 +16,11 @@ fn tensor(shape: &[i32], kind: i8, zero_point: i64) -> Tensor {
     Tensor { shape: shape.to_vec(), kind, zero_points: vec![zero_point], name: "layer" }
 }
 
+/// A model of one convolution.
+pub(crate) fn small() -> Vec<u8> {
+    model(&[conv(INT8, 0, 0)])
+}
+
 /// 3x3 filter over 6x5 pixels of 4 channels, VALID: 4*3*8 results.
 fn conv(kind: i8, input: i64, weights: i64) -> Operator {
     Operator {

@@ -99,7 +99,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         if request.asked.is_nothing() {
             part.findings.extend(record::stale(&subject, lane, &record, specs));
         }
-        record::settle(request, &subject, lane, record, &mut part);
+        record::settle(request, &subject, lane, (record, &specs), &mut part);
         let mut sweeps = Vec::new();
         if request.asked.case.is_none() {
             sweeps.extend(O::few(kernel, lane, &request.asked));
@@ -213,7 +213,7 @@ pub(super) fn run_catalogue<O: Operation>(
             total.judged += record.contract.inputs;
             total.broken += record.contract.differ;
             let mut found = Part::default();
-            record::settle(request, &subject, lane, record, &mut found);
+            record::settle(request, &subject, lane, (record, &[]), &mut found);
             for mut finding in found.findings {
                 finding.message = format!("in the catalogue: {}", finding.message);
                 part.findings.push(finding);

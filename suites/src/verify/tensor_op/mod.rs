@@ -2,6 +2,7 @@
 
 mod agreed;
 mod kernel;
+mod mismatches;
 mod planned;
 mod position;
 mod record;

@@ -2,6 +2,7 @@
 
 use super::super::{Part, Request};
 use super::kernel::Subject;
+use super::mismatches;
 use super::told::Told;
 use crate::lane::Lane;
 use crate::tensor::explain::{Cause, Explanation, explain};
@@ -12,12 +13,12 @@ use crate::tensor::{Operation, Spec};
 use std::collections::BTreeSet;
 use tiebreak_reports::ledger::{self, Against, Finding, Row};
 
-/// Writes one record into the ledger: a row for each side, and a finding for everything outside the contract.
+/// Writes one record, of the cases that `specs` make, into the ledger: a row for each side, and a finding for everything outside the contract.
 pub(super) fn settle<O: Operation>(
     request: &Request,
     subject: &Subject<O>,
     lane: &Lane,
-    record: Record<O::Params>,
+    (record, specs): (Record<O::Params>, &[Spec<O::Params>]),
     part: &mut Part,
 ) {
     let sides = [
@@ -30,7 +31,9 @@ pub(super) fn settle<O: Operation>(
         let seen = explained(request, (subject, lane), scheme, side, kept);
         let told = Told { request, subject, lane, against, scheme };
         let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
-        part.mismatches.extend(told.mismatches(side, seen.as_ref().map(|(explanation, _)| explanation)));
+        if let Some((explanation, _)) = &seen {
+            part.mismatches.extend(mismatches::rows(&told, side, specs, explanation));
+        }
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.links.is_empty();
         part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
