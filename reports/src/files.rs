@@ -1,7 +1,8 @@
 //! The output directory: `ledger.json`, `mismatches.csv`, `summary.md`, `details.md` and `junit.xml`.
 //!
 //! All are drawn first, written beside their places under other names, and renamed last, so that a reader never meets
-//! half a file and a full disk does not cost the files of the run before.
+//! half a file and a full disk does not cost the files of the run before. A run writes them when it begins, too, without a
+//! verdict, so that those of an earlier run are not taken for its own.
 
 use crate::ledger::{Against, FORMAT, Ledger, Mismatch};
 use crate::read::{self, Unreadable};

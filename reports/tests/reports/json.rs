@@ -66,6 +66,7 @@ fn shape(path: &str, value: &Value, out: &mut BTreeSet<String>) {
 #[test]
 fn the_documented_form_is_the_real_one() {
     let mut ledger = sample::broken();
+    ledger.unfinished = Some("SIGINT interrupted it".into());
     ledger.lanes.extend(sample::holding().lanes);
     ledger.findings.iter_mut().for_each(|finding| finding.witness = None);
     ledger.agreements =

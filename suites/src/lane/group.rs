@@ -1,10 +1,10 @@
-//! A worker's processes: a session of their own, so that all of them end with the lane and none can read this terminal.
+//! A worker's processes: a group of their own, so that all of them end with the lane, and none by the terminal's signals first.
 
-use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::BTreeSet;
 use std::io;
-use std::process::{Command, ExitStatus};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ pub fn end_all() {
 
 /// A process with all that it starts, ended together.
 pub(super) struct Group {
-    child: Box<dyn ChildWrapper>,
+    child: Child,
     status: Option<ExitStatus>,
 }
 
@@ -66,19 +66,19 @@ pub(super) struct Activity {
 }
 
 impl Group {
-    /// Starts `command`.
-    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
-        command.env(INSIDE, "1");
+    /// Starts `command`. Not in a session of its own: where the system shares processors between sessions, each worker would
+    /// wait for its harness.
+    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        command.env(INSIDE, "1").process_group(0);
         // Held until the process is known, so that none is missed by `end_all`.
         let mut living = living();
-        // The wrapper's own `wait` is for every process of the group, of which one may have been made another's child.
-        let child = CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner();
+        let child = command.spawn()?;
         living.insert(child.id().cast_signed());
         Ok(Self { child, status: None })
     }
 
-    pub(super) fn child(&mut self) -> &mut dyn ChildWrapper {
-        self.child.as_mut()
+    pub(super) fn child(&mut self) -> &mut Child {
+        &mut self.child
     }
 
     /// The number of the process that was started.
@@ -119,9 +119,9 @@ impl Group {
     /// What its processes are at; nothing where the system does not say.
     #[cfg(target_os = "linux")]
     pub(super) fn activity(&self) -> Option<Activity> {
-        let session = self.child.id().cast_signed();
+        let group = self.child.id().cast_signed();
         let all = procfs::process::all_processes().ok()?;
-        let members = all.filter_map(|process| process.ok()?.stat().ok()).filter(|stat| stat.session == session);
+        let members = all.filter_map(|process| process.ok()?.stat().ok()).filter(|stat| stat.pgrp == group);
         let mut activity = Activity { used: Duration::ZERO, runnable: false, stopped: false };
         for stat in members {
             let ticks = stat.utime + stat.stime + (stat.cutime + stat.cstime).cast_unsigned();

@@ -84,11 +84,11 @@ impl Worker {
         let failed = |e: std::io::Error| Failure::Refused(format!("cannot start `{}`: {e}", line));
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut group = Group::spawn(command).map_err(failed)?;
+        let mut group = Group::spawn(&mut command).map_err(failed)?;
         let child = group.child();
-        let input = child.stdin().take().expect("piped");
-        let output = child.stdout().take().expect("piped");
-        let last_words = LastWords::of(child.stderr().take().expect("piped"));
+        let input = child.stdin.take().expect("piped");
+        let output = child.stdout.take().expect("piped");
+        let last_words = LastWords::of(child.stderr.take().expect("piped"));
         let pipes = Pipes::new(input, output).map_err(failed)?;
         let mut worker = Self { group, pipes, last_words, in_flight: VecDeque::new(), patience };
         let hello = worker.hello()?;

@@ -49,7 +49,7 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
     };
     let sweeps = request.effort == Effort::Exhaustive && request.x.is_none();
     if !(sweeps && matches!(request.pairs, Pairs::Given(_))) {
-        for (subject, record) in subjects.iter().zip(sampled(request, &subjects, &channels)) {
+        for (subject, record) in subjects.iter().zip(sampled(request, &subjects, &channels, &part)) {
             rows::record(request, subject, &record, Coverage::Sampled, &mut part);
             part.planned.push(planned(&plan(request, subject.kernel, &channels, formats), subject.lane, &record));
         }
@@ -208,7 +208,7 @@ fn catalogue_cases(subject: &Subject<'_>, entries: &[Entry]) -> Settled {
     record.settle(subject)
 }
 
-fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel]) -> Vec<Settled> {
+fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel], before: &Part) -> Vec<Settled> {
     if let Some(x) = request.x {
         return subjects.par_iter().map(|subject| one_case(request, subject, channels, x)).collect();
     }
@@ -239,6 +239,11 @@ fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel]) ->
                 total.merge(record);
             }
         }
+        let mut part = before.clone();
+        for (subject, total) in subjects.iter().zip(&totals) {
+            rows::record(request, subject, &total.counted(), Coverage::Sampled, &mut part);
+        }
+        request.kept.stage(&part);
     }
     bar.finish_and_clear();
     let freedom = if request.pairs == Pairs::Grid { Freedom::Everything } else { Freedom::Accumulator };

@@ -89,7 +89,7 @@ fn a_worker_whose_child_holds_the_pipes_is_hung_and_both_are_ended() {
 fn a_worker_that_leaves_its_pipes_to_another_process_is_dead() {
     let dir = TempDir::new().expect("a temporary directory");
     let pid = dir.path().join("pid");
-    let told = greeting(&format!("sleep 300 & echo $! > '{}'; exit 3", pid.display()));
+    let told = greeting(&format!("read -r line; sleep 300 & echo $! > '{}'; exit 3", pid.display()));
     assert!(told.contains("exit status: 3, while a process that it started held its pipes"), "{told}");
     let pid = line_of(&pid);
     assert!(!is_there(&pid), "{pid} outlived its lane");

@@ -54,7 +54,7 @@ fn held() -> TempDir {
     dir
 }
 
-/// A run that has done its instructions and then waits for a worker that never answers a batch.
+/// A run that has done its dot products and then waits for a worker that never answers a batch.
 fn waiting(dir: &Path) -> (Child, String) {
     let started = dir.join("started");
     let offer = r#"{"op":"transform","kernel":"i8mm-pack","isa_path":"scalar"}"#;
@@ -67,7 +67,7 @@ fn waiting(dir: &Path) -> (Child, String) {
     let lane = serde_json::json!({"name": "mine", "command": ["/bin/sh", "worker.sh"], "patience_seconds": 3600});
     fs::write(dir.join("lanes.json"), serde_json::json!({"lanes": [lane]}).to_string()).expect("written");
     let arguments = ["verify", "--lanes=lanes.json", "--lane=host", "--lane=mine", "--effort=quick"];
-    let child = call(dir, &arguments).args(["--op=instruction", "--op=transform"]).spawn().expect("tiebreak starts");
+    let child = call(dir, &arguments).args(["--op=dot", "--op=transform"]).spawn().expect("tiebreak starts");
     let begun = Instant::now();
     while !started.exists() {
         assert!(begun.elapsed() < Duration::from_secs(120), "the worker is given no batch");
@@ -113,8 +113,8 @@ fn interrupted_by(signal: &str, code: i32) {
     assert_eq!(output.status.code(), Some(code), "{told}");
     assert!(told.contains("marked as unfinished"), "{told}");
     let ledger = unfinished(dir.path(), "interrupted it");
-    let instructions = items(&ledger, "rows").iter().filter(|row| row["op"] == "instruction" && row["lane"] == "host");
-    assert!(instructions.map(|row| row["inputs"].as_u64().expect("a count")).sum::<u64>() > 1000, "{ledger:#}");
+    let dots = items(&ledger, "rows").iter().filter(|row| row["op"] == "dot" && row["lane"] == "host");
+    assert!(dots.map(|row| row["inputs"].as_u64().expect("a count")).sum::<u64>() > 1000, "{ledger:#}");
     assert_eq!(items(&ledger, "lanes").len(), 2);
     std::thread::sleep(Duration::from_millis(300));
     let alive = fs::read_to_string(format!("/proc/{sleeper}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
