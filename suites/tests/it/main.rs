@@ -13,6 +13,7 @@ mod catalogue;
 mod census;
 mod classes;
 mod common;
+mod corrupt_lanes;
 mod coverage;
 mod documents;
 mod explain;
