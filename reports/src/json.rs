@@ -3,12 +3,16 @@
 //!
 //! ```json
 //! {
-//!   "format": 1, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
+//!   "format": 2, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
 //!   "reference": "ties-up",                 // absent where rows have several references, or none
-//!   "verdict": "broken",                    // or "holds"
+//!   "verdict": "broken",                    // or "holds"; "unfinished" is none: the run goes on, or did not end
+//!   "unfinished": "...",                    // why it did not end, with that only; what follows is what it had until then
 //!   "seconds": 12.5,                        // wall clock
 //!   "lanes": [
-//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process"},
+//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process",
+//!      "files": [                           // what the code of the lane comes from, by content; absent where it did not run
+//!        {"role": "worker", "name": "tiebreak", "bytes": 62767632, "sha256": "9f86d081..."}  // or "tool", "linked", "library"
+//!      ]},
 //!     {"name": "aarch64-native", "status": "not-run", "reason": "the host is x86_64", "allowed": true}
 //!   ],
 //!   "rows": [{
@@ -28,6 +32,7 @@
 //!        "rejudged": 32,                  // so many of them again by big rationals: all where they are few
 //!        "witness": "x=...: ..."}
 //!     ],
+//!     "extents": {"tie-direction": {"most": 2553, "each": false, "because": "..."}},  // how many of them there can be; absent where nobody says
 //!     "declared": {},                       // likewise: what the contract declares, with reasons, {"position": "..."}
 //!     "witness": {                          // the smallest differing input, or null
 //!       "case": {"x": -1, "m": 3, "s": -8}, // arguments by name, in the order in which the operation takes them
@@ -37,7 +42,8 @@
 //!     "seconds": 3.5                        // summed over threads
 //!   }],
 //!   "catalogue": [                          // kept corner cases, by operation and lane
-//!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0}
+//!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0,
+//!      "not_taken": 0}                      // cases that no kernel of the run takes in this lane
 //!   ],
 //!   "agreements": [{                        // kernels of one promise, or one in two lanes, compared to the bit
 //!     "op": "quantize", "kernel": "mlir-opt-qcast-o0", "lane": "mlir-x86",
@@ -59,6 +65,23 @@
 //!   "outside_domain": [                     // kernels not run: their domain holds no parameter of the run
 //!     {"op": "fpm", "kernel": "xnnpack-rndnu-neon", "domain": "..."}
 //!   ],
+//!   "planned": [{                           // what each kernel was to run in each lane, and what it ran
+//!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host",
+//!     "unit": "pair",                       // of multiplier and shift; "type", "layer" or "case"
+//!     "given": true,                        // by the caller; false where they are of the plan
+//!     "planned": 1000, "run": 1,
+//!     "dropped": [                          // with "run" they are "planned"; absent where there are none
+//!       {"why": "outside-domain",           // "not-offered" by the lane's worker, "no-such-case", "given-up" after failures
+//!        "because": "...", "count": 999, "first": "m=5 s=31"}
+//!     ]
+//!   }],
+//!   "positions": [{                         // the result that "at" of the caller's case names
+//!     "op": "matmul", "kernel": "arm-uadalp", "lane": "host", "at": 3, "got": 5,
+//!     "expected": {"exact": 5}              // by scheme, that of the contract first; null where it gives no value
+//!   }],
+//!   "unchecked": [                          // lanes whose worker offers no mutant and no control of an operation
+//!     {"op": "fpm", "lane": "mine"}
+//!   ],
 //!   "self_checks": {
 //!     "mutants": {"killed": 13, "total": 14}, "controls": {"equal": 8, "total": 8},
 //!     "failed": [{                          // the self checks of the ledger that did not pass
@@ -66,14 +89,15 @@
 //!       "passed": false, "expected_class": "tie-direction", "seen": "...", "origin": "owner/repository#1"
 //!     }]
 //!   },
-//!   "findings": [{                          // empty exactly when the verdict is "holds"
+//!   "findings": [{                          // empty where the verdict is "holds"
 //!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host", "class": "crash", "message": "...",
 //!     "witness": null                       // as in a row
 //!   }]
 //! }
 //! ```
 
-use crate::ledger::{Agreement, Bound, CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Row, Verdict};
+use crate::ledger::{Agreement, Bound, CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Planned, Position};
+use crate::ledger::{Row, Unchecked, Verdict};
 use crate::self_checks::SelfChecks;
 use crate::view;
 use serde::Serialize;
@@ -94,8 +118,11 @@ pub struct Summary<'a> {
     /// The scheme of the reference rows, where they share one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<&'a str>,
-    /// `holds` or `broken`.
+    /// `holds` or `broken`; `unfinished` of a run that has none.
     pub verdict: Verdict,
+    /// Why the run did not end, where it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<&'a str>,
     /// Wall-clock seconds of the whole run.
     pub seconds: f64,
     /// Lanes asked for, in order.
@@ -110,6 +137,12 @@ pub struct Summary<'a> {
     pub bounds: &'a [Bound],
     /// Kernels whose domain holds none of the run's parameters.
     pub outside_domain: &'a [OutsideDomain],
+    /// What each kernel was to run in each lane, and what it ran.
+    pub planned: &'a [Planned],
+    /// The results that the caller's case names by `at`.
+    pub positions: &'a [Position],
+    /// Lanes without self-checks of an operation.
+    pub unchecked: &'a [Unchecked],
     /// Self checks, counted, and those that failed.
     pub self_checks: SelfChecks<'a>,
     /// Everything that breaks a contract.
@@ -126,6 +159,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         effort: &ledger.effort,
         reference: view::reference(ledger),
         verdict: ledger.verdict,
+        unfinished: ledger.unfinished.as_deref(),
         seconds: ledger.seconds,
         lanes: &ledger.lanes,
         rows: &ledger.rows,
@@ -133,6 +167,9 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         agreements: &ledger.agreements,
         bounds: &ledger.bounds,
         outside_domain: &ledger.outside_domain,
+        planned: &ledger.planned,
+        positions: &ledger.positions,
+        unchecked: &ledger.unchecked,
         self_checks: SelfChecks::of(ledger),
         findings: &ledger.findings,
     }

@@ -11,7 +11,7 @@ use crate::quantized::{self, places, plan, quantizations};
 use crate::stream::{int32, stream};
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Sweep, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Link, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::dequantize::{self, Run};
 use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
@@ -23,6 +23,7 @@ use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::Quantization;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -49,15 +50,22 @@ fn each_of(case: &Case<Params>, scales: &[usize], one: impl Fn(&Quantization, i6
     Ok(out)
 }
 
-/// Where a rounding on the way is of a value exactly between two, be the stored value rounded to f32 first or not.
-fn tied(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<bool>, String> {
+/// Of each stored value all that it may become where roundings of exact ties go either way: the words of each. Which NaN it is is nobody's promise.
+fn either_way(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<Vec<i32>>, String> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
+    let element = Element::Float(quantized::format(p.quantized.expressed));
     let stored = Element::Integer(p.quantized.storage.range());
-    let by_f32 = Scheme::parse("mlir-dcast-by-f32").map_err(|e| e.to_string())?;
-    let tied =
-        |(word, scale): (&i32, usize)| [scheme, &by_f32].iter().any(|s| s.is_tied(&all[scale], stored.place(&[*word])));
-    Ok(case.tensors[0].iter().zip(places::scales(p)).map(tied).collect())
+    let values = |(word, scale): (&i32, usize)| {
+        let q = &all[scale];
+        let results = scheme.either_way(q, stored.place(&[*word]));
+        results
+            .into_iter()
+            .filter(|bits| q.format.decode(*bits) != Float::Nan)
+            .flat_map(|bits| element.of(bits))
+            .collect()
+    };
+    Ok(case.tensors[0].iter().zip(places::scales(p)).map(values).collect())
 }
 
 impl Operation for Dequantize {
@@ -119,6 +127,10 @@ impl Operation for Dequantize {
         Some(params)
     }
 
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::dequantize::Definition>()
+    }
+
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {
         Scheme::parse(text)
     }
@@ -148,11 +160,15 @@ impl Operation for Dequantize {
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        quantized::at_fault::<Self>(kernel, lane, case, |case| tied(contract, case))
+        quantized::at_fault::<Self>(kernel, lane, contract, case, either_way)
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &Stored)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        quantized::given(domain, asked, specs)
     }
 
     fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {

@@ -13,7 +13,7 @@ use crate::quantized::{self, places, plan, quantizations};
 use crate::tensor::element::bits;
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Sweep, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Link, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
 use tiebreak_impls::protocol::Job;
@@ -22,6 +22,7 @@ use tiebreak_impls::quantized::Params;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Quantization, Scheme};
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub(crate) use links::{rule_class, step_class_of};
@@ -48,10 +49,16 @@ fn each_of(
     Ok(values.map(|(words, scale)| one(&all[*scale], bits(words)).map(|v| v as i32)).collect())
 }
 
-/// Where a rounding on the way is of a value exactly between two.
-fn tied(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<bool>, String> {
-    let ties = each(case, |q, x| Some(scheme.is_tied(q, x).into()))?;
-    Ok(ties.into_iter().map(|tied| tied == Some(1)).collect())
+/// Of each value all that it may become where roundings of exact ties go either way.
+fn either_way(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<Vec<i32>>, String> {
+    let quantized = &case.params.quantized;
+    let all = quantizations(quantized)?;
+    let values = case.tensors[0].chunks(quantized.expressed.words()).zip(places::scales(&case.params));
+    let stored = |(words, scale): (&[i32], usize)| {
+        let results = scheme.either_way(&all[scale], bits(words));
+        results.into_iter().filter_map(|result| result.value().map(|v| v as i32)).collect()
+    };
+    Ok(values.map(stored).collect())
 }
 
 impl Operation for Quantize {
@@ -111,6 +118,10 @@ impl Operation for Quantize {
         Some(params)
     }
 
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::quantize::Definition>()
+    }
+
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {
         Scheme::parse(text)
     }
@@ -141,11 +152,15 @@ impl Operation for Quantize {
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        quantized::at_fault::<Self>(kernel, lane, case, |case| tied(contract, case))
+        quantized::at_fault::<Self>(kernel, lane, contract, case, either_way)
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &inputs::Floats)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        quantized::given(domain, asked, specs)
     }
 
     fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {

@@ -6,14 +6,17 @@ pub mod plan;
 
 use crate::mlir::faults::{self, Effect};
 use crate::quant_type::{self, Uniform};
-use crate::tensor::fault::{Fault, Instead};
+use crate::tensor::fault::Fault;
+use crate::tensor::given::distinct;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Case, Operation};
+use crate::tensor::{Asked, Case, Given, Operation, Spec};
+use std::collections::BTreeSet;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
+use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize as oracle;
-use tiebreak_reports::ledger::Value;
+use tiebreak_reports::ledger::{Unit, Value};
 
 /// The oracle's format.
 pub fn format(expressed: Expressed) -> Format {
@@ -44,26 +47,47 @@ pub(crate) fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
 }
 
-/// The known faults of what made a kernel's code in a lane, at one case; `tied` says where roundings to the expressed type are of exact ties.
+/// Of each result the words of all its values, one behind the other.
+type EitherWay<O> = fn(&<O as Operation>::Scheme, &Case<Params>) -> Result<Vec<Vec<i32>>, String>;
+
+/// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give; `either_way` has those of a scheme
+/// whose roundings of exact ties go either way.
 pub(crate) fn at_fault<O: Operation<Params = Params>>(
     kernel: &str,
     lane: &str,
+    contract: &O::Scheme,
     case: &Case<Params>,
-    tied: impl Fn(&Case<Params>) -> Result<Vec<bool>, String>,
+    either_way: EitherWay<O>,
 ) -> Vec<Fault> {
+    let known: Vec<_> = faults::of(kernel, lane).filter(|known| known.covers(&case.params)).collect();
     let by_f32 = zero_points_by_f32(case);
-    let instead = |effect| match effect {
-        Effect::IntegersByF32(name) => Some(Instead::Values(O::expected(&O::scheme(name).ok()?, &by_f32).ok()?)),
-        Effect::FixedPoint => Some(Instead::Values(O::expected(&O::scheme("ideal").ok()?, case).ok()?)),
+    let may = |effect| match effect {
+        Effect::IntegersByF32(name) => values::<O>(&O::scheme(name).ok()?, &by_f32),
+        Effect::FixedPoint => values::<O>(&O::scheme("ideal").ok()?, case),
         Effect::EitherSideOfTies => {
-            let (direct, by_f32) = (tied(case).ok()?, tied(&by_f32).ok()?);
-            Some(Instead::Open(direct.into_iter().zip(by_f32).map(|(a, b)| a || b).collect()))
+            let mut may = either_way(contract, case).ok()?;
+            // Where integers are rounded to f32 as well, the steps behind have their ties elsewhere.
+            for known in &known {
+                if let Effect::IntegersByF32(name) = known.effect {
+                    let more = either_way(&O::scheme(name).ok()?, &by_f32).ok()?;
+                    may.iter_mut().zip(more).for_each(|(may, more)| may.extend(more));
+                }
+            }
+            Some(may)
         }
     };
-    let known = faults::of(kernel, lane).filter(|known| known.covers(&case.params));
-    known
-        .filter_map(|known| Some(Fault { class: known.class, reason: known.reason, instead: instead(known.effect)? }))
-        .collect()
+    let fault = |known: &&faults::Known| {
+        Some(Fault { class: known.class, reason: known.reason, each: known.each, may: may(known.effect)? })
+    };
+    known.iter().filter_map(|known| fault(known)).collect()
+}
+
+/// Of each result the words of what a scheme gives; none where it gives no value.
+fn values<O: Operation<Params = Params>>(scheme: &O::Scheme, case: &Case<Params>) -> Option<Vec<Vec<i32>>> {
+    let expected = O::expected(scheme, case).ok()?;
+    let words = expected.len() / case.params.elements().ok()?.max(1);
+    let value = |words: &[Option<i32>]| words.iter().copied().collect::<Option<Vec<i32>>>().unwrap_or_default();
+    Some(expected.chunks(words.max(1)).map(value).collect())
 }
 
 /// The case with zero points that were rounded to f32, but in a scalar, where they are constants.
@@ -85,6 +109,16 @@ fn zero_points_by_f32(case: &Case<Params>) -> Case<Params> {
 /// Whether a known fault changes a kernel's code in a lane for these parameters.
 pub(crate) fn is_at_fault(kernel: &str, lane: &str, params: &Params) -> bool {
     faults::of(kernel, lane).any(|known| known.covers(params))
+}
+
+/// The types that the caller gave, and those that no case has.
+pub(crate) fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+    let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
+    let told = |_, ty: &Quantized| {
+        let reason = quantizations(ty).map_or_else(|reason| reason, |_| domain_text(domain));
+        (format!("type={}", type_text(ty)), reason)
+    };
+    (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), told))
 }
 
 /// The parameters by which a type is swept: a tensor of one dimension where the kernel takes any.
@@ -163,6 +197,37 @@ pub fn read_type(text: &str) -> Result<Quantized, String> {
     }
 }
 
+/// Scales of a type that is run at most. Each is tried on elements of its own, all of them in one tensor.
+pub const MOST_SCALES: usize = 1 << 12;
+/// Dimensions of a tensor that is run at most.
+pub const MOST_DIMENSIONS: usize = 64;
+
+/// The quantized type of a text, which tensors are to be made of: of bounded scales, dimensions and elements.
+pub fn read_run_type(text: &str) -> Result<Quantized, String> {
+    let quantized = read_type(text)?;
+    let scales = quantized.scales.len();
+    if scales > MOST_SCALES {
+        return Err(format!(
+            "{scales} scales are more than the {MOST_SCALES} that are run at a time; give the type of some of them"
+        ));
+    }
+    match &quantized.granularity {
+        Granularity::Channel { axis } if *axis >= MOST_DIMENSIONS => {
+            return Err(format!(
+                "axis {axis} is beyond the {MOST_DIMENSIONS} dimensions of a tensor that is run; take a nearer axis, such as 0"
+            ));
+        }
+        _ => {}
+    }
+    let least = usual_shape(&quantized).into_iter().fold(1usize, usize::saturating_mul);
+    if least > MAX_ELEMENTS {
+        return Err(format!(
+            "a tensor of it has {least} elements or more, and {MAX_ELEMENTS} are the most; take smaller blocks"
+        ));
+    }
+    Ok(quantized)
+}
+
 /// Type, container and shape by name; the latter two where they are not as usual.
 pub(crate) fn arguments(params: &Params) -> Vec<(String, Value)> {
     let mut out = vec![("type".to_owned(), Value::Text(type_text(&params.quantized)))];
@@ -197,7 +262,7 @@ fn usual_shape(quantized: &Quantized) -> Vec<usize> {
 pub(crate) fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, String> {
     let mut left = arguments.clone();
     let text = text::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
-    let quantized = read_type(&text).map_err(|reason| format!("type: {reason}"))?;
+    let quantized = read_run_type(&text).map_err(|reason| format!("type: {reason}"))?;
     let container = match text::take_text(&mut left, "container") {
         None => Container::Ranked,
         Some(name) => {

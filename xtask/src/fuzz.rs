@@ -2,6 +2,7 @@
 //! with the seeds that `suites/examples/fuzz-seeds.rs` writes, and know the words of `fuzz/dictionaries`.
 
 use crate::process::{self, which};
+use crate::say::note;
 use crate::setup;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
@@ -47,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             command.arg("--");
         }
         command.args(with_time(&arguments.arguments));
-        eprintln!("xtask: {}", process::line(&command));
+        note(process::line(&command));
         failed |= !process::status(&mut command)?.success();
     }
     Ok(ExitCode::from(u8::from(failed)))
@@ -127,7 +128,7 @@ fn provision(workspace: &Workspace) -> Result<()> {
     if which(&["cargo-fuzz"]).is_some() {
         return Ok(());
     }
-    eprintln!("xtask: installing cargo-fuzz: it builds and runs the fuzz targets");
+    note("installing cargo-fuzz: it builds and runs the fuzz targets");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     process::output(command.args(["install", "cargo-fuzz", "--locked"])).map(drop)
 }

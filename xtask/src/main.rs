@@ -10,12 +10,14 @@ mod cargo;
 mod doctor;
 mod forward;
 mod fuzz;
+mod help;
 mod lanes;
 mod mlir;
 mod probe;
 mod process;
 mod qemu;
 mod rust;
+mod say;
 mod setup;
 mod test;
 mod tools;
@@ -24,7 +26,9 @@ mod workspace;
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
+use workspace::Workspace;
 
 /// Provisions tools, builds lanes and runs Tiebreak.
 #[derive(Debug, Parser)]
@@ -53,12 +57,19 @@ enum Command {
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     run(&arguments).unwrap_or_else(|error| {
-        eprintln!("xtask: error: {error:#}");
+        say::note(format_args!("error: {error:#}"));
         ExitCode::from(2)
     })
 }
 
 fn run(arguments: &[OsString]) -> Result<ExitCode> {
+    if let Some(words) = help::asked(arguments)
+        && let Some(text) = help::text(&Workspace::locate()?.root, &words)
+    {
+        // A reader that has seen enough is not an error.
+        let _ = std::io::stdout().write_all(text.as_bytes());
+        return Ok(ExitCode::SUCCESS);
+    }
     if let Some((command, rest)) = forward::select(arguments) {
         return forward::run(command, rest);
     }

@@ -1,5 +1,6 @@
 //! `verify`.
 
+use super::unfinished::Unfinished;
 use super::{Format, print, style};
 use crate::budget::Effort;
 use crate::lane::config::Lanes;
@@ -7,9 +8,10 @@ use crate::model;
 use crate::parameters::{self, SHIFTS};
 use crate::quantized;
 use crate::tensor::Asked;
-use crate::verify::{Command, OPS, Pairs, Request, run as verify};
+use crate::verify::{Command, Heading, Kept, OPS, Outcome, Pairs, Request, run as verify};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::quantized::Quantized;
@@ -17,18 +19,20 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::Verdict;
-use tiebreak_reports::{files, json, table};
+use tiebreak_reports::{json, table};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform [default: all]
+    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform; or all, alone: every one, and
+    /// with parameters, a type or a model the usual ones that take it [default: all]
     #[arg(long, value_name = "NAME")]
     op: Vec<String>,
     /// Kernel, by name; a mutant's name works too [default: all kernels]
     #[arg(long, value_name = "NAME")]
     kernel: Vec<String>,
-    /// Lane: host, aarch64-qemu, aarch64-native, or a name from the lanes file [default: host and aarch64]
+    /// Lane: host, aarch64-qemu, aarch64-native, or a name from the lanes file [default: host and aarch64; with a lanes file of your
+    /// own, host and every lane of yours]
     #[arg(long, value_name = "NAME")]
     lane: Vec<String>,
     /// How much to run
@@ -51,7 +55,7 @@ pub(super) struct Args {
     params: Option<PathBuf>,
     /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0. A whole
     /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17
-    #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"])]
+    #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Option<String>,
     /// TensorFlow Lite model: a convolution of each of its layers' shapes, on random data
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
@@ -60,7 +64,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
     reference: String,
     /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', in place of those that quantize and dequantize plan
-    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_type)]
+    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_run_type)]
     types: Vec<Quantized>,
     /// Rule by which the reference of quantize and of add rounds, once: ties-even, ties-away, toward-zero, ...
     #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
@@ -80,7 +84,11 @@ pub(super) struct Args {
     /// Lane that may be absent without breaking the run
     #[arg(long, value_name = "NAME")]
     allow_not_run: Vec<String>,
-    /// The lanes there are, in place of those that `cargo xtask` builds; see CONTRIBUTING.md
+    /// Accept that a kernel named with --kernel leaves out parameters given that are outside its domain
+    #[arg(long)]
+    allow_outside_domain: bool,
+    /// The lanes there are beside host, in place of those that `cargo xtask` builds; all lanes of your own run unless --lane names
+    /// some; see CONTRIBUTING.md
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
 }
@@ -104,6 +112,25 @@ fn shift(text: &str) -> Result<i32, String> {
     }
 }
 
+/// A case that says something: an unset variable of a shell would otherwise be the case in which everything is as usual.
+fn case(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("the case is empty; write NAME=VALUE words, such as 'm=1 n=1 k=16 rhs=1'".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// Each value once, in the order given: what is named twice is meant once.
+fn once<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut out: Vec<T> = Vec::new();
+    for value in values {
+        if !out.contains(value) {
+            out.push(value.clone());
+        }
+    }
+    out
+}
+
 /// Rounding of the reference of quantize and of add where none is named.
 const USUAL_ROUNDING: &str = "ties-even";
 
@@ -117,31 +144,49 @@ fn rounding(text: &str) -> Result<RoundingRule, String> {
 
 /// True where everything holds.
 pub(super) fn run(args: &Args) -> Result<bool> {
-    let request = request(args)?;
-    files::check_writable(&args.out)?;
+    let kept = Kept::default();
+    let heading =
+        Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
+    let files = Unfinished::begin(&args.out, heading, kept.clone())?;
+    let outcome = match outcome(args, kept) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            files.failed(&error)?;
+            return Err(error);
+        }
+    };
+    // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
+    let written = files.ended(&outcome);
+    let printed = print(&match args.format {
+        Format::Table => table::render(&outcome.ledger, style()),
+        Format::Json => json::render(&outcome.ledger),
+    });
+    written?;
+    printed?;
+    Ok(outcome.ledger.verdict == Verdict::Holds)
+}
+
+fn outcome(args: &Args, kept: Kept) -> Result<Outcome> {
+    let request = request(args, kept)?;
     if let Some(jobs) = args.jobs {
         rayon::ThreadPoolBuilder::new()
             .num_threads(jobs.into())
             .build_global()
             .context("cannot start --jobs threads")?;
     }
-    let outcome = verify(&request)?;
-    // Printed before it is written: what is computed is not lost to a full disk.
-    print(&match args.format {
-        Format::Table => table::render(&outcome.ledger, style()),
-        Format::Json => json::render(&outcome.ledger),
-    })?;
-    files::write_all(&args.out, &outcome.ledger, &outcome.mismatches)?;
-    Ok(outcome.ledger.verdict == Verdict::Holds)
+    verify(&request)
 }
 
-fn request(args: &Args) -> Result<Request> {
+fn request(args: &Args, kept: Kept) -> Result<Request> {
     let pairs = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => Pairs::Given(parameters::read_csv(path)?),
         (None, Some(multiplier), Some(shift)) => Pairs::Given(vec![Channel { multiplier, shift }]),
         _ => Pairs::Grid,
     };
     let ops = ops(args, pairs != Pairs::Grid)?;
+    if args.q != 31 && args.effort == Effort::Exhaustive && args.x.is_none() {
+        bail!("--effort exhaustive sweeps multipliers of Q0.31, and none of --q {}; leave one of them out", args.q);
+    }
     if pairs == Pairs::Grid && args.q != 31 {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
@@ -164,10 +209,12 @@ fn request(args: &Args) -> Result<Request> {
         Pairs::Grid => Vec::new(),
     };
     Ok(Request {
-        asked: Asked { case: args.case.clone(), layers, channels, types: args.types.clone() },
+        asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types) },
+        ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
-        kernels: args.kernel.clone(),
-        lanes: args.lane.clone(),
+        kernels: once(&args.kernel),
+        lanes: once(&args.lane),
+        allow_outside_domain: args.allow_outside_domain,
         allow_not_run: args.allow_not_run.clone(),
         effort: args.effort,
         pairs,
@@ -178,6 +225,7 @@ fn request(args: &Args) -> Result<Request> {
         seed: args.seed,
         command: command(args),
         known_lanes,
+        kept,
     })
 }
 
@@ -203,33 +251,45 @@ const ROUNDED: [&str; 2] = ["quantize", "add"];
 /// Operations that take a multiplier and a shift; the first is meant where none is named.
 const SCALED: [&str; 2] = ["fpm", "requantize"];
 
+/// What `--op` takes beside the operations: as where none is named.
+const ALL: &str = "all";
+
 fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
-    if let Some(name) = args.op.iter().find(|op| !OPS.contains(&op.as_str())) {
+    let op = match &args.op[..] {
+        [all] if all == ALL => &[],
+        named if named.iter().any(|op| op == ALL) => bail!("--op {ALL} is every operation: give it alone"),
+        named => named,
+    };
+    if let Some(name) = op.iter().find(|op| !OPS.contains(&op.as_str())) {
         bail!("{}; operations are {}", unknown("operation", name, OPS), OPS.join(", "));
     }
-    if args.case.is_some() && args.op.len() != 1 {
+    if args.case.is_some() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
     }
-    if args.case.is_some() && args.op[0] == SCALED[0] {
+    if args.case.is_some() && op[0] == SCALED[0] {
         bail!("--case is for the other operations; {} takes --multiplier, --shift and --x", SCALED[0]);
     }
-    if args.model.is_some() && args.op.iter().any(|op| op != "conv2d") {
+    if args.model.is_some() && op.iter().any(|op| op != "conv2d") {
         bail!("--model gives the shapes of convolutions: it goes with --op conv2d");
     }
-    if given_pairs && args.op.iter().any(|op| !SCALED.contains(&op.as_str())) {
+    if given_pairs && op.iter().any(|op| !SCALED.contains(&op.as_str())) {
         bail!(
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
             SCALED.join(" and ")
         );
     }
-    if let Some(op) = args.op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
+    let others = op.iter().find(|op| *op != SCALED[0]);
+    if let (Some(op), true) = (others, args.x.is_some() || args.q != 31) {
+        bail!("--x and --q are of {}; {op} takes an accumulator by --case, and multipliers of Q0.31", SCALED[0]);
+    }
+    if let Some(op) = op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
         bail!("--type is of {}, not of {op}", CASTS.join(" and "));
     }
-    if args.rounding.name() != USUAL_ROUNDING && args.op.iter().any(|op| !ROUNDED.contains(&op.as_str())) {
+    if args.rounding.name() != USUAL_ROUNDING && op.iter().any(|op| !ROUNDED.contains(&op.as_str())) {
         bail!("--rounding is of the reference of {0}: it goes with --op {0}", ROUNDED.join(" or "));
     }
     Ok(match () {
-        () if !args.op.is_empty() => args.op.clone(),
+        () if !op.is_empty() => once(op),
         () if !args.types.is_empty() => CASTS.map(str::to_owned).to_vec(),
         () if args.rounding.name() != USUAL_ROUNDING => vec![ROUNDED[0].to_owned()],
         () if args.model.is_some() => vec!["conv2d".to_owned()],
@@ -243,7 +303,7 @@ const OWN_LANES: &str = "tiebreak/lanes.json";
 
 /// This call, without the lanes file of its front.
 fn command(args: &Args) -> Command {
-    let mut arguments: Vec<String> = std::env::args().skip(2).collect();
+    let mut arguments: Vec<String> = std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned()).collect();
     if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
         arguments.drain(..2);
     }

@@ -1,5 +1,6 @@
 //! Instructions in a run.
 
+use super::coverage::{Plan, given_up};
 use super::{Part, Request, progress};
 use crate::instruction::{self, Cases, OP, Outcome};
 use crate::lane::Lane;
@@ -7,7 +8,7 @@ use anyhow::{Context, Result};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_impls::instruction::Kernel;
-use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Mismatch, Row, Witness};
+use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Mismatch, Row, Unit, Witness};
 use tiebreak_reports::text;
 
 /// Verifies `kernels` in `lanes`.
@@ -19,7 +20,8 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
             Some(text) => Cases::given(kernel, text).with_context(|| format!("--case: {}", kernel.name))?,
             None => Cases::new(kernel, &budget, request.seed)?,
         };
-        let outcomes: Vec<(&Lane, Outcome)> = lanes.iter().map(|lane| (lane, cases.run(lane))).collect();
+        let offering = lanes.iter().filter(|lane| lane.isa_path(OP, kernel.name).is_some());
+        let outcomes: Vec<(&Lane, Outcome)> = offering.map(|lane| (lane, cases.run(lane))).collect();
         bar.inc(1);
         Ok::<_, anyhow::Error>((cases, outcomes))
     };
@@ -27,11 +29,25 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
     bar.finish_and_clear();
     let mut part = Part::default();
     for (cases, outcomes) in &all {
+        let plan = Plan {
+            op: OP,
+            kernel: cases.kernel.name,
+            unit: Unit::Case,
+            given: false,
+            planned: cases.len() as u64,
+            outside: None,
+        };
+        for lane in lanes.iter().filter(|lane| lane.isa_path(OP, plan.kernel).is_none()) {
+            part.not_offered(&plan, lane);
+        }
         for (lane, outcome) in outcomes {
             let row = row(request, cases, lane, outcome);
             part.findings.extend(finding(cases, lane, outcome, row.witness.clone()));
             part.mismatches.extend(outcome.kept.iter().map(|seen| mismatch(request, cases, lane, seen)));
             part.rows.push(row);
+            let left = plan.planned - outcome.cases;
+            let failed = outcome.failure.as_ref().map(|failure| given_up(left, failure.to_string()));
+            part.planned.push(plan.ran(lane, failed));
         }
     }
     Ok(part)
@@ -96,6 +112,7 @@ fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row 
         classes,
         deviations: BTreeMap::new(),
         declared: BTreeMap::new(),
+        extents: BTreeMap::new(),
         path: Vec::new(),
         witness,
         seconds: outcome.seconds,

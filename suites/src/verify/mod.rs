@@ -1,15 +1,17 @@
 //! One verification run: from what was asked to a ledger.
 
 mod again;
+mod coverage;
 mod fpm_op;
 mod instruction_op;
+mod kept;
 mod rows;
 mod tensor_op;
 
 use crate::bounds;
 use crate::budget::Effort;
-use crate::lane::Lane;
 use crate::lane::config::Lanes;
+use crate::lane::{Lane, NotRun};
 use crate::mlir;
 use crate::tensor::{Asked, Wanted};
 use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
@@ -24,10 +26,12 @@ use tiebreak_impls::{fpm as kernels, instruction, mutants};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
 pub use again::Command;
 pub(crate) use again::quoted;
+pub use kept::{Heading, Kept};
 pub(crate) use tensor_op::{again, line};
 
 /// Operations that can be verified.
@@ -67,8 +71,12 @@ pub struct Request {
     pub kernels: Vec<String>,
     /// Lanes by name; the default ones when empty.
     pub lanes: Vec<String>,
+    /// Whether the caller named the operations; otherwise they are those that the rest of the request goes with.
+    pub ops_named: bool,
     /// Lanes that may be absent.
     pub allow_not_run: Vec<String>,
+    /// Whether kernels that are named may leave out parameters that are given.
+    pub allow_outside_domain: bool,
     /// How much.
     pub effort: Effort,
     /// Parameters.
@@ -89,6 +97,8 @@ pub struct Request {
     pub command: Command,
     /// The lanes there are.
     pub known_lanes: Lanes,
+    /// Where the run leaves what it has so far.
+    pub kept: Kept,
 }
 
 impl Request {
@@ -108,12 +118,15 @@ pub struct Outcome {
 }
 
 /// What one operation adds to a ledger.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Part {
     rows: Vec<ledger::Row>,
     catalogue: Vec<ledger::CatalogueRun>,
     agreements: Vec<ledger::Agreement>,
     outside_domain: Vec<ledger::OutsideDomain>,
+    planned: Vec<ledger::Planned>,
+    positions: Vec<ledger::Position>,
+    unchecked: Vec<ledger::Unchecked>,
     self_checks: Vec<ledger::SelfCheck>,
     findings: Vec<Finding>,
     mismatches: Vec<Mismatch>,
@@ -124,32 +137,34 @@ pub fn run(request: &Request) -> Result<Outcome> {
     let begun = Instant::now();
     let selected = select(request)?;
     let names = lane_names(request);
-    let (lanes, statuses) = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
-    let mut part = Part { findings: not_run(&statuses), ..Part::default() };
+    let Opened { lanes, statuses, findings } = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
+    let mut part = Part { findings, ..Part::default() };
+    request.kept.lanes(&statuses);
+    request.kept.operation(&part);
     // Lanes of compiled modules come last, and have no kernels but those.
     let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
     if !selected.fpm.is_empty() {
         part.extend(fpm_op::verify(request, &selected.fpm, own)?);
+        request.kept.operation(&part);
     }
     if !selected.instructions.is_empty() {
         part.extend(instruction_op::verify(request, &selected.instructions, own)?);
+        request.kept.operation(&part);
     }
     for (op, names) in &selected.tensors {
         part.extend(op.verify(request, names, if COMPILED_OPS.contains(&op.op()) { &lanes } else { own })?);
-    }
-    if part.findings.is_empty() && part.rows.iter().all(|row| row.inputs == 0) {
-        part.findings.push(nothing_ran(part.rows.iter().any(|row| row.out_of_domain > 0)));
+        request.kept.operation(&part);
     }
     let bounds = shown_bounds(request, own)?;
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
-    let verdict = if part.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
-    let ledger = Ledger {
+    let mut ledger = Ledger {
         format: ledger::FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: request.command.whole(),
         seed: request.seed,
         effort: request.effort.name().to_owned(),
-        verdict,
+        verdict: Verdict::Broken,
+        unfinished: None,
         seconds: begun.elapsed().as_secs_f64(),
         lanes: statuses,
         rows: part.rows,
@@ -157,9 +172,20 @@ pub fn run(request: &Request) -> Result<Outcome> {
         agreements: part.agreements,
         bounds,
         outside_domain: part.outside_domain,
+        planned: part.planned,
+        positions: part.positions,
+        unchecked: part.unchecked,
         self_checks: part.self_checks,
         findings: part.findings,
     };
+    let unseen = coverage::findings(request, &ledger);
+    ledger.findings.extend(unseen);
+    if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.inputs == 0) {
+        ledger.findings.push(nothing_ran(ledger.rows.iter().any(|row| row.out_of_domain > 0)));
+    }
+    if ledger.findings.is_empty() {
+        ledger.verdict = Verdict::Holds;
+    }
     Ok(Outcome { ledger, mismatches: part.mismatches })
 }
 
@@ -169,6 +195,9 @@ impl Part {
         self.catalogue.extend(other.catalogue);
         self.agreements.extend(other.agreements);
         self.outside_domain.extend(other.outside_domain);
+        self.planned.extend(other.planned);
+        self.positions.extend(other.positions);
+        self.unchecked.extend(other.unchecked);
         self.self_checks.extend(other.self_checks);
         self.findings.extend(other.findings);
         self.mismatches.extend(other.mismatches);
@@ -206,6 +235,11 @@ pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
         names.extend(op.names());
     }
     names
+}
+
+/// The kernels of a tensor operation as they are listed, and its schemes.
+pub(crate) fn listed(op: &str) -> Option<(Vec<serde_json::Value>, Vec<Described>)> {
+    TENSOR_OPS.iter().find(|known| known.op() == op).map(|op| (op.listed(), op.schemes()))
 }
 
 fn find_fpm(name: &str) -> Option<&'static kernels::Kernel> {
@@ -283,27 +317,48 @@ fn with_modules(request: &Request, selected: &Selected, names: &[String]) -> Res
     provided
 }
 
-fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<(Vec<Lane>, Vec<ledger::Lane>)> {
-    let (mut lanes, mut statuses) = (Vec::new(), Vec::new());
-    for name in names {
-        let status = match Lane::open(name, known)? {
-            Ok(lane) => {
-                let ran = LaneStatus::Ran { arch: lane.hello.arch.clone(), via: lane.via() };
-                lanes.push(lane);
-                ran
-            }
-            Err(reason) => LaneStatus::NotRun { reason, allowed: may_be_absent(request, name) },
-        };
-        statuses.push(ledger::Lane { name: name.clone(), status });
-    }
-    lanes.sort_by_key(Lane::is_compiled);
-    Ok((lanes, statuses))
+/// The lanes of a run: those that run, what the ledger says of each, and a finding for each that must run and does not.
+#[derive(Default)]
+struct Opened {
+    lanes: Vec<Lane>,
+    statuses: Vec<ledger::Lane>,
+    findings: Vec<Finding>,
 }
 
-/// A lane that the caller allows to be absent; or one that needs tools which nobody asked for.
-fn may_be_absent(request: &Request, name: &str) -> bool {
+fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<Opened> {
+    let Opened { mut lanes, mut statuses, mut findings } = Opened::default();
+    for name in names {
+        let (status, files) = match Lane::open(name, known)? {
+            Ok(lane) => {
+                let ran = LaneStatus::Ran { arch: lane.hello.arch.clone(), via: lane.via() };
+                let files = lane.files();
+                lanes.push(lane);
+                (ran, files)
+            }
+            Err(why) => {
+                let (reason, allowed) = (why.to_string(), may_be_absent(request, name, &why));
+                if !allowed {
+                    findings.push(not_run(name, &why));
+                }
+                (LaneStatus::NotRun { reason, allowed }, Vec::new())
+            }
+        };
+        statuses.push(ledger::Lane { name: name.clone(), status, files });
+    }
+    lanes.sort_by_key(Lane::is_compiled);
+    Ok(Opened { lanes, statuses, findings })
+}
+
+/// A lane that is not installed, where the caller allows it to be absent, or where it needs tools which nobody asked for. What is
+/// installed and does not start is nobody's wish.
+fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     let unasked = request.lanes.is_empty() && request.known_lanes.compiled_names().any(|compiled| compiled == name);
-    unasked || request.allow_not_run.iter().any(|allowed| allowed == name)
+    let by_name = request.allow_not_run.iter().any(|allowed| allowed == name);
+    match why {
+        NotRun::Absent(_) => unasked || by_name,
+        NotRun::NoProgram(_) => by_name,
+        NotRun::Broken { .. } => false,
+    }
 }
 
 /// The bounds of the operations asked for, in every lane; not where the run is narrowed down to something else.
@@ -330,30 +385,17 @@ fn not_shown(bound: &ledger::Bound) -> Finding {
 }
 
 /// Invariant 4: a lane that was asked for and did not run breaks the run, unless the caller allowed it by name.
-fn not_run(lanes: &[ledger::Lane]) -> Vec<Finding> {
-    lanes
-        .iter()
-        .filter_map(|lane| match &lane.status {
-            LaneStatus::NotRun { reason, allowed: false } => Some(Finding {
-                op: String::new(),
-                kernel: String::new(),
-                lane: lane.name.clone(),
-                class: "not-run".to_owned(),
-                message: format!("not run: {reason}; `--allow-not-run {}` accepts that", lane.name),
-                witness: None,
-            }),
-            _ => None,
-        })
-        .collect()
-}
-
-fn not_offered(op: &str, kernel: &str, lane: &Lane) -> Finding {
+fn not_run(name: &str, why: &NotRun) -> Finding {
+    let accepts = match why {
+        NotRun::Broken { .. } => String::new(),
+        NotRun::Absent(_) | NotRun::NoProgram(_) => format!("; `--allow-not-run {name}` accepts that"),
+    };
     Finding {
-        op: op.to_owned(),
-        kernel: kernel.to_owned(),
-        lane: lane.name.clone(),
+        op: String::new(),
+        kernel: String::new(),
+        lane: name.to_owned(),
         class: "not-run".to_owned(),
-        message: "not run: the lane's worker does not offer this kernel".to_owned(),
+        message: format!("not run: {why}{accepts}"),
         witness: None,
     }
 }

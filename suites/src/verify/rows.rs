@@ -83,6 +83,7 @@ fn row(
         classes: named(&account.classes),
         deviations: named(&account.tally.deviations),
         declared: declared(subject, yardstick.against),
+        extents: BTreeMap::new(),
         path: Vec::new(),
         witness: account.witness.as_ref().map(|seen| witness(request, subject, seen)),
         seconds: record.seconds,

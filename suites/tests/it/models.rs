@@ -2,7 +2,7 @@
 
 // Written by the flatbuffers crate, as the tests of the reader have it.
 #[path = "../../src/model/tests/build.rs"]
-mod build;
+pub(crate) mod build;
 
 use crate::bad_input::refused;
 use crate::common::*;

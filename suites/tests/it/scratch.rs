@@ -82,6 +82,10 @@ pub(crate) fn broken_worker(change: &Change) -> PathBuf {
     fs::copy(workspace().join("Cargo.lock"), copy.join("Cargo.lock")).expect("the workspace has one");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--offline", "--release", "--package=tiebreak-impls", "--bin=tiebreak-worker"]);
+    // The changes differ in a line each: what one build made serves the next.
+    cargo.args(["--config", "profile.release.package.tiebreak-impls.incremental=true"]);
+    cargo.args(["--config", "profile.release.package.tiebreak-impls.codegen-units=256"]);
+    cargo.args(["--config", "profile.release.package.tiebreak-impls.opt-level=1"]);
     cargo.current_dir(&copy).env("CARGO_TARGET_DIR", home.join("target")).env_remove("CARGO_BUILD_TARGET");
     let built = cargo.output().expect("cargo starts");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

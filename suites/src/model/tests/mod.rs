@@ -60,7 +60,7 @@ fn files_are_read_and_faults_name_them() {
         format!("{}: is no TFLite model: bytes 4 to 7 are not `TFL3`; give a .tflite file", path.display())
     );
     let told = read(directory.path()).expect_err("a directory").to_string();
-    assert!(told.contains("cannot be read"), "{told}");
+    assert!(told.contains("cannot read"), "{told}");
 }
 
 /// The fault of a model of one operator, changed.

@@ -4,7 +4,7 @@ use super::told::{Told, command};
 use crate::lane::Lane;
 use crate::tensor::explain::{Explanation, Observed};
 use crate::tensor::judge::{Side, due_to, run};
-use crate::tensor::shrink::{Witness, first_difference};
+use crate::tensor::shrink::{Witness, any_difference, first_difference};
 use crate::tensor::text::{self, Draft};
 use crate::tensor::{Case, Operation, Spec};
 use tiebreak_reports::ledger::{self, Against, Mismatch};
@@ -23,7 +23,8 @@ pub(super) fn rows<O: Operation>(
     let mut smallest: Vec<_> = side.differing.iter().collect();
     smallest.sort_by_key(|seen| seen.case.tensors.iter().map(Vec::len).sum::<usize>() + seen.outs.len());
     let row = |seen: &Observed<O::Params>| {
-        let first = first_difference::<O>(told.domain(), told.scheme, seen)?;
+        let unexcused = first_difference::<O>(told.domain(), told.scheme, seen);
+        let first = unexcused.or_else(|| any_difference::<O>(told.domain(), told.scheme, seen))?;
         let class = class(told, seen, first.index).unwrap_or(explanation.class);
         let (witness, mut case) = complete(told, specs, first)?;
         let command = command::<O>(told.request, told.subject.kernel, told.lane, &case);
@@ -51,7 +52,7 @@ fn class<O: Operation>(told: &Told<'_, O>, seen: &Observed<O::Params>, index: us
     }
     let posed = told.subject.pose(seen.case.clone()).ok()?;
     let element = O::element(told.domain(), &seen.case.params, O::TENSORS.len());
-    due_to(&told.subject.links, &element, &posed, &seen.outs).get(index).copied().flatten()
+    due_to(&told.subject.links, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
 
 /// A difference with its case in words: as the caller gave it, spelled out where it is small, cut down to the operands of this result
@@ -95,5 +96,7 @@ fn shown<O: Operation>(told: &Told<'_, O>, lane: &Lane, case: Case<O::Params>) -
     let posed = subject.pose(case).ok()?;
     let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.links, &[posed]);
     let side = if told.against == Against::Contract { &record.contract } else { &record.reference };
-    first_difference::<O>(told.domain(), told.scheme, side.smallest()?)
+    let seen = side.smallest()?;
+    let unexcused = first_difference::<O>(told.domain(), told.scheme, seen);
+    unexcused.or_else(|| any_difference::<O>(told.domain(), told.scheme, seen))
 }

@@ -75,6 +75,7 @@ impl<O: Operation> Told<'_, O> {
             classes,
             deviations: BTreeMap::new(),
             declared: BTreeMap::new(),
+            extents: BTreeMap::new(),
             path: Vec::new(),
             witness,
             seconds,

@@ -1,0 +1,68 @@
+//! Lanes that are almost right are convicted: wrong at ties only, wrong from some result on, without one channel, dying late. A stale
+//! compiler is in `installed_lanes.rs`, known faults that give other values in `mlir_faults.rs`.
+
+use crate::common::*;
+use serde_json::{Value, json};
+
+/// A quick run of one kernel in the lane `host-worker`, whose worker lies as `lie` says.
+fn run(op: &str, kernel: &str, lie: &Value) -> Run {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut row = json!({ "kernel": kernel });
+    row.as_object_mut().expect("an object").extend(lie.as_object().expect("an object").clone());
+    let command = corruptor(dir.path(), &worker("host-worker"), &json!([row]));
+    let file = lanes_with(dir.path(), "host-worker", &command);
+    verify_in(&file, &["--lane=host-worker", "--jobs=1", "--effort=quick", "--op", op, "--kernel", kernel])
+}
+
+/// The lie is found, in that kernel and lane, and by nothing but those classes where some are given.
+#[track_caller]
+fn convicted(op: &str, kernel: &str, lie: &Value, classes: &[&str]) {
+    let run = run(op, kernel, lie).exits(1);
+    let ledger = run.ledger();
+    let findings = items(&ledger, "findings");
+    assert!(findings.iter().all(|f| f["kernel"] == kernel && f["lane"] == "host-worker"), "{}", run.told());
+    let seen = finding_classes(&ledger);
+    assert!(!seen.is_empty() && (classes.is_empty() || seen.iter().all(|c| classes.contains(c))), "{seen:?}");
+}
+
+/// What passes everything on, as it is, is not convicted: the tests below are not about the corruptor.
+#[test]
+fn a_lane_that_says_the_truth_holds() {
+    for (op, kernel) in [("fpm", "tvm-relay"), ("matmul", "arm-uadalp"), ("requantize", "tflite-requantize-i8")] {
+        run(op, kernel, &json!({"results": {}})).exits(0);
+    }
+}
+
+#[test]
+fn wrong_at_ties_only() {
+    convicted("fpm", "tvm-relay", &json!({"ties": true}), &["tie-direction", "unexplained"]);
+    convicted("fpm", "tflite-double", &json!({"ties": true}), &[]);
+    convicted("fpm", "xnnpack-rndnu-scalar", &json!({"ties": true}), &["tie-direction", "unexplained"]);
+}
+
+#[test]
+fn wrong_from_some_result_on() {
+    for first in [100, 10_000, 100_000] {
+        convicted("fpm", "tvm-relay", &json!({"from_result": first}), &[]);
+    }
+    for (op, kernel) in [("requantize", "tflite-requantize-i8"), ("matmul", "arm-uadalp"), ("add", "tflite-add-i8")] {
+        convicted(op, kernel, &json!({"from_result": 5_000}), &[]);
+    }
+    convicted("matmul", "arm-uadalp", &json!({"from_index": 16}), &[]);
+    convicted("conv2d", "arm-uadalp", &json!({"from_index": 16}), &[]);
+}
+
+#[test]
+fn without_one_channel() {
+    convicted("fpm", "tvm-relay-per-channel", &json!({"channel": 3}), &[]);
+    convicted("requantize", "tvm-requantize-i8", &json!({"channel": 3}), &[]);
+    convicted("conv2d", "arm-uadalp", &json!({"channel": 2}), &[]);
+    convicted("matmul", "arm-uadalp", &json!({"channel": 7}), &[]);
+}
+
+#[test]
+fn dying_late() {
+    for (op, kernel, last) in [("fpm", "tvm-relay", 200), ("matmul", "arm-uadalp", 30), ("dot", "arm-uadalp", 5)] {
+        convicted(op, kernel, &json!({"dies_after": last}), &["crash"]);
+    }
+}

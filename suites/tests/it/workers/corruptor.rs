@@ -1,0 +1,170 @@
+//! A worker that lies: `tiebreak-corruptor TABLE.json PROGRAM ARGUMENT...` passes everything on to a real worker, and changes the results
+//! that the table names. A row is `{"kernel": NAME, KIND: ..}`:
+//!
+//! - `"results": {"INPUT": RESULT}`: of operations on single values, the results of these inputs, words of int32;
+//! - `"ties": true`: of `fpm`, results of accumulators whose exact value lies halfway between two integers are one higher;
+//! - `"from_index": N`: in each batch, the results from index N on are one higher;
+//! - `"from_result": N`: the results after the first N of this process are one higher;
+//! - `"channel": C`: the results of channel C, where a batch has so many, are 0;
+//! - `"dies_after": N`: the process ends without an answer to the batch after the first N.
+
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Command, ExitCode, Stdio};
+use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
+
+/// What is done to the results of one kernel, and how far it has got.
+#[derive(Deserialize)]
+struct Row {
+    kernel: String,
+    #[serde(flatten)]
+    lie: Lie,
+    /// Results given so far.
+    #[serde(skip)]
+    results: u64,
+    /// Batches begun so far.
+    #[serde(skip)]
+    batches: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Lie {
+    Results(HashMap<String, i32>),
+    Ties(bool),
+    FromIndex(usize),
+    FromResult(u64),
+    Channel(usize),
+    DiesAfter(u64),
+}
+
+fn main() -> ExitCode {
+    match corrupt() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("tiebreak-corruptor: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn corrupt() -> io::Result<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    let table = arguments.next().ok_or_else(|| io::Error::other("no table"))?;
+    let mut rows: Vec<Row> = serde_json::from_slice(&std::fs::read(table)?)?;
+    let program = arguments.next().ok_or_else(|| io::Error::other("no worker"))?;
+    let mut worker = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut requests = worker.stdin.take().expect("piped");
+    let mut answers = BufReader::new(worker.stdout.take().expect("piped"));
+    let (mut asked, mut answered) = (io::stdin().lock(), io::stdout().lock());
+    let mut line = String::new();
+    while {
+        line.clear();
+        asked.read_line(&mut line)?
+    } > 0
+    {
+        let request: Request = serde_json::from_str(&line)?;
+        let payload = match &request {
+            Request::Run(batch) => words(&mut asked, batch)?,
+            Request::Hello => Vec::new(),
+        };
+        if let Request::Run(batch) = &request
+            && rows.iter_mut().any(|row| row.dies(batch))
+        {
+            worker.kill()?;
+            return Ok(ExitCode::from(3));
+        }
+        requests.write_all(line.as_bytes())?;
+        requests.write_all(&bytes(&payload))?;
+        requests.flush()?;
+        line.clear();
+        answers.read_line(&mut line)?;
+        answered.write_all(line.as_bytes())?;
+        if let (Request::Run(batch), Answer::Done { bytes: length }) = (&request, serde_json::from_str(&line)?) {
+            let mut results = vec![0; length];
+            answers.read_exact(&mut results)?;
+            for row in &mut rows {
+                row.lie(batch, &payload, &mut results);
+            }
+            answered.write_all(&results)?;
+        }
+        answered.flush()?;
+    }
+    drop(requests);
+    worker.wait().map(|_| ExitCode::SUCCESS)
+}
+
+/// The payload that follows a request.
+fn words(asked: &mut impl Read, batch: &Batch) -> io::Result<Vec<i32>> {
+    let Source::Payload { bytes } = batch.source else { return Ok(Vec::new()) };
+    let mut payload = vec![0; bytes];
+    asked.read_exact(&mut payload)?;
+    Ok(payload.chunks_exact(4).map(|word| i32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect())
+}
+
+fn bytes(words: &[i32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The word at an index of what the batch reads.
+fn input(batch: &Batch, payload: &[i32], index: usize) -> Option<i32> {
+    match batch.source {
+        Source::Range { start } => Some(start.wrapping_add(index as i32)),
+        Source::Payload { .. } => payload.get(index).copied(),
+    }
+}
+
+/// Whether `x * m * 2^(s-q)` lies halfway between two integers.
+fn is_tie(batch: &Batch, x: i32, index: usize) -> bool {
+    let Job::Fpm { params, .. } = &batch.job else { return false };
+    let channel = params.channels[index % params.channels.len()];
+    let places = i64::from(params.q) - i64::from(channel.shift);
+    let product = i128::from(x) * i128::from(channel.multiplier);
+    places > 0 && product.rem_euclid(1 << places) == 1 << (places - 1)
+}
+
+/// Channels of a batch, which are the last axis of its results.
+fn channels(job: &Job) -> usize {
+    match job {
+        Job::Fpm { params, .. } => params.channels.len(),
+        Job::Requantize { params, .. } => params.channels.len(),
+        Job::Conv2d { params, .. } => params.out_channels,
+        Job::Matmul { params, .. } => params.n,
+        _ => 1,
+    }
+}
+
+impl Row {
+    fn is_of(&self, batch: &Batch) -> bool {
+        batch.job.names().1 == self.kernel
+    }
+
+    /// Whether the process ends in place of running this batch.
+    fn dies(&mut self, batch: &Batch) -> bool {
+        self.batches += u64::from(self.is_of(batch));
+        matches!(self.lie, Lie::DiesAfter(last) if self.batches > last)
+    }
+
+    fn lie(&mut self, batch: &Batch, payload: &[i32], results: &mut [u8]) {
+        if !self.is_of(batch) {
+            return;
+        }
+        let channels = channels(&batch.job);
+        for (index, bytes) in results.chunks_exact_mut(4).enumerate() {
+            let right = i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            let x = || input(batch, payload, index);
+            let higher = |wrong: bool| if wrong { right.wrapping_add(1) } else { right };
+            let given = match &self.lie {
+                Lie::Results(lies) => x().and_then(|x| lies.get(&x.to_string()).copied()).unwrap_or(right),
+                Lie::Ties(yes) => higher(*yes && x().is_some_and(|x| is_tie(batch, x, index))),
+                Lie::FromIndex(first) => higher(index >= *first),
+                Lie::FromResult(first) => higher(self.results >= *first),
+                Lie::Channel(channel) if channels > *channel && index % channels == *channel => 0,
+                Lie::Channel(_) | Lie::DiesAfter(_) => right,
+            };
+            bytes.copy_from_slice(&given.to_le_bytes());
+            self.results += 1;
+        }
+    }
+}
