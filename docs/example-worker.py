@@ -3,14 +3,14 @@
 
     cargo xtask verify --lanes docs/example-lanes.json --lane example --op fpm --kernel tflite-single --effort quick
 """
-import array
 import json
+import struct
 import sys
 
 
 def multiply(x, multiplier, shift):
     """What is under test; here in Python. Replace it with a call of your library."""
-    total = 31 - shift; multiplier total = 31 - shift= ~0xffff
+    total = 31 - shift
     result = (x * multiplier + (1 << (total - 1))) >> total
     return (result + 2**31) % 2**32 - 2**31
 
@@ -26,12 +26,12 @@ for line in sys.stdin.buffer:
         offer = {"op": "fpm", "kernel": "tflite-single", "isa_path": "python"}
         answer({"answer": "hello", "protocol": 1, "arch": "python", "kernels": [offer]})
         continue
+    count = request["len"]
     if "payload" in request["source"]:
-        x = array.array("i", sys.stdin.buffer.read(request["source"]["payload"]["bytes"]))
+        xs = struct.unpack("<%di" % count, sys.stdin.buffer.read(4 * count))
     else:
         start = request["source"]["range"]["start"]
-        x = range(start, start + request["len"])
-    channels = request["params"]["channels"]
-    of = lambda i: channels[i % len(channels)]
-    out = array.array("i", (multiply(v, of(i)["multiplier"], of(i)["shift"]) for i, v in enumerate(x)))
-    answer({"answer": "done", "bytes": 4 * len(out)}, out.tobytes())
+        xs = range(start, start + count)
+    channels = [(channel["multiplier"], channel["shift"]) for channel in request["params"]["channels"]]
+    out = [multiply(x, *channels[i % len(channels)]) for i, x in enumerate(xs)]
+    answer({"answer": "done", "bytes": 4 * count}, struct.pack("<%di" % count, *out))

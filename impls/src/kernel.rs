@@ -1,7 +1,7 @@
 //! What every kernel of a tensor operation is: a name, a contract, and the code in its forms.
 
 use crate::Form;
-use crate::contract::Contract;
+use crate::contract::{Contract, Promise};
 use crate::quantized::Params;
 
 /// Code under test, with its contract. `R` is the function type of the operation, `D` what its domain is made of.
@@ -35,6 +35,21 @@ pub struct Native<R: 'static> {
     pub available: fn() -> bool,
     /// The code; `None` where this build is not for `arch`.
     pub run: Option<R>,
+}
+
+impl<R, D> Kernel<R, D> {
+    /// A kernel of one form, the same on every target, without deviations.
+    pub(crate) const fn scalar(
+        name: &'static str,
+        summary: &'static str,
+        promise: Promise,
+        domain: D,
+        source: &'static str,
+        run: R,
+    ) -> Self {
+        let contract = Contract { promise, domain, deviations: &[], source };
+        Self { name, summary, contract, portable: run, native: None }
+    }
 }
 
 impl<R: Copy, D> Kernel<R, D> {

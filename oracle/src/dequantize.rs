@@ -9,7 +9,7 @@ mod short;
 use crate::float::Format;
 use crate::quantize::steps::{Value, either_way};
 use crate::quantize::{Prepared, Quantization, Soft};
-use crate::scheme::Registered;
+use crate::scheme::{Described, Registered};
 use rug::Rational;
 use short::Factor;
 
@@ -61,6 +61,11 @@ impl Registered for &'static Definition {
 
     fn name(self) -> &'static str {
         self.name
+    }
+
+    fn described(self) -> Described {
+        let steps = self.steps.iter().map(|(name, _)| *name).collect();
+        Described { name: self.name, summary: self.summary, source: self.source, steps }
     }
 }
 

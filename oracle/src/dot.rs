@@ -2,7 +2,7 @@
 //! sequence computes it. A batch is any number of steps, one behind the other.
 
 use crate::pair_sum::PairSum;
-use crate::scheme::Registered;
+use crate::scheme::{Described, Registered};
 use crate::shape::{self, ShapeError, broken};
 use crate::word::INT32;
 use rug::Integer;
@@ -127,6 +127,11 @@ impl Registered for &'static Definition {
 
     fn name(self) -> &'static str {
         self.name
+    }
+
+    fn described(self) -> Described {
+        let steps = Vec::new();
+        Described { name: self.name, summary: self.summary, source: self.source, steps }
     }
 }
 

@@ -55,6 +55,23 @@ impl Mnemonic {
         ("sshl", Sshl),
     ];
 
+    /// What it does, in a line, after the Arm Architecture Reference Manual.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Sqrdmulh => "signed saturating rounding doubling multiply returning high half",
+            Sqdmulh => "signed saturating doubling multiply returning high half",
+            Srshl => "signed rounding shift left by register",
+            Sqshl => "signed saturating shift left by register",
+            Sqadd => "signed saturating add",
+            Add => "add",
+            Mul => "multiply",
+            And => "bitwise and",
+            Sshr => "signed shift right by an immediate",
+            Shl => "shift left by an immediate",
+            Sshl => "signed shift left by register, not rounding",
+        }
+    }
+
     /// By assembler name.
     pub fn parse(name: &str) -> Result<Self, UnknownName> {
         let found = Self::ALL.iter().find(|(n, _)| *n == name);

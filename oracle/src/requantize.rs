@@ -5,7 +5,7 @@ use crate::fpm::pieces::Output;
 use crate::fpm::steps::{Exponent, Multiplier, Step};
 use crate::fpm::{self, Name, Parameters as Multiply, Trace};
 use crate::rounding::RoundingRule::{TiesAway, TowardNegative};
-use crate::scheme::Registered;
+use crate::scheme::{Described, Registered};
 use crate::shape::{self, ShapeError, broken};
 use crate::word::INT32;
 use rug::{Integer, Rational};
@@ -56,6 +56,20 @@ impl Registered for Definition {
             Self::Legacy => "legacy",
             Self::LegacyTiesAway => "legacy-ties-away",
         }
+    }
+
+    fn described(self) -> Described {
+        let (summary, source) = match self {
+            Self::Fpm(definition) => return definition.described(),
+            Self::Legacy => (
+                "round((acc + result_offset) * result_mult_int / 2^result_shift), ties up",
+                "gemmlowp doc/low-precision.md, the legacy low-precision paradigm",
+            ),
+            Self::LegacyTiesAway => {
+                ("the same, ties away from zero", "gemmlowp internal/output.h, RoundingDivideByPOT")
+            }
+        };
+        Described { name: self.name(), summary, source, steps: Vec::new() }
     }
 }
 

@@ -9,6 +9,28 @@ pub trait Registered: Copy + 'static {
     fn all() -> impl Iterator<Item = Self>;
     /// Name used everywhere.
     fn name(self) -> &'static str;
+    /// What a list says of it.
+    fn described(self) -> Described;
+}
+
+/// What a list says of a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// Name used everywhere.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Document and section, or repository and file.
+    pub source: &'static str,
+    /// Each step by the name that its source gives it; none where the definition is no list of steps.
+    pub steps: Vec<&'static str>,
+}
+
+impl Described {
+    /// Every definition of an operation.
+    pub fn all<D: Registered>() -> Vec<Self> {
+        D::all().map(D::described).collect()
+    }
 }
 
 /// A definition with the policy for results that do not fit.

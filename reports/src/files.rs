@@ -4,6 +4,7 @@
 //! half a file and a full disk does not cost the files of the run before.
 
 use crate::ledger::{Against, FORMAT, Ledger, Mismatch};
+use crate::read::{self, Unreadable};
 use crate::{json, junit, markdown};
 use std::fs;
 use std::io::{self, Write};
@@ -186,13 +187,8 @@ impl Drop for Staged {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be read.
-    #[error("cannot read the ledger {}: {cause}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        cause: io::Error,
-    },
+    #[error(transparent)]
+    Read(#[from] Unreadable),
     /// It is not JSON, or not that of a ledger.
     #[error("{} is not a ledger of format {FORMAT}: {cause}; write it again with `cargo xtask verify --out DIR`", path.display())]
     Malformed {
@@ -218,7 +214,7 @@ pub fn read_ledger(path: &Path) -> Result<Ledger, ReadError> {
         format: u64,
     }
     let malformed = |cause| ReadError::Malformed { path: path.to_owned(), cause };
-    let text = fs::read_to_string(path).map_err(|cause| ReadError::Read { path: path.to_owned(), cause })?;
+    let text = read::text(path, read::LEDGER)?;
     let head: Head = serde_json::from_str(&text).map_err(malformed)?;
     if head.format != u64::from(FORMAT) {
         return Err(ReadError::Format { path: path.to_owned(), found: head.format });

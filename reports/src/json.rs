@@ -63,6 +63,23 @@
 //!   "outside_domain": [                     // kernels not run: their domain holds no parameter of the run
 //!     {"op": "fpm", "kernel": "xnnpack-rndnu-neon", "domain": "..."}
 //!   ],
+//!   "planned": [{                           // what each kernel was to run in each lane, and what it ran
+//!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host",
+//!     "unit": "pair",                       // of multiplier and shift; "type", "layer" or "case"
+//!     "given": true,                        // by the caller; false where they are of the plan
+//!     "planned": 1000, "run": 1,
+//!     "dropped": [                          // with "run" they are "planned"; absent where there are none
+//!       {"why": "outside-domain",           // "not-offered" by the lane's worker, "no-such-case", "given-up" after failures
+//!        "because": "...", "count": 999, "first": "m=5 s=31"}
+//!     ]
+//!   }],
+//!   "positions": [{                         // the result that "at" of the caller's case names
+//!     "op": "matmul", "kernel": "arm-uadalp", "lane": "host", "at": 3, "got": 5,
+//!     "expected": {"exact": 5}              // by scheme, that of the contract first; null where it gives no value
+//!   }],
+//!   "unchecked": [                          // lanes whose worker offers no mutant and no control of an operation
+//!     {"op": "fpm", "lane": "mine"}
+//!   ],
 //!   "self_checks": {
 //!     "mutants": {"killed": 13, "total": 14}, "controls": {"equal": 8, "total": 8},
 //!     "failed": [{                          // the self checks of the ledger that did not pass
@@ -77,7 +94,8 @@
 //! }
 //! ```
 
-use crate::ledger::{Agreement, Bound, CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Row, Verdict};
+use crate::ledger::{Agreement, Bound, CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Planned, Position};
+use crate::ledger::{Row, Unchecked, Verdict};
 use crate::self_checks::SelfChecks;
 use crate::view;
 use serde::Serialize;
@@ -114,6 +132,12 @@ pub struct Summary<'a> {
     pub bounds: &'a [Bound],
     /// Kernels whose domain holds none of the run's parameters.
     pub outside_domain: &'a [OutsideDomain],
+    /// What each kernel was to run in each lane, and what it ran.
+    pub planned: &'a [Planned],
+    /// The results that the caller's case names by `at`.
+    pub positions: &'a [Position],
+    /// Lanes without self-checks of an operation.
+    pub unchecked: &'a [Unchecked],
     /// Self checks, counted, and those that failed.
     pub self_checks: SelfChecks<'a>,
     /// Everything that breaks a contract.
@@ -137,6 +161,9 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         agreements: &ledger.agreements,
         bounds: &ledger.bounds,
         outside_domain: &ledger.outside_domain,
+        planned: &ledger.planned,
+        positions: &ledger.positions,
+        unchecked: &ledger.unchecked,
         self_checks: SelfChecks::of(ledger),
         findings: &ledger.findings,
     }

@@ -2,10 +2,14 @@
 //!
 //! The JSON form is stable: fields are added, never renamed or given another meaning, within one [`FORMAT`].
 
+mod planned;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
+
+pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
 
 /// Version of the JSON form.
 pub const FORMAT: u32 = 2;
@@ -43,6 +47,15 @@ pub struct Ledger {
     /// Kernels not run because their domain holds none of the run's parameters.
     #[serde(default)]
     pub outside_domain: Vec<OutsideDomain>,
+    /// What each kernel was to run in each lane, what it ran, and what was left out for which reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planned: Vec<Planned>,
+    /// The results at the position that the caller's case names by `at`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<Position>,
+    /// Lanes whose worker offers nothing that the harness checks itself by, for each operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchecked: Vec<Unchecked>,
     /// The harness checking itself: each mutant must die with its class, each control must come out equal.
     pub self_checks: Vec<SelfCheck>,
     /// Everything that breaks a contract; empty exactly when the verdict is `holds`.
@@ -319,7 +332,8 @@ pub struct Finding {
     pub kernel: String,
     /// Lane.
     pub lane: String,
-    /// Class: of the mismatch, or `crash`, `hang`, `wrong-length`, `stale-deviation`, `not-run`, `self-check`.
+    /// Class: of the mismatch, or `crash`, `hang`, `wrong-length`, `stale-deviation`, `not-run`, `self-check`,
+    /// `outside-domain` (parameters given that a named kernel did not run), `nothing-judged`.
     pub class: String,
     /// What is wrong, in one line, without repeating kernel, lane and case, which every report puts before it.
     pub message: String,

@@ -2,17 +2,22 @@
 //!
 //! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is what a person
 //! reads first, [`json`] what a program reads, [`markdown`] what goes into a pull request, [`junit`] what a build server
-//! shows, and [`files`] puts them on disk. [`space`] is the ledger of a census of a whole space. How a number, a case or a finding reads is decided once, in [`text`].
+//! shows, and [`files`] puts them on disk; [`mod@read`] is how any file of others is read, within a limit. [`space`] is the
+//! ledger of a census of a whole space. [`left_out`] says what a run did not look at. How a number, a case or a finding
+//! reads is decided once, in [`text`].
 
 mod agreement;
 pub mod files;
 pub mod json;
 pub mod junit;
 pub mod ledger;
+pub mod left_out;
 pub mod markdown;
+pub mod read;
 pub mod self_checks;
 pub mod space;
 mod space_plan;
+mod space_possible;
 pub mod table;
 pub mod text;
 mod view;

@@ -3,6 +3,7 @@
 
 use crate::agreement;
 use crate::ledger::{Ledger, Row};
+use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
 use crate::view::{self, Line};
@@ -153,12 +154,19 @@ fn remarks(ledger: &Ledger) -> String {
     for outside in text::outside_domain(&ledger.outside_domain) {
         let _ = writeln!(out, "- not run: {}", plain(&outside));
     }
+    for sentence in left_out::sentences(ledger) {
+        let _ = writeln!(out, "- left out: {}", plain(&sentence));
+    }
+    for position in &ledger.positions {
+        let _ = writeln!(out, "- {}", plain(&left_out::position(position)));
+    }
     section("Domain and deviations", &out)
 }
 
 fn checks(ledger: &Ledger) -> String {
     let checks = SelfChecks::of(ledger);
-    let mut out = format!("{}.\n", capital(&checks.sentence()));
+    let sentences: Vec<_> = self_checks::sentences(ledger).iter().map(|sentence| capital(sentence)).collect();
+    let mut out = format!("{}.\n", sentences.join(". "));
     if !checks.failed.is_empty() {
         out.push('\n');
     }

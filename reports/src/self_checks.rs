@@ -2,6 +2,7 @@
 
 use crate::ledger::{CheckKind, Ledger, SelfCheck};
 use crate::text;
+use indexmap::IndexMap;
 use serde::Serialize;
 
 /// How the harness's checks of itself came out.
@@ -65,6 +66,20 @@ impl<'a> SelfChecks<'a> {
             mutants.killed, mutants.total, controls.equal, controls.total
         )
     }
+}
+
+/// All sentences: how the checks came out, and the lanes that have none.
+pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
+    let checks = SelfChecks::of(ledger);
+    let ran = (checks.ran() || ledger.unchecked.is_empty()).then(|| checks.sentence());
+    let mut ops: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for unchecked in &ledger.unchecked {
+        ops.entry(&unchecked.lane).or_default().push(&unchecked.op);
+    }
+    let without = ops.iter().map(|(lane, ops)| {
+        format!("no self-check in this lane: {lane} ({}), whose worker offers no mutant and no control", ops.join(", "))
+    });
+    ran.into_iter().chain(without).collect()
 }
 
 /// A failed check in one line: `fpm mutant ties-down aarch64-qemu: equal on all inputs (must be class tie-direction)`.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use crate::space_plan::{Place, Plan, Shard};
+pub use crate::space_possible::{ACCUMULATORS, Impossible};
 
 /// A count of accumulators, up to 2^67.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,6 +159,14 @@ pub enum NotALedger {
         /// The format it has.
         found: u32,
     },
+    /// A chunk has sums that no counting gives.
+    #[error("line {line}: {cause}")]
+    Impossible {
+        /// From 1.
+        line: usize,
+        /// What contradicts what.
+        cause: Impossible,
+    },
     /// It is not what its own chunks make.
     #[error("line {line} is not what its plan and chunks make: the file is incomplete, damaged or edited")]
     Otherwise {
@@ -208,7 +217,10 @@ impl Ledger {
                     return Err(NotALedger::Format { found: found.format });
                 }
                 Line::Plan(found) => plan = plan.or(Some(found)),
-                Line::Chunk(chunk) => chunks.push(chunk),
+                Line::Chunk(chunk) => {
+                    chunk.possible().map_err(|cause| NotALedger::Impossible { line: i + 1, cause })?;
+                    chunks.push(chunk);
+                }
                 Line::Shift(_) | Line::Total(_) => {}
             }
         }

@@ -8,6 +8,7 @@ mod page;
 
 use crate::agreement;
 use crate::ledger::{Bound, Finding, Lane, LaneStatus, Ledger, Row, Verdict};
+use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
 use crate::view;
@@ -40,6 +41,8 @@ pub fn render(ledger: &Ledger, style: Style) -> String {
     agreements(&mut page, ledger);
     deviations(&mut page, ledger);
     outside_domain(&mut page, ledger);
+    left_out(&mut page, ledger);
+    positions(&mut page, ledger);
     bounds(&mut page, ledger);
     catalogue(&mut page, ledger);
     checks(&mut page, ledger);
@@ -209,6 +212,21 @@ fn outside_domain(page: &mut Page, ledger: &Ledger) {
     }
 }
 
+fn left_out(page: &mut Page, ledger: &Ledger) {
+    let sentences = left_out::sentences(ledger);
+    if !sentences.is_empty() {
+        page.heading("Left out");
+        sentences.iter().for_each(|sentence| page.prose(2, sentence, Ink::Notable));
+    }
+}
+
+fn positions(page: &mut Page, ledger: &Ledger) {
+    if !ledger.positions.is_empty() {
+        page.heading("The position asked for");
+        ledger.positions.iter().for_each(|position| page.prose(2, &left_out::position(position), Ink::Plain));
+    }
+}
+
 /// How many were shown, and each that was not; `bounds` prints them all.
 fn bounds(page: &mut Page, ledger: &Ledger) {
     if ledger.bounds.is_empty() {
@@ -270,7 +288,9 @@ fn checks(page: &mut Page, ledger: &Ledger) {
         (true, false) => Ink::Bad,
     };
     page.heading("Self-check");
-    page.prose(2, &checks.sentence(), ink);
+    for sentence in self_checks::sentences(ledger) {
+        page.prose(2, &sentence, ink);
+    }
     for failed in &checks.failed {
         page.prose(2, &self_checks::describe(failed), Ink::Bad);
     }

@@ -19,6 +19,7 @@ use tiebreak_oracle::add::{self as oracle, Scheme};
 use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::quantize::Storage;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -86,6 +87,10 @@ impl Operation for Add {
             domain.element.name(),
             if domain.clamp { "any bounds" } else { "all stored values" }
         )
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::add::Definition>()
     }
 
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {

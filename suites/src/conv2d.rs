@@ -6,7 +6,7 @@ mod products;
 
 use crate::budget::Budget;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use crate::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::conv2d::{self, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -16,6 +16,7 @@ use tiebreak_impls::shape::{ShapeError, Sizes, broken};
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -101,6 +102,10 @@ impl Operation for Conv2d {
         format!("{}{groups}", crate::matmul::operands(&domain.operands))
     }
 
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
+    }
+
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {
         Scheme::parse(text)
     }
@@ -126,6 +131,10 @@ impl Operation for Conv2d {
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
     }
 
     fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {

@@ -11,7 +11,7 @@ use crate::quantized::{self, places, plan, quantizations};
 use crate::stream::{int32, stream};
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Sweep, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Link, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::dequantize::{self, Run};
 use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
@@ -23,6 +23,7 @@ use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::Quantization;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -126,6 +127,10 @@ impl Operation for Dequantize {
         Some(params)
     }
 
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::dequantize::Definition>()
+    }
+
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {
         Scheme::parse(text)
     }
@@ -160,6 +165,10 @@ impl Operation for Dequantize {
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &Stored)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        quantized::given(domain, asked, specs)
     }
 
     fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {

@@ -18,6 +18,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::Value;
 
@@ -74,6 +75,10 @@ impl Operation for Dot {
             domain.results,
             domain.elements
         )
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::dot::Definition>()
     }
 
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {

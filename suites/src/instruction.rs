@@ -41,6 +41,8 @@ pub struct Cases {
 /// What a lane gave.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
+    /// Operand pairs that ran.
+    pub cases: u64,
     /// Lane results compared, values and flags.
     pub inputs: u64,
     /// Values that differ.
@@ -93,6 +95,12 @@ impl Cases {
         Ok(Self { kernel, mnemonic: name, exhaustive: kernel.bits == 8, pairs })
     }
 
+    /// How many operand pairs there are.
+    #[expect(clippy::len_without_is_empty, reason = "there are always some")]
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
     /// Runs the cases in `lane`.
     pub fn run(&self, lane: &Lane) -> Outcome {
         let begun = Instant::now();
@@ -108,7 +116,10 @@ impl Cases {
             let order =
                 Order { job: &job, input: Input::Values { len: values.len() / 2, values: &values }, misalign: 0 };
             match lease.run(&order, &mut outs) {
-                Ok(()) => self.judge(pairs, &outs, &mut outcome),
+                Ok(()) => {
+                    outcome.cases += pairs.len() as u64;
+                    self.judge(pairs, &outs, &mut outcome);
+                }
                 Err(failure) => {
                     outcome.failure = Some(failure);
                     break;

@@ -22,6 +22,7 @@ pub mod fuzzing;
 pub mod identity;
 pub mod instruction;
 pub mod lane;
+pub mod listing;
 pub mod matmul;
 pub mod mlir;
 pub mod model;

@@ -15,6 +15,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{MAX_ELEMENTS, ShapeError, Sizes};
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub(crate) use causes::{causes, orders, other_sign, reproduced, round_24, wrapping};
@@ -66,6 +67,10 @@ impl Operation for Matmul {
 
     fn domain_text(domain: &Domain) -> String {
         operands(domain)
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
     }
 
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {

@@ -2,9 +2,11 @@
 
 use crate::budget::{Budget, Effort};
 use crate::stream::{below, int32, int32_of_any_size, stream};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use tiebreak_impls::fpm::Channel;
+use tiebreak_reports::read::{self, Unreadable};
 
 /// Shifts of the operation.
 pub const SHIFTS: std::ops::RangeInclusive<i32> = -31..=31;
@@ -12,13 +14,16 @@ pub const SHIFTS: std::ops::RangeInclusive<i32> = -31..=31;
 /// A parameter file that cannot be used.
 #[derive(Debug, Error)]
 pub enum BadParameters {
-    /// It cannot be opened.
-    #[error("cannot read {}: {cause}", path.display())]
-    Unreadable {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// Two columns of one name, of which only one would be read.
+    #[error("{} has two columns `{column}`; leave one of them", path.display())]
+    Twice {
         /// The file.
         path: PathBuf,
-        /// Why.
-        cause: csv::Error,
+        /// The column.
+        column: String,
     },
     /// It lacks a column.
     #[error("{} has no column `{column}`; its columns are: {found}. Name one `multiplier` and one `shift`", path.display())]
@@ -75,16 +80,13 @@ pub(crate) const SHIFT: &str = "a shift in -31..=31";
 
 /// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.
 pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
-    let unreadable = |cause: std::io::Error| BadParameters::Unreadable { path: path.to_owned(), cause: cause.into() };
-    parse_csv(path, &std::fs::read(path).map_err(unreadable)?)
+    parse_csv(path, &read::bytes(path, read::TABLE)?)
 }
 
 /// [`read_csv`] of text that is already at hand; `path` is what errors call it.
 pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters> {
     let path_buf = || path.to_owned();
-    let unreadable = |cause| BadParameters::Unreadable { path: path_buf(), cause };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
-    let headers = reader.headers().map_err(unreadable)?.clone();
+    let (mut reader, headers) = records(path, text)?;
     if headers.is_empty() {
         return Err(BadParameters::NoHeader { path: path_buf() });
     }
@@ -116,6 +118,20 @@ pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters
         });
     }
     if channels.is_empty() { Err(BadParameters::Empty { path: path_buf() }) } else { Ok(channels) }
+}
+
+/// The records of a CSV file, and its columns, each of another name. Columns without a name, which nobody reads, may be several.
+pub(crate) fn records<'a>(
+    path: &Path,
+    text: &'a [u8],
+) -> Result<(csv::Reader<&'a [u8]>, csv::StringRecord), BadParameters> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
+    let headers = reader.headers().map_err(|cause| bad_line(path, text, cause))?.clone();
+    let mut seen = HashSet::new();
+    match headers.iter().find(|column| !column.is_empty() && !seen.insert(*column)) {
+        Some(column) => Err(BadParameters::Twice { path: path.to_owned(), column: column.to_owned() }),
+        None => Ok((reader, headers)),
+    }
 }
 
 /// The error of a line that is no record.

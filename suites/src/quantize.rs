@@ -13,7 +13,7 @@ use crate::quantized::{self, places, plan, quantizations};
 use crate::tensor::element::bits;
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Link, Operation, Spec, Sweep, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Link, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
 use tiebreak_impls::protocol::Job;
@@ -22,6 +22,7 @@ use tiebreak_impls::quantized::Params;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Quantization, Scheme};
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub(crate) use links::{rule_class, step_class_of};
@@ -117,6 +118,10 @@ impl Operation for Quantize {
         Some(params)
     }
 
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::quantize::Definition>()
+    }
+
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {
         Scheme::parse(text)
     }
@@ -152,6 +157,10 @@ impl Operation for Quantize {
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &inputs::Floats)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        quantized::given(domain, asked, specs)
     }
 
     fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {

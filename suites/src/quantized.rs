@@ -7,13 +7,16 @@ pub mod plan;
 use crate::mlir::faults::{self, Effect};
 use crate::quant_type::{self, Uniform};
 use crate::tensor::fault::Fault;
+use crate::tensor::given::distinct;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Case, Operation};
+use crate::tensor::{Asked, Case, Given, Operation, Spec};
+use std::collections::BTreeSet;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
+use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize as oracle;
-use tiebreak_reports::ledger::Value;
+use tiebreak_reports::ledger::{Unit, Value};
 
 /// The oracle's format.
 pub fn format(expressed: Expressed) -> Format {
@@ -108,6 +111,16 @@ pub(crate) fn is_at_fault(kernel: &str, lane: &str, params: &Params) -> bool {
     faults::of(kernel, lane).any(|known| known.covers(params))
 }
 
+/// The types that the caller gave, and those that no case has.
+pub(crate) fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+    let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
+    let told = |_, ty: &Quantized| {
+        let reason = quantizations(ty).map_or_else(|reason| reason, |_| domain_text(domain));
+        (format!("type={}", type_text(ty)), reason)
+    };
+    (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), told))
+}
+
 /// The parameters by which a type is swept: a tensor of one dimension where the kernel takes any.
 pub(crate) fn swept(domain: &Domain, quantized: &Quantized, len: usize) -> Option<Params> {
     let ranked = domain.containers.iter().find(|c| **c == Container::Ranked);
@@ -184,6 +197,37 @@ pub fn read_type(text: &str) -> Result<Quantized, String> {
     }
 }
 
+/// Scales of a type that is run at most. Each is tried on elements of its own, all of them in one tensor.
+pub const MOST_SCALES: usize = 1 << 12;
+/// Dimensions of a tensor that is run at most.
+pub const MOST_DIMENSIONS: usize = 64;
+
+/// The quantized type of a text, which tensors are to be made of: of bounded scales, dimensions and elements.
+pub fn read_run_type(text: &str) -> Result<Quantized, String> {
+    let quantized = read_type(text)?;
+    let scales = quantized.scales.len();
+    if scales > MOST_SCALES {
+        return Err(format!(
+            "{scales} scales are more than the {MOST_SCALES} that are run at a time; give the type of some of them"
+        ));
+    }
+    match &quantized.granularity {
+        Granularity::Channel { axis } if *axis >= MOST_DIMENSIONS => {
+            return Err(format!(
+                "axis {axis} is beyond the {MOST_DIMENSIONS} dimensions of a tensor that is run; take a nearer axis, such as 0"
+            ));
+        }
+        _ => {}
+    }
+    let least = usual_shape(&quantized).into_iter().fold(1usize, usize::saturating_mul);
+    if least > MAX_ELEMENTS {
+        return Err(format!(
+            "a tensor of it has {least} elements or more, and {MAX_ELEMENTS} are the most; take smaller blocks"
+        ));
+    }
+    Ok(quantized)
+}
+
 /// Type, container and shape by name; the latter two where they are not as usual.
 pub(crate) fn arguments(params: &Params) -> Vec<(String, Value)> {
     let mut out = vec![("type".to_owned(), Value::Text(type_text(&params.quantized)))];
@@ -218,7 +262,7 @@ fn usual_shape(quantized: &Quantized) -> Vec<usize> {
 pub(crate) fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, String> {
     let mut left = arguments.clone();
     let text = text::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
-    let quantized = read_type(&text).map_err(|reason| format!("type: {reason}"))?;
+    let quantized = read_run_type(&text).map_err(|reason| format!("type: {reason}"))?;
     let container = match text::take_text(&mut left, "container") {
         None => Container::Ranked,
         Some(name) => {

@@ -7,7 +7,8 @@ use crate::budget::{Budget, Effort};
 use crate::parameters::grid;
 use crate::tensor::fill::Fill;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use crate::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
@@ -17,7 +18,8 @@ use tiebreak_impls::requantize::{self, Domain, Params, Run};
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::requantize::{Parameters, Scheme};
-use tiebreak_reports::ledger::Value;
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::{Unit, Value};
 
 /// The operation.
 pub enum Requantize {}
@@ -74,7 +76,11 @@ impl Operation for Requantize {
     }
 
     fn domain_text(domain: &Domain) -> String {
-        format!("to {}, {}", domain.output.name(), crate::cli::domain(&domain.channels))
+        format!("to {}, {}", domain.output.name(), crate::listing::domain(&domain.channels))
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<tiebreak_oracle::requantize::Definition>()
     }
 
     fn scheme(text: &str) -> Result<Scheme, UnknownName> {
@@ -102,6 +108,12 @@ impl Operation for Requantize {
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan(domain, asked, budget, seed)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
+        let told = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
+        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), told))
     }
 
     fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {

@@ -15,6 +15,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_impls::transform::{self, Domain, Kind, Params, Run};
 use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::transform::Transform as Exact;
 use tiebreak_reports::ledger::Value;
 
@@ -29,6 +30,17 @@ const KINDS: [(&str, Kind); 5] = [
     ("unpack", Kind::Unpack),
     ("unflatten", Kind::Unflatten),
 ];
+
+/// What each is, in a line.
+fn summary(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Im2col => "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image",
+        Kind::Interleave => "[rows, columns] to [rows'/4, columns'/16, 4, 16], padded by 0",
+        Kind::BlockTranspose => "[rows, columns] to [columns'/4, rows'/16, 4, 16] transposed, padded by 0",
+        Kind::Unpack => "[rows'/4, columns'/4, 4, 4] to [rows, columns]",
+        Kind::Unflatten => "[B, OH*OW, O] to [B,OH,OW,O], the same elements in the same order",
+    }
+}
 
 /// The oracle's transform; nothing where kind and parameters do not go together.
 fn exact(kind: Kind, params: &Params) -> Option<Exact> {
@@ -86,6 +98,12 @@ impl Operation for Transform {
         "every shape".to_owned()
     }
 
+    fn schemes() -> Vec<Described> {
+        let source = "TVM RFC quantized convolution for armv8, input, weight and output transform";
+        let described = |(name, kind)| Described { name, summary: summary(kind), source, steps: Vec::new() };
+        KINDS.into_iter().map(described).collect()
+    }
+
     fn scheme(text: &str) -> Result<Kind, UnknownName> {
         let name = text.split(':').next().unwrap_or(text);
         let found = KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
@@ -117,12 +135,13 @@ impl Operation for Transform {
             _ => matrices(budget),
         };
         let spec = |(i, params): (usize, Params)| {
-            let len = domain.sizes(&params).ok()?.inputs[0];
+            // What has no size is no case, which the run counts.
+            let len = domain.sizes(&params).map_or(0, |sizes| sizes.inputs[0]);
             // 1, 2, 3, ...: no element is like another, and none like the padding.
             let tagged = (1..=len as i32).collect();
-            Some(Spec { params, fills: [Fill::Given(tagged), Fill::None, Fill::None], misalign: i % 16 })
+            Spec { params, fills: [Fill::Given(tagged), Fill::None, Fill::None], misalign: i % 16 }
         };
-        params.into_iter().enumerate().filter_map(spec).collect()
+        params.into_iter().enumerate().map(spec).collect()
     }
 
     fn causes(scheme: &Kind, _: &Domain) -> Vec<Cause<Self>> {

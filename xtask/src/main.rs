@@ -10,6 +10,7 @@ mod cargo;
 mod doctor;
 mod forward;
 mod fuzz;
+mod help;
 mod lanes;
 mod mlir;
 mod probe;
@@ -24,7 +25,9 @@ mod workspace;
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
+use workspace::Workspace;
 
 /// Provisions tools, builds lanes and runs Tiebreak.
 #[derive(Debug, Parser)]
@@ -59,6 +62,13 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[OsString]) -> Result<ExitCode> {
+    if let Some(words) = help::asked(arguments)
+        && let Some(text) = help::text(&Workspace::locate()?.root, &words)
+    {
+        // A reader that has seen enough is not an error.
+        let _ = std::io::stdout().write_all(text.as_bytes());
+        return Ok(ExitCode::SUCCESS);
+    }
     if let Some((command, rest)) = forward::select(arguments) {
         return forward::run(command, rest);
     }

@@ -3,8 +3,8 @@
 //! Source: ARM-software/CMSIS-NN `Source/BasicMathFunctions/arm_elementwise_add_s8.c` (the form without MVE);
 //! tensorflow/tflite-micro `tensorflow/lite/micro/kernels/add_common.cc` (CalculateOpDataAdd).
 
+use super::Kernel;
 use super::tflite::{DOMAIN, add};
-use super::{Kernel, scalar};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::cmsis_nn::{double_rounding, single_rounding};
@@ -12,7 +12,7 @@ use crate::fpm::cmsis_nn::{double_rounding, single_rounding};
 const SOURCE: &str = "ARM-software/CMSIS-NN Source/BasicMathFunctions/arm_elementwise_add_s8.c";
 
 /// The default build.
-pub(super) const DOUBLE_S8: Kernel = scalar(
+pub(super) const DOUBLE_S8: Kernel = Kernel::scalar(
     "arm-elementwise-add-s8",
     "CMSIS-NN int8 addition: lift, arm_nn_requantize, add, arm_nn_requantize",
     Promise { scheme: "cmsis-nn", overflow: Overflow::Wrap },
@@ -22,7 +22,7 @@ pub(super) const DOUBLE_S8: Kernel = scalar(
 );
 
 /// `CMSIS_NN_USE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_S8: Kernel = scalar(
+pub(super) const SINGLE_S8: Kernel = Kernel::scalar(
     "arm-elementwise-add-single-s8",
     "CMSIS-NN int8 addition built with CMSIS_NN_USE_SINGLE_ROUNDING",
     Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },

@@ -9,7 +9,6 @@ pub(crate) mod tflite;
 mod tosa;
 pub(crate) mod xnnpack;
 
-use crate::contract::{Contract, Promise};
 use crate::element::Element;
 use crate::kernel;
 use crate::quantized::Scale;
@@ -178,19 +177,6 @@ static KERNELS: &[Kernel] = &[
     pytorch::QADD_I8,
     pytorch::QADD_U8,
 ];
-
-/// A kernel of one form, the same on every target.
-const fn scalar(
-    name: &'static str,
-    summary: &'static str,
-    promise: Promise,
-    domain: Domain,
-    source: &'static str,
-    run: Run,
-) -> Kernel {
-    let contract = Contract { promise, domain, deviations: &[], source };
-    Kernel { name, summary, contract, portable: run, native: None }
-}
 
 /// Applies `f(lhs, rhs)` to every pair of elements of a type.
 #[inline(always)]

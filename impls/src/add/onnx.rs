@@ -8,7 +8,7 @@
 //! `MlasCalcQLinearAddParameters`.
 
 use super::xnnpack::{Fixed, fixed};
-use super::{Domain, Kernel, Params, Run, Scales, clamp, each, scalar};
+use super::{Domain, Kernel, Params, Run, Scales, clamp, each};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 
@@ -26,7 +26,7 @@ pub(super) const RAW_U8: Kernel = raw("onnx-qlinearadd-u8", Element::U8, |params
 });
 
 /// int8 by the integer multipliers of the NEON form.
-pub(super) const NEON_I8: Kernel = scalar(
+pub(super) const NEON_I8: Kernel = Kernel::scalar(
     "onnx-qlinearadd-fixed-i8",
     "ONNX Runtime QLinearAdd as MLAS has it on NEON: multipliers of 22 bits, one rounding shift, ties away",
     Promise { scheme: "onnx-neon", overflow: Overflow::Wrap },
@@ -46,7 +46,7 @@ pub(super) const NEON_I8: Kernel = scalar(
 const fn raw(name: &'static str, element: Element, run: Run) -> Kernel {
     let promise = Promise { scheme: "onnx", overflow: Overflow::OutOfDomain };
     let summary = "ONNX Runtime QLinearAdd: dequantize, add, divide, clamp and place in f32, nearest even";
-    scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
+    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
 /// The multipliers; nothing where the source falls back to f32.

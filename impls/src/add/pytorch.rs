@@ -5,7 +5,7 @@
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `qadd_kernel`;
 //! `aten/src/ATen/native/quantized/AffineQuantizerBase.cpp`, `dequantize_val`, `quantize_val`.
 
-use super::{Domain, Kernel, Operand, Params, Run, Scales, clamp, each, scalar};
+use super::{Domain, Kernel, Operand, Params, Run, Scales, clamp, each};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 
@@ -24,7 +24,14 @@ pub(super) const QADD_U8: Kernel = qadd("pytorch-qadd-u8", Element::U8, |params,
 const fn qadd(name: &'static str, element: Element, run: Run) -> Kernel {
     let promise = Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain };
     let domain = Domain { element, scales: Scales::Any, clamp: false };
-    scalar(name, "PyTorch qadd: dequantize, add, times 1/scale in f32, nearest even", promise, domain, SOURCE, run)
+    Kernel::scalar(
+        name,
+        "PyTorch qadd: dequantize, add, times 1/scale in f32, nearest even",
+        promise,
+        domain,
+        SOURCE,
+        run,
+    )
 }
 
 #[inline(always)]

@@ -8,7 +8,7 @@
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/add.cc` (Prepare), `tensorflow/lite/kernels/internal/reference/add.h`
 //! (AddElementwise), `tensorflow/lite/kernels/internal/quantization_util.cc`.
 
-use super::{Domain, Kernel, Params, Run, Scales, clamp, each, scalar};
+use super::{Domain, Kernel, Params, Run, Scales, clamp, each};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::gemmlowp::double_rounding;
@@ -36,7 +36,7 @@ pub(super) const DOUBLE_I16: Kernel = double("tflite-add-i16", Element::I16, |pa
 });
 
 /// `TFLITE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = scalar(
+pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "tflite-add-single-i8",
     "TFLite ADD of int8 built with TFLITE_SINGLE_ROUNDING",
     Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
@@ -46,7 +46,7 @@ pub(super) const SINGLE_I8: Kernel = scalar(
 );
 
 const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
-    scalar(
+    Kernel::scalar(
         name,
         "TFLite ADD: lift, rescale, add, rescale, double rounding",
         DOUBLE,

@@ -9,7 +9,7 @@
 //! `legalize_utils.cc`, `buildRescale`; llvm/llvm-project `mlir/lib/Dialect/Tosa/Utils/QuantUtils.cpp`, `computeMultiplierAndShift`.
 
 use super::tflite::{DOMAIN, Multipliers, left_shift, quantize_multiplier, twice_max};
-use super::{Domain, Kernel, Params, Run, clamp, each, scalar};
+use super::{Domain, Kernel, Params, Run, clamp, each};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::mlir::apply_scale;
@@ -34,7 +34,7 @@ pub(super) const HALVES_I8: Kernel = double("tosa-add-halves-double-i8", Element
 });
 
 /// int8, `SINGLE_ROUND`.
-pub(super) const SINGLE_I8: Kernel = scalar(
+pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "tosa-add-single-i8",
     "tfl.add to TOSA built with TFLITE_SINGLE_ROUNDING: operands lifted by their multipliers",
     Promise { scheme: "tosa-single", overflow: Overflow::Wrap },
@@ -57,7 +57,7 @@ pub(super) const SINGLE_I8: Kernel = scalar(
 const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
     let promise = Promise { scheme: "tosa-double", overflow: Overflow::Wrap };
     let summary = "tfl.add to TOSA: rescale to lift, rescale, add, rescale, double rounding";
-    scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
+    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
 #[inline(always)]

@@ -8,7 +8,7 @@
 //! Source: google/XNNPACK `src/qs8-vadd/scalar.c.in`, `src/qs8-vadd/neon.c.in`; `src/microparams-init.c`,
 //! `xnn_init_qs8_add_minmax_scalar_params`.
 
-use super::{Domain, Kernel, Params, Run, Scales, clamp, each, scalar};
+use super::{Domain, Kernel, Params, Run, Scales, clamp, each};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::simd::{LANES, Portable, Vector};
@@ -51,7 +51,7 @@ pub(super) const NEON_QS8: Kernel = Kernel {
 
 const fn by_bias(name: &'static str, element: Element, run: Run) -> Kernel {
     let summary = "XNNPACK scalar: bias + lhs * multiplier + rhs * multiplier, one arithmetic shift";
-    scalar(name, summary, PROMISE, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in", run)
+    Kernel::scalar(name, summary, PROMISE, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in", run)
 }
 
 /// Multipliers of both operands, and their shift.

@@ -3,7 +3,7 @@
 //! With 8- and 16-bit stored values the difference has at most 17 bits and is an f32, so that its product with the scale is the one
 //! rounding: all four are correctly rounded. They part where the difference is wider, which no domain here has.
 
-use super::{Kernel, each, scalar};
+use super::{Kernel, each};
 use crate::contract::{Overflow, Promise};
 use crate::quantize::Domain;
 use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8, U16};
@@ -18,7 +18,7 @@ const DOMAIN: Domain = Domain {
 };
 
 /// The difference in int32; the product, of the scale as a double, in double, then rounded to f32. Per channel it is in f32.
-pub(super) const TFLITE: Kernel = scalar(
+pub(super) const TFLITE: Kernel = Kernel::scalar(
     "tflite-dequantize",
     "TFLite reference: the difference in int32, times the scale in double, rounded to f32",
     Promise { scheme: "ideal", overflow: Overflow::OutOfDomain },
@@ -35,7 +35,7 @@ pub(super) const TFLITE: Kernel = scalar(
 );
 
 /// ONNX DequantizeLinear; blocks (`block_size`, since opset 21) take the same steps.
-pub(super) const ONNX: Kernel = scalar(
+pub(super) const ONNX: Kernel = Kernel::scalar(
     "onnx-dequantizelinear",
     "ONNX Runtime: the difference in int32, converted, times the scale in f32",
     Promise { scheme: "ideal", overflow: Overflow::OutOfDomain },
@@ -45,7 +45,7 @@ pub(super) const ONNX: Kernel = scalar(
 );
 
 /// `fbgemm::Dequantize`.
-pub(super) const PYTORCH: Kernel = scalar(
+pub(super) const PYTORCH: Kernel = Kernel::scalar(
     "pytorch-dequantize",
     "PyTorch: the difference in int32, converted, times the scale in f32",
     Promise { scheme: "integer-difference", overflow: Overflow::OutOfDomain },
@@ -55,7 +55,7 @@ pub(super) const PYTORCH: Kernel = scalar(
 );
 
 /// qs8 and qu8 to f32.
-pub(super) const XNNPACK: Kernel = scalar(
+pub(super) const XNNPACK: Kernel = Kernel::scalar(
     "xnnpack-dequantize",
     "XNNPACK: the difference in int32, converted, times the scale in f32",
     Promise { scheme: "integer-difference", overflow: Overflow::OutOfDomain },
@@ -66,7 +66,7 @@ pub(super) const XNNPACK: Kernel = scalar(
 
 /// `scale * q + (-zero_point * scale)`, both products and the sum rounded to f32: what vector code over the general
 /// `Vectorized` computes, with the second product made beforehand. (Its AVX2 form fuses the first product with the sum.)
-pub(super) const DISTRIBUTED: Kernel = scalar(
+pub(super) const DISTRIBUTED: Kernel = Kernel::scalar(
     "distributed",
     "PyTorch Vectorized: q * scale - zero point * scale, every step rounded to f32",
     Promise { scheme: "distributed", overflow: Overflow::OutOfDomain },

@@ -8,7 +8,7 @@
 //! Source: MLIR RFC "Improvements in the 'quant' dialect", `quant.dcast` and `--lower-quant-ops`; llvm/llvm-project
 //! `mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp`.
 
-use super::{Kernel, scalar};
+use super::Kernel;
 use crate::contract::{Overflow, Promise};
 use crate::expressed::{Real, with_real};
 use crate::quantize::mlir::{DOMAIN, constants};
@@ -16,7 +16,7 @@ use crate::quantize::mlir_loops::rows;
 use crate::quantized::Params;
 
 /// The lowering; no target does otherwise.
-pub(crate) const DCAST: Kernel = scalar(
+pub(crate) const DCAST: Kernel = Kernel::scalar(
     "mlir-dcast",
     "quant.dcast lowered: both converted, subtracted and multiplied in the expressed type",
     Promise { scheme: "mlir-dcast", overflow: Overflow::OutOfDomain },

@@ -1,7 +1,7 @@
 //! `quant.dcast` as `mlir-opt` lowers it and LLVM compiles it: kernels without code here, which the lanes of compiled modules
 //! (`mlir-x86`, `mlir-aarch64`, `mlir-aarch64-bf16`) have.
 
-use super::{Kernel, scalar};
+use super::Kernel;
 use crate::contract::{Overflow, Promise};
 use crate::kernel::elsewhere;
 use crate::quantize::mlir_opt::DOMAIN;
@@ -12,8 +12,8 @@ const PROMISE: Promise = Promise { scheme: "mlir-dcast", overflow: Overflow::Out
 
 /// Not optimised: `opt -O0`, `llc -O0`.
 pub(super) const O0: Kernel =
-    scalar("mlir-opt-dcast-o0", "quant.dcast by mlir-opt 22 and LLVM, -O0", PROMISE, DOMAIN, SOURCE, elsewhere);
+    Kernel::scalar("mlir-opt-dcast-o0", "quant.dcast by mlir-opt 22 and LLVM, -O0", PROMISE, DOMAIN, SOURCE, elsewhere);
 
 /// Optimised: `opt -O2`, `llc -O2`.
 pub(super) const O2: Kernel =
-    scalar("mlir-opt-dcast-o2", "quant.dcast by mlir-opt 22 and LLVM, -O2", PROMISE, DOMAIN, SOURCE, elsewhere);
+    Kernel::scalar("mlir-opt-dcast-o2", "quant.dcast by mlir-opt 22 and LLVM, -O2", PROMISE, DOMAIN, SOURCE, elsewhere);

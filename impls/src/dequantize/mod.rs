@@ -6,7 +6,6 @@ mod mlir_opt;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::contract::{Contract, Promise};
 use crate::kernel;
 use crate::quantize::Domain;
 use crate::quantized::Params;
@@ -37,19 +36,6 @@ static KERNELS: &[Kernel] = &[
     libraries::XNNPACK,
     libraries::DISTRIBUTED,
 ];
-
-/// A kernel of one form, the same on every target.
-const fn scalar(
-    name: &'static str,
-    summary: &'static str,
-    promise: Promise,
-    domain: Domain,
-    source: &'static str,
-    run: Run,
-) -> Kernel {
-    let contract = Contract { promise, domain, deviations: &[], source };
-    Kernel { name, summary, contract, portable: run, native: None }
-}
 
 /// Applies `f(stored, scale, zero_point)` to every stored value; values and zero points of 8 or 16 bits, scales rounded to f32.
 #[inline(always)]

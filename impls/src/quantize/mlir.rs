@@ -11,7 +11,7 @@
 
 use super::conversion::{self, Convert};
 use super::mlir_loops::{Row, rows};
-use super::{Domain, Kernel, scalar};
+use super::{Domain, Kernel};
 use crate::contract::{Overflow, Promise};
 use crate::expressed::{Real, with_real};
 use crate::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized};
@@ -30,7 +30,7 @@ pub(crate) const DOMAIN: Domain = Domain {
 };
 
 /// As x86 converts one value.
-pub(crate) const QCAST: Kernel = scalar(
+pub(crate) const QCAST: Kernel = Kernel::scalar(
     "mlir-qcast",
     "quant.qcast lowered; converted as x86 converts one value: cvttss2si, then the low bits",
     PROMISE,
@@ -40,7 +40,7 @@ pub(crate) const QCAST: Kernel = scalar(
 );
 
 /// As x86 converts vectors, with the elements behind the last whole one converted singly.
-pub(super) const QCAST_VECTOR: Kernel = scalar(
+pub(super) const QCAST_VECTOR: Kernel = Kernel::scalar(
     "mlir-qcast-vector",
     "quant.qcast lowered; converted as x86 converts vectors: cvttps2dq, then packs; tails as mlir-qcast",
     PROMISE,
@@ -56,7 +56,7 @@ pub(super) const QCAST_VECTOR: Kernel = scalar(
 );
 
 /// As aarch64 converts.
-pub(super) const QCAST_ARM: Kernel = scalar(
+pub(super) const QCAST_ARM: Kernel = Kernel::scalar(
     "mlir-qcast-arm",
     "quant.qcast lowered; converted as aarch64 does: fcvtzs or fcvtzu to 32 bits, which saturate, then the low bits",
     PROMISE,

@@ -1,7 +1,7 @@
 //! `quant.qcast` as `mlir-opt` lowers it and LLVM compiles it: kernels without code here, which the lanes of compiled modules
 //! (`mlir-x86`, `mlir-aarch64`, `mlir-aarch64-bf16`) have.
 
-use super::{Domain, Kernel, scalar};
+use super::{Domain, Kernel};
 use crate::contract::{Overflow, Promise};
 use crate::kernel::elsewhere;
 use crate::quantized::{Container, Expressed, Finest};
@@ -22,8 +22,8 @@ const PROMISE: Promise = Promise { scheme: "mlir-qcast", overflow: Overflow::Out
 
 /// Not optimised: `opt -O0`, `llc -O0`.
 pub(super) const O0: Kernel =
-    scalar("mlir-opt-qcast-o0", "quant.qcast by mlir-opt 22 and LLVM, -O0", PROMISE, DOMAIN, SOURCE, elsewhere);
+    Kernel::scalar("mlir-opt-qcast-o0", "quant.qcast by mlir-opt 22 and LLVM, -O0", PROMISE, DOMAIN, SOURCE, elsewhere);
 
 /// Optimised: `opt -O2`, `llc -O2`.
 pub(super) const O2: Kernel =
-    scalar("mlir-opt-qcast-o2", "quant.qcast by mlir-opt 22 and LLVM, -O2", PROMISE, DOMAIN, SOURCE, elsewhere);
+    Kernel::scalar("mlir-opt-qcast-o2", "quant.qcast by mlir-opt 22 and LLVM, -O2", PROMISE, DOMAIN, SOURCE, elsewhere);

@@ -82,18 +82,6 @@ static KERNELS: &[Kernel] = &[
     neon_fcvtns::FCVTNS,
 ];
 
-/// A kernel of one form, the same on every target.
-const fn scalar(
-    name: &'static str,
-    summary: &'static str,
-    promise: Promise,
-    domain: Domain,
-    source: &'static str,
-    run: Run,
-) -> Kernel {
-    Kernel { name, summary, contract: contract(promise, domain, source), portable: run, native: None }
-}
-
 /// A contract without deviations.
 const fn contract(promise: Promise, domain: Domain, source: &'static str) -> Contract<Domain> {
     Contract { promise, domain, deviations: &[], source }

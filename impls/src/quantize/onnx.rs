@@ -9,7 +9,7 @@
 //! Source: ONNX operators, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, `MlasQuantizeLinearVector`;
 //! `onnxruntime/core/util/qmath.h`, `BlockedQuantizeLinear`.
 
-use super::{Domain, Kernel, each, scalar};
+use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
 use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8, U16};
 
@@ -24,7 +24,7 @@ pub(crate) const DOMAIN: Domain = Domain {
 };
 
 /// MLAS.
-pub(super) const LINEAR: Kernel = scalar(
+pub(super) const LINEAR: Kernel = Kernel::scalar(
     "onnx-quantizelinear",
     "ONNX Runtime: x / scale clamped less the zero point, nearest even, then the zero point",
     Promise { scheme: "onnx", overflow: Overflow::OutOfDomain },

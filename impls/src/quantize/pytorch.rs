@@ -9,7 +9,7 @@
 //! Source: pytorch/FBGEMM `include/fbgemm/QuantUtils.h`, `Quantize`; pytorch/pytorch `AffineQuantizerBase.cpp`, `quantize_val`, and
 //! `cpu/kernels/QuantizedOpKernels.cpp`, `quantize_tensor_per_tensor_affine_cpu`, in `aten/src/ATen/native/quantized`.
 
-use super::{Domain, Kernel, each, scalar};
+use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
 use crate::quantized::{Container, Expressed, Finest, I8, I32, Params, U8};
 
@@ -23,7 +23,7 @@ const DOMAIN: Domain = Domain {
 };
 
 /// `quantize_val`.
-pub(super) const QUANTIZE: Kernel = scalar(
+pub(super) const QUANTIZE: Kernel = Kernel::scalar(
     "pytorch-quantize",
     "PyTorch quantize_val: x * (1/scale) in f32, nearest even, then the zero point in f32",
     Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain },
@@ -33,7 +33,7 @@ pub(super) const QUANTIZE: Kernel = scalar(
 );
 
 /// `quantize_per_tensor`.
-pub(super) const LEGACY: Kernel = scalar(
+pub(super) const LEGACY: Kernel = Kernel::scalar(
     "pytorch-quantize-legacy",
     "PyTorch quantize_per_tensor: x * (1/scale) and the zero point added in f32, then nearest even",
     Promise { scheme: "pytorch-legacy", overflow: Overflow::OutOfDomain },

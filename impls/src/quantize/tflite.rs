@@ -4,12 +4,12 @@
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/quantize.h`, `internal/cppmath.h`.
 
-use super::{Domain, Kernel, each, scalar};
+use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
 use crate::quantized::{Container, Expressed, Finest, I8, I16, U8};
 
 /// The reference kernel.
-pub(super) const AFFINE: Kernel = scalar(
+pub(super) const AFFINE: Kernel = Kernel::scalar(
     "tflite-quantize",
     "TFLite reference: x / scale in f32, ties away, then zero point and clamp in double",
     Promise { scheme: "tflite", overflow: Overflow::OutOfDomain },

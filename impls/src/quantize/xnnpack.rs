@@ -6,14 +6,14 @@
 //!
 //! Source: google/XNNPACK `src/f32-qs8-vcvt/scalar-fmagic.c.in`, `src/xnnpack/math.h`.
 
-use super::{Domain, Kernel, each, scalar};
+use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
 use crate::quantized::{Container, Expressed, Finest, I8, U8};
 
 const MAGIC_BIAS: f32 = 12_582_912.0;
 
 /// The scalar kernel.
-pub(super) const FMAGIC: Kernel = scalar(
+pub(super) const FMAGIC: Kernel = Kernel::scalar(
     "xnnpack-quantize",
     "XNNPACK fmagic: x * (1/scale) in f32, clamped less the zero point, rounded by a magic bias",
     Promise { scheme: "xnnpack", overflow: Overflow::OutOfDomain },

@@ -5,7 +5,7 @@
 //!
 //! Source: ARM-software/CMSIS-NN `Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c`, `Include/arm_nnsupportfunctions.h`.
 
-use super::{Domain, Kernel, clamp, each, scalar};
+use super::{Domain, Kernel, clamp, each};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
@@ -22,7 +22,7 @@ const DOMAIN: Domain = Domain {
 };
 
 /// The default build.
-pub(super) const DOUBLE_I8: Kernel = scalar(
+pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     "cmsis-nn-requantize-i8",
     "CMSIS-NN int8 layers: bias, arm_nn_requantize per channel, offset, activation",
     Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap },
@@ -37,7 +37,7 @@ pub(super) const DOUBLE_I8: Kernel = scalar(
 );
 
 /// `CMSIS_NN_USE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = scalar(
+pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "cmsis-nn-requantize-single-i8",
     "CMSIS-NN int8 layers built with CMSIS_NN_USE_SINGLE_ROUNDING",
     Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },

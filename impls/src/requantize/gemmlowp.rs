@@ -12,7 +12,7 @@
 //!
 //! Source: google/gemmlowp `public/output_stages.h`, `internal/output.h`, `doc/output.md`, `doc/low-precision.md`.
 
-use super::{Domain, Kernel, Params, Run, clamp, each, scalar};
+use super::{Domain, Kernel, Params, Run, clamp, each};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::Channel;
@@ -31,7 +31,7 @@ const fn stage(output: Element, channels: contract::Domain) -> Domain {
 }
 
 /// Quantize down, clamp, saturating cast.
-pub(super) const QUANTIZE_DOWN: Kernel = scalar(
+pub(super) const QUANTIZE_DOWN: Kernel = Kernel::scalar(
     "gemmlowp-quantize-down",
     "gemmlowp QuantizeDownInt32ToUint8Scale, Clamp, SaturatingCastToUint8",
     LEGACY,
@@ -45,7 +45,7 @@ pub(super) const QUANTIZE_DOWN: Kernel = scalar(
 );
 
 /// The same as `internal/output.h` has it since its rounding shifts were generalised: ties away from zero.
-pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = scalar(
+pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = Kernel::scalar(
     "gemmlowp-quantize-down-shipped",
     "gemmlowp QuantizeDownInt32ToUint8Scale as its code, not its comment, rounds; Clamp, SaturatingCastToUint8",
     Promise { scheme: "legacy-ties-away", overflow: Overflow::Wrap },
@@ -60,7 +60,7 @@ pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = scalar(
 );
 
 /// The legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, behind the entry points `Gemm` and `EightBitIntGemm`.
-pub(super) const EIGHT_BIT_INT: Kernel = scalar(
+pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
     "gemmlowp-eight-bit-int",
     "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",
     LEGACY,
@@ -115,19 +115,19 @@ pub(super) const PIPELINE_I16: Kernel = pipeline("gemmlowp-pipeline-i16", Elemen
 
 const fn by_fixed_point(name: &'static str, output: Element, run: Run) -> Kernel {
     let summary = "gemmlowp QuantizeDownInt32ByFixedPoint, saturating cast";
-    scalar(name, summary, DOUBLE, stage(output, RIGHT), SOURCE, run)
+    Kernel::scalar(name, summary, DOUBLE, stage(output, RIGHT), SOURCE, run)
 }
 
 const fn by_exponent(name: &'static str, output: Element, run: Run) -> Kernel {
     let summary = "gemmlowp ScaleInt32ByFixedPointAndExponent (NEON's left shift), saturating cast";
-    scalar(name, summary, DOUBLE, stage(output, contract::Domain::ALL), SOURCE, run)
+    Kernel::scalar(name, summary, DOUBLE, stage(output, contract::Domain::ALL), SOURCE, run)
 }
 
 const fn pipeline(name: &'static str, output: Element, run: Run) -> Kernel {
     let summary = "gemmlowp BiasAddition, ScaleInt32ByFixedPointAndExponent per channel, Clamp, saturating cast";
     let channels = contract::Domain::ALL;
     let domain = Domain { output, channels, per_channel: true, bias: true, zero_point: true, clamp: true };
-    scalar(name, summary, DOUBLE, domain, SOURCE, run)
+    Kernel::scalar(name, summary, DOUBLE, domain, SOURCE, run)
 }
 
 /// `BiasAddition`, `ScaleInt32ByFixedPointAndExponent`, `Clamp`.

@@ -10,7 +10,6 @@ mod tosa;
 mod tvm_relay;
 mod xnnpack;
 
-use crate::contract::{Contract, Promise};
 use crate::element::Element;
 use crate::fpm::Channel;
 use crate::kernel;
@@ -132,19 +131,6 @@ static KERNELS: &[Kernel] = &[
     tosa::SINGLE_I8,
     tosa::SINGLE_I16,
 ];
-
-/// A kernel of one form, the same on every target.
-const fn scalar(
-    name: &'static str,
-    summary: &'static str,
-    promise: Promise,
-    domain: Domain,
-    source: &'static str,
-    run: Run,
-) -> Kernel {
-    let contract = Contract { promise, domain, deviations: &[], source };
-    Kernel { name, summary, contract, portable: run, native: None }
-}
 
 /// Applies `f(acc, channel, bias)` to every element.
 #[inline(always)]

@@ -10,7 +10,7 @@
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h` (per channel) and
 //! `reference/conv.h` (u8, per tensor).
 
-use super::{Domain, Kernel, Params, clamp, each, scalar};
+use super::{Domain, Kernel, Params, clamp, each};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::gemmlowp::double_rounding;
@@ -30,7 +30,7 @@ const DOMAIN: Domain = Domain {
 };
 
 /// Double rounding, the default.
-pub(super) const DOUBLE_I8: Kernel = scalar(
+pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
     "tflite-requantize-i8",
     "TFLite int8 layers: bias, double rounding per channel, output offset, activation",
     DOUBLE,
@@ -40,7 +40,7 @@ pub(super) const DOUBLE_I8: Kernel = scalar(
 );
 
 /// The same per tensor, as layers of uint8 have it.
-pub(super) const DOUBLE_U8: Kernel = scalar(
+pub(super) const DOUBLE_U8: Kernel = Kernel::scalar(
     "tflite-requantize-u8",
     "TFLite uint8 layers: bias, double rounding, output offset, activation",
     DOUBLE,
@@ -50,7 +50,7 @@ pub(super) const DOUBLE_U8: Kernel = scalar(
 );
 
 /// `TFLITE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = scalar(
+pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "tflite-requantize-single-i8",
     "TFLite int8 layers built with TFLITE_SINGLE_ROUNDING",
     Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
@@ -68,7 +68,7 @@ pub(super) const SINGLE_I8: Kernel = scalar(
 );
 
 /// 16-bit activations with 8-bit weights.
-pub(super) const REDUCED_I16: Kernel = scalar(
+pub(super) const REDUCED_I16: Kernel = Kernel::scalar(
     "tflite-requantize-i16",
     "TFLite int16 layers: multiplier reduced to 16 bits per channel, activation",
     Promise { scheme: "tflite-int16-multiplier", overflow: Overflow::Wrap },

@@ -7,7 +7,7 @@
 //! Source: TOSA specification, RESCALE; llvm/llvm-project `mlir/lib/Conversion/TosaToLinalg/TosaToLinalg.cpp`, `RescaleConverter`;
 //! tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_utils.cc`, `buildRescale`.
 
-use super::{Domain, Kernel, Params, Run, clamp, each, scalar};
+use super::{Domain, Kernel, Params, Run, clamp, each};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::tosa::{self, apply_scale_32};
@@ -53,7 +53,7 @@ pub(super) const SINGLE_I16: Kernel = rescale(
 const fn rescale(name: &'static str, summary: &'static str, scheme: &'static str, output: Element, run: Run) -> Kernel {
     let channels = tosa::DOMAIN;
     let domain = Domain { output, channels, per_channel: true, bias: true, zero_point: true, clamp: false };
-    scalar(name, summary, Promise { scheme, overflow: Overflow::Wrap }, domain, SOURCE, run)
+    Kernel::scalar(name, summary, Promise { scheme, overflow: Overflow::Wrap }, domain, SOURCE, run)
 }
 
 fn run<const DOUBLE_ROUND: bool>(params: &Params, acc: &[i32], out: &mut [i32]) {

@@ -6,7 +6,7 @@
 //! Source: apache/tvm `src/relay/qnn/op/requantize.cc`, `RequantizeLower`, with the int32 tensors it has since fixed point
 //! multiply is an operator (before, the whole lowering was in int64).
 
-use super::{Domain, Kernel, clamp, each, scalar};
+use super::{Domain, Kernel, clamp, each};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::tvm_relay::Step;
@@ -23,7 +23,7 @@ const DOMAIN: Domain = Domain {
 };
 
 /// Rounding UPWARD.
-pub(super) const UPWARD_I8: Kernel = scalar(
+pub(super) const UPWARD_I8: Kernel = Kernel::scalar(
     "tvm-requantize-i8",
     "TVM qnn.requantize to int8, UPWARD, per channel",
     Promise { scheme: "ties-up", overflow: Overflow::Wrap },
@@ -38,7 +38,7 @@ pub(super) const UPWARD_I8: Kernel = scalar(
 );
 
 /// Rounding TONEAREST, with its bound on left shifts (see [`crate::fpm`]'s `tvm-relay-tonearest`).
-pub(super) const TO_NEAREST_I8: Kernel = scalar(
+pub(super) const TO_NEAREST_I8: Kernel = Kernel::scalar(
     "tvm-requantize-tonearest-i8",
     "TVM qnn.requantize to int8, TONEAREST, per channel",
     Promise { scheme: "ties-away", overflow: Overflow::Wrap },

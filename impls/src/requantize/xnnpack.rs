@@ -13,7 +13,7 @@
 //! Source: google/XNNPACK `src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c`,
 //! `qs8-requantization-rndnu-scalar.c`; the `qu8` rndnu GEMM kernels.
 
-use super::{Domain, Kernel, Params, Run, clamp, each, scalar};
+use super::{Domain, Kernel, Params, Run, clamp, each};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::xnnpack::{self, rndnu_body, rndnu_constants, rounding_shift};
@@ -44,7 +44,7 @@ pub(super) const RNDNU_I8: Kernel = Kernel {
         },
         run
     )),
-    ..scalar(
+    ..Kernel::scalar(
         "xnnpack-rndnu-i8",
         "XNNPACK qs8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
         SATURATING,
@@ -66,7 +66,7 @@ pub(super) const RNDNU_U8: Kernel = Kernel {
         },
         run
     )),
-    ..scalar(
+    ..Kernel::scalar(
         "xnnpack-rndnu-u8",
         "XNNPACK qu8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
         SATURATING,
@@ -78,7 +78,7 @@ pub(super) const RNDNU_U8: Kernel = Kernel {
 
 /// Scalar code: clamped before the zero point is added. Scales are below 1 in the source, that is, nothing goes left;
 /// then the scaled value fits in int32.
-pub(super) const RNDNU_SCALAR_I8: Kernel = scalar(
+pub(super) const RNDNU_SCALAR_I8: Kernel = Kernel::scalar(
     "xnnpack-rndnu-scalar-i8",
     "XNNPACK qs8 rndnu, scalar: clamped to [min - zero point, max - zero point], then offset",
     Promise { scheme: "ties-up", overflow: Overflow::Saturate },

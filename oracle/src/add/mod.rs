@@ -12,7 +12,7 @@ use crate::float::Float;
 use crate::float::Format::F32;
 use crate::quantize::Storage;
 use crate::rounding::RoundingRule;
-use crate::scheme::Registered;
+use crate::scheme::{Described, Registered};
 use crate::shape::{self, ShapeError, broken};
 use crate::word::Overflow;
 use expected::Fast;
@@ -78,6 +78,11 @@ impl Registered for &'static Definition {
 
     fn name(self) -> &'static str {
         self.name
+    }
+
+    fn described(self) -> Described {
+        let steps = self.term.iter().chain(self.sum).map(|(name, _)| *name).collect();
+        Described { name: self.name, summary: self.summary, source: self.source, steps }
     }
 }
 

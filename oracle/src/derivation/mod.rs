@@ -11,7 +11,7 @@ use dyadic::nearest;
 use rug::Rational;
 
 /// The scales of a layer as they are written, each above 0: real = scale * (quantized - zero point).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scales {
     /// Of the input.
     pub input: Rational,

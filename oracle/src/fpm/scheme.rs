@@ -4,7 +4,7 @@ use super::fast::{self, Fast};
 use super::steps::{Exponent, Multiplier, Step};
 use super::{Parameters, Trace};
 use crate::rounding::RoundingRule::{self, *};
-use crate::scheme::Registered;
+use crate::scheme::{Described, Registered};
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
@@ -33,6 +33,11 @@ impl Registered for &'static Definition {
 
     fn name(self) -> &'static str {
         self.name
+    }
+
+    fn described(self) -> Described {
+        let steps = self.steps.iter().map(|(name, _)| *name).collect();
+        Described { name: self.name, summary: self.summary, source: self.source, steps }
     }
 }
 

@@ -9,7 +9,7 @@ mod lanes;
 pub(crate) mod width;
 
 use crate::pair_sum::PairSum;
-use crate::scheme::Registered;
+use crate::scheme::{Described, Registered};
 use crate::shape::{self, ShapeError};
 use rug::Integer;
 use width::Extremes;
@@ -107,6 +107,11 @@ impl Registered for &'static Definition {
 
     fn name(self) -> &'static str {
         self.name
+    }
+
+    fn described(self) -> Described {
+        let steps = Vec::new();
+        Described { name: self.name, summary: self.summary, source: self.source, steps }
     }
 }
 

@@ -6,7 +6,7 @@ use super::steps::{self, Step, Value, either_way};
 use super::{Prepared, Quantization, Soft, Stored};
 use crate::float::Format;
 use crate::rounding::RoundingRule;
-use crate::scheme::Registered;
+use crate::scheme::{Described, Registered};
 use crate::word::Overflow;
 use rug::Rational;
 
@@ -52,6 +52,11 @@ impl Registered for &'static Definition {
 
     fn name(self) -> &'static str {
         self.name
+    }
+
+    fn described(self) -> Described {
+        let steps = self.steps.iter().map(|(name, _)| *name).collect();
+        Described { name: self.name, summary: self.summary, source: self.source, steps }
     }
 }
 

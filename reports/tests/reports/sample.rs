@@ -148,6 +148,9 @@ pub(crate) fn holding() -> Ledger {
         agreements: Vec::new(),
         bounds: bounds(),
         outside_domain: Vec::new(),
+        planned: Vec::new(),
+        positions: Vec::new(),
+        unchecked: Vec::new(),
         self_checks: checks(&["host", "aarch64-qemu"]),
         findings: Vec::new(),
     }

@@ -12,8 +12,6 @@ mod rewrites;
 mod space;
 mod verify;
 
-pub(crate) use list::domain;
-
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::io::{ErrorKind, Write};

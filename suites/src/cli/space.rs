@@ -1,8 +1,8 @@
 //! `census --space` and `merge`: two schemes over a whole space, and its shards as one.
 
 use super::{Listing, print, table};
-use crate::space::{self, ACCUMULATORS, Finished, MULTIPLIERS, Part, Q31, Request, SHIFTS, merge};
-use anyhow::{Result, bail};
+use crate::space::{self, ACCUMULATORS, Again, Finished, MULTIPLIERS, Part, Q31, Request, SHIFTS, merge};
+use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::space::{Ledger, Line, Shard, Sums, render};
@@ -31,6 +31,9 @@ pub(super) struct Options {
     /// Go on where the run with the same --out ended, however it did
     #[arg(long, requires = "space")]
     resume: bool,
+    /// With --resume, count everything again that an earlier run has written, and not only one chunk in 64
+    #[arg(long, requires = "resume")]
+    verify_all: bool,
     /// The ledger; its journal lies beside it until it is whole [default: tiebreak-out/space.jsonl]
     #[arg(long, value_name = "FILE", requires = "space")]
     out: Option<PathBuf>,
@@ -52,6 +55,7 @@ impl Options {
             ("--multipliers", self.multipliers.is_some()),
             ("--shard", self.shard.is_some()),
             ("--resume", self.resume),
+            ("--verify-all", self.verify_all),
             ("--out", self.out.is_some()),
             ("--jobs", self.jobs.is_some()),
             ("--chunk", self.chunk.is_some()),
@@ -70,6 +74,9 @@ pub(super) struct MergeArgs {
     /// The ledger of all of them [default: tiebreak-out/space.jsonl]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Count every chunk again, and not only one in 64 of each file
+    #[arg(long)]
+    verify_all: bool,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
@@ -101,10 +108,24 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
         eprintln!("nothing to go on with at {}: counting from the beginning", out.display());
     }
     let jobs = options.jobs.map(usize::from);
-    let finished = space::run(&Request { plan, left, right, out: out.clone(), resume: options.resume, jobs })?;
+    let (resume, verify_all) = (options.resume, options.verify_all);
+    let finished = space::run(&Request { plan, left, right, out: out.clone(), resume, jobs, verify_all })?;
     eprintln!("{}", rate(&finished));
+    told_again(finished.again);
     eprintln!("ledger: {}", out.display());
     show(&finished.ledger, format)
+}
+
+/// How much of what was read was counted again.
+fn told_again(Again { counted, of }: Again) {
+    let all = if counted < of { "; --verify-all counts all of them" } else { "" };
+    if of > 0 {
+        eprintln!(
+            "counted again: {} of {} that were read, with the same sums{all}",
+            text::count(counted as u64),
+            text::plural(of, "chunk")
+        );
+    }
 }
 
 /// Below this a run says nothing of the whole space: most of it is starting.
@@ -130,6 +151,18 @@ fn rate(finished: &Finished) -> String {
     )
 }
 
+/// Holds what each file says against the schemes.
+fn again(parts: &[merge::Part], all: bool) -> Result<Again> {
+    let mut sum = Again::default();
+    for merge::Part { path, plan, chunks } in parts {
+        let again =
+            space::again::hold(plan, chunks, all).with_context(|| format!("{} cannot be merged", path.display()))?;
+        sum.counted += again.counted;
+        sum.of += again.of;
+    }
+    Ok(sum)
+}
+
 /// Merges, and prints the sums; false where something is missing.
 pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     let out = args.out.clone().unwrap_or_else(|| space::usual_out(None));
@@ -139,6 +172,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     let parts = args.files.iter().map(|path| merge::read(path)).collect::<Result<Vec<_>>>()?;
     match merge::merge(&parts)? {
         merge::Merged::Whole(ledger) => {
+            told_again(again(&parts, args.verify_all)?);
             files::write(&out, ledger.render().as_bytes())?;
             eprintln!("ledger: {}", out.display());
             show(&ledger, args.format)?;

@@ -9,6 +9,7 @@ use crate::quantized;
 use crate::tensor::Asked;
 use crate::verify::{Command, OPS, Pairs, Request, run as verify};
 use anyhow::{Context, Result, bail};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
@@ -22,13 +23,15 @@ use tiebreak_reports::{files, json, table};
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform [default: all]
+    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform; or all, alone: every one, and
+    /// with parameters, a type or a model the usual ones that take it [default: all]
     #[arg(long, value_name = "NAME")]
     op: Vec<String>,
     /// Kernel, by name; a mutant's name works too [default: all kernels]
     #[arg(long, value_name = "NAME")]
     kernel: Vec<String>,
-    /// Lane: host, aarch64-qemu, aarch64-native, or a name from the lanes file [default: host and aarch64]
+    /// Lane: host, aarch64-qemu, aarch64-native, or a name from the lanes file [default: host and aarch64; with a lanes file of your
+    /// own, host and every lane of yours]
     #[arg(long, value_name = "NAME")]
     lane: Vec<String>,
     /// How much to run
@@ -50,7 +53,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE.csv")]
     params: Option<PathBuf>,
     /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0
-    #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"])]
+    #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Option<String>,
     /// TensorFlow Lite model: a convolution of each of its layers' shapes, on random data
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
@@ -59,7 +62,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
     reference: String,
     /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', in place of those that quantize and dequantize plan
-    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_type)]
+    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_run_type)]
     types: Vec<Quantized>,
     /// Rule by which the reference of quantize and of add rounds, once: ties-even, ties-away, toward-zero, ...
     #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
@@ -71,7 +74,7 @@ pub(super) struct Args {
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// Directory for ledger.json, mismatches.csv, summary.md and junit.xml
-    #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
+    #[arg(long, value_name = "DIR", default_value = "tiebreak-out", value_parser = directory())]
     out: PathBuf,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
@@ -79,7 +82,11 @@ pub(super) struct Args {
     /// Lane that may be absent without breaking the run
     #[arg(long, value_name = "NAME")]
     allow_not_run: Vec<String>,
-    /// The lanes there are, in place of those that `cargo xtask` builds; see CONTRIBUTING.md
+    /// Accept that a kernel named with --kernel leaves out parameters given that are outside its domain
+    #[arg(long)]
+    allow_outside_domain: bool,
+    /// The lanes there are beside host, in place of those that `cargo xtask` builds; all lanes of your own run unless --lane names
+    /// some; see CONTRIBUTING.md
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
 }
@@ -101,6 +108,33 @@ fn shift(text: &str) -> Result<i32, String> {
         Ok(s) if SHIFTS.contains(&s) => Ok(s),
         _ => Err("a shift must be in -31..=31, positive = left".to_owned()),
     }
+}
+
+/// A case that says something: an unset variable of a shell would otherwise be the case in which everything is as usual.
+fn case(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("the case is empty; write NAME=VALUE words, such as 'm=1 n=1 k=16 rhs=1'".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// A directory that has a name.
+fn directory() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path: PathBuf| match path.as_os_str().is_empty() {
+        true => Err("the directory has no name; leave the option out for the usual one"),
+        false => Ok(path),
+    })
+}
+
+/// Each value once, in the order given: what is named twice is meant once.
+fn once<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut out: Vec<T> = Vec::new();
+    for value in values {
+        if !out.contains(value) {
+            out.push(value.clone());
+        }
+    }
+    out
 }
 
 /// Rounding of the reference of quantize and of add where none is named.
@@ -163,10 +197,12 @@ fn request(args: &Args) -> Result<Request> {
         Pairs::Grid => Vec::new(),
     };
     Ok(Request {
-        asked: Asked { case: args.case.clone(), layers, channels, types: args.types.clone() },
+        asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types) },
+        ops_named: !args.op.is_empty(),
         ops,
-        kernels: args.kernel.clone(),
-        lanes: args.lane.clone(),
+        kernels: once(&args.kernel),
+        lanes: once(&args.lane),
+        allow_outside_domain: args.allow_outside_domain,
         allow_not_run: args.allow_not_run.clone(),
         effort: args.effort,
         pairs,
@@ -202,33 +238,41 @@ const ROUNDED: [&str; 2] = ["quantize", "add"];
 /// Operations that take a multiplier and a shift; the first is meant where none is named.
 const SCALED: [&str; 2] = ["fpm", "requantize"];
 
+/// What `--op` takes beside the operations: as where none is named.
+const ALL: &str = "all";
+
 fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
-    if let Some(name) = args.op.iter().find(|op| !OPS.contains(&op.as_str())) {
+    let op = match &args.op[..] {
+        [all] if all == ALL => &[],
+        named if named.iter().any(|op| op == ALL) => bail!("--op {ALL} is every operation: give it alone"),
+        named => named,
+    };
+    if let Some(name) = op.iter().find(|op| !OPS.contains(&op.as_str())) {
         bail!("{}; operations are {}", unknown("operation", name, OPS), OPS.join(", "));
     }
-    if args.case.is_some() && args.op.len() != 1 {
+    if args.case.is_some() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
     }
-    if args.case.is_some() && ["fpm", "instruction"].contains(&args.op[0].as_str()) {
+    if args.case.is_some() && ["fpm", "instruction"].contains(&op[0].as_str()) {
         bail!("--case is for tensor operations; {} takes --multiplier, --shift and --x", SCALED[0]);
     }
-    if args.model.is_some() && args.op.iter().any(|op| op != "conv2d") {
+    if args.model.is_some() && op.iter().any(|op| op != "conv2d") {
         bail!("--model gives the shapes of convolutions: it goes with --op conv2d");
     }
-    if given_pairs && args.op.iter().any(|op| !SCALED.contains(&op.as_str())) {
+    if given_pairs && op.iter().any(|op| !SCALED.contains(&op.as_str())) {
         bail!(
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
             SCALED.join(" and ")
         );
     }
-    if let Some(op) = args.op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
+    if let Some(op) = op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
         bail!("--type is of {}, not of {op}", CASTS.join(" and "));
     }
-    if args.rounding.name() != USUAL_ROUNDING && args.op.iter().any(|op| !ROUNDED.contains(&op.as_str())) {
+    if args.rounding.name() != USUAL_ROUNDING && op.iter().any(|op| !ROUNDED.contains(&op.as_str())) {
         bail!("--rounding is of the reference of {0}: it goes with --op {0}", ROUNDED.join(" or "));
     }
     Ok(match () {
-        () if !args.op.is_empty() => args.op.clone(),
+        () if !op.is_empty() => once(op),
         () if !args.types.is_empty() => CASTS.map(str::to_owned).to_vec(),
         () if args.rounding.name() != USUAL_ROUNDING => vec![ROUNDED[0].to_owned()],
         () if args.model.is_some() => vec!["conv2d".to_owned()],

@@ -1,12 +1,16 @@
 //! What convolutions are tried: every stride, dilation and border with unequal sides, groups, zero points at both ends, extreme fills,
 //! random shapes; and the layers of a model.
 
+use super::Conv2d;
 use crate::budget::Budget;
 use crate::stream::{below, stream};
-use crate::tensor::Spec;
 use crate::tensor::fill::Fill;
+use crate::tensor::given::distinct;
+use crate::tensor::{Given, Operation, Spec};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
+use tiebreak_reports::ledger::Unit;
+use tiebreak_reports::text;
 
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
@@ -155,18 +159,32 @@ fn random(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     out
 }
 
-/// Each layer on random data. Layers of a model are int8; for operands of another type data and zero points are moved by what lies
-/// between the types, which changes no product.
-pub(super) fn layers(domain: &Domain, layers: &[Params]) -> Vec<Spec<Params>> {
+/// A layer of a model, which is int8, on a kernel's operands: where they are of another type data and zero points are moved by what
+/// lies between the types, which changes no product.
+fn moved(domain: &Domain, layer: &Params) -> Params {
     let moved = |zero_point: i32, element: Element| if element == Element::U8 { zero_point + 128 } else { zero_point };
+    Params {
+        input_zero_point: moved(layer.input_zero_point, domain.operands.lhs),
+        weight_zero_point: moved(layer.weight_zero_point, domain.operands.rhs),
+        ..*layer
+    }
+}
+
+/// The layers that the caller gave, and those that no case has.
+pub(super) fn given(domain: &Domain, layers: &[Params], specs: &[Spec<Params>]) -> Given {
+    let run = distinct(specs);
+    let told = |at: usize, layer: &Params| {
+        let arguments = Conv2d::arguments(layer).into_iter().collect();
+        (format!("layer {}, {}", at + 1, text::case(&arguments)), Conv2d::domain_text(domain))
+    };
+    Given::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, layer)), told)
+}
+
+/// Each layer on random data.
+pub(super) fn layers(domain: &Domain, layers: &[Params]) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     for layer in layers {
-        let operands = &domain.operands;
-        let params = Params {
-            input_zero_point: moved(layer.input_zero_point, operands.lhs),
-            weight_zero_point: moved(layer.weight_zero_point, operands.rhs),
-            ..*layer
-        };
+        let params = moved(domain, layer);
         for input in [Fill::Uniform, Fill::Extremes, Fill::Smallest, Fill::Largest] {
             for weights in Fill::RANDOM {
                 out.push(spec(params, input.clone(), weights));

@@ -2,6 +2,7 @@
 
 use crate::parameters::{self, BadParameters, MULTIPLIER, SHIFT, SHIFTS};
 use csv::StringRecord;
+use indexmap::IndexSet;
 use rug::Rational;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -9,6 +10,7 @@ use tiebreak_oracle::derivation::Scales;
 use tiebreak_oracle::float::decimal;
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_reports::read;
 
 /// What a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub struct Observations {
 }
 
 /// Parameters with what is done behind the multiplication.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
     /// The multiplier, or what it is derived from.
     pub parameters: Parameters,
@@ -29,7 +31,7 @@ pub struct Setting {
 }
 
 /// A multiplier, or what it is derived from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Parameters {
     /// Q0.31 multiplier and shift, positive = left.
     Multiplier {
@@ -73,14 +75,6 @@ pub enum BadObservations {
         path: PathBuf,
         /// Which.
         cause: UnknownName,
-    },
-    /// A column twice.
-    #[error("{} has two columns `{column}`", path.display())]
-    Twice {
-        /// The file.
-        path: PathBuf,
-        /// Which.
-        column: String,
     },
     /// A column that must be there.
     #[error("{} has no column `{column}`; name `x`, `observed`, and either `multiplier` and `shift`, or `si`, `sw` and `so`", path.display())]
@@ -127,30 +121,28 @@ const SCALE: &str = "a scale, a decimal number in 1e-9..=1e9";
 
 /// Reads a file.
 pub fn read(path: &Path) -> Result<Observations, BadObservations> {
-    let unreadable = |cause: std::io::Error| BadParameters::Unreadable { path: path.to_owned(), cause: cause.into() };
-    parse(path, &std::fs::read(path).map_err(unreadable)?)
+    parse(path, &read::bytes(path, read::TABLE).map_err(BadParameters::from)?)
 }
 
 /// [`read`] of text that is already at hand; `path` is what errors call it.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Observations, BadObservations> {
     let path_buf = || path.to_owned();
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
-    let headers = reader.headers().map_err(|cause| BadParameters::Unreadable { path: path_buf(), cause })?.clone();
+    let (mut reader, headers) = parameters::records(path, text)?;
     let columns = Columns::of(path, &headers)?;
-    let mut out = Observations { settings: Vec::new(), rows: Vec::new() };
+    let mut settings = IndexSet::new();
+    let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|cause| parameters::bad_line(path, text, cause))?;
         let line = record.position().map_or(0, |at| parameters::line(text, at));
         let row = Row { path, columns: &columns, record: &record, line };
         let (x, observed) = (row.int32("x")?, row.int32("observed")?);
-        let setting = row.setting()?;
-        let setting = out.settings.iter().position(|s| *s == setting).unwrap_or_else(|| {
-            out.settings.push(setting);
-            out.settings.len() - 1
-        });
-        out.rows.push(Observation { line, setting, x, observed });
+        let (setting, _) = settings.insert_full(row.setting()?);
+        rows.push(Observation { line, setting, x, observed });
     }
-    if out.rows.is_empty() { Err(BadObservations::Empty { path: path_buf() }) } else { Ok(out) }
+    if rows.is_empty() {
+        return Err(BadObservations::Empty { path: path_buf() });
+    }
+    Ok(Observations { settings: settings.into_iter().collect(), rows })
 }
 
 /// Where each of [`COLUMNS`] is.
@@ -165,9 +157,7 @@ impl Columns {
                 let cause = unknown("column", header, COLUMNS);
                 return Err(BadObservations::UnknownColumn { path: path_buf(), cause });
             };
-            if columns.0[at].replace(index).is_some() {
-                return Err(BadObservations::Twice { path: path_buf(), column: header.to_owned() });
-            }
+            columns.0[at] = Some(index);
         }
         let multiplier = columns.index("multiplier").or(columns.index("shift")).is_some();
         let scales = ["si", "sw", "so"].iter().any(|column| columns.index(column).is_some());

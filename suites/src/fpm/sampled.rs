@@ -63,6 +63,8 @@ impl<'a> Subject<'a> {
 pub struct Record {
     /// Parameter pairs run.
     pub parameters: u64,
+    /// Parameter pairs not run any more after failures to answer.
+    pub given_up: u64,
     /// Against the contract.
     pub contract: Tally,
     /// Against the reference.
@@ -78,6 +80,8 @@ pub struct Record {
 pub struct Settled {
     /// Parameter pairs run.
     pub parameters: u64,
+    /// Parameter pairs not run any more after failures to answer.
+    pub given_up: u64,
     /// Against the contract.
     pub contract: Account,
     /// Against the reference.
@@ -100,9 +104,15 @@ pub struct Unanswered {
 }
 
 impl Record {
+    /// Counts parameter pairs that are about to run, if they are.
+    fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
+        *(if subject.has_given_up() { &mut self.given_up } else { &mut self.parameters }) += pairs;
+    }
+
     /// Adds another part.
     pub fn merge(&mut self, other: Self) {
         self.parameters += other.parameters;
+        self.given_up += other.given_up;
         self.contract.merge(other.contract);
         self.reference.merge(other.reference);
         self.failures.extend(other.failures);
@@ -115,6 +125,7 @@ impl Record {
         let reference = subject.reference.as_ref().map(|yardstick| self.reference.settle(yardstick, holds));
         Settled {
             parameters: self.parameters,
+            given_up: self.given_up,
             contract: self.contract.settle(&subject.contract, holds),
             reference: reference.unwrap_or_default(),
             failures: self.failures,
@@ -127,6 +138,7 @@ impl Settled {
     /// Adds the same subject at other parameters.
     pub fn merge(&mut self, other: Self) {
         self.parameters += other.parameters;
+        self.given_up += other.given_up;
         self.contract.merge(other.contract);
         self.reference.merge(other.reference);
         self.failures.extend(other.failures);
@@ -271,8 +283,8 @@ fn per_tensor(group: &Group<'_>, inputs: &[Vec<i32>], subject: &Subject<'_>, lea
     for (channel, xs) in group.channels.iter().zip(inputs) {
         let params = Params { q: group.q(), channels: vec![*channel] };
         if in_domain(subject.kernel, &params) {
+            record.count(subject, 1);
             record.merge(run_batch(subject, lease, &params, xs, 0));
-            record.parameters += 1;
         }
     }
     record
@@ -291,8 +303,8 @@ fn per_channel(group: &Group<'_>, inputs: &[Vec<i32>], subject: &Subject<'_>, le
         let longest = together.iter().map(|(_, xs)| xs.len()).max().unwrap_or(0);
         let row = |i: usize| together.iter().map(move |(_, xs)| xs[i % xs.len()]);
         let xs: Vec<i32> = (0..longest).flat_map(row).collect();
+        record.count(subject, together.len() as u64);
         record.merge(run_batch(subject, lease, &params, &xs, 0));
-        record.parameters += together.len() as u64;
     }
     record
 }
@@ -304,8 +316,8 @@ fn other_formats(group: &Group<'_>, subject: &Subject<'_>, lease: &mut Lease<'_>
         let params = Params { q, channels: vec![*channel] };
         if in_domain(subject.kernel, &params) {
             let xs = accumulators(*channel, q, &group.budget, group.seed);
+            record.count(subject, 1);
             record.merge(run_batch(subject, lease, &params, &xs, 0));
-            record.parameters += 1;
         }
     }
     record

@@ -16,14 +16,16 @@ use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 
 const OP: &str = "fpm";
 
-/// Runs every mutant and control in `lane`.
+/// Runs every mutant and control that `lane` has to offer.
 pub fn run(lane: &Lane, seed: u64) -> Result<Vec<SelfCheck>, UnknownName> {
     let pairs = grid(Effort::Quick, seed);
     let mut checks = Vec::new();
-    for mutant in mutants::fpm::mutants() {
+    // A lane of the caller's own is asked for what it offers.
+    let due = |kernel: &Kernel| lane.must_offer() || lane.isa_path(OP, kernel.name).is_some();
+    for mutant in mutants::fpm::mutants().iter().filter(|mutant| due(&mutant.kernel)) {
         checks.push(check_mutant(mutant, lane, &pairs, seed)?);
     }
-    for control in mutants::controls() {
+    for control in mutants::controls().iter().filter(|control| due(&control.left)) {
         let contract =
             Contract { promise: control.against, domain: control.domain.clone(), ..control.left.contract.clone() };
         let kernel = Kernel { contract, ..control.left.clone() };

@@ -329,6 +329,7 @@ impl<'a> Plan<'a> {
             self.subject.reference.as_ref().map(|yardstick| self.account(yardstick, swept.reference, holds));
         Settled {
             parameters: 1,
+            given_up: 0,
             contract: self.account(&self.subject.contract, swept.contract, holds),
             reference: reference.unwrap_or_default(),
             failures: swept.failures,

@@ -143,6 +143,11 @@ impl Lane {
         self.compiled
     }
 
+    /// Whether this is a lane of the project's, which must offer every kernel; a lane of the caller's own is asked for what it offers.
+    pub fn must_offer(&self) -> bool {
+        Lanes::is_ours(&self.name)
+    }
+
     /// What executes `kernel` here, or nothing when the lane does not offer it.
     pub fn isa_path(&self, op: &str, kernel: &str) -> Option<&str> {
         let offer = self.hello.kernels.iter().find(|o| o.op == op && o.kernel == kernel);

@@ -9,15 +9,11 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use tiebreak_impls::conv2d::Params;
 use tiebreak_impls::element::Element;
-
-/// Largest file that is read, in bytes.
-pub const MAX_BYTES: u64 = 1 << 28;
+use tiebreak_reports::read::{self, Unreadable};
 
 /// Most subgraphs and operators of a model, together.
 pub const MAX_OPERATORS: usize = 1 << 16;
@@ -68,23 +64,23 @@ impl Layer {
 
 /// A model that cannot be used.
 #[derive(Debug, Error)]
-#[error("{}: {fault}", path.display())]
-pub struct BadModel {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong.
-    pub fault: Fault,
+pub enum BadModel {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// It is no model, or has a layer that no kernel takes.
+    #[error("{}: {fault}", path.display())]
+    Fault {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        fault: Fault,
+    },
 }
 
 /// What is wrong with a model, where, and what to do.
 #[derive(Debug, Error)]
 pub enum Fault {
-    /// It cannot be read.
-    #[error("cannot be read: {0}")]
-    Unreadable(#[from] io::Error),
-    /// It is larger than [`MAX_BYTES`].
-    #[error("is larger than {MAX_BYTES} bytes; give a smaller model")]
-    TooLarge,
     /// It is something else.
     #[error("is no TFLite model: bytes 4 to 7 are not `TFL3`; give a .tflite file")]
     NotTflite,
@@ -116,14 +112,8 @@ impl Fault {
 
 /// The layers of the file at `path`, in the file's order, those of every subgraph.
 pub fn read(path: &Path) -> Result<Vec<Layer>, BadModel> {
-    load(path).and_then(|bytes| parse(&bytes)).map_err(|fault| BadModel { path: path.to_owned(), fault })
-}
-
-fn load(path: &Path) -> Result<Vec<u8>, Fault> {
-    let mut bytes = Vec::new();
-    // What is no file has no length to ask for, so the limit stands on what is read.
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES { Err(Fault::TooLarge) } else { Ok(bytes) }
+    let bytes = read::bytes(path, read::MODEL)?;
+    parse(&bytes).map_err(|fault| BadModel::Fault { path: path.to_owned(), fault })
 }
 
 /// [`read`] of bytes that are already at hand.

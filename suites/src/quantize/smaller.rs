@@ -21,7 +21,8 @@ pub(crate) fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec
         }
         Granularity::Layer => plainer(p).into_iter().map(|params| Case { params, ..case.clone() }).collect(),
         Granularity::Channel { .. } | Granularity::Blocks { .. } => {
-            let single = (0..p.quantized.scales.len()).map(|scale| of_scale(case, words, scale));
+            let single = by_scale(p).into_iter().enumerate();
+            let single = single.map(|(scale, elements)| of_scale(case, words, scale, elements));
             single.chain(fewer(case, words)).collect()
         }
     };
@@ -38,17 +39,20 @@ fn part(case: &Case<Params>, words: usize, params: Params, elements: impl IntoIt
     Case { params, tensors: [values, Vec::new(), Vec::new()], misalign: case.misalign }
 }
 
-/// The elements of one channel or block, per layer.
-fn of_scale(case: &Case<Params>, words: usize, scale: usize) -> Case<Params> {
+/// The elements of each channel or block.
+fn by_scale(p: &Params) -> Vec<Vec<usize>> {
+    let mut elements = vec![Vec::new(); p.quantized.scales.len()];
+    places::scales(p).into_iter().enumerate().for_each(|(at, scale)| elements[scale].push(at));
+    elements
+}
+
+/// The elements of one channel or block, per layer. Nothing is done for each of the other scales, of which there may be thousands.
+fn of_scale(case: &Case<Params>, words: usize, scale: usize, elements: Vec<usize>) -> Case<Params> {
     let p = &case.params;
-    let scales = places::scales(p).into_iter().enumerate();
-    let elements: Vec<usize> = scales.filter(|(_, other)| *other == scale).map(|(at, _)| at).collect();
-    let quantized = Quantized {
-        granularity: Granularity::Layer,
-        scales: vec![p.quantized.scales[scale]],
-        zero_points: vec![p.quantized.zero_points[scale]],
-        ..p.quantized.clone()
-    };
+    let Quantized { storage, min, max, expressed, ref scales, ref zero_points, .. } = p.quantized;
+    let granularity = Granularity::Layer;
+    let (scales, zero_points) = (vec![scales[scale]], vec![zero_points[scale]]);
+    let quantized = Quantized { storage, min, max, expressed, granularity, scales, zero_points };
     part(case, words, Params { quantized, container: p.container, shape: vec![elements.len()] }, elements)
 }
 

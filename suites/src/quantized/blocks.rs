@@ -7,6 +7,7 @@ use crate::budget::Budget;
 use crate::tensor::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized, Scale};
+use tiebreak_impls::shape::MAX_ELEMENTS;
 
 /// A dimension of a tensor.
 #[derive(Clone, Copy, Debug)]
@@ -139,8 +140,10 @@ pub(super) fn asked(
     let Granularity::Blocks { sizes, .. } = &quantized.granularity else { return };
     let held = sizes.iter().fold(1usize, |held, (_, size)| held.saturating_mul(*size)).max(1);
     let open: Vec<usize> = (0..shape.len()).filter(|axis| sizes.iter().all(|(a, _)| a != axis)).collect();
-    for (at, axis) in open.into_iter().enumerate() {
-        shape[axis] = if at == 0 { most(quantized, seed, elements).div_ceil(held) } else { 2 };
+    for (at, axis) in open.iter().copied().enumerate() {
+        // Where blocks are so many that one tensor does not hold all elements of each, each has a part of them.
+        let room = (MAX_ELEMENTS / quantized.scales.len().max(1) / held >> (open.len() - 1)).max(1);
+        shape[axis] = if at == 0 { most(quantized, seed, elements).div_ceil(held).min(room) } else { 2 };
     }
     tensors(domain, seed, (i, quantized), shape, elements, out);
 }

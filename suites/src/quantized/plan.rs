@@ -6,6 +6,7 @@ use crate::tensor::fill::Fill;
 use crate::tensor::{Asked, Spec};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::quantize::Quantization;
 
 /// What an operation puts into tensors.
@@ -212,7 +213,9 @@ fn channels(
     let Ok(all) = quantizations(quantized) else { return };
     let words = elements.words(quantized.expressed);
     let own: Vec<Vec<i32>> = all.iter().map(|q| elements.elements(q, seed)).collect();
-    let most = own.iter().map(|values| values.len() / words).max().unwrap_or(0);
+    // Where scales are so many that one tensor does not hold all elements of each, each has a part of them.
+    let room = MAX_ELEMENTS / all.len().max(1) / 5 * 5;
+    let most = own.iter().map(|values| values.len() / words).max().unwrap_or(0).min(room);
     // The rest of the tensor is five by as many as it takes.
     let rest = [5, most.div_ceil(5)];
     let mut shape: Vec<usize> = (0..axis.max(2) + 1).map(|_| 1).collect();

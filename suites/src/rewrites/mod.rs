@@ -9,6 +9,7 @@ mod workflow;
 
 use crate::quant_type::{Expressed, Storage, Uniform};
 use anyhow::{Context, Result, bail};
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
 use tiebreak_oracle::float::{Float, Format};
@@ -131,14 +132,26 @@ fn schemes() -> Result<(quantize::Scheme, dequantize::Scheme)> {
     Ok((quantize::Scheme::parse("mlir-qcast")?, dequantize::Scheme::parse("mlir-dcast")?))
 }
 
-/// Every rewrite: at `ty`, or at types of every storage and expressed type.
+/// Scales of a type at most: each costs every input of every rewrite.
+pub const MOST_SCALES: usize = 256;
+
+/// Every rewrite: at `ty`, or at types of every storage and expressed type. How far it is, is told on a terminal.
 pub fn claims(ty: Option<&Uniform>, seed: u64) -> Result<Vec<Claim>> {
     let types: Vec<(String, Vec<Quantization>)> = match ty {
+        Some(ty) if ty.scales.len() > MOST_SCALES => {
+            let scales = ty.scales.len();
+            bail!(
+                "{scales} scales are more than the {MOST_SCALES} of which rewrites are measured; give the type of some of them"
+            )
+        }
         Some(ty) => vec![(ty.to_string(), channels(ty)?)],
         None => tried(),
     };
-    let round_trips: Vec<Vec<Claim>> =
-        types.par_iter().map(|(name, channels)| round_trip::claims(name, channels, seed)).collect::<Result<_>>()?;
+    let bar = ProgressBar::new(0);
+    let round_trips: Vec<Vec<Claim>> = types
+        .par_iter()
+        .map(|(name, channels)| round_trip::claims(name, channels, seed, &bar))
+        .collect::<Result<_>>()?;
     let mut claims: Vec<Claim> = round_trips.into_iter().flatten().collect();
     claims.sort_by(|a, b| a.rewrite.cmp(&b.rewrite));
     let examples = match ty {
@@ -146,11 +159,12 @@ pub fn claims(ty: Option<&Uniform>, seed: u64) -> Result<Vec<Claim>> {
         None => vec![of_the_rfc()],
     };
     for (name, channels) in examples.iter().filter(|(_, channels)| channels.iter().all(|c| c.storage.bits <= 8)) {
-        claims.extend(workflow::claims(name, channels)?);
+        claims.extend(workflow::claims(name, channels, &bar)?);
     }
     if ty.is_none() {
         claims.extend(tfl::claims()?);
     }
+    bar.finish_and_clear();
     Ok(claims)
 }
 

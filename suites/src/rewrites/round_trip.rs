@@ -4,6 +4,7 @@ use super::{Claim, Coverage, Said, Tally, scale_of, schemes};
 use crate::fraction;
 use crate::stream::stream;
 use anyhow::Result;
+use indicatif::ProgressBar;
 use rand_chacha::rand_core::Rng;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::{Quantization, Runs, Stored};
@@ -15,7 +16,8 @@ const RANDOM: usize = 1 << 12;
 const AROUND: i64 = 40;
 
 /// `qcast(dcast(q))`, and `scast` there and back, on the stored values of one type.
-pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64) -> Result<Vec<Claim>> {
+pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64, bar: &ProgressBar) -> Result<Vec<Claim>> {
+    bar.inc_length(2 * channels.len() as u64);
     let (qcast, dcast) = schemes()?;
     let (mut casts, mut beyond, mut bits) = (Tally::default(), Tally::default(), Tally::default());
     let mut coverage = Coverage::Exhaustive;
@@ -36,6 +38,7 @@ pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64) -> Result
             let back = channel.storage.wrap(signless(channel, q));
             bits.stored(1, q, back, at, || format!("q={q}: {back}"));
         }
+        bar.inc(1);
     }
     let claim = |rewrite, mut tally: Tally| {
         let witness = tally.nearest.take();
@@ -45,18 +48,19 @@ pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64) -> Result
     if channels.iter().any(|c| (c.min, c.max) != (c.storage.min(), c.storage.max())) {
         claims.push(claim("qcast(dcast(q)) -> q, q beyond the bounds", beyond));
     }
-    claims.extend(lossy(name, channels)?);
+    claims.extend(lossy(name, channels, bar)?);
     Ok(claims)
 }
 
 /// `dcast(qcast(x))` on every float but NaN: how many come back as the same number, and the largest exact error of one that is not clamped.
 /// Nothing where there are more than 16 bits of results.
-fn lossy(name: &str, channels: &[Quantization]) -> Result<Option<Claim>> {
+fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Option<Claim>> {
     let (qcast, dcast) = schemes()?;
     let mut seen = Lossy::default();
     for channel in channels {
         let Ok(runs) = Runs::new(&qcast, channel) else { return Ok(None) };
         runs.iter().for_each(|(keys, stored)| seen.run(channel, &dcast, *keys.start(), *keys.end(), stored));
+        bar.inc(1);
     }
     let Lossy { same, differ, undefined, worst } = seen;
     let counts = Tally { same, differ, undefined, ..Tally::default() };

@@ -4,6 +4,7 @@
 use super::expr::{Expr, Machine, Value};
 use super::{Claim, Coverage, Said, Tally, schemes};
 use anyhow::{Context, Result};
+use indicatif::ProgressBar;
 use std::ops::RangeInclusive;
 use tiebreak_oracle::arithmetic::Arithmetic::{Add, Divide, Multiply, Remainder};
 use tiebreak_oracle::quantize::{Quantization, Stored};
@@ -37,13 +38,15 @@ fn examples() -> Vec<Example> {
 }
 
 /// Each example with the channels of one type, on every input: at most 8 bits of storage.
-pub(super) fn claims(name: &str, channels: &[Quantization]) -> Result<Vec<Claim>> {
+pub(super) fn claims(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Vec<Claim>> {
+    bar.inc_length((examples().len() * channels.len()) as u64);
     let (qcast, dcast) = schemes()?;
     let claim = |example: &Example| {
         let mut tally = Tally::default();
         for channel in channels {
             let machine = Machine { channel: *channel, qcast, dcast };
             add(&mut tally, &machine, example, &(channel.min..=channel.max))?;
+            bar.inc(1);
         }
         let witness = tally.nearest.take();
         Ok(Claim::new(example.rewrite, name, example.said, Coverage::Exhaustive, &tally, witness))

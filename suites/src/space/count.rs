@@ -49,7 +49,8 @@ fn of(count: u64) -> Accumulators {
     Accumulators(count.into())
 }
 
-fn nearest_zero(census: &Census, multiplier: i32) -> Option<First> {
+/// Where the schemes differ at one multiplier, on the accumulator nearest to zero.
+pub(super) fn nearest_zero(census: &Census, multiplier: i32) -> Option<First> {
     let x = census.differing()?.next()?;
     let (left, right) = census.values(x)?;
     Some(First { multiplier, shift: census.parameters.s, x, left, right })

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use tiebreak_reports::read::LEDGER;
 use tiebreak_reports::space::{Chunk, Line, Place, Plan};
 
 /// A line of the file.
@@ -83,6 +84,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<Contents>> {
                 if !places.contains(&chunk.place) || !seen.insert(chunk.place) {
                     bail!("line {} counts {:?}, which is not of its plan or counted twice", i + 1, chunk.place);
                 }
+                chunk.possible().with_context(|| format!("line {}", i + 1))?;
                 contents.chunks.push(chunk);
             }
             (None, _) if i + 1 == lines.len() => break,
@@ -105,7 +107,11 @@ impl Journal {
         lock(&file, &path)?;
         let mut journal = Self { file, path };
         let mut bytes = Vec::new();
-        journal.file.read_to_end(&mut bytes).with_context(|| format!("cannot read {}", journal.path.display()))?;
+        let all = (&journal.file).take(LEDGER + 1).read_to_end(&mut bytes);
+        all.with_context(|| format!("cannot read {}", journal.path.display()))?;
+        if bytes.len() as u64 > LEDGER {
+            bail!("{} is larger than {LEDGER} bytes: name another file with --out", journal.path.display());
+        }
         if !bytes.is_empty() && !resume {
             bail!(
                 "the journal {} is there, of a run that did not end: go on with --resume, or name another file with --out",

@@ -5,6 +5,7 @@ use super::{check, command};
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use tiebreak_reports::read;
 use tiebreak_reports::space::{Chunk, Ledger, Place, Plan, Shard};
 
 /// A ledger, or the journal of a run that has not ended.
@@ -48,7 +49,7 @@ pub fn ledger(text: &str) -> Result<Ledger> {
 
 /// Reads a ledger or a journal; which of them it is, its first line says.
 pub fn read(path: &Path) -> Result<Part> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = read::bytes(path, read::LEDGER)?;
     let named = || format!("{} is neither a ledger of a space nor a journal of one", path.display());
     let (plan, chunks) = if bytes.starts_with(b"{\"crc\"") {
         let Contents { plan, chunks, .. } = journal::read(&bytes).with_context(named)?.with_context(named)?;

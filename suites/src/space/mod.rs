@@ -2,8 +2,9 @@
 //!
 //! The space is cut into chunks, some multipliers at one shift, that are the same whoever counts them. What is counted goes
 //! chunk by chunk into a [journal](journal), and from there into one ledger, the same to the byte whatever the number of threads, of
-//! interruptions and of shards.
+//! interruptions and of shards. What is read back is held [against the schemes again](again).
 
+pub mod again;
 mod commit;
 mod count;
 pub mod journal;
@@ -16,9 +17,11 @@ use std::path::{Path, PathBuf};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::space::{Plan, Shard};
 
+pub use again::Again;
 pub use commit::commit;
 pub use count::count;
 pub use run::{Finished, Request, run};
+pub use tiebreak_reports::space::ACCUMULATORS;
 
 /// Multipliers in Q0.31 and accumulators in int32, right shifts and none.
 pub const Q31: &str = "q31";
@@ -26,8 +29,6 @@ pub const Q31: &str = "q31";
 pub const MULTIPLIERS: RangeInclusive<i32> = 1 << 30..=i32::MAX;
 /// Its shifts.
 pub const SHIFTS: RangeInclusive<i32> = -31..=0;
-/// Accumulators at each pair.
-pub const ACCUMULATORS: u64 = 1 << 32;
 /// Multipliers of a chunk: half a second of work.
 pub const CHUNK: u32 = 1 << 20;
 /// Chunks that a plan may have: as many lines has its ledger.

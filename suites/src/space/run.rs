@@ -1,5 +1,6 @@
 //! Counting what a plan has and a journal has not.
 
+use super::again::{self, Again};
 use super::count::{NoClosedForm, count};
 use super::journal::{self, Journal};
 use anyhow::{Context, Result, bail};
@@ -10,8 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_reports::files;
 use tiebreak_reports::space::{Chunk, Ledger, Place, Plan};
+use tiebreak_reports::{files, read};
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Request {
     pub resume: bool,
     /// Threads; all cores when nothing is said.
     pub jobs: Option<usize>,
+    /// Whether everything that is read back is counted again, and not only some of it.
+    pub verify_all: bool,
 }
 
 /// What a run gives.
@@ -41,6 +44,8 @@ pub struct Finished {
     pub seconds: f64,
     /// Threads.
     pub jobs: usize,
+    /// What was read back and counted again.
+    pub again: Again,
 }
 
 /// Counts, and writes the ledger.
@@ -53,16 +58,25 @@ pub fn run(request: &Request) -> Result<Finished> {
     there(request)?;
     files::create(out.parent().unwrap_or(out))?;
     let (journal, done) = Journal::open(out, plan, request.resume)?;
-    let begun = Instant::now();
     // Looked for again under the lock: another process may just have ended.
-    let (ledger, counted) = match there(request)? {
+    let whole = there(request)?;
+    let (chunks, file) = match &whole {
+        Some(ledger) => (&ledger.chunks, out.clone()),
+        None => (&done, journal::path(out)),
+    };
+    let again = pool.install(|| again::hold(plan, chunks, request.verify_all));
+    let again = again.with_context(|| {
+        format!("{} cannot be gone on with: remove it, or name another file with --out", file.display())
+    })?;
+    let begun = Instant::now();
+    let (ledger, counted) = match whole {
         Some(ledger) => {
             journal.remove()?;
             (ledger, 0)
         }
         None => pool.install(|| rest(request, journal, done))?,
     };
-    Ok(Finished { ledger, counted, seconds: begun.elapsed().as_secs_f64(), jobs })
+    Ok(Finished { ledger, counted, seconds: begun.elapsed().as_secs_f64(), jobs, again })
 }
 
 /// That both schemes have a closed form at each shift, tried at the ends, before anything is written.
@@ -95,7 +109,7 @@ fn there(request: &Request) -> Result<Option<Ledger>> {
     if !request.resume {
         bail!("{} is there: --resume prints it, another --out leaves it alone", out.display());
     }
-    let text = std::fs::read_to_string(out).with_context(|| format!("cannot read {}", out.display()))?;
+    let text = read::text(out, read::LEDGER)?;
     let ledger = super::merge::ledger(&text).with_context(|| out.display().to_string())?;
     journal::same(&ledger.plan, plan, out)?;
     Ok(Some(ledger))

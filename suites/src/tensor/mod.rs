@@ -7,6 +7,7 @@ pub mod element;
 pub mod explain;
 pub mod fault;
 pub mod fill;
+pub mod given;
 pub mod judge;
 pub mod self_check;
 pub mod shrink;
@@ -27,10 +28,12 @@ use tiebreak_impls::quantized::Quantized;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Against, Value};
 
 pub use element::Element;
 pub use explain::Cause;
+pub use given::Given;
 
 /// Parameters with the tensors a kernel reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -208,6 +211,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// The domain in words.
     fn domain_text(domain: &Self::Domain) -> String;
 
+    /// Every scheme, for lists.
+    fn schemes() -> Vec<Described>;
     /// The scheme of that name, `NAME` or `NAME:POLICY`.
     fn scheme(text: &str) -> Result<Self::Scheme, UnknownName>;
     /// Name and policy.
@@ -249,6 +254,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
     /// What is tried.
     fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    /// What the caller gave in place of the plan, and how much of it these cases run; nothing where the plan runs, or one case.
+    fn given(_domain: &Self::Domain, _asked: &Asked, _specs: &[Spec<Self::Params>]) -> Option<Given> {
+        None
+    }
     /// What sweeps give a kernel beside the plan's: a compiled kernel has to hold it.
     fn swept(_domain: &Self::Domain, _asked: &Asked) -> Vec<Self::Params> {
         Vec::new()

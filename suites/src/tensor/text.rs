@@ -96,6 +96,8 @@ fn words(text: &str) -> Vec<String> {
 pub struct Draft<O: Operation> {
     params: O::Params,
     misalign: usize,
+    /// The result that a report names.
+    at: Option<usize>,
     /// Whole tensors by name, then elements: an element stands out from what fills its tensor, wherever it is named.
     values: Vec<(String, Value)>,
 }
@@ -115,19 +117,31 @@ impl<O: Operation> Draft<O> {
             }
         }
         let misalign = take(&mut arguments, "misalign", 0, 0, 15)? as usize;
-        arguments.shift_remove("at");
+        let at = arguments.contains_key("at").then(|| take_size(&mut arguments, "at", 0)).transpose()?;
         let (elements, named): (Arguments, Arguments) = arguments.into_iter().partition(|(name, _)| {
             let name = name.split('[').next().unwrap_or(name);
             O::TENSORS.contains(&name)
         });
         let mut values: Vec<_> = elements.into_iter().collect();
         values.sort_by_key(|(name, _)| name.contains('['));
-        Ok(Self { params: O::from_arguments(&named)?, misalign, values })
+        Ok(Self { params: O::from_arguments(&named)?, misalign, at, values })
     }
 
     /// Its parameters.
     pub fn params(&self) -> &O::Params {
         &self.params
+    }
+
+    /// The result that `at` names; an error where the case has no such result.
+    pub fn at(&self, domain: &O::Domain) -> Result<Option<usize>, String> {
+        let Some(at) = self.at else { return Ok(None) };
+        let words = O::element(domain, &self.params, O::TENSORS.len()).words();
+        let results = O::sizes(domain, &self.params).map_err(|e| e.to_string())?.outputs / words;
+        if at < results {
+            Ok(Some(at))
+        } else {
+            Err(format!("at: {at} is not one of the {results} results, which count from 0"))
+        }
     }
 
     /// Multiplications at most: results times elements of the largest input. Nothing where the domain has no such case.

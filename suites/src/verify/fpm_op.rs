@@ -1,22 +1,24 @@
 //! Fixed point multiply in a run: catalogue first, then sampled cases, sweeps, and the harness's own mutants.
 
+use super::coverage::{Plan, given_up, outside_domain};
 use super::rows::{self, OP};
-use super::{Pairs, Part, Request, failed_check, not_offered, progress};
+use super::{Pairs, Part, Request, failed_check, progress};
 use crate::accumulators::accumulators;
 use crate::budget::Effort;
 use crate::fpm::catalogue::{self, Entry};
 use crate::fpm::sampled::{Formats, Group, Record, Settled, Subject, run_batch, run_group};
 use crate::fpm::self_check;
 use crate::fpm::shrink::{Freedom, shrink};
-use crate::fpm::sweep::{Plan, Swept, chunks};
+use crate::fpm::sweep::{self, Swept, chunks};
 use crate::fpm::tally::Account;
 use crate::fpm::yardstick::{Norm, Yardstick};
 use crate::lane::Lane;
 use crate::parameters::{SWEPT, grid};
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
+use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Channel, Kernel, Params};
-use tiebreak_reports::ledger::{CatalogueRun, Coverage, OutsideDomain, SelfCheck};
+use tiebreak_reports::ledger::{CatalogueRun, Coverage, OutsideDomain, Planned, SelfCheck, Unit};
 
 /// Channels of one task: enough for a per-channel batch or two, few enough for many tasks.
 const GROUP: usize = 10;
@@ -27,15 +29,16 @@ const GROUPS_HELD: usize = 32;
 pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[Lane]) -> Result<Part> {
     let channels = channels(request);
     let mut part = Part::default();
-    let covered = covered(request, kernels, &channels, &mut part)?;
+    let covered = covered(request, kernels, lanes, &channels, &mut part)?;
     let reference = Norm::new(request.reference);
     let mut subjects = Vec::new();
+    let formats = if request.pairs == Pairs::Grid && request.x.is_none() { 2 } else { 1 };
     for kernel in &covered {
         for lane in lanes {
             if lane.isa_path(OP, kernel.name).is_some() {
                 subjects.push(Subject::new(kernel, lane, Some(&reference))?);
             } else {
-                part.findings.push(not_offered(OP, kernel.name, lane));
+                part.not_offered(&plan(request, kernel, &channels, formats), lane);
             }
         }
     }
@@ -47,11 +50,13 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
     if !(sweeps && matches!(request.pairs, Pairs::Given(_))) {
         for (subject, record) in subjects.iter().zip(sampled(request, &subjects, &channels)) {
             rows::record(request, subject, &record, Coverage::Sampled, &mut part);
+            part.planned.push(planned(&plan(request, subject.kernel, &channels, formats), subject.lane, &record));
         }
     }
     if sweeps {
         let swept = if request.pairs == Pairs::Grid { SWEPT.to_vec() } else { distinct(&channels) };
         for (subject, record) in subjects.iter().zip(sweep(&subjects, &swept)) {
+            part.planned.push(planned(&plan(request, subject.kernel, &swept, 1), subject.lane, &record));
             if record.parameters > 0 {
                 rows::record(request, subject, &record, swept_coverage(&record), &mut part);
             }
@@ -62,8 +67,34 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
         let checks = self_checks(request, lanes)?;
         part.findings.extend(checks.iter().filter(|c| !c.passed).map(failed_check));
         part.self_checks = checks;
+        part.unchecked(OP, lanes);
     }
     Ok(part)
+}
+
+/// What a kernel is to run: each pair in so many formats.
+fn plan<'a>(request: &Request, kernel: &'a Kernel, channels: &[Channel], formats: u64) -> Plan<'a> {
+    let domain = &kernel.contract.domain;
+    let inside = |c: &Channel| domain.contains(c.multiplier, c.shift, request.q);
+    let first = channels.iter().find(|c| !inside(c));
+    let told = |c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), domain_text(domain));
+    Plan {
+        op: OP,
+        kernel: kernel.name,
+        unit: Unit::Pair,
+        given: request.pairs != Pairs::Grid,
+        planned: channels.len() as u64 * formats,
+        outside: outside_domain(channels.iter().filter(|c| !inside(c)).count() as u64, first.map(told)),
+    }
+}
+
+/// What it ran in a lane. What it did not run and had not given up was outside its domain, by its pair or by another format of it.
+fn planned(plan: &Plan<'_>, lane: &Lane, record: &Settled) -> Planned {
+    let outside = plan.planned - record.parameters - record.given_up;
+    let known = plan.outside.clone().map(|dropped| (dropped.first, dropped.because));
+    let first = known.unwrap_or_else(|| (String::new(), "another format of the multiplier".to_owned()));
+    let plan = Plan { outside: outside_domain(outside, Some(first)), ..*plan };
+    plan.ran(lane, [given_up(record.given_up, "it failed to answer too often to be asked again".to_owned())])
 }
 
 fn channels(request: &Request) -> Vec<Channel> {
@@ -80,10 +111,11 @@ fn distinct(channels: &[Channel]) -> Vec<Channel> {
     out
 }
 
-/// Kernels whose domain holds any of the parameters. The others are listed; one that was asked for by name is an error.
+/// Kernels whose domain holds any of the parameters. The others are listed; where all were named and none does, that is an error.
 fn covered(
     request: &Request,
     kernels: &[&'static Kernel],
+    lanes: &[Lane],
     channels: &[Channel],
     part: &mut Part,
 ) -> Result<Vec<&'static Kernel>> {
@@ -94,22 +126,30 @@ fn covered(
             out.push(*kernel);
             continue;
         }
-        let words = format!(
-            "multipliers {}..={}{}, shifts {}..={}, Q {}..={}",
-            domain.multipliers.start(),
-            domain.multipliers.end(),
-            if domain.multiple_of == 1 { String::new() } else { format!(" in steps of {}", domain.multiple_of) },
-            domain.shifts.start(),
-            domain.shifts.end(),
-            domain.q.start(),
-            domain.q.end(),
-        );
-        if !request.kernels.is_empty() {
-            bail!("{}: none of the given parameters is in its domain ({words})", kernel.name);
-        }
-        part.outside_domain.push(OutsideDomain { op: OP.to_owned(), kernel: kernel.name.to_owned(), domain: words });
+        let plan = plan(request, kernel, channels, 1);
+        part.planned.extend(lanes.iter().map(|lane| plan.ran(lane, None)));
+        let (kernel, domain) = (kernel.name.to_owned(), domain_text(domain));
+        part.outside_domain.push(OutsideDomain { op: OP.to_owned(), kernel, domain });
     }
-    Ok(out)
+    match &part.outside_domain[..] {
+        [first, ..] if out.is_empty() && !request.kernels.is_empty() => {
+            bail!("{}: none of the given parameters is in its domain ({})", first.kernel, first.domain)
+        }
+        _ => Ok(out),
+    }
+}
+
+fn domain_text(domain: &Domain) -> String {
+    format!(
+        "multipliers {}..={}{}, shifts {}..={}, Q {}..={}",
+        domain.multipliers.start(),
+        domain.multipliers.end(),
+        if domain.multiple_of == 1 { String::new() } else { format!(" in steps of {}", domain.multiple_of) },
+        domain.shifts.start(),
+        domain.shifts.end(),
+        domain.q.start(),
+        domain.q.end(),
+    )
 }
 
 fn run_catalogue(request: &Request, subjects: &[Subject<'_>], lanes: &[Lane]) -> Result<Part> {
@@ -242,12 +282,12 @@ fn simplify(subject: &Subject<'_>, record: &mut Settled, freedom: Freedom) {
 
 /// Every accumulator of every channel in each subject's domain.
 fn sweep(subjects: &[Subject<'_>], channels: &[Channel]) -> Vec<Settled> {
-    let plans: Vec<(usize, Plan<'_>)> = subjects
+    let plans: Vec<(usize, sweep::Plan<'_>)> = subjects
         .iter()
         .enumerate()
         .flat_map(|(i, subject)| {
             let in_domain = |c: &&Channel| subject.kernel.contract.domain.contains(c.multiplier, c.shift, 31);
-            channels.iter().filter(in_domain).map(move |c| (i, Plan::new(subject, *c)))
+            channels.iter().filter(in_domain).map(move |c| (i, sweep::Plan::new(subject, *c)))
         })
         .collect();
     let bar = progress("fpm sweep", plans.len() * chunks().count());

@@ -1,5 +1,6 @@
 //! Instructions in a run.
 
+use super::coverage::{Plan, given_up};
 use super::{Part, Request, progress};
 use crate::instruction::{Cases, OP, Outcome};
 use crate::lane::Lane;
@@ -7,7 +8,7 @@ use anyhow::Result;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_impls::instruction::Kernel;
-use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Row, Witness};
+use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Row, Unit, Witness};
 use tiebreak_reports::text;
 
 /// Verifies `kernels` in `lanes`.
@@ -16,7 +17,8 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
     let budget = request.effort.budget();
     let run = |kernel: &&'static Kernel| {
         let cases = Cases::new(kernel, &budget, request.seed)?;
-        let outcomes: Vec<(&Lane, Outcome)> = lanes.iter().map(|lane| (lane, cases.run(lane))).collect();
+        let offering = lanes.iter().filter(|lane| lane.isa_path(OP, kernel.name).is_some());
+        let outcomes: Vec<(&Lane, Outcome)> = offering.map(|lane| (lane, cases.run(lane))).collect();
         bar.inc(1);
         Ok::<_, anyhow::Error>((cases, outcomes))
     };
@@ -24,10 +26,24 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
     bar.finish_and_clear();
     let mut part = Part::default();
     for (cases, outcomes) in &all {
+        let plan = Plan {
+            op: OP,
+            kernel: cases.kernel.name,
+            unit: Unit::Case,
+            given: false,
+            planned: cases.len() as u64,
+            outside: None,
+        };
+        for lane in lanes.iter().filter(|lane| lane.isa_path(OP, plan.kernel).is_none()) {
+            part.not_offered(&plan, lane);
+        }
         for (lane, outcome) in outcomes {
             let row = row(request, cases, lane, outcome);
             part.findings.extend(finding(cases, lane, outcome, row.witness.clone()));
             part.rows.push(row);
+            let left = plan.planned - outcome.cases;
+            let failed = outcome.failure.as_ref().map(|failure| given_up(left, failure.to_string()));
+            part.planned.push(plan.ran(lane, failed));
         }
     }
     Ok(part)

@@ -1,6 +1,7 @@
 //! One verification run: from what was asked to a ledger.
 
 mod again;
+mod coverage;
 mod fpm_op;
 mod instruction_op;
 mod rows;
@@ -24,6 +25,7 @@ use tiebreak_impls::{fpm as kernels, instruction, mutants};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
 pub use again::Command;
@@ -67,8 +69,12 @@ pub struct Request {
     pub kernels: Vec<String>,
     /// Lanes by name; the default ones when empty.
     pub lanes: Vec<String>,
+    /// Whether the caller named the operations; otherwise they are those that the rest of the request goes with.
+    pub ops_named: bool,
     /// Lanes that may be absent.
     pub allow_not_run: Vec<String>,
+    /// Whether kernels that are named may leave out parameters that are given.
+    pub allow_outside_domain: bool,
     /// How much.
     pub effort: Effort,
     /// Parameters.
@@ -114,6 +120,9 @@ struct Part {
     catalogue: Vec<ledger::CatalogueRun>,
     agreements: Vec<ledger::Agreement>,
     outside_domain: Vec<ledger::OutsideDomain>,
+    planned: Vec<ledger::Planned>,
+    positions: Vec<ledger::Position>,
+    unchecked: Vec<ledger::Unchecked>,
     self_checks: Vec<ledger::SelfCheck>,
     findings: Vec<Finding>,
     mismatches: Vec<Mismatch>,
@@ -137,19 +146,15 @@ pub fn run(request: &Request) -> Result<Outcome> {
     for (op, names) in &selected.tensors {
         part.extend(op.verify(request, names, if COMPILED_OPS.contains(&op.op()) { &lanes } else { own })?);
     }
-    if part.findings.is_empty() && part.rows.iter().all(|row| row.inputs == 0) {
-        part.findings.push(nothing_ran(part.rows.iter().any(|row| row.out_of_domain > 0)));
-    }
     let bounds = shown_bounds(request, own)?;
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
-    let verdict = if part.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
-    let ledger = Ledger {
+    let mut ledger = Ledger {
         format: ledger::FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: request.command.whole(),
         seed: request.seed,
         effort: request.effort.name().to_owned(),
-        verdict,
+        verdict: Verdict::Broken,
         seconds: begun.elapsed().as_secs_f64(),
         lanes: statuses,
         rows: part.rows,
@@ -157,9 +162,20 @@ pub fn run(request: &Request) -> Result<Outcome> {
         agreements: part.agreements,
         bounds,
         outside_domain: part.outside_domain,
+        planned: part.planned,
+        positions: part.positions,
+        unchecked: part.unchecked,
         self_checks: part.self_checks,
         findings: part.findings,
     };
+    let unseen = coverage::findings(request, &ledger);
+    ledger.findings.extend(unseen);
+    if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.inputs == 0) {
+        ledger.findings.push(nothing_ran(ledger.rows.iter().any(|row| row.out_of_domain > 0)));
+    }
+    if ledger.findings.is_empty() {
+        ledger.verdict = Verdict::Holds;
+    }
     Ok(Outcome { ledger, mismatches: part.mismatches })
 }
 
@@ -169,6 +185,9 @@ impl Part {
         self.catalogue.extend(other.catalogue);
         self.agreements.extend(other.agreements);
         self.outside_domain.extend(other.outside_domain);
+        self.planned.extend(other.planned);
+        self.positions.extend(other.positions);
+        self.unchecked.extend(other.unchecked);
         self.self_checks.extend(other.self_checks);
         self.findings.extend(other.findings);
         self.mismatches.extend(other.mismatches);
@@ -206,6 +225,11 @@ pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
         names.extend(op.names());
     }
     names
+}
+
+/// The kernels of a tensor operation as they are listed, and its schemes.
+pub(crate) fn listed(op: &str) -> Option<(Vec<serde_json::Value>, Vec<Described>)> {
+    TENSOR_OPS.iter().find(|known| known.op() == op).map(|op| (op.listed(), op.schemes()))
 }
 
 fn find_fpm(name: &str) -> Option<&'static kernels::Kernel> {
@@ -362,17 +386,6 @@ fn not_run(name: &str, why: &NotRun) -> Finding {
         lane: name.to_owned(),
         class: "not-run".to_owned(),
         message: format!("not run: {why}{accepts}"),
-        witness: None,
-    }
-}
-
-fn not_offered(op: &str, kernel: &str, lane: &Lane) -> Finding {
-    Finding {
-        op: op.to_owned(),
-        kernel: kernel.to_owned(),
-        lane: lane.name.clone(),
-        class: "not-run".to_owned(),
-        message: "not run: the lane's worker does not offer this kernel".to_owned(),
         witness: None,
     }
 }

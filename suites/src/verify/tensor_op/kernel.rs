@@ -1,12 +1,14 @@
 //! One kernel in every lane: its cases posed, run and anchored to big integers, and the catalogue's.
 
-use super::super::{Part, Request, not_offered};
-use super::{Kernel, agreed, record, swept};
+use super::super::coverage::not_run;
+use super::super::{Part, Request};
+use super::planned::Planned;
+use super::{Kernel, agreed, position, record, swept};
 use crate::budget::Effort;
 use crate::lane::Lane;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Answers, Posed, Record, answers, judged, run};
-use crate::tensor::{Asked, Case, Link, Operation, Spec, catalogue, promise, text};
+use crate::tensor::{Asked, Case, Link, Operation, catalogue, promise, text};
 use anyhow::{Context, Result, anyhow, bail};
 use tiebreak_reports::ledger::{CatalogueRun, OutsideDomain};
 
@@ -45,27 +47,29 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     let subject = Subject::<O>::new(request, kernel)?;
     let domain = &kernel.contract.domain;
     let mut part = Part::default();
-    let specs = match &request.asked {
-        Asked { case: Some(case), .. } => match text::parse::<O>(case, domain) {
-            Ok(case) => vec![Spec::given(case)],
-            Err(reason) => return outside::<O>(request, kernel, reason),
-        },
-        asked => O::plan(domain, asked, &request.effort.budget(), request.seed),
+    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == O::compiled(domain)).collect();
+    if fitting.is_empty() && !lanes.is_empty() {
+        return Ok(no_lane::<O>(request, kernel));
+    }
+    let planned = match Planned::<O>::new(request, domain) {
+        Ok(planned) => planned,
+        Err(reason) => {
+            let case = request.asked.case.as_deref().unwrap_or_default();
+            return Ok(outside::<O>(&Planned::refused(case, &reason), kernel, &fitting, reason));
+        }
     };
-    let specs: Vec<_> = specs.into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();
+    let Planned { specs, at, .. } = &planned;
     if specs.is_empty() {
         if request.asked.is_nothing() {
             bail!("{} {}: nothing in the plan is in its domain", O::OP, kernel.name);
         }
-        return outside::<O>(request, kernel, O::domain_text(domain));
-    }
-    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == O::compiled(domain)).collect();
-    if fitting.is_empty() && !lanes.is_empty() {
-        return outside::<O>(request, kernel, elsewhere::<O>(domain));
+        return Ok(outside::<O>(&planned, kernel, &fitting, O::domain_text(domain)));
     }
     let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
         fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
-    part.findings.extend(others.into_iter().map(|lane| not_offered(O::OP, kernel.name, lane)));
+    for lane in others {
+        planned.not_offered(kernel, lane, &mut part);
+    }
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
     let mut agreements = Agreements::<O>::new(kernel, &offering);
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
@@ -75,6 +79,9 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         anchor(&subject, &posed)?;
         let given: Vec<Answers> = offering.iter().map(|lane| answers::<O>(lane, kernel.name, &posed)).collect();
         agreements.compare(&posed, &given);
+        if let Some(at) = at {
+            part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));
+        }
         for ((lane, record), given) in offering.iter().zip(&mut records).zip(given) {
             record.merge(judged::<O>(lane, kernel, &subject.contract, &subject.links, &posed, given));
         }
@@ -84,8 +91,9 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         learn(request, &subject, &offering, &mut records)?;
     }
     for (lane, record) in offering.iter().zip(records) {
+        planned.ran(kernel, lane, record.cases, &mut part);
         if request.asked.is_nothing() {
-            part.findings.extend(record::stale(&subject, lane, &record, &specs));
+            part.findings.extend(record::stale(&subject, lane, &record, specs));
         }
         record::settle(request, &subject, lane, record, &mut part);
         let mut sweeps = Vec::new();
@@ -133,13 +141,24 @@ fn learn<O: Operation>(
     Ok(())
 }
 
-/// What was asked for is nothing to this kernel: it is listed, unless it was named.
-fn outside<O: Operation>(request: &Request, kernel: &Kernel<O>, domain: String) -> Result<Part> {
+/// What was asked for is nothing to this kernel, which is listed.
+fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lane], domain: String) -> Part {
+    let mut part = Part::default();
+    lanes.iter().for_each(|lane| planned.ran(kernel, lane, 0, &mut part));
+    part.outside_domain = vec![OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
+    part
+}
+
+/// None of the lanes of the run can have this kernel: it is listed, and a finding where the caller named it.
+fn no_lane<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Part {
+    let reason = elsewhere::<O>(&kernel.contract.domain);
+    let mut part = Part::default();
     if !request.kernels.is_empty() {
-        bail!("{} does not take this: {domain}", kernel.name);
+        part.findings.push(not_run(O::OP, kernel.name, &reason));
     }
-    let outside_domain = vec![OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
-    Ok(Part { outside_domain, ..Part::default() })
+    let (op, kernel) = (O::OP.to_owned(), kernel.name.to_owned());
+    part.outside_domain.push(OutsideDomain { op, kernel, domain: reason });
+    part
 }
 
 /// Results times elements of the largest input up to which a case is worked out in big integers too.

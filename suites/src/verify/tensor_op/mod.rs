@@ -2,6 +2,8 @@
 
 mod agreed;
 mod kernel;
+mod planned;
+mod position;
 mod record;
 mod swept;
 mod told;
@@ -9,13 +11,16 @@ mod told;
 use super::{Part, Request, failed_check, progress};
 use crate::budget::Effort;
 use crate::lane::Lane;
+use crate::listing;
 use crate::mlir::Function;
 use crate::tensor::{Asked, Operation, catalogue, find, self_check, text};
 use anyhow::{Context, Result, bail};
 use kernel::{one_kernel, run_catalogue};
 use rayon::prelude::*;
+use serde_json::Value;
 use std::marker::PhantomData;
 use tiebreak_impls::quantized::Cast;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::SelfCheck;
 
 pub(crate) use told::{again, line};
@@ -28,6 +33,10 @@ pub(super) trait Verifies: Sync {
     fn op(&self) -> &'static str;
     /// Its kernels, mutants last.
     fn names(&self) -> Vec<&'static str>;
+    /// Its kernels and mutants, as they are listed.
+    fn listed(&self) -> Vec<Value>;
+    /// Its schemes.
+    fn schemes(&self) -> Vec<Described>;
     /// What modules must hold for the kernels of these names (all where there is no name), where a compiler makes them.
     fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>>;
     /// Runs the kernels of these names; all, with self-checks, where there is no name.
@@ -48,6 +57,14 @@ impl<O: Operation> Verifies for Tensor<O> {
 
     fn names(&self) -> Vec<&'static str> {
         O::kernels().iter().map(|k| k.name).chain(O::mutants().iter().map(|m| m.kernel.name)).collect()
+    }
+
+    fn listed(&self) -> Vec<Value> {
+        listing::tensors::<O>()
+    }
+
+    fn schemes(&self) -> Vec<Described> {
+        O::schemes()
     }
 
     fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
@@ -74,14 +91,18 @@ impl<O: Operation> Verifies for Tensor<O> {
             .collect::<Result<_>>()?;
         bar.finish_and_clear();
         verified.into_iter().for_each(|one| part.extend(one));
-        if let (true, [first, ..]) = (part.rows.is_empty(), &part.outside_domain[..]) {
-            bail!("no {} kernel takes this; {}: {}", O::OP, first.kernel, first.domain);
+        if let (true, [first, ..]) = (part.outside_domain.len() == named.len(), &part.outside_domain[..]) {
+            match names {
+                [] => bail!("no {} kernel takes this; {}: {}", O::OP, first.kernel, first.domain),
+                _ => bail!("{} does not take this: {}", first.kernel, first.domain),
+            }
         }
         part.extend(catalogue.without_findings_of(&part));
         if names.is_empty() && request.asked.is_nothing() {
             let checks = self_checks::<O>(request, lanes)?;
             part.findings.extend(checks.iter().filter(|c| !c.passed).map(failed_check));
             part.self_checks = checks;
+            part.unchecked(O::OP, lanes);
         }
         Ok(part)
     }
@@ -123,8 +144,10 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
 
 fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
     let pairs = lanes.iter().flat_map(|lane| O::mutants().iter().map(move |mutant| (lane, mutant)));
-    let pairs: Vec<_> =
-        pairs.filter(|(lane, m)| lane.is_compiled() == O::compiled(&m.kernel.contract.domain)).collect();
+    // A lane of the caller's own is asked for what it offers.
+    let due = |lane: &Lane, kernel: &str| lane.must_offer() || lane.isa_path(O::OP, kernel).is_some();
+    let fits = |lane: &Lane, kernel: &Kernel<O>| lane.is_compiled() == O::compiled(&kernel.contract.domain);
+    let pairs: Vec<_> = pairs.filter(|(lane, m)| fits(lane, &m.kernel) && due(lane, m.kernel.name)).collect();
     let checks: Result<Vec<SelfCheck>, _> =
         pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, request.seed)).collect();
     Ok(checks?)

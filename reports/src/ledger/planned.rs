@@ -1,0 +1,106 @@
+//! What a run was to look at, what it looked at, and what it left out for which reason.
+
+use super::Value;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// What one kernel was to run in one lane, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// Operation.
+    pub op: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Lane.
+    pub lane: String,
+    /// What is counted.
+    pub unit: Unit,
+    /// Whether the caller gave them; otherwise they are of the plan.
+    pub given: bool,
+    /// How many there are.
+    pub planned: u64,
+    /// How many of them ran.
+    pub run: u64,
+    /// Those that did not, by reason: together with `run` they are `planned`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<Dropped>,
+}
+
+/// What a run is planned in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Multiplier and shift.
+    Pair,
+    /// Quantized type.
+    Type,
+    /// Layer of a model.
+    Layer,
+    /// Parameters with their tensors, or the operands of an instruction.
+    Case,
+}
+
+impl Unit {
+    /// The noun.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pair => "pair",
+            Self::Type => "type",
+            Self::Layer => "layer",
+            Self::Case => "case",
+        }
+    }
+}
+
+/// Parameters or cases that a kernel did not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Why.
+    pub why: DropReason,
+    /// The same in words, such as the domain.
+    pub because: String,
+    /// How many.
+    pub count: u64,
+    /// The first of them, as a case reads; empty where they are of a plan and none was looked at.
+    pub first: String,
+}
+
+/// Why parameters or cases did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropReason {
+    /// The kernel's contract promises nothing for them.
+    OutsideDomain,
+    /// The lane's worker does not offer the kernel.
+    NotOffered,
+    /// Their tensors cannot be made.
+    NoSuchCase,
+    /// The kernel had failed to answer too often to be asked again.
+    GivenUp,
+}
+
+/// One result of the caller's case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Operation.
+    pub op: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Lane.
+    pub lane: String,
+    /// Index among the results.
+    pub at: u64,
+    /// What the kernel gave.
+    pub got: Value,
+    /// What each scheme gives there, by label, contract first; null where it gives no value.
+    pub expected: IndexMap<String, Option<Value>>,
+}
+
+/// A lane without self-checks of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unchecked {
+    /// Operation.
+    pub op: String,
+    /// Lane.
+    pub lane: String,
+}

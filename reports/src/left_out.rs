@@ -1,0 +1,117 @@
+//! What a run left out, in sentences: parameters outside a kernel's domain, kernels that a lane does not offer, kernels and lanes
+//! that judged nothing.
+
+use crate::ledger::{DropReason, Dropped, LaneStatus, Ledger, Planned, Position};
+use crate::text;
+use crate::view;
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
+
+/// Every sentence, in the order in which a reader wants them.
+pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
+    let parts = [dropped(ledger), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger)];
+    parts.concat()
+}
+
+/// What was left out of what some kernel ran: parameters that the caller gave, and cases of the plan that could not be run.
+fn dropped(ledger: &Ledger) -> Vec<String> {
+    let mut groups: IndexMap<String, (Vec<String>, Vec<&str>)> = IndexMap::new();
+    let told = |planned: &Planned, dropped: &Dropped| match dropped.why {
+        // A kernel that ran nothing is in the list of those outside the run's parameters.
+        DropReason::OutsideDomain => planned.given && planned.run > 0,
+        DropReason::NotOffered => false,
+        DropReason::NoSuchCase | DropReason::GivenUp => true,
+    };
+    for planned in &ledger.planned {
+        for dropped in planned.dropped.iter().filter(|dropped| told(planned, dropped)) {
+            let (kernels, lanes) = groups.entry(share(planned, dropped)).or_default();
+            let kernel = format!("{} {}", planned.op, planned.kernel);
+            if !kernels.contains(&kernel) {
+                kernels.push(kernel);
+            }
+            if !lanes.contains(&planned.lane.as_str()) {
+                lanes.push(&planned.lane);
+            }
+        }
+    }
+    let sentence = |(share, (kernels, lanes)): (&String, &(Vec<String>, Vec<&str>))| {
+        format!("{} ({}): {share}", kernels.join(", "), lanes.join(", "))
+    };
+    groups.iter().map(sentence).collect()
+}
+
+/// `999 of 1,000 pairs given not run, the first m=5 s=31: outside its domain, ...`
+pub fn share(planned: &Planned, dropped: &Dropped) -> String {
+    let Planned { unit, given, .. } = planned;
+    let all = text::plural(planned.planned as usize, unit.name());
+    let given = if *given { " given" } else { "" };
+    let first = match dropped.first.as_str() {
+        "" => String::new(),
+        first => format!(", the first {first}"),
+    };
+    let why = match dropped.why {
+        DropReason::OutsideDomain => "outside its domain, ",
+        DropReason::NotOffered | DropReason::NoSuchCase | DropReason::GivenUp => "",
+    };
+    format!("{} of {all}{given} not run{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
+}
+
+/// One sentence a lane: `mine: offers 1 of 20 kernels of fpm`.
+fn not_offered(ledger: &Ledger) -> Vec<String> {
+    let mut lanes: IndexMap<&str, IndexMap<&str, [BTreeSet<&str>; 2]>> = IndexMap::new();
+    for planned in &ledger.planned {
+        let missing = planned.dropped.iter().any(|dropped| dropped.why == DropReason::NotOffered);
+        let [offered, others] = lanes.entry(&planned.lane).or_default().entry(&planned.op).or_default();
+        if missing { others } else { offered }.insert(&planned.kernel);
+    }
+    let sentence = |(lane, ops): (&&str, &IndexMap<&str, [BTreeSet<&str>; 2]>)| {
+        let missing = ops.iter().filter(|(_, [_, others])| !others.is_empty());
+        let counts = missing.map(|(op, [offered, others])| {
+            let all = text::plural(offered.len() + others.len(), "kernel");
+            format!("{} of {all} of {op}", offered.len())
+        });
+        let counts: Vec<_> = counts.collect();
+        (!counts.is_empty())
+            .then(|| format!("{lane}: its worker offers {}; the others are not run there", counts.join(", ")))
+    };
+    lanes.iter().filter_map(sentence).collect()
+}
+
+/// Kernels that ran in a lane without one judged input.
+pub fn unjudged(ledger: &Ledger) -> Vec<[&str; 3]> {
+    let mut inputs: IndexMap<[&str; 3], u64> = IndexMap::new();
+    for row in &ledger.rows {
+        *inputs.entry([&row.op, &row.kernel, &row.lane]).or_default() += row.inputs;
+    }
+    inputs.into_iter().filter(|(_, n)| *n == 0).map(|(place, _)| place).collect()
+}
+
+/// Lanes that were there and in which no input was judged.
+pub fn idle_lanes(ledger: &Ledger) -> Vec<&str> {
+    let ran = ledger.lanes.iter().filter(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
+    let judged = |lane: &str| ledger.rows.iter().any(|row| row.lane == lane && row.inputs > 0);
+    ran.map(|lane| lane.name.as_str()).filter(|lane| !judged(lane)).collect()
+}
+
+fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
+    let lines = unjudged(ledger).into_iter().map(|[op, kernel, lane]| (vec![view::label(ledger, op, kernel)], lane));
+    let together = view::lanes_together(lines).into_iter();
+    together.map(|(kernel, lanes)| format!("{} ({}): {NOTHING_JUDGED}", kernel.concat(), lanes.join(", "))).collect()
+}
+
+/// Of a kernel that ran without one judged input.
+pub const NOTHING_JUDGED: &str = "no input was judged, so that nothing is said of it";
+
+fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
+    idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {NOTHING_JUDGED}")).collect()
+}
+
+/// `arm-uadalp host, at=3: got 5, exact 5`.
+pub(crate) fn position(position: &Position) -> String {
+    let Position { op, kernel, lane, at, got, expected } = position;
+    let told = expected.iter().map(|(scheme, value)| match value {
+        Some(value) => format!("{} {value}", text::scheme(scheme)),
+        None => format!("{} has no value", text::scheme(scheme)),
+    });
+    format!("{op} {kernel} {lane}, at={at}: got {got}, {}", told.collect::<Vec<_>>().join(", "))
+}

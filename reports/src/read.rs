@@ -1,0 +1,96 @@
+//! Files that somebody else wrote, read within a limit: what never ends, such as `/dev/zero`, is refused and not read for ever.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Largest file of a person's making that is read, in bytes: parameters, observations.
+pub const TABLE: u64 = 1 << 26;
+/// Largest file that names lanes, in bytes.
+pub const LANES: u64 = 1 << 20;
+/// Largest model, in bytes.
+pub const MODEL: u64 = 1 << 28;
+/// Largest ledger or journal, in bytes.
+pub const LEDGER: u64 = 1 << 30;
+
+/// A file that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    /// The system refuses it.
+    #[error("cannot read {}: {cause}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// It is larger than what is read, or has no end.
+    #[error("cannot read {}: it is larger than {most} bytes, which is the limit of such a file, or it has no end; give a smaller file", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit.
+        most: u64,
+    },
+    /// It is no text.
+    #[error("cannot read {}: it is no UTF-8 text from byte {at} on", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The first byte that is none.
+        at: usize,
+    },
+}
+
+/// All bytes of a file of at most `most` bytes.
+pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Unreadable> {
+    let refused = |cause| Unreadable::Refused { path: path.to_owned(), cause };
+    let file = File::open(path).map_err(refused)?;
+    // A device and a pipe say that they have no bytes; so the limit stands on what is read.
+    let length = file.metadata().map_err(refused)?.len();
+    let mut bytes = Vec::new();
+    if length <= most {
+        file.take(most + 1).read_to_end(&mut bytes).map_err(refused)?;
+    }
+    if length.max(bytes.len() as u64) > most {
+        return Err(Unreadable::TooLarge { path: path.to_owned(), most });
+    }
+    Ok(bytes)
+}
+
+/// The text of a file of at most `most` bytes.
+pub fn text(path: &Path, most: u64) -> Result<String, Unreadable> {
+    let not_text = |cause: std::string::FromUtf8Error| {
+        let at = cause.utf8_error().valid_up_to();
+        Unreadable::NotText { path: path.to_owned(), at }
+    };
+    String::from_utf8(bytes(path, most)?).map_err(not_text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit_and_no_byte_beyond() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("file");
+        std::fs::write(&path, "12345").expect("it can be written");
+        assert_eq!(bytes(&path, 5).expect("it fits"), b"12345");
+        assert_eq!(text(&path, 6).expect("it fits"), "12345");
+        let told = bytes(&path, 4).expect_err("it is larger").to_string();
+        assert!(told.contains("larger than 4 bytes") && told.contains("file"), "{told}");
+        std::fs::write(&path, b"12\xff").expect("it can be written");
+        let told = text(&path, 9).expect_err("it is no text").to_string();
+        assert!(told.contains("no UTF-8 text from byte 2 on"), "{told}");
+        let told = bytes(dir.path(), 9).expect_err("it is a directory").to_string();
+        assert!(told.contains("cannot read"), "{told}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_has_no_end_is_refused() {
+        let told = bytes(Path::new("/dev/zero"), 1 << 20).expect_err("it has no end").to_string();
+        assert!(told.contains("/dev/zero") && told.contains("1048576 bytes"), "{told}");
+    }
+}

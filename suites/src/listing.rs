@@ -1,0 +1,103 @@
+//! Every kernel and every scheme, operation by operation: what `kernels` and `schemes` print. The operations are those of
+//! [`OPS`], so that none is left out.
+
+use crate::tensor::Operation;
+use crate::verify::{OPS, listed};
+use serde_json::{Value, json};
+use tiebreak_impls::Form;
+use tiebreak_impls::contract::{Domain, Overflow};
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::{fpm, instruction, mutants};
+use tiebreak_oracle::fpm::Definition;
+use tiebreak_oracle::instruction::Mnemonic;
+use tiebreak_oracle::scheme::Described;
+
+/// Every kernel and mutant with its contract.
+pub fn kernels() -> Vec<Value> {
+    let of = |op: &str| match op {
+        "fpm" => fixed_point_multiply(),
+        "instruction" => instructions(),
+        op => listed(op).map_or_else(Vec::new, |(kernels, _)| kernels),
+    };
+    OPS.into_iter().flat_map(of).collect()
+}
+
+/// Every scheme with its operation.
+pub fn schemes() -> Vec<(&'static str, Described)> {
+    let of = |op: &str| match op {
+        "fpm" => Described::all::<&'static Definition>(),
+        "instruction" => mnemonics(),
+        op => listed(op).map_or_else(Vec::new, |(_, schemes)| schemes),
+    };
+    OPS.into_iter().flat_map(|op| of(op).into_iter().map(move |scheme| (op, scheme))).collect()
+}
+
+fn fixed_point_multiply() -> Vec<Value> {
+    let kernels = fpm::kernels().iter().map(|k| describe(k, "kernel"));
+    let broken = mutants::fpm::mutants().iter().map(|m| &m.kernel);
+    let broken = broken.chain(mutants::process().iter().map(|m| &m.kernel));
+    kernels.chain(broken.map(|k| describe(k, "mutant"))).collect()
+}
+
+fn instructions() -> Vec<Value> {
+    let host = |k: &instruction::Kernel| k.isa_path(Form::Portable);
+    let one = |k: &instruction::Kernel| json!({"op": "instruction", "kernel": k.name, "kind": "kernel", "bits": k.bits, "host": host(k)});
+    instruction::kernels().iter().map(one).collect()
+}
+
+fn mnemonics() -> Vec<Described> {
+    let source = "Arm Architecture Reference Manual";
+    let one = |(name, m): (&'static str, Mnemonic)| Described { name, summary: m.summary(), source, steps: Vec::new() };
+    Mnemonic::ALL.into_iter().map(one).collect()
+}
+
+fn overflow(policy: Overflow) -> &'static str {
+    match policy {
+        Overflow::Wrap => "wrap",
+        Overflow::Saturate => "saturate",
+        Overflow::OutOfDomain => "out-of-domain",
+    }
+}
+
+/// A domain in words, without what is usual.
+pub(crate) fn domain(domain: &Domain) -> String {
+    let mut parts = Vec::new();
+    if domain.multipliers != Domain::ALL.multipliers {
+        parts.push(format!("m {}..={}", domain.multipliers.start(), domain.multipliers.end()));
+    }
+    if domain.multiple_of != 1 {
+        parts.push(format!("m a multiple of {}", domain.multiple_of));
+    }
+    if domain.shifts != Domain::ALL.shifts {
+        parts.push(format!("s {}..={}", domain.shifts.start(), domain.shifts.end()));
+    }
+    if domain.q != Domain::ALL.q {
+        parts.push(format!("Q {}..={}", domain.q.start(), domain.q.end()));
+    }
+    if parts.is_empty() { "everything".to_owned() } else { parts.join(", ") }
+}
+
+fn describe(kernel: &fpm::Kernel, kind: &str) -> Value {
+    let c = &kernel.contract;
+    json!({
+        "op": "fpm", "kernel": kernel.name, "kind": kind, "summary": kernel.summary,
+        "scheme": c.promise.scheme, "overflow": overflow(c.promise.overflow), "domain": domain(&c.domain),
+        "deviations": c.deviations.iter().map(|d| json!({"class": d.class, "instead": d.instead.scheme, "reason": d.reason})).collect::<Vec<_>>(),
+        "vector_instructions": kernel.neon.map(|n| n.instructions), "source": c.source,
+    })
+}
+
+/// Kernels and mutants of a tensor operation.
+pub(crate) fn tensors<O: Operation>() -> Vec<Value> {
+    let describe = |k: &Kernel<O::Run, O::Domain>, kind: &str| {
+        let promise = k.contract.promise;
+        json!({
+            "op": O::OP, "kernel": k.name, "kind": kind, "summary": k.summary,
+            "scheme": promise.scheme, "overflow": overflow(promise.overflow), "domain": O::domain_text(&k.contract.domain),
+            "deviations": [], "vector_instructions": k.native.as_ref().map(|n| n.instructions), "source": k.contract.source,
+            "host": k.isa_path(Form::Native),
+        })
+    };
+    let kernels = O::kernels().iter().map(|k| describe(k, "kernel"));
+    kernels.chain(O::mutants().iter().map(|m| describe(&m.kernel, "mutant"))).collect()
+}

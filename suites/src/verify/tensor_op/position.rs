@@ -1,0 +1,39 @@
+//! The result that the caller's case names by `at`, from every lane and scheme.
+
+use super::kernel::Subject;
+use crate::lane::Lane;
+use crate::tensor::judge::{Answers, Posed};
+use crate::tensor::{Expected, Operation};
+use tiebreak_reports::ledger::{Position, Value};
+
+/// One position a lane that gave an answer.
+pub(super) fn at<O: Operation>(
+    subject: &Subject<O>,
+    at: usize,
+    posed: &[Posed<O::Params>],
+    lanes: &[&Lane],
+    given: &[Answers],
+) -> Vec<Position> {
+    let Some(posed) = posed.first() else { return Vec::new() };
+    let element = O::element(&subject.kernel.contract.domain, &posed.case.params, O::TENSORS.len());
+    let place = at * element.words()..(at + 1) * element.words();
+    let value = |expected: &Expected| -> Option<Value> {
+        let words: Option<Vec<i32>> = expected.get(place.clone())?.iter().copied().collect();
+        Some(element.told(&words?))
+    };
+    let contract = (O::label(&subject.contract), value(&posed.contract));
+    let reference = subject.reference.as_ref().zip(posed.reference.as_ref());
+    let reference = reference.map(|(scheme, expected)| (O::label(scheme), value(expected)));
+    let one = |(lane, answers): (&&Lane, &Answers)| {
+        let outs = answers.each.first()?.as_ref().ok()?;
+        Some(Position {
+            op: O::OP.to_owned(),
+            kernel: subject.kernel.name.to_owned(),
+            lane: lane.name.clone(),
+            at: at as u64,
+            got: element.told(outs.get(place.clone())?),
+            expected: [contract.clone()].into_iter().chain(reference.clone()).collect(),
+        })
+    };
+    lanes.iter().zip(given).filter_map(one).collect()
+}

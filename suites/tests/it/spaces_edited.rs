@@ -1,0 +1,125 @@
+//! What `merge` and `census --resume` make of counts that somebody edited, with sums and checksums made anew: both were taken as
+//! they are, `pairs_differ` 999999 of 500 pairs among them.
+
+use crate::common::Run;
+use crate::spaces::{bytes, merge, plan, reference, run, some};
+use std::path::{Path, PathBuf};
+use tiebreak_reports::space::{Accumulators, Ledger, Sums};
+use tiebreak_suites::space::journal::{self, Journal};
+
+fn ledger(path: &Path) -> Ledger {
+    Ledger::parse(&String::from_utf8(bytes(path)).expect("UTF-8")).expect("a ledger")
+}
+
+/// The ledger with the sums of one chunk changed, and those of its shift and of everything made anew.
+fn edited(of: &Ledger, at: usize, out: &Path, change: impl Fn(&mut Sums)) -> PathBuf {
+    let mut ledger = of.clone();
+    change(&mut ledger.chunks[at].sums);
+    std::fs::write(out, ledger.render()).expect("it can be written");
+    out.to_owned()
+}
+
+/// The same as the journal of a run that was interrupted behind the chunk, each line with its checksum.
+fn journal_of(of: &Ledger, at: usize, out: &Path, change: impl Fn(&mut Sums)) {
+    let mut ledger = of.clone();
+    change(&mut ledger.chunks[at].sums);
+    let (mut journal, _) = Journal::open(out, &ledger.plan, false).expect("a new journal");
+    ledger.chunks.iter().take(at + 1).for_each(|chunk| journal.add(chunk).expect("it can be written"));
+}
+
+#[track_caller]
+fn refused(run: Run, words: &[&str]) {
+    let run = run.exits(2);
+    assert_eq!(run.stdout, "", "{}", run.told());
+    words.iter().for_each(|word| assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told()));
+}
+
+type Change = fn(&mut Sums);
+
+/// One input differs by another amount: what no range and no pair that is named gives away.
+fn one_further(sums: &mut Sums) {
+    sums.by_delta.values_mut().for_each(|count| count.0 -= 1);
+    sums.by_delta.insert("2".to_owned(), Accumulators(1));
+}
+
+/// Changes with what is said of each: beyond what there is to count, of a pair that the chunk names, of one that it does not.
+const CHANGES: [(Change, &[&str]); 5] = [
+    (|s| s.pairs_differ = 999_999, &["999999 pairs differ, of 500", "shift -9, multipliers 1073742000..1073742499"]),
+    (|s| s.out_of_domain.0 = 1, &["are not the 2147483648000 accumulators of 500 pairs"]),
+    (|s| s.first.as_mut().expect("it differs").x += 1, &["differs first at x=", "counted again x="]),
+    (|s| s.most.as_mut().expect("it differs").differ -= 1, &["inputs differ at multiplier", "counted again"]),
+    (one_further, &["shift -9, multipliers 1073742000..1073742499: by_delta", "counted again"]),
+];
+
+#[test]
+fn edited_counts_with_sums_made_anew_are_not_merged() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let sound = ledger(&reference(dir.path()));
+    let out = dir.path().join("merged");
+    for (change, words) in CHANGES {
+        let file = edited(&sound, 1, &dir.path().join("edited"), change);
+        refused(merge(&out, &[file]), &[&["edited"][..], words].concat());
+        assert!(!out.exists());
+    }
+    let again = merge(&out, &[dir.path().join("reference.jsonl")]).exits(0);
+    assert!(again.stderr.contains("counted again: 30 of 30 chunks"), "{}", again.told());
+    assert_eq!(ledger(&out), Ledger { plan: plan(), ..sound });
+}
+
+#[test]
+fn edited_counts_with_checksums_made_anew_are_not_gone_on_with() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let sound = ledger(&reference(dir.path()));
+    for (i, (change, words)) in CHANGES.into_iter().enumerate() {
+        let out = dir.path().join(format!("run-{i}"));
+        journal_of(&sound, 1, &out, change);
+        refused(run(&some(&out, &["--resume"])), &[&[".journal", "--out"][..], words].concat());
+        assert!(!out.exists() && journal::path(&out).exists());
+        // The whole ledger in its place is held to the same.
+        std::fs::remove_file(journal::path(&out)).expect("it can be removed");
+        edited(&sound, 1, &out, change);
+        refused(run(&some(&out, &["--resume"])), words);
+    }
+    let out = dir.path().join("sound");
+    journal_of(&sound, 1, &out, |_| ());
+    let told = run(&some(&out, &["--resume"])).exits(0);
+    assert!(told.stderr.contains("counted again: 2 of 2 chunks"), "{}", told.told());
+    assert_eq!(ledger(&out), sound);
+}
+
+/// Of many chunks some are counted again, and with `--verify-all` all: then none is edited unnoticed.
+#[test]
+fn of_many_chunks_some_are_counted_again_and_all_where_that_is_asked_for() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let out = dir.path().join("many");
+    let path = out.to_str().expect("UTF-8").to_owned();
+    let asked = |more: &[&str]| {
+        let fixed =
+            ["census", "--space=q31", "--commit=test", "--left=ties-up", "--right=sqrdmulh-srshl", "--out", &path];
+        let some = ["--shift=-9", "--multipliers=1395000320..1398145023", "--chunk=16384"];
+        run(&[&fixed, &some[..], more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    asked(&[]).exits(0);
+    let resumed = asked(&["--resume"]).exits(0);
+    assert!(resumed.stderr.contains("counted again: 64 of 192 chunks"), "{}", resumed.told());
+    assert!(resumed.stderr.contains("--verify-all counts all of them"), "{}", resumed.told());
+    let all = asked(&["--resume", "--verify-all"]).exits(0);
+    assert!(
+        all.stderr.contains("counted again: 192 of 192 chunks that were read, with the same sums\n"),
+        "{}",
+        all.told()
+    );
+    let sound = ledger(&out);
+    // Some of the edited chunks are not among those that are counted again.
+    let merged = |at: usize, more: &[&str]| {
+        let file = edited(&sound, at, &dir.path().join("edited"), one_further);
+        let [file, out] = [file, dir.path().join("merged")].map(|path| path.to_str().expect("UTF-8").to_owned());
+        let _ = std::fs::remove_file(&out);
+        let words = [&["merge", &file, "--out", &out], more].concat();
+        run(&words.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let noticed: Vec<bool> = (0..12).map(|i| merged(i * 16, &[]).code == 2).collect();
+    assert!(noticed.contains(&true) && noticed.contains(&false), "{noticed:?}");
+    let missed = noticed.iter().position(|noticed| !noticed).expect("one") * 16;
+    refused(merged(missed, &["--verify-all"]), &["by_delta", "counted again"]);
+}
