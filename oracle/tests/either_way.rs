@@ -15,7 +15,7 @@ fn numbers(format: Format) -> Vec<Rational> {
     all.sort();
     all.dedup();
     let (last, before) = (all[all.len() - 1].clone(), all[all.len() - 2].clone());
-    let next = last.clone() * 2 - before;
+    let next: Rational = last.clone() * 2u32 - before;
     all.insert(0, -next.clone());
     all.push(next);
     all
