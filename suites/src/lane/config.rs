@@ -47,7 +47,7 @@ impl Lanes {
     /// Read `path`.
     pub fn read(path: &Path) -> Result<Self> {
         let text = read::text(path, read::LANES)
-            .context("no lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
+            .context("cannot read the lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
         let lanes: Self = serde_json::from_str(&text).with_context(|| {
             format!("{} is not a lanes file: {{\"lanes\":[{{\"name\":..,\"command\":[..]}}]}}", path.display())
         })?;
