@@ -7,7 +7,7 @@
 mod short;
 
 use crate::float::Format;
-use crate::quantize::steps::Value;
+use crate::quantize::steps::{Value, either_way};
 use crate::quantize::{Prepared, Quantization, Soft};
 use crate::scheme::{Described, Registered};
 use rug::Rational;
@@ -176,6 +176,11 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Step {
+    /// Whether it is an operation on numbers, and no conversion.
+    fn computes(self) -> bool {
+        matches!(self, Self::Subtract | Self::SubtractRounded | Self::Multiply | Self::SubtractProduct)
+    }
+
     /// The next value.
     pub fn apply(self, v: Value, q: &Quantization) -> Value {
         let rounded_to = |format: Format, v: Value| match v {
@@ -212,14 +217,24 @@ impl Definition {
 }
 
 impl Scheme {
-    /// Whether a rounding to the expressed type on the way is of a value exactly between two of its numbers.
-    pub fn is_tied(&self, q: &Quantization, stored: i64) -> bool {
-        let mut value = Value::Number(stored.into());
-        self.definition.steps.iter().any(|(_, step)| {
-            let tied = matches!((step, &value), (Step::Round, Value::Number(v)) if q.format.is_tie(v));
-            value = step.apply(value.clone(), q);
-            tied
-        })
+    /// Every result, each once, where the rounding of each difference and product to the expressed type takes what is exactly between two of its numbers
+    /// to either. Conversions of integers go where they should.
+    pub fn either_way(&self, q: &Quantization, stored: i64) -> Vec<u64> {
+        let mut values = vec![Value::Number(stored.into())];
+        let mut computed = false;
+        for (_, step) in self.definition.steps {
+            let next = |value: Value| match (step, value) {
+                (Step::Round, Value::Number(v)) if computed => either_way(q.format, &v),
+                (_, value) => vec![step.apply(value, q)],
+            };
+            values = values.into_iter().flat_map(next).collect();
+            values.dedup();
+            computed = step.computes();
+        }
+        let mut results: Vec<u64> = values.iter().map(|value| value.pattern(q.format)).collect();
+        results.sort_unstable();
+        results.dedup();
+        results
     }
 
     /// The result by big rationals, a pattern of the format; NaN is [`crate::float::Format::nan`]. The parameters pass

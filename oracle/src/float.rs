@@ -187,12 +187,10 @@ impl Format {
         self.round(value, RoundingRule::TiesEven)
     }
 
-    /// Whether `value` lies exactly between two neighbouring numbers, so that only the tie rule says which of them it rounds to.
-    pub fn is_tie(self, value: &Rational) -> bool {
-        let Float::Finite { value: near, .. } = self.decode(self.nearest(value)) else { return false };
-        // As far away on the other side; as `near` is nearest, a number there is its neighbour.
-        let mirrored = value.clone() * 2 - &near;
-        near != *value && self.decode(self.nearest(&mirrored)).finite() == Some(&mirrored)
+    /// The patterns of `value` rounded to nearest, whatever becomes of ties: the lower and the upper neighbour where it is exactly between two, and
+    /// the same one twice elsewhere. Beyond the largest number an infinity stands for the next one.
+    pub fn nearest_either_way(self, value: &Rational) -> [u64; 2] {
+        [RoundingRule::TiesDown, RoundingRule::TiesUp].map(|rule| self.round(value, rule))
     }
 
     /// Position of a pattern in the order of values, -0 just under +0, infinities at the ends, consecutive integers. Nothing

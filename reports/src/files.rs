@@ -1,11 +1,12 @@
-//! The output directory: `ledger.json`, `mismatches.csv`, `summary.md` and `junit.xml`.
+//! The output directory: `ledger.json`, `mismatches.csv`, `summary.md`, `details.md` and `junit.xml`.
 //!
-//! All four are drawn first, written beside their places under other names, and renamed last, so that a reader never meets
-//! half a file and a full disk does not cost the files of the run before.
+//! All are drawn first, written beside their places under other names, and renamed last, so that a reader never meets
+//! half a file and a full disk does not cost the files of the run before. A run writes them when it begins, too, without a
+//! verdict, so that those of an earlier run are not taken for its own.
 
 use crate::ledger::{Against, FORMAT, Ledger, Mismatch};
 use crate::read::{self, Unreadable};
-use crate::{json, junit, markdown};
+use crate::{json, junit, markdown, summary};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,14 +15,16 @@ use std::path::{Path, PathBuf};
 pub const LEDGER: &str = "ledger.json";
 /// The file that holds every kept mismatch.
 pub const MISMATCHES: &str = "mismatches.csv";
-/// The file for a reviewer.
+/// The file for a reviewer, in the size of a comment.
 pub const SUMMARY: &str = "summary.md";
+/// All that there is to say to a reviewer.
+pub const DETAILS: &str = "details.md";
 /// The file for a build server.
 pub const JUNIT: &str = "junit.xml";
 
 /// Columns of [`MISMATCHES`].
-pub const MISMATCH_COLUMNS: [&str; 9] =
-    ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class"];
+pub const MISMATCH_COLUMNS: [&str; 10] =
+    ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class", "command"];
 
 /// What was written, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub struct Written {
     pub mismatches: PathBuf,
     /// `summary.md`.
     pub summary: PathBuf,
+    /// `details.md`.
+    pub details: PathBuf,
     /// `junit.xml`.
     pub junit: PathBuf,
 }
@@ -42,12 +47,13 @@ impl Written {
             ledger: dir.join(LEDGER),
             mismatches: dir.join(MISMATCHES),
             summary: dir.join(SUMMARY),
+            details: dir.join(DETAILS),
             junit: dir.join(JUNIT),
         }
     }
 
-    fn paths(&self) -> [&Path; 4] {
-        [&self.ledger, &self.mismatches, &self.summary, &self.junit]
+    fn paths(&self) -> [&Path; 5] {
+        [&self.ledger, &self.mismatches, &self.summary, &self.details, &self.junit]
     }
 }
 
@@ -96,14 +102,15 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
     Staged::new(path, contents)?.publish()
 }
 
-/// Writes the four files, all of them or (but for a failure between two renames) none.
+/// Writes the files, all of them or (but for a failure between two renames) none.
 pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result<Written, WriteError> {
     create(dir)?;
     let written = Written::under(dir);
     let staged = [
         Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
         Staged::new(&written.mismatches, &mismatches_csv(mismatches))?,
-        Staged::new(&written.summary, markdown::render(ledger).as_bytes())?,
+        Staged::new(&written.summary, summary::render(ledger).as_bytes())?,
+        Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
         Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
     ];
     for file in staged {
@@ -128,19 +135,19 @@ fn mismatches_csv(mismatches: &[Mismatch]) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.write_record(MISMATCH_COLUMNS).expect("written to memory");
     for mismatch in sorted {
-        writer.write_record(record(mismatch)).expect("written to memory, nine columns each");
+        writer.write_record(record(mismatch)).expect("written to memory, as many columns each");
     }
     writer.into_inner().expect("written to memory")
 }
 
-fn record(mismatch: &Mismatch) -> [String; 9] {
+fn record(mismatch: &Mismatch) -> [String; 10] {
     let m = mismatch.clone();
     let against = match m.against {
         Against::Contract => "contract",
         Against::Reference => "reference",
     };
     let [got, expected] = [&m.got, &m.expected].map(|value| value.to_string());
-    [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class]
+    [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class, m.command]
 }
 
 /// A file written under another name in the directory it belongs to; gone unless published.

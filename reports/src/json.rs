@@ -5,10 +5,14 @@
 //! {
 //!   "format": 2, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
 //!   "reference": "ties-up",                 // absent where rows have several references, or none
-//!   "verdict": "broken",                    // or "holds"
+//!   "verdict": "broken",                    // or "holds"; "unfinished" is none: the run goes on, or did not end
+//!   "unfinished": "...",                    // why it did not end, with that only; what follows is what it had until then
 //!   "seconds": 12.5,                        // wall clock
 //!   "lanes": [
-//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process"},
+//!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process",
+//!      "files": [                           // what the code of the lane comes from, by content; absent where it did not run
+//!        {"role": "worker", "name": "tiebreak", "bytes": 62767632, "sha256": "9f86d081..."}  // or "tool", "linked", "library"
+//!      ]},
 //!     {"name": "aarch64-native", "status": "not-run", "reason": "the host is x86_64", "allowed": true}
 //!   ],
 //!   "rows": [{
@@ -28,6 +32,7 @@
 //!        "rejudged": 32,                  // so many of them again by big rationals: all where they are few
 //!        "witness": "x=...: ..."}
 //!     ],
+//!     "extents": {"tie-direction": {"most": 2553, "each": false, "because": "..."}},  // how many of them there can be; absent where nobody says
 //!     "declared": {},                       // likewise: what the contract declares, with reasons, {"position": "..."}
 //!     "witness": {                          // the smallest differing input, or null
 //!       "case": {"x": -1, "m": 3, "s": -8}, // arguments by name, in the order in which the operation takes them
@@ -37,7 +42,8 @@
 //!     "seconds": 3.5                        // summed over threads
 //!   }],
 //!   "catalogue": [                          // kept corner cases, by operation and lane
-//!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0}
+//!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0,
+//!      "not_taken": 0}                      // cases that no kernel of the run takes in this lane
 //!   ],
 //!   "agreements": [{                        // kernels of one promise, or one in two lanes, compared to the bit
 //!     "op": "quantize", "kernel": "mlir-opt-qcast-o0", "lane": "mlir-x86",
@@ -83,7 +89,7 @@
 //!       "passed": false, "expected_class": "tie-direction", "seen": "...", "origin": "owner/repository#1"
 //!     }]
 //!   },
-//!   "findings": [{                          // empty exactly when the verdict is "holds"
+//!   "findings": [{                          // empty where the verdict is "holds"
 //!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host", "class": "crash", "message": "...",
 //!     "witness": null                       // as in a row
 //!   }]
@@ -112,8 +118,11 @@ pub struct Summary<'a> {
     /// The scheme of the reference rows, where they share one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<&'a str>,
-    /// `holds` or `broken`.
+    /// `holds` or `broken`; `unfinished` of a run that has none.
     pub verdict: Verdict,
+    /// Why the run did not end, where it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<&'a str>,
     /// Wall-clock seconds of the whole run.
     pub seconds: f64,
     /// Lanes asked for, in order.
@@ -150,6 +159,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         effort: &ledger.effort,
         reference: view::reference(ledger),
         verdict: ledger.verdict,
+        unfinished: ledger.unfinished.as_deref(),
         seconds: ledger.seconds,
         lanes: &ledger.lanes,
         rows: &ledger.rows,

@@ -1,5 +1,5 @@
 //! `junit.xml`: a run for a build server. A suite is a lane; a case is a kernel against its contract, or a self check, or
-//! whether the lane ran at all. Every finding of the ledger fails exactly one case.
+//! whether the lane ran at all. Every finding of the ledger fails exactly one case, and so does a run that did not end.
 
 use crate::ledger::{Against, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
 use crate::text;
@@ -11,10 +11,21 @@ use std::time::Duration;
 pub fn render(ledger: &Ledger) -> String {
     let mut report = Report::new("tiebreak");
     report.set_time(duration(ledger.seconds));
+    report.add_test_suites(ledger.unfinished.as_deref().map(|why| unfinished(why, &ledger.command)));
     for suite in Suites::new(ledger).all() {
         report.add_test_suite(suite);
     }
     report.to_string().expect("written to memory, from strings")
+}
+
+/// The suite of a run that did not end.
+fn unfinished(why: &str, command: &str) -> TestSuite {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_message(format!("unfinished: {why}")).set_type("unfinished");
+    status.set_description(format!("again: {command}"));
+    let mut suite = TestSuite::new("run");
+    suite.add_test_case(case("run", "the run ends".to_owned(), status));
+    suite
 }
 
 /// The suites of a ledger, and the findings that no case has told yet.

@@ -15,7 +15,7 @@ pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
 pub const FORMAT: u32 = 2;
 
 /// One verification run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
     /// [`FORMAT`].
     pub format: u32,
@@ -27,8 +27,11 @@ pub struct Ledger {
     pub seed: u64,
     /// `quick`, `standard` or `exhaustive`.
     pub effort: String,
-    /// `holds` or `broken`.
+    /// `holds` or `broken`; `unfinished` of a run that has none.
     pub verdict: Verdict,
+    /// Why the run did not end, where it did not: then what follows is what it had until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<String>,
     /// Wall-clock seconds of the whole run.
     pub seconds: f64,
     /// Lanes asked for, in order.
@@ -58,18 +61,21 @@ pub struct Ledger {
     pub unchecked: Vec<Unchecked>,
     /// The harness checking itself: each mutant must die with its class, each control must come out equal.
     pub self_checks: Vec<SelfCheck>,
-    /// Everything that breaks a contract; empty exactly when the verdict is `holds`.
+    /// Everything that breaks a contract; empty where the verdict is `holds`, and never where it is `broken`.
     pub findings: Vec<Finding>,
 }
 
 /// Outcome of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every contract held on everything the run covered.
     Holds,
     /// At least one finding.
     Broken,
+    /// None: the run goes on, or did not end.
+    #[default]
+    Unfinished,
 }
 
 /// One lane of a run.
@@ -80,6 +86,48 @@ pub struct Lane {
     /// Whether it ran.
     #[serde(flatten)]
     pub status: LaneStatus,
+    /// The files that its kernels' code comes from, by content; none where it did not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Content>,
+}
+
+/// A file that takes part in what a lane runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    /// What it is there for.
+    pub role: Role,
+    /// Its name, without directories.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its SHA-256 in hexadecimal, as `sha256sum` prints it.
+    pub sha256: String,
+}
+
+/// What a file is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Runs the kernels: this program, a worker, an emulator or interpreter of one, a module of it.
+    Worker,
+    /// Compiled or linked the modules.
+    Tool,
+    /// Is linked into the modules.
+    Linked,
+    /// Is loaded by one of those.
+    Library,
+}
+
+impl Role {
+    /// As the ledger has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Worker => "worker",
+            Self::Tool => "tool",
+            Self::Linked => "linked",
+            Self::Library => "library",
+        }
+    }
 }
 
 /// Whether a lane ran.
@@ -100,6 +148,17 @@ pub enum LaneStatus {
         /// Whether the caller allowed it by name; otherwise the run is broken.
         allowed: bool,
     },
+}
+
+/// How many inputs a known fault changes, of all that a row covers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// So many at most.
+    pub most: u64,
+    /// Whether it changes each of them: another number of deviations breaks the run.
+    pub each: bool,
+    /// The arithmetic.
+    pub because: String,
 }
 
 /// What a kernel was judged against.
@@ -156,6 +215,9 @@ pub struct Row {
     /// Deviations that the contract declares, by class, each with its reason; empty in rows against the reference.
     #[serde(default)]
     pub declared: BTreeMap<String, String>,
+    /// How many inputs known faults of the lane's code can change, by class, where the row covers all of them and arithmetic says so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extents: BTreeMap<String, Extent>,
     /// How the reference becomes the scheme of the contract, one change at a time, over all inputs; where schemes are compared so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Link>,
@@ -298,7 +360,7 @@ pub struct Mismatch {
     pub against: Against,
     /// Scheme.
     pub scheme: String,
-    /// The case, such as `x=-1 m=1073741825 s=-1`.
+    /// The whole case, such as `x=-1 m=1073741825 s=-1`; `at` is the result that differs, where there are several.
     pub case: String,
     /// What the kernel gave.
     pub got: Value,
@@ -306,6 +368,8 @@ pub struct Mismatch {
     pub expected: Value,
     /// Class.
     pub class: String,
+    /// Command that runs this case again.
+    pub command: String,
 }
 
 /// The corner catalogue, run first, through one lane.
@@ -317,6 +381,9 @@ pub struct CatalogueRun {
     pub lane: String,
     /// Kept cases.
     pub cases: u64,
+    /// Those of them that no kernel of the run takes in this lane.
+    #[serde(default)]
+    pub not_taken: u64,
     /// Outputs judged: cases by kernels whose domain holds them.
     pub judged: u64,
     /// Outputs outside a contract; each kernel's smallest is a finding.

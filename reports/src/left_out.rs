@@ -68,7 +68,10 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
         let missing = ops.iter().filter(|(_, [_, others])| !others.is_empty());
         let counts = missing.map(|(op, [offered, others])| {
             let all = text::plural(offered.len() + others.len(), "kernel");
-            format!("{} of {all} of {op}", offered.len())
+            format!(
+                "{} of {all} of {op}",
+                if offered.is_empty() { "none".to_owned() } else { text::count(offered.len() as u64) }
+            )
         });
         let counts: Vec<_> = counts.collect();
         (!counts.is_empty())
@@ -106,12 +109,12 @@ fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
     idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {NOTHING_JUDGED}")).collect()
 }
 
-/// `arm-uadalp host, at=3: got 5, exact 5`.
+/// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: schemes with their policies, which may be all that they differ in.
 pub(crate) fn position(position: &Position) -> String {
     let Position { op, kernel, lane, at, got, expected } = position;
     let told = expected.iter().map(|(scheme, value)| match value {
-        Some(value) => format!("{} {value}", text::scheme(scheme)),
-        None => format!("{} has no value", text::scheme(scheme)),
+        Some(value) => format!("{scheme} {value}"),
+        None => format!("{scheme} has no value"),
     });
     format!("{op} {kernel} {lane}, at={at}: got {got}, {}", told.collect::<Vec<_>>().join(", "))
 }

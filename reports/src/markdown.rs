@@ -1,5 +1,5 @@
-//! `summary.md`: a run for a reviewer, to be pasted into a pull request. It states nothing the ledger does not hold, and
-//! beside each statement stands the command that shows it again.
+//! `details.md`: a run for a reviewer, whole. It states nothing the ledger does not hold, and beside each statement stands the command
+//! that shows it again. `summary.md` shows its sections as far as there is room.
 
 use crate::agreement;
 use crate::ledger::{Ledger, Row};
@@ -12,10 +12,24 @@ use std::fmt::Write;
 /// How many deltas or classes a cell names before it sums up the rest.
 const MOST: usize = 4;
 
+/// One subject of a run.
+pub(crate) struct Section {
+    /// What it is about.
+    pub(crate) title: &'static str,
+    /// What there is to say, a list or a table, not empty.
+    pub(crate) body: String,
+}
+
 /// Draws a ledger as GitHub Markdown.
 pub fn render(ledger: &Ledger) -> String {
+    let section = |Section { title, body }| format!("## {title}\n\n{body}");
+    let sections = sections(ledger).into_iter().map(section);
+    std::iter::once(verdict(ledger)).chain(sections).collect::<Vec<_>>().join("\n")
+}
+
+/// Everything but the verdict.
+pub(crate) fn sections(ledger: &Ledger) -> Vec<Section> {
     let sections = [
-        verdict(ledger),
         findings(ledger),
         lanes(ledger),
         kernels(ledger),
@@ -27,15 +41,15 @@ pub fn render(ledger: &Ledger) -> String {
         checks(ledger),
         again(ledger),
     ];
-    sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+    sections.into_iter().filter(|section| !section.body.is_empty()).collect()
 }
 
 fn verdict(ledger: &Ledger) -> String {
     let word = text::verdict(ledger.verdict);
-    format!("# Tiebreak: {word}\n\n{}.\n", capital(&view::verdict(ledger)))
+    format!("# Tiebreak: {word}\n\n{}.\n", plain(&capital(&view::verdict(ledger))))
 }
 
-fn findings(ledger: &Ledger) -> String {
+fn findings(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for finding in &ledger.findings {
         let _ = writeln!(out, "- {}", code(&text::finding(finding)));
@@ -47,7 +61,7 @@ fn findings(ledger: &Ledger) -> String {
     section("Findings", &out)
 }
 
-fn lanes(ledger: &Ledger) -> String {
+fn lanes(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for lane in &ledger.lanes {
         let _ = writeln!(out, "- {}: {}", code(&lane.name), plain(&text::lane(&lane.status)));
@@ -55,7 +69,7 @@ fn lanes(ledger: &Ledger) -> String {
     section("Lanes", &out)
 }
 
-fn kernels(ledger: &Ledger) -> String {
+fn kernels(ledger: &Ledger) -> Section {
     if ledger.rows.is_empty() {
         return section("Kernels", "None ran.\n");
     }
@@ -121,7 +135,7 @@ fn deltas(row: &Row) -> String {
     }
 }
 
-fn witnesses(ledger: &Ledger) -> String {
+fn witnesses(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for shown in view::witnesses(ledger) {
         let kernel = view::kernel_label(ledger, shown.row);
@@ -139,7 +153,7 @@ fn witnesses(ledger: &Ledger) -> String {
     section("Differences from the reference, by their smallest witness", &out)
 }
 
-fn remarks(ledger: &Ledger) -> String {
+fn remarks(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for row in view::rows_out_of_domain(ledger) {
         let Row { kernel, lane, scheme, .. } = row;
@@ -163,7 +177,7 @@ fn remarks(ledger: &Ledger) -> String {
     section("Domain and deviations", &out)
 }
 
-fn checks(ledger: &Ledger) -> String {
+fn checks(ledger: &Ledger) -> Section {
     let checks = SelfChecks::of(ledger);
     let sentences: Vec<_> = self_checks::sentences(ledger).iter().map(|sentence| capital(sentence)).collect();
     let mut out = format!("{}.\n", sentences.join(". "));
@@ -176,7 +190,7 @@ fn checks(ledger: &Ledger) -> String {
     section("Self-check", &out)
 }
 
-fn agreements(ledger: &Ledger) -> String {
+fn agreements(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for agreement::Told { names, prose, witness, values } in agreement::lines(ledger) {
         let _ = writeln!(out, "- {} {}: {prose}", code(&names[0]), plain(&names[1]));
@@ -188,9 +202,9 @@ fn agreements(ledger: &Ledger) -> String {
     section("To the bit, also where the contract gives no value", &out)
 }
 
-fn bounds(ledger: &Ledger) -> String {
+fn bounds(ledger: &Ledger) -> Section {
     if ledger.bounds.is_empty() {
-        return String::new();
+        return section("Bounds", "");
     }
     let mut out = format!("{}.\n\n", capital(&text::bounds(&ledger.bounds)));
     out.push_str(&table_row(["kernel", "quantity", "bound", "one past it", "because"].map(str::to_owned)));
@@ -208,7 +222,7 @@ fn bounds(ledger: &Ledger) -> String {
     section("Bounds", &out)
 }
 
-fn catalogue(ledger: &Ledger) -> String {
+fn catalogue(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for run in &ledger.catalogue {
         let _ = writeln!(out, "- {}", plain(&text::catalogue(run)));
@@ -216,17 +230,14 @@ fn catalogue(ledger: &Ledger) -> String {
     section("Catalogue", &out)
 }
 
-fn again(ledger: &Ledger) -> String {
+fn again(ledger: &Ledger) -> Section {
     let Ledger { version, command, seed, effort, .. } = ledger;
     let about = format!("tiebreak {version}, effort {effort}, seed {seed}:");
     section("Again", &format!("{about}\n\n```sh\n{command}\n```\n"))
 }
 
-fn section(title: &str, body: &str) -> String {
-    match body {
-        "" => String::new(),
-        body => format!("## {title}\n\n{body}"),
-    }
+fn section(title: &'static str, body: &str) -> Section {
+    Section { title, body: body.to_owned() }
 }
 
 fn table_row<const N: usize>(cells: [String; N]) -> String {
@@ -235,7 +246,7 @@ fn table_row<const N: usize>(cells: [String; N]) -> String {
 }
 
 /// Text as code, whatever it holds: the fence is longer than any run of backticks inside.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let space = if longest > 0 { " " } else { "" };
@@ -243,7 +254,7 @@ fn code(text: &str) -> String {
 }
 
 /// Text on one line, with what Markdown would take for markup kept as it is.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -255,7 +266,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }

@@ -317,7 +317,7 @@ fn one_finding(page: &mut Page, finding: &Finding, run: &str) {
 fn verdict(page: &mut Page, ledger: &Ledger) {
     let ink = match ledger.verdict {
         Verdict::Holds => Ink::Good,
-        Verdict::Broken => Ink::Bad,
+        Verdict::Broken | Verdict::Unfinished => Ink::Bad,
     };
     let word = text::verdict(ledger.verdict);
     page.out.push('\n');

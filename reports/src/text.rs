@@ -192,6 +192,7 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "holds",
         Verdict::Broken => "broken",
+        Verdict::Unfinished => "unfinished",
     }
 }
 
@@ -210,7 +211,11 @@ pub fn catalogue(run: &CatalogueRun) -> String {
         (0, _) => "all as promised".to_owned(),
         (n, _) => format!("{} outside a contract", count(n)),
     };
-    format!("{} {}: {} cases, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
+    let not_taken = match run.not_taken {
+        0 => String::new(),
+        n => format!(" ({} taken by no kernel of this run)", count(n)),
+    };
+    format!("{} {}: {} cases{not_taken}, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
 }
 
 /// Kernels outside a run's parameters, those of one domain together: `fpm tvm-neon-rfc, gemmlowp: s <= 0`.

@@ -190,11 +190,16 @@ impl Totals {
     }
 }
 
-/// The verdict with its measure: `every contract held on ...`, or `3 findings on ...`.
+/// The verdict with its measure: `every contract held on ...`, or `3 findings on ...`; why there is none, with what was done.
 pub(crate) fn verdict(ledger: &Ledger) -> String {
     let what = match ledger.verdict {
         Verdict::Holds => "every contract held".to_owned(),
         Verdict::Broken => text::plural(ledger.findings.len(), "finding"),
+        Verdict::Unfinished => {
+            let why = ledger.unfinished.as_deref().unwrap_or("it does not say why");
+            let findings = text::plural(ledger.findings.len(), "finding");
+            text::one_line(&format!("no verdict, because the run did not end: {why}; until then {findings}"))
+        }
     };
     format!("{what} on {}", Totals::of(ledger).sentence(ledger.seconds))
 }

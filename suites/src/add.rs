@@ -6,6 +6,7 @@ mod plan;
 
 use crate::budget::Budget;
 use crate::tensor::element::{float, float_bits};
+use crate::tensor::fill;
 use crate::tensor::text::{self, Arguments};
 use crate::tensor::{Asked, Case, Cause, Expected, Link, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
@@ -130,6 +131,13 @@ impl Operation for Add {
     fn own(contract: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the results are those of {}", contract.label());
         Some(Cause::scheme(links::OWN, because, *contract))
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        let [lhs, rhs, _] = &case.tensors;
+        let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
+        let one = Case { params: Params { len: 1, ..case.params }, tensors, misalign: 0 };
+        vec![(one, 0), (fill::only(case, [1, 1, 0], index), index)]
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

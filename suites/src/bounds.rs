@@ -114,6 +114,18 @@ pub fn bounds(names: &[String], lanes: &[Lane], command: &Command) -> Result<Vec
     Ok(tasks.par_iter().map(|(lane, claim)| show(claim, lane, command)).collect())
 }
 
+/// The kernels of these names (all that have bounds where none is named) that a lane does not offer, and those that it does.
+pub fn not_offered(names: &[String], lane: &Lane) -> (Vec<&'static str>, Vec<&'static str>) {
+    let mut kernels: Vec<(&str, &str)> = claims::all().iter().map(|claim| (claim.op, claim.kernel)).collect();
+    kernels.retain(|(_, kernel)| names.is_empty() || names.iter().any(|name| name == kernel));
+    kernels.sort_unstable();
+    kernels.dedup();
+    let (offered, missing): (Vec<_>, Vec<_>) =
+        kernels.into_iter().partition(|(op, kernel)| lane.isa_path(op, kernel).is_some());
+    let kernels = |some: Vec<(&str, &'static str)>| some.into_iter().map(|(_, kernel)| kernel).collect();
+    (kernels(missing), kernels(offered))
+}
+
 fn show(claim: &Claim, lane: &Lane, command: &Command) -> Bound {
     let run = |probe: &Option<(Probe, i64)>| {
         probe.as_ref().map(|(probe, exact)| witness(claim, probe, *exact, lane, command))
@@ -145,7 +157,7 @@ fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Comm
         Probe::Requantize(case) => (first::<Requantize>(claim, case, lane)?.into(), spelled::<Requantize>(claim, case)),
     };
     // Where a run of the case would not tell what is exact (no int32 holds it, say), the bound itself is shown again.
-    let command = if probe.told_by_a_run(claim.kernel, exact) {
+    let command = if !case.is_empty() && probe.told_by_a_run(claim.kernel, exact) {
         format!("{} --case '{case}'", command.kernel(claim.op, claim.kernel, &lane.name))
     } else {
         format!("cargo xtask bounds --kernel {} --lane {}", claim.kernel, lane.name)

@@ -6,7 +6,7 @@ mod sweep;
 use crate::budget::Budget;
 use crate::lane::Lane;
 use crate::mlir;
-use crate::quantize::smaller;
+use crate::quantize::{alone, smaller};
 use crate::quantized::{self, places, plan, quantizations};
 use crate::stream::{int32, stream};
 use crate::tensor::fault::Fault;
@@ -50,15 +50,22 @@ fn each_of(case: &Case<Params>, scales: &[usize], one: impl Fn(&Quantization, i6
     Ok(out)
 }
 
-/// Where a rounding on the way is of a value exactly between two, be the stored value rounded to f32 first or not.
-fn tied(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<bool>, String> {
+/// Of each stored value all that it may become where roundings of exact ties go either way: the words of each. Which NaN it is is nobody's promise.
+fn either_way(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<Vec<i32>>, String> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
+    let element = Element::Float(quantized::format(p.quantized.expressed));
     let stored = Element::Integer(p.quantized.storage.range());
-    let by_f32 = Scheme::parse("mlir-dcast-by-f32").map_err(|e| e.to_string())?;
-    let tied =
-        |(word, scale): (&i32, usize)| [scheme, &by_f32].iter().any(|s| s.is_tied(&all[scale], stored.place(&[*word])));
-    Ok(case.tensors[0].iter().zip(places::scales(p)).map(tied).collect())
+    let values = |(word, scale): (&i32, usize)| {
+        let q = &all[scale];
+        let results = scheme.either_way(q, stored.place(&[*word]));
+        results
+            .into_iter()
+            .filter(|bits| q.format.decode(*bits) != Float::Nan)
+            .flat_map(|bits| element.of(bits))
+            .collect()
+    };
+    Ok(case.tensors[0].iter().zip(places::scales(p)).map(values).collect())
 }
 
 impl Operation for Dequantize {
@@ -153,7 +160,7 @@ impl Operation for Dequantize {
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        quantized::at_fault::<Self>(kernel, lane, case, |case| tied(contract, case))
+        quantized::at_fault::<Self>(kernel, lane, contract, case, either_way)
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
@@ -183,6 +190,10 @@ impl Operation for Dequantize {
     fn own(contract: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
         Some(Cause::scheme(causes::OWN, because, *contract))
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, 1, index)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

@@ -6,7 +6,7 @@ mod sweep;
 use crate::budget::Budget;
 use crate::lane::Lane;
 use crate::matmul::other_sign;
-use crate::tensor::fill::Fill;
+use crate::tensor::fill::{self, Fill};
 use crate::tensor::text::{self, Arguments};
 use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
@@ -149,6 +149,15 @@ impl Operation for Dot {
             }));
         }
         out
+    }
+
+    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        let Domain { results, elements, .. } = *domain;
+        let step = index / results;
+        let cut = |t: usize, each: usize| case.tensors[t][step * each..(step + 1) * each].to_vec();
+        let tensors = [cut(0, results), cut(1, elements), cut(2, elements)];
+        let one = Case { params: Params { len: results }, tensors, misalign: 0 };
+        vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

@@ -5,16 +5,19 @@
 use crate::budget::Budget;
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::stream::{int32, int32_of_any_size, stream};
+use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_impls::instruction::Kernel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::instruction::Mnemonic;
-use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::word::Word;
 
 /// Name of the operation.
 pub const OP: &str = "instruction";
 
+/// Mismatches kept.
+const KEPT: usize = 64;
 /// Vectors in one batch.
 const VECTORS: usize = 1 << 11;
 
@@ -49,8 +52,8 @@ pub struct Outcome {
     pub values: u64,
     /// Flags that differ.
     pub flags: u64,
-    /// The first mismatch: operands, what was given, what is right, class.
-    pub witness: Option<Mismatch>,
+    /// The first mismatches: operands, what was given, what is right, class.
+    pub kept: Vec<Mismatch>,
     /// Why a batch gave no output.
     pub failure: Option<Failure>,
     /// Seconds of lane and judge.
@@ -79,12 +82,41 @@ fn mnemonic(kernel: &Kernel) -> Result<(&'static str, Mnemonic, Option<i32>), Un
     Ok((name, Mnemonic::parse(name)?, stem[name.len()..].parse().ok()))
 }
 
+/// Why a text is no case of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GivenError {
+    /// There is no such operand, or no such instruction.
+    #[error(transparent)]
+    Name(#[from] UnknownName),
+    /// An operand is no element of the vector.
+    #[error("`{word}`: an operand of this instruction is an integer in {least}..={most}, such as a=1")]
+    Value {
+        /// As it was written.
+        word: String,
+        /// The smallest element.
+        least: i64,
+        /// The largest.
+        most: i64,
+    },
+    /// An operand is there more than once.
+    #[error("{0}: given twice")]
+    Twice(String),
+    /// There is no operand at all.
+    #[error("the case is empty: write its operands, such as 'a=1 b=-2'")]
+    Empty,
+}
+
 impl Cases {
     /// All pairs at 8 bits; directed and random ones at 16 and 32.
     pub fn new(kernel: &'static Kernel, budget: &Budget, seed: u64) -> Result<Self, UnknownName> {
+        let operands = if kernel.bits == 8 { all_bytes() } else { sampled(kernel, budget.instruction_pairs, seed) };
+        Ok(Self { exhaustive: kernel.bits == 8, ..Self::of(kernel, operands)? })
+    }
+
+    /// These pairs of operands, each sign-extended to int32.
+    fn of(kernel: &'static Kernel, operands: Vec<(i32, i32)>) -> Result<Self, UnknownName> {
         let (name, instruction, immediate) = mnemonic(kernel)?;
         let word = Word { bits: kernel.bits };
-        let operands = if kernel.bits == 8 { all_bytes() } else { sampled(kernel, budget.instruction_pairs, seed) };
         let pairs = operands
             .into_iter()
             .map(|(a, b)| {
@@ -92,7 +124,30 @@ impl Cases {
                 Expected { a, b, value: value as i32, saturates }
             })
             .collect();
-        Ok(Self { kernel, mnemonic: name, exhaustive: kernel.bits == 8, pairs })
+        Ok(Self { kernel, mnemonic: name, exhaustive: false, pairs })
+    }
+
+    /// The case of a text, such as `a=-128 b=3`; an operand that is not named is 0.
+    pub fn given(kernel: &'static Kernel, text: &str) -> Result<Self, GivenError> {
+        let half = 1i64 << (kernel.bits - 1);
+        let mut operands = BTreeMap::new();
+        for word in text.split_whitespace() {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            if !["a", "b"].contains(&name) {
+                return Err(GivenError::Name(unknown("operand", name, ["a", "b"])));
+            }
+            let value = value.parse().ok().filter(|value: &i64| (-half..half).contains(value));
+            let value =
+                value.ok_or_else(|| GivenError::Value { word: word.to_owned(), least: -half, most: half - 1 })?;
+            if operands.insert(name, value as i32).is_some() {
+                return Err(GivenError::Twice(name.to_owned()));
+            }
+        }
+        if operands.is_empty() {
+            return Err(GivenError::Empty);
+        }
+        let operand = |name| operands.get(name).copied().unwrap_or(0);
+        Ok(Self::of(kernel, vec![(operand("a"), operand("b"))])?)
     }
 
     /// How many operand pairs there are.
@@ -135,7 +190,11 @@ impl Cases {
         for ((pair, lanes), flag) in pairs.iter().zip(values.chunks(self.kernel.lanes)).zip(flags) {
             outcome.inputs += lanes.len() as u64;
             let mut note = |got, expected, class| {
-                outcome.witness.get_or_insert(Mismatch { a: pair.a, b: pair.b, got, expected, class });
+                let seen = Mismatch { a: pair.a, b: pair.b, got, expected, class };
+                // A pair is wrong in as many places as a vector has: it is kept once.
+                if outcome.kept.len() < KEPT && outcome.kept.last() != Some(&seen) {
+                    outcome.kept.push(seen);
+                }
             };
             for &got in lanes.iter().filter(|v| **v != pair.value) {
                 outcome.values += 1;
@@ -215,7 +274,7 @@ mod tests {
             let cases = Cases::new(kernel, &Effort::Quick.budget(), 1).expect("a known instruction");
             let (pairs, right) = outputs(&cases);
             let sound = judged(&cases, &pairs, &right);
-            assert_eq!((sound.values, sound.flags, sound.witness), (0, 0, None), "{name}");
+            assert_eq!((sound.values, sound.flags, sound.kept), (0, 0, Vec::new()), "{name}");
             assert_eq!(sound.inputs, (pairs.len() * kernel.lanes) as u64);
             for at in 0..right.len() {
                 let mut outs = right.clone();
@@ -227,7 +286,7 @@ mod tests {
                 let pair = if is_value { at / kernel.lanes } else { at - pairs.len() * kernel.lanes };
                 let Expected { a, b, .. } = pairs[pair];
                 let expected = Mismatch { a, b, got: outs[at], expected: right[at], class };
-                assert_eq!(seen.witness, Some(expected), "{name} {at}");
+                assert_eq!(seen.kept, [expected], "{name} {at}");
             }
         }
     }

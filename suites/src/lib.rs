@@ -19,6 +19,7 @@ pub mod floats;
 pub mod fpm;
 pub mod fraction;
 pub mod fuzzing;
+pub mod identity;
 pub mod instruction;
 pub mod lane;
 pub mod listing;

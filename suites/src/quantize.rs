@@ -26,7 +26,7 @@ use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub(crate) use links::{rule_class, step_class_of};
-pub(crate) use smaller::smaller;
+pub(crate) use smaller::{alone, smaller};
 
 /// The operation.
 pub enum Quantize {}
@@ -49,10 +49,16 @@ fn each_of(
     Ok(values.map(|(words, scale)| one(&all[*scale], bits(words)).map(|v| v as i32)).collect())
 }
 
-/// Where a rounding on the way is of a value exactly between two.
-fn tied(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<bool>, String> {
-    let ties = each(case, |q, x| Some(scheme.is_tied(q, x).into()))?;
-    Ok(ties.into_iter().map(|tied| tied == Some(1)).collect())
+/// Of each value all that it may become where roundings of exact ties go either way.
+fn either_way(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<Vec<i32>>, String> {
+    let quantized = &case.params.quantized;
+    let all = quantizations(quantized)?;
+    let values = case.tensors[0].chunks(quantized.expressed.words()).zip(places::scales(&case.params));
+    let stored = |(words, scale): (&[i32], usize)| {
+        let results = scheme.either_way(&all[scale], bits(words));
+        results.into_iter().filter_map(|result| result.value().map(|v| v as i32)).collect()
+    };
+    Ok(values.map(stored).collect())
 }
 
 impl Operation for Quantize {
@@ -146,7 +152,7 @@ impl Operation for Quantize {
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        quantized::at_fault::<Self>(kernel, lane, case, |case| tied(contract, case))
+        quantized::at_fault::<Self>(kernel, lane, contract, case, either_way)
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
@@ -172,6 +178,10 @@ impl Operation for Quantize {
     fn own(contract: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
         Some(Cause::scheme(links::OWN, because, *contract))
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, case.params.quantized.expressed.words(), index)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

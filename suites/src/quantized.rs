@@ -6,7 +6,7 @@ pub mod plan;
 
 use crate::mlir::faults::{self, Effect};
 use crate::quant_type::{self, Uniform};
-use crate::tensor::fault::{Fault, Instead};
+use crate::tensor::fault::Fault;
 use crate::tensor::given::distinct;
 use crate::tensor::text::{self, Arguments};
 use crate::tensor::{Asked, Case, Given, Operation, Spec};
@@ -47,26 +47,47 @@ pub(crate) fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
 }
 
-/// The known faults of what made a kernel's code in a lane, at one case; `tied` says where roundings to the expressed type are of exact ties.
+/// Of each result the words of all its values, one behind the other.
+type EitherWay<O> = fn(&<O as Operation>::Scheme, &Case<Params>) -> Result<Vec<Vec<i32>>, String>;
+
+/// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give; `either_way` has those of a scheme
+/// whose roundings of exact ties go either way.
 pub(crate) fn at_fault<O: Operation<Params = Params>>(
     kernel: &str,
     lane: &str,
+    contract: &O::Scheme,
     case: &Case<Params>,
-    tied: impl Fn(&Case<Params>) -> Result<Vec<bool>, String>,
+    either_way: EitherWay<O>,
 ) -> Vec<Fault> {
+    let known: Vec<_> = faults::of(kernel, lane).filter(|known| known.covers(&case.params)).collect();
     let by_f32 = zero_points_by_f32(case);
-    let instead = |effect| match effect {
-        Effect::IntegersByF32(name) => Some(Instead::Values(O::expected(&O::scheme(name).ok()?, &by_f32).ok()?)),
-        Effect::FixedPoint => Some(Instead::Values(O::expected(&O::scheme("ideal").ok()?, case).ok()?)),
+    let may = |effect| match effect {
+        Effect::IntegersByF32(name) => values::<O>(&O::scheme(name).ok()?, &by_f32),
+        Effect::FixedPoint => values::<O>(&O::scheme("ideal").ok()?, case),
         Effect::EitherSideOfTies => {
-            let (direct, by_f32) = (tied(case).ok()?, tied(&by_f32).ok()?);
-            Some(Instead::Open(direct.into_iter().zip(by_f32).map(|(a, b)| a || b).collect()))
+            let mut may = either_way(contract, case).ok()?;
+            // Where integers are rounded to f32 as well, the steps behind have their ties elsewhere.
+            for known in &known {
+                if let Effect::IntegersByF32(name) = known.effect {
+                    let more = either_way(&O::scheme(name).ok()?, &by_f32).ok()?;
+                    may.iter_mut().zip(more).for_each(|(may, more)| may.extend(more));
+                }
+            }
+            Some(may)
         }
     };
-    let known = faults::of(kernel, lane).filter(|known| known.covers(&case.params));
-    known
-        .filter_map(|known| Some(Fault { class: known.class, reason: known.reason, instead: instead(known.effect)? }))
-        .collect()
+    let fault = |known: &&faults::Known| {
+        Some(Fault { class: known.class, reason: known.reason, each: known.each, may: may(known.effect)? })
+    };
+    known.iter().filter_map(|known| fault(known)).collect()
+}
+
+/// Of each result the words of what a scheme gives; none where it gives no value.
+fn values<O: Operation<Params = Params>>(scheme: &O::Scheme, case: &Case<Params>) -> Option<Vec<Vec<i32>>> {
+    let expected = O::expected(scheme, case).ok()?;
+    let words = expected.len() / case.params.elements().ok()?.max(1);
+    let value = |words: &[Option<i32>]| words.iter().copied().collect::<Option<Vec<i32>>>().unwrap_or_default();
+    Some(expected.chunks(words.max(1)).map(value).collect())
 }
 
 /// The case with zero points that were rounded to f32, but in a scalar, where they are constants.

@@ -5,7 +5,7 @@ mod causes;
 use crate::accumulators::accumulators;
 use crate::budget::{Budget, Effort};
 use crate::parameters::grid;
-use crate::tensor::fill::Fill;
+use crate::tensor::fill::{self, Fill};
 use crate::tensor::text::{self, Arguments};
 use crate::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
 use std::collections::BTreeSet;
@@ -127,16 +127,8 @@ impl Operation for Requantize {
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let p = &case.params;
         let mut out = Vec::new();
-        // One accumulator with the parameters of its channel.
         if p.len > 1 {
-            for at in 0..p.len {
-                let channel = at % p.channels.len();
-                let params =
-                    Params { len: 1, channels: vec![p.channels[channel]], bias: vec![p.bias[channel]], ..p.clone() };
-                let tensors = [vec![case.tensors[0][at]], Vec::new(), Vec::new()];
-                out.push(Case { params, tensors, misalign: 0 });
-            }
-            return out;
+            return (0..p.len).map(|at| one(case, at)).collect();
         }
         let range = domain.output.range();
         let simpler = [
@@ -158,29 +150,37 @@ impl Operation for Requantize {
         out
     }
 
-    /// Only a case of one accumulator is spelled out; the others by their first channel.
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        // One accumulator by itself; and in its place, which may matter.
+        vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
+    }
+
+    /// Multipliers, shifts and biases separated by commas where there are several channels.
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        let channel = p.channels.first().copied().unwrap_or(Channel { multiplier: 0, shift: 0 });
-        let mut out = vec![("m", i64::from(channel.multiplier)), ("s", channel.shift.into())];
-        let bias = p.bias.first().copied().unwrap_or(0);
-        out.extend([("bias", i64::from(bias))].iter().filter(|(_, v)| *v != 0));
-        out.extend([("zero_point", i64::from(p.zero_point)), ("min", p.min.into()), ("max", p.max.into())]);
+        let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
+        let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
+        let mut out = vec![("m", text::told_list(&multipliers)), ("s", text::told_list(&shifts))];
+        out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", text::told_list(&p.bias))));
+        out.extend([("zero_point", p.zero_point.into()), ("min", p.min.into()), ("max", p.max.into())]);
         if p.len > 1 {
-            out.push(("len", p.len as i64));
+            out.push(("len", Value::Integer(p.len as i64)));
         }
-        out.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+        out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
         let mut left = arguments.clone();
-        let channel = Channel {
-            multiplier: text::take_int32(&mut left, "m", 1 << 30)?,
-            shift: text::take(&mut left, "s", 0, -31, 31)? as i32,
-        };
+        let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
+        let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;
+        let bias = text::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
+        let channels = multipliers.len().max(shifts.len()).max(bias.len());
+        let shifts = text::repeated("s", shifts, channels)?;
+        let multipliers = text::repeated("m", multipliers, channels)?;
+        let channel = |(multiplier, shift)| Channel { multiplier, shift };
         let params = Params {
             len: text::take_size(&mut left, "len", 1)?,
-            channels: vec![channel],
-            bias: vec![text::take_int32(&mut left, "bias", 0)?],
+            channels: multipliers.into_iter().zip(shifts).map(channel).collect(),
+            bias: text::repeated("bias", bias, channels)?,
             zero_point: text::take_int32(&mut left, "zero_point", 0)?,
             min: text::take_int32(&mut left, "min", -128)?,
             max: text::take_int32(&mut left, "max", 127)?,
@@ -188,6 +188,14 @@ impl Operation for Requantize {
         text::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
         Ok(params)
     }
+}
+
+/// One accumulator with the parameters of its channel.
+fn one(case: &Case<Params>, at: usize) -> Case<Params> {
+    let p = &case.params;
+    let channel = at % p.channels.len();
+    let params = Params { len: 1, channels: vec![p.channels[channel]], bias: vec![p.bias[channel]], ..p.clone() };
+    Case { params, tensors: [vec![case.tensors[0][at]], Vec::new(), Vec::new()], misalign: 0 }
 }
 
 /// Channels a batch has where several may share one.

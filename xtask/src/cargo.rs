@@ -3,12 +3,13 @@
 use crate::probe::Probe;
 use crate::process;
 use crate::rust::Aarch64Rust;
+use crate::say::note;
 use crate::workspace::{AARCH64, Workspace};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -138,13 +139,14 @@ fn finish(command: &mut Command, doing: &str, shown: bool) -> Result<String> {
     let messages = collect(child.stdout.take());
     let messages = messages.recv_timeout(PATIENCE).or_else(|_| {
         if !shown {
-            eprintln!("xtask: {doing} ...");
+            note(format_args!("{doing} ..."));
         }
         messages.recv()
     })?;
     let status = child.wait()?;
     if !status.success() {
-        eprint!("{}", complaints.recv()?);
+        // Nobody is told where standard error takes nothing.
+        let _ = std::io::stderr().write_all(complaints.recv()?.as_bytes());
         bail!("{doing} failed, as told above: `{line}`");
     }
     Ok(messages)

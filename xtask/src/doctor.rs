@@ -1,6 +1,7 @@
 //! `cargo xtask doctor`: what is there, what is missing, and the command for it.
 
 use crate::probe::Probe;
+use crate::say::print;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -51,8 +52,8 @@ struct Finding {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let findings = findings(&Probe::look(&Workspace::locate()?)?);
     match arguments.format {
-        Format::Table => print!("{}", table(&findings)),
-        Format::Json => println!("{}", serde_json::to_string_pretty(&findings)?),
+        Format::Table => print(table(&findings))?,
+        Format::Json => print(serde_json::to_string_pretty(&findings)? + "\n")?,
     }
     Ok(ExitCode::from(u8::from(!findings.complete)))
 }

@@ -1,6 +1,8 @@
-//! `cargo xtask fuzz`: fuzz targets under cargo-fuzz, without a sanitizer, so that a stable toolchain will do.
+//! `cargo xtask fuzz`: fuzz targets under cargo-fuzz, without a sanitizer, so that a stable toolchain will do. Targets that read texts begin
+//! with the seeds that `suites/examples/fuzz-seeds.rs` writes, and know the words of `fuzz/dictionaries`.
 
 use crate::process::{self, which};
+use crate::say::note;
 use crate::setup;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
@@ -8,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// How long a target is fuzzed where the arguments do not say.
@@ -28,16 +31,63 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let selected = select(&targets(&workspace)?, arguments.target.as_deref())?;
     provision(&workspace)?;
+    in_step(&workspace)?;
+    let seeds = if selected.iter().any(|target| is_seeded(target)) { Some(seeds(&workspace)?) } else { None };
     let mut failed = false;
     for target in selected {
         let mut command = workspace.cargo();
         // cargo-fuzz has a target directory of its own.
         command.env_remove("CARGO_TARGET_DIR").env("RUSTC_BOOTSTRAP", "1");
-        command.args(["fuzz", "run", "-s", "none", &target, "--"]).args(with_time(&arguments.arguments));
-        eprintln!("xtask: {}", process::line(&command));
+        command.args(["fuzz", "run", "-s", "none", &target]);
+        if let Some(seeds) = seeds.as_ref().filter(|_| is_seeded(&target)) {
+            // What is found goes into the first directory.
+            let found = workspace.root.join("fuzz/corpus").join(&target);
+            fs::create_dir_all(&found).with_context(|| format!("cannot make {}", found.display()))?;
+            command.arg(found).arg(seeds.join(&target)).arg("--").arg(dictionary(&workspace, &target)?);
+        } else {
+            command.arg("--");
+        }
+        command.args(with_time(&arguments.arguments));
+        note(process::line(&command));
         failed |= !process::status(&mut command)?.success();
     }
     Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// Targets that read texts.
+const SEEDED: [&str; 2] = ["quant_type", "texts"];
+
+fn is_seeded(target: &str) -> bool {
+    SEEDED.contains(&target)
+}
+
+/// Stops where the lock file of the fuzz targets does not hold what the workspace needs, which cargo-fuzz would change without a word.
+fn in_step(workspace: &Workspace) -> Result<()> {
+    let mut command = workspace.cargo();
+    command.args(["metadata", "--locked", "--format-version", "1", "--manifest-path", "fuzz/Cargo.toml"]);
+    process::output(&mut command).map(drop).context(
+        "fuzz/Cargo.lock is out of step with the workspace; `cargo metadata --manifest-path fuzz/Cargo.toml` brings it there: commit it",
+    )
+}
+
+/// Writes the seeds, a directory a target.
+fn seeds(workspace: &Workspace) -> Result<PathBuf> {
+    let directory = workspace.root.join("target/tiebreak/fuzz-seeds");
+    let mut command = workspace.cargo();
+    command.args(["run", "--quiet", "--release", "--package", "tiebreak-suites", "--example", "fuzz-seeds", "--"]);
+    process::output(command.arg(&directory)).context("cannot write the seeds of the fuzz targets")?;
+    Ok(directory)
+}
+
+/// The argument of libFuzzer that names a target's words.
+fn dictionary(workspace: &Workspace, target: &str) -> Result<OsString> {
+    let file = workspace.root.join("fuzz/dictionaries").join(format!("{target}.dict"));
+    if !file.is_file() {
+        bail!("there is no dictionary {}", file.display());
+    }
+    let mut argument = OsString::from("-dict=");
+    argument.push(file);
+    Ok(argument)
 }
 
 /// The names of the files in `fuzz/fuzz_targets`.
@@ -78,7 +128,7 @@ fn provision(workspace: &Workspace) -> Result<()> {
     if which(&["cargo-fuzz"]).is_some() {
         return Ok(());
     }
-    eprintln!("xtask: installing cargo-fuzz: it builds and runs the fuzz targets");
+    note("installing cargo-fuzz: it builds and runs the fuzz targets");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     process::output(command.args(["install", "cargo-fuzz", "--locked"])).map(drop)
 }
@@ -95,6 +145,16 @@ mod tests {
         let error = select(&targets, Some("fpn")).unwrap_err().to_string();
         assert_eq!(error, "there is no fuzz target `fpn`; there are: dot, fpm");
         assert!(select(&[], None).is_err());
+    }
+
+    #[test]
+    fn a_seeded_target_is_there_with_its_dictionary() {
+        let workspace = Workspace::locate().expect("the workspace");
+        let targets = targets(&workspace).expect("a directory of targets");
+        for target in SEEDED {
+            assert!(targets.iter().any(|known| known == target), "{target}");
+            dictionary(&workspace, target).expect(target);
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod probe;
 mod process;
 mod qemu;
 mod rust;
+mod say;
 mod setup;
 mod test;
 mod tools;
@@ -56,7 +57,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     run(&arguments).unwrap_or_else(|error| {
-        eprintln!("xtask: error: {error:#}");
+        say::note(format_args!("error: {error:#}"));
         ExitCode::from(2)
     })
 }

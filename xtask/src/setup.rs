@@ -4,6 +4,7 @@ use crate::apt;
 use crate::probe::Probe;
 use crate::qemu;
 use crate::rust::{self, Aarch64Rust};
+use crate::say::note;
 use crate::tools::{self, Manager, Tool};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         true => error.context(without_packages(&compiler, &probe)),
         false => error,
     })?;
-    eprintln!("xtask: everything that is needed is there");
+    note("everything that is needed is there");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,10 +92,10 @@ fn provision_qemu(workspace: &Workspace, probe: &mut Probe) {
     };
     match qemu::provision(workspace) {
         Ok(qemu) => {
-            eprintln!("xtask: unpacked Debian's newer {qemu}: {start}");
+            note(format_args!("unpacked Debian's newer {qemu}: {start}"));
             probe.qemu = Some(qemu);
         }
-        Err(error) => eprintln!("xtask: no newer qemu, the distribution's it is: {error:#}"),
+        Err(error) => note(format_args!("no newer qemu, the distribution's it is: {error:#}")),
     }
 }
 
@@ -105,16 +106,16 @@ fn provision_packages(workspace: &Workspace, probe: &mut Probe, wanted: &[Tool])
     if packages.is_empty() || probe.manager != Manager::Apt {
         return Ok(());
     }
-    eprintln!("xtask: installing packages of the system: {}", packages.join(" "));
+    note(format_args!("installing packages of the system: {}", packages.join(" ")));
     match apt::install(&packages) {
         Ok(()) => {
             *probe = Probe::look(workspace)?;
             for tool in missing.iter().filter(|tool| !tool.packages(probe.manager, probe.host).is_empty()) {
                 let (name, packages) = (tool.name(probe.host), tool.packages(probe.manager, probe.host).join(" "));
-                eprintln!("xtask: installed {name} ({packages}): {}", tool.purpose());
+                note(format_args!("installed {name} ({packages}): {}", tool.purpose()));
             }
         }
-        Err(error) => eprintln!("xtask: the packages could not be installed: {error:#}"),
+        Err(error) => note(format_args!("the packages could not be installed: {error:#}")),
     }
     Ok(())
 }
@@ -126,21 +127,21 @@ fn provision_rust(workspace: &Workspace, probe: &Probe) -> Option<Aarch64Rust> {
         let found = rust::find(workspace, probe.host).ok().flatten();
         match (added, found) {
             (_, Some(found)) => {
-                eprintln!("xtask: rustup added {found}: {}", Tool::Aarch64Rust.purpose());
+                note(format_args!("rustup added {found}: {}", Tool::Aarch64Rust.purpose()));
                 return Some(found);
             }
-            (Err(error), None) => eprintln!("xtask: rustup could not add the aarch64 target: {error:#}"),
-            (Ok(()), None) => eprintln!("xtask: rustup added the aarch64 target to a toolchain that is not in use"),
+            (Err(error), None) => note(format_args!("rustup could not add the aarch64 target: {error:#}")),
+            (Ok(()), None) => note("rustup added the aarch64 target to a toolchain that is not in use"),
         }
     }
     match rust::provision_private(workspace, probe.aarch64_cc.as_deref()) {
         Ok(private) => {
             let found = Aarch64Rust::Private(private);
-            eprintln!("xtask: unpacked Debian's Rust, {found}: {}", Tool::Aarch64Rust.purpose());
+            note(format_args!("unpacked Debian's Rust, {found}: {}", Tool::Aarch64Rust.purpose()));
             Some(found)
         }
         Err(error) => {
-            eprintln!("xtask: no Rust for aarch64: {error:#}");
+            note(format_args!("no Rust for aarch64: {error:#}"));
             None
         }
     }

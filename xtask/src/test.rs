@@ -5,6 +5,7 @@ use crate::lanes;
 use crate::probe::Probe;
 use crate::process;
 use crate::rust::Aarch64Rust;
+use crate::say::{note, print};
 use crate::setup;
 use crate::tools::Tool;
 use crate::workspace::{Host, Workspace};
@@ -98,10 +99,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         outcomes.push((step, outcome, start.elapsed().as_secs_f64()));
     }
     for (step, outcome, seconds) in &outcomes {
-        eprintln!("xtask: {}", line(*step, outcome, *seconds));
+        note(line(*step, outcome, *seconds));
     }
     let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome, _)| outcome).collect();
-    println!("{}", closing(&outcomes));
+    print(format_args!("{}\n", closing(&outcomes)))?;
     Ok(ExitCode::from(u8::from(outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_))))))
 }
 
@@ -152,7 +153,7 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
 
 /// Builds the lanes; a lane that this host should have and has not is a failure.
 fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
-    eprintln!("xtask: ==> lanes");
+    note("==> lanes");
     lanes::build(workspace, probe)?;
     setup::require(probe, &Tool::needed(probe.host))?;
     setup::require(probe, compiled(probe.host))?;
@@ -162,7 +163,7 @@ fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
 /// Runs a step's command with all that it prints.
 fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     let line = process::line(command);
-    eprintln!("xtask: ==> {}: {line}", step.name());
+    note(format_args!("==> {}: {line}", step.name()));
     let status = process::status(command)?;
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
 }

@@ -146,7 +146,7 @@ impl Quantization {
 }
 
 /// The result of quantizing one float.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stored {
     /// This stored value.

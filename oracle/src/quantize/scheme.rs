@@ -2,7 +2,7 @@
 
 use super::fast::Fast;
 use super::registry::suffix;
-use super::steps::{self, Step, Value};
+use super::steps::{self, Step, Value, either_way};
 use super::{Prepared, Quantization, Soft, Stored};
 use crate::float::Format;
 use crate::rounding::RoundingRule;
@@ -117,17 +117,27 @@ impl Definition {
 }
 
 impl Scheme {
-    /// Whether a rounding to the expressed type on the way is of a value exactly between two of its numbers.
-    pub fn is_tied(&self, q: &Quantization, bits: u64) -> bool {
-        let mut value = Value::of(q.format, bits);
-        self.definition.steps.iter().any(|(_, step)| {
-            let tied = matches!((step, &value), (Step::RoundToFormat, Value::Number(v)) if q.format.is_tie(v));
-            match step.apply(value.clone(), self.overflow, q) {
-                Ok(next) => value = next,
-                Err(_) => value = Value::Nan,
+    /// Every result, each once, where each rounding to the expressed type takes what is exactly between two of its numbers to either.
+    pub fn either_way(&self, q: &Quantization, bits: u64) -> Vec<Stored> {
+        let (mut values, mut results) = (vec![Value::of(q.format, bits)], Vec::new());
+        for (_, step) in self.definition.steps {
+            let mut next = Vec::new();
+            for value in values {
+                match (step, value) {
+                    (Step::RoundToFormat, Value::Number(v)) => next.extend(either_way(q.format, &v)),
+                    (_, value) => match step.apply(value, self.overflow, q) {
+                        Ok(value) => next.push(value),
+                        Err(result) => results.push(result),
+                    },
+                }
             }
-            tied
-        })
+            next.dedup();
+            values = next;
+        }
+        results.extend(values.iter().map(Stored::of));
+        results.sort_unstable();
+        results.dedup();
+        results
     }
 
     /// The exact sum rounded once by `rule`.

@@ -151,11 +151,24 @@ pub fn run(
         }
         after.push((*name, value.clone()));
     }
-    let stored = match value {
-        Value::Number(v) if v.is_integer() => v.numer().to_i64().map_or(Stored::Unspecified, Stored::Value),
-        _ => Stored::Unspecified,
-    };
-    (after, stored)
+    (after, Stored::of(&value))
+}
+
+impl Stored {
+    /// What a value stands for behind the last step.
+    pub(super) fn of(value: &Value) -> Self {
+        match value {
+            Value::Number(v) if v.is_integer() => v.numer().to_i64().map_or(Self::Unspecified, Self::Value),
+            _ => Self::Unspecified,
+        }
+    }
+}
+
+/// A value rounded to a format, and the other one where it is exactly between two.
+pub(crate) fn either_way(format: Format, value: &Rational) -> Vec<Value> {
+    let mut patterns = format.nearest_either_way(value).to_vec();
+    patterns.dedup();
+    patterns.into_iter().map(|bits| Value::of(format, bits)).collect()
 }
 
 /// The bounds that [`Step::ClampBeforeZeroPoint`] uses, as patterns.

@@ -18,11 +18,11 @@ fn told(error: impl std::fmt::Display, dir: &Path) -> String {
 }
 
 #[test]
-fn four_files_and_nothing_else_in_a_new_directory() {
+fn the_files_and_nothing_else_in_a_new_directory() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("a/b");
     let written = write_all(&out, &sample::broken(), &sample::mismatches()).unwrap();
-    assert_eq!(names(&out), [JUNIT, LEDGER, MISMATCHES, SUMMARY]);
+    assert_eq!(names(&out), [DETAILS, JUNIT, LEDGER, MISMATCHES, SUMMARY]);
     assert_eq!(written.ledger, out.join(LEDGER));
     assert_eq!(written.junit, out.join(JUNIT));
 }
@@ -57,7 +57,7 @@ fn no_mismatches_are_a_header() {
     let dir = tempfile::tempdir().unwrap();
     let written = write_all(dir.path(), &sample::holding(), &[]).unwrap();
     expect![[r#"
-        op,kernel,lane,against,scheme,case,got,expected,class
+        op,kernel,lane,against,scheme,case,got,expected,class,command
     "#]]
     .assert_eq(&fs::read_to_string(written.mismatches).unwrap());
 }
@@ -126,15 +126,15 @@ fn what_is_no_ledger_is_said_to_be_none() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(LEDGER);
     let mut said = vec![told(read_ledger(&path).unwrap_err(), dir.path())];
-    let texts = ["{\"format\": 1,", "{}", "{\"format\": 2, \"new\": []}", "{\"format\": 1, \"version\": 3}"];
+    let texts = ["{\"format\": 2,", "{}", "{\"format\": 3, \"new\": []}", "{\"format\": 2, \"version\": 3}"];
     for text in texts {
         fs::write(&path, text).unwrap();
         said.push(told(read_ledger(&path).unwrap_err(), dir.path()));
     }
     expect![[r#"
         cannot read the ledger DIR/ledger.json: No such file or directory (os error 2)
-        DIR/ledger.json is not a ledger of format 1: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
-        DIR/ledger.json is not a ledger of format 1: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
-        DIR/ledger.json has ledger format 2, and this program reads format 1; use the version of tiebreak that wrote it
-        DIR/ledger.json is not a ledger of format 1: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `cargo xtask verify --out DIR`"#]].assert_eq(&said.join("\n"));
+        DIR/ledger.json is not a ledger of format 2: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json is not a ledger of format 2: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json has ledger format 3, and this program reads format 2; use the version of tiebreak that wrote it
+        DIR/ledger.json is not a ledger of format 2: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `cargo xtask verify --out DIR`"#]].assert_eq(&said.join("\n"));
 }

@@ -3,7 +3,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_reports::json::render;
-use tiebreak_reports::ledger::{Link, OutsideDomain, Row};
+use tiebreak_reports::ledger::{DropReason, Link, OutsideDomain, Row, Unchecked};
 
 #[test]
 fn the_summary_of_a_broken_run() {
@@ -39,7 +39,7 @@ fn documented() -> Value {
 }
 
 /// Objects whose keys are data.
-const MAPS: [&str; 6] = ["by_delta", "classes", "deviations", "declared", "case", "types"];
+const MAPS: [&str; 7] = ["by_delta", "classes", "deviations", "declared", "case", "types", "expected"];
 
 /// Every key with those above it, and the kind of every value that is no null: `rows.witness.got number`.
 fn shape(path: &str, value: &Value, out: &mut BTreeSet<String>) {
@@ -66,6 +66,7 @@ fn shape(path: &str, value: &Value, out: &mut BTreeSet<String>) {
 #[test]
 fn the_documented_form_is_the_real_one() {
     let mut ledger = sample::broken();
+    ledger.unfinished = Some("SIGINT interrupted it".into());
     ledger.lanes.extend(sample::holding().lanes);
     ledger.findings.iter_mut().for_each(|finding| finding.witness = None);
     ledger.agreements =
@@ -80,6 +81,9 @@ fn the_documented_form_is_the_real_one() {
     }];
     ledger.outside_domain =
         vec![OutsideDomain { op: "fpm".into(), kernel: "tflite-single".into(), domain: "shift <= 0".into() }];
+    ledger.planned = vec![sample::planned("tvm-neon-rfc", "host", 1000, &[(DropReason::OutsideDomain, 999)])];
+    ledger.positions = vec![sample::position()];
+    ledger.unchecked = vec![Unchecked { op: "fpm".into(), lane: "mine".into() }];
     let real: Value = serde_json::from_str(&render(&ledger)).unwrap();
     let [real, documented] = [real, documented()].map(|value| {
         let mut out = BTreeSet::new();

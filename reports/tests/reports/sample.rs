@@ -9,12 +9,18 @@ const NEON_RFC: &str = "neon: sqrdmulh, and, sshr, srshl";
 
 fn ran(name: &str, arch: &str, via: &str) -> Lane {
     let status = LaneStatus::Ran { arch: arch.into(), via: via.into() };
-    Lane { name: name.into(), status }
+    let file =
+        |role, name: &str, bytes, sha256: &str| Content { role, name: name.into(), bytes, sha256: sha256.repeat(8) };
+    let files = vec![
+        file(Role::Worker, "tiebreak-worker", 8_894_800, "9f86d081"),
+        file(Role::Library, "libc.so.6", 1_926_232, "884c7d65"),
+    ];
+    Lane { name: name.into(), status, files }
 }
 
 fn not_run(name: &str, reason: &str, allowed: bool) -> Lane {
     let status = LaneStatus::NotRun { reason: reason.into(), allowed };
-    Lane { name: name.into(), status }
+    Lane { name: name.into(), status, files: Vec::new() }
 }
 
 fn counts<const N: usize>(items: [(&str, u64); N]) -> BTreeMap<String, u64> {
@@ -38,6 +44,7 @@ fn row(kernel: &str, lane: &str, isa_path: &str, against: Against, scheme: &str)
         classes: BTreeMap::new(),
         deviations: BTreeMap::new(),
         declared: BTreeMap::new(),
+        extents: BTreeMap::new(),
         path: Vec::new(),
         witness: None,
         seconds: if lane == "host" { 3.5 } else { 39.25 },
@@ -130,6 +137,7 @@ pub(crate) fn holding() -> Ledger {
         seed: 1,
         effort: "exhaustive".into(),
         verdict: Verdict::Holds,
+        unfinished: None,
         seconds: 64.8125,
         lanes: vec![
             ran("host", "x86_64", "in process"),
@@ -137,7 +145,14 @@ pub(crate) fn holding() -> Ledger {
             not_run("aarch64-native", "the host is x86_64", true),
         ],
         rows,
-        catalogue: vec![CatalogueRun { op: "fpm".into(), lane: "host".into(), cases: 40, judged: 720, broken: 0 }],
+        catalogue: vec![CatalogueRun {
+            op: "fpm".into(),
+            lane: "host".into(),
+            cases: 40,
+            not_taken: 0,
+            judged: 720,
+            broken: 0,
+        }],
         agreements: Vec::new(),
         bounds: bounds(),
         outside_domain: Vec::new(),
@@ -255,6 +270,7 @@ pub(crate) fn mismatches() -> Vec<Mismatch> {
         got: 0.into(),
         expected: (-1).into(),
         class: class.into(),
+        command: format!("cargo xtask verify --op fpm --lane host # {case}"),
     };
     vec![
         mismatch("tvm-neon-rfc", "x=-3 m=1395864371 s=-8", "double-rounding"),
@@ -321,5 +337,39 @@ pub(crate) fn agreement(
         differ_open: differ[1],
         types: types.iter().map(|(name, n)| (name.to_string(), *n)).collect(),
         witness: (differ != [0, 0]).then_some(witness),
+    }
+}
+
+/// Pairs that the caller gave and that a kernel did not all run.
+pub(crate) fn planned(kernel: &str, lane: &str, pairs: u64, dropped: &[(DropReason, u64)]) -> Planned {
+    let left_out: u64 = dropped.iter().map(|(_, count)| count).sum();
+    let one = |(why, count): &(DropReason, u64)| Dropped {
+        why: *why,
+        because: "shifts -31..=0".into(),
+        count: *count,
+        first: "m=5 s=31".into(),
+    };
+    Planned {
+        op: "fpm".into(),
+        kernel: kernel.into(),
+        lane: lane.into(),
+        unit: Unit::Pair,
+        given: true,
+        planned: pairs,
+        run: pairs - left_out,
+        dropped: dropped.iter().map(one).collect(),
+    }
+}
+
+/// A result to which the reference gives no value.
+pub(crate) fn position() -> Position {
+    let expected = [("exact:wrap".to_owned(), Some(5.into())), ("exact".to_owned(), None)];
+    Position {
+        op: "matmul".into(),
+        kernel: "arm-uadalp".into(),
+        lane: "host".into(),
+        at: 3,
+        got: 5.into(),
+        expected: expected.into_iter().collect(),
     }
 }

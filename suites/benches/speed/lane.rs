@@ -36,7 +36,7 @@ fn open(path: &Path) -> Result<Lane, String> {
     let lanes = Lanes::read(path).map_err(|e| format!("{e:#}"))?;
     let names = lanes.default_names();
     let name = names.iter().find(|name| *name != HOST).ok_or("the lanes file names no other lane")?;
-    Lane::open(name, &lanes).map_err(|e| e.to_string())?
+    Lane::open(name, &lanes).map_err(|e| e.to_string())?.map_err(|reason| reason.to_string())
 }
 
 fn judged(lane: &Lane) -> Vec<Measured> {

@@ -1,13 +1,13 @@
 //! `bounds`.
 
 use super::{Format, print, style};
-use crate::bounds::bounds;
+use crate::bounds::{self, bounds};
 use crate::lane::Lane;
 use crate::lane::config::{HOST, Lanes};
 use crate::verify::Command;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
-use tiebreak_reports::table;
+use tiebreak_reports::{table, text};
 
 /// Arguments of `bounds`.
 #[derive(Debug, clap::Args)]
@@ -36,10 +36,35 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         Ok(lane) => lane,
         Err(reason) => bail!("lane {}: not run: {reason}", args.lane),
     };
+    let (missing, must_offer) = (not_offered(&args.kernel, &lane)?, lane.must_offer());
     let all = bounds(&args.kernel, &[lane], &Command::default())?;
     print(&match args.format {
         Format::Table => table::render_bounds(&all, style()),
         Format::Json => serde_json::to_string_pretty(&all)? + "\n",
     })?;
-    Ok(all.iter().all(|bound| bound.shown))
+    if !missing.is_empty() {
+        let number = text::plural(missing.len(), "kernel");
+        eprintln!("not shown: lane {} does not offer {number} with bounds: {}", args.lane, missing.join(", "));
+    }
+    Ok(all.iter().all(|bound| bound.shown) && (missing.is_empty() || !must_offer))
+}
+
+/// The kernels with bounds that the lane does not offer; an error where nothing is left to show, or one of them was named.
+fn not_offered(names: &[String], lane: &Lane) -> Result<Vec<&'static str>> {
+    // Names that are not known are refused where the bounds are shown.
+    let (missing, offered) = bounds::not_offered(names, lane);
+    match &missing[..] {
+        [] => Ok(missing),
+        [first, ..] if !names.is_empty() => {
+            bail!("lane {} does not offer {first}, so that its bounds cannot be shown there", lane.name)
+        }
+        _ if offered.is_empty() => {
+            let all = missing.join(", ");
+            bail!(
+                "lane {} offers no kernel that has bounds, so that there is nothing to show; those are {all}",
+                lane.name
+            )
+        }
+        _ => Ok(missing),
+    }
 }

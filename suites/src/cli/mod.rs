@@ -7,9 +7,11 @@ mod census;
 mod check_type;
 mod explain;
 mod fingerprint;
+mod interrupt;
 mod list;
 mod rewrites;
 mod space;
+mod unfinished;
 mod verify;
 
 use anyhow::Result;
@@ -106,7 +108,15 @@ fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> 
 
 /// Runs the program. 0: everything holds; 1: a contract is broken, or a shard is missing; 2: the call or its input is wrong.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => return explained(&message),
+    };
+    if let Err(error) = interrupt::watch() {
+        note(&format!("error: signals cannot be watched for: {error}"));
+        return ExitCode::from(2);
+    }
+    let result = match cli.command {
         Action::Verify(args) => verify::run(&args),
         Action::Bounds(args) => bounds::run(&args),
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
@@ -124,18 +134,34 @@ pub fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            note(&format!("error: {error:#}"));
             ExitCode::from(2)
         }
     }
 }
 
+/// Help, or what is wrong with a call. Help that could not be printed was not given.
+fn explained(message: &clap::Error) -> ExitCode {
+    match message.print() {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => ExitCode::from(2),
+        _ => ExitCode::from(message.exit_code() as u8),
+    }
+}
+
 /// Writes to standard output; a reader that has seen enough is not an error.
 fn print(text: &str) -> Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::new(error).context("cannot write to standard output"))
+        }
         _ => Ok(()),
     }
+}
+
+/// Writes a line to standard error. Where that takes nothing there is nobody to tell.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Columns where there is no terminal to ask: a build log, a pager.

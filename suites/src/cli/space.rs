@@ -1,6 +1,6 @@
 //! `census --space` and `merge`: two schemes over a whole space, and its shards as one.
 
-use super::{Listing, print, table};
+use super::{Listing, note, print, table};
 use crate::space::{self, ACCUMULATORS, Again, Finished, MULTIPLIERS, Part, Q31, Request, SHIFTS, merge};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -105,26 +105,26 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     let plan = part.plan(options.commit.clone().or_else(space::commit))?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
     if options.resume && !out.exists() && !space::journal::path(&out).exists() {
-        eprintln!("nothing to go on with at {}: counting from the beginning", out.display());
+        note(&format!("nothing to go on with at {}: counting from the beginning", out.display()));
     }
     let jobs = options.jobs.map(usize::from);
     let (resume, verify_all) = (options.resume, options.verify_all);
     let finished = space::run(&Request { plan, left, right, out: out.clone(), resume, jobs, verify_all })?;
-    eprintln!("{}", rate(&finished));
-    told_again(finished.again);
-    eprintln!("ledger: {}", out.display());
+    note(&rate(&finished));
+    note_again(finished.again);
+    note(&format!("ledger: {}", out.display()));
     show(&finished.ledger, format)
 }
 
 /// How much of what was read was counted again.
-fn told_again(Again { counted, of }: Again) {
+fn note_again(Again { counted, of }: Again) {
     let all = if counted < of { "; --verify-all counts all of them" } else { "" };
     if of > 0 {
-        eprintln!(
+        note(&format!(
             "counted again: {} of {} that were read, with the same sums{all}",
             text::count(counted as u64),
             text::plural(of, "chunk")
-        );
+        ));
     }
 }
 
@@ -172,16 +172,18 @@ pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     let parts = args.files.iter().map(|path| merge::read(path)).collect::<Result<Vec<_>>>()?;
     match merge::merge(&parts)? {
         merge::Merged::Whole(ledger) => {
-            told_again(again(&parts, args.verify_all)?);
+            note_again(again(&parts, args.verify_all)?);
             files::write(&out, ledger.render().as_bytes())?;
-            eprintln!("ledger: {}", out.display());
+            note(&format!("ledger: {}", out.display()));
             show(&ledger, args.format)?;
             Ok(true)
         }
         merge::Merged::Missing { chunks, of, commands } => {
             let (chunks, of) = (text::count(chunks as u64), text::count(of as u64));
-            eprintln!("missing: {chunks} of {of} chunks, and nothing is written; these count them, then merge again:");
-            commands.iter().for_each(|command| eprintln!("  {command}"));
+            note(&format!(
+                "missing: {chunks} of {of} chunks, and nothing is written; these count them, then merge again:"
+            ));
+            commands.iter().for_each(|command| note(&format!("  {command}")));
             Ok(false)
         }
     }

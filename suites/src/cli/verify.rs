@@ -1,5 +1,6 @@
 //! `verify`.
 
+use super::unfinished::Unfinished;
 use super::{Format, print, style};
 use crate::budget::Effort;
 use crate::lane::config::Lanes;
@@ -7,10 +8,10 @@ use crate::model;
 use crate::parameters::{self, SHIFTS};
 use crate::quantized;
 use crate::tensor::Asked;
-use crate::verify::{Command, OPS, Pairs, Request, run as verify};
+use crate::verify::{Command, Heading, Kept, OPS, Outcome, Pairs, Request, run as verify};
 use anyhow::{Context, Result, bail};
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::quantized::Quantized;
@@ -18,7 +19,7 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::Verdict;
-use tiebreak_reports::{files, json, table};
+use tiebreak_reports::{json, table};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
@@ -52,7 +53,8 @@ pub(super) struct Args {
     /// CSV file with columns multiplier and shift
     #[arg(long, value_name = "FILE.csv")]
     params: Option<PathBuf>,
-    /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0
+    /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0. A whole
+    /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Option<String>,
     /// TensorFlow Lite model: a convolution of each of its layers' shapes, on random data
@@ -73,8 +75,8 @@ pub(super) struct Args {
     /// Threads, and workers of each lane [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Directory for ledger.json, mismatches.csv, summary.md and junit.xml
-    #[arg(long, value_name = "DIR", default_value = "tiebreak-out", value_parser = directory())]
+    /// Directory for ledger.json, mismatches.csv, summary.md, details.md and junit.xml
+    #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
     out: PathBuf,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
@@ -118,14 +120,6 @@ fn case(text: &str) -> Result<String, String> {
     }
 }
 
-/// A directory that has a name.
-fn directory() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path: PathBuf| match path.as_os_str().is_empty() {
-        true => Err("the directory has no name; leave the option out for the usual one"),
-        false => Ok(path),
-    })
-}
-
 /// Each value once, in the order given: what is named twice is meant once.
 fn once<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     let mut out: Vec<T> = Vec::new();
@@ -150,31 +144,49 @@ fn rounding(text: &str) -> Result<RoundingRule, String> {
 
 /// True where everything holds.
 pub(super) fn run(args: &Args) -> Result<bool> {
-    let request = request(args)?;
-    files::check_writable(&args.out)?;
+    let kept = Kept::default();
+    let heading =
+        Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
+    let files = Unfinished::begin(&args.out, heading, kept.clone())?;
+    let outcome = match outcome(args, kept) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            files.failed(&error)?;
+            return Err(error);
+        }
+    };
+    // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
+    let written = files.ended(&outcome);
+    let printed = print(&match args.format {
+        Format::Table => table::render(&outcome.ledger, style()),
+        Format::Json => json::render(&outcome.ledger),
+    });
+    written?;
+    printed?;
+    Ok(outcome.ledger.verdict == Verdict::Holds)
+}
+
+fn outcome(args: &Args, kept: Kept) -> Result<Outcome> {
+    let request = request(args, kept)?;
     if let Some(jobs) = args.jobs {
         rayon::ThreadPoolBuilder::new()
             .num_threads(jobs.into())
             .build_global()
             .context("cannot start --jobs threads")?;
     }
-    let outcome = verify(&request)?;
-    // Printed before it is written: what is computed is not lost to a full disk.
-    print(&match args.format {
-        Format::Table => table::render(&outcome.ledger, style()),
-        Format::Json => json::render(&outcome.ledger),
-    })?;
-    files::write_all(&args.out, &outcome.ledger, &outcome.mismatches)?;
-    Ok(outcome.ledger.verdict == Verdict::Holds)
+    verify(&request)
 }
 
-fn request(args: &Args) -> Result<Request> {
+fn request(args: &Args, kept: Kept) -> Result<Request> {
     let pairs = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => Pairs::Given(parameters::read_csv(path)?),
         (None, Some(multiplier), Some(shift)) => Pairs::Given(vec![Channel { multiplier, shift }]),
         _ => Pairs::Grid,
     };
     let ops = ops(args, pairs != Pairs::Grid)?;
+    if args.q != 31 && args.effort == Effort::Exhaustive && args.x.is_none() {
+        bail!("--effort exhaustive sweeps multipliers of Q0.31, and none of --q {}; leave one of them out", args.q);
+    }
     if pairs == Pairs::Grid && args.q != 31 {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
@@ -198,7 +210,7 @@ fn request(args: &Args) -> Result<Request> {
     };
     Ok(Request {
         asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types) },
-        ops_named: !args.op.is_empty(),
+        ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),
         lanes: once(&args.lane),
@@ -213,6 +225,7 @@ fn request(args: &Args) -> Result<Request> {
         seed: args.seed,
         command: command(args),
         known_lanes,
+        kept,
     })
 }
 
@@ -253,8 +266,8 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     if args.case.is_some() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
     }
-    if args.case.is_some() && ["fpm", "instruction"].contains(&op[0].as_str()) {
-        bail!("--case is for tensor operations; {} takes --multiplier, --shift and --x", SCALED[0]);
+    if args.case.is_some() && op[0] == SCALED[0] {
+        bail!("--case is for the other operations; {} takes --multiplier, --shift and --x", SCALED[0]);
     }
     if args.model.is_some() && op.iter().any(|op| op != "conv2d") {
         bail!("--model gives the shapes of convolutions: it goes with --op conv2d");
@@ -264,6 +277,10 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
             SCALED.join(" and ")
         );
+    }
+    let others = op.iter().find(|op| *op != SCALED[0]);
+    if let (Some(op), true) = (others, args.x.is_some() || args.q != 31) {
+        bail!("--x and --q are of {}; {op} takes an accumulator by --case, and multipliers of Q0.31", SCALED[0]);
     }
     if let Some(op) = op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
         bail!("--type is of {}, not of {op}", CASTS.join(" and "));
@@ -286,7 +303,7 @@ const OWN_LANES: &str = "tiebreak/lanes.json";
 
 /// This call, without the lanes file of its front.
 fn command(args: &Args) -> Command {
-    let mut arguments: Vec<String> = std::env::args().skip(2).collect();
+    let mut arguments: Vec<String> = std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned()).collect();
     if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
         arguments.drain(..2);
     }

@@ -48,7 +48,7 @@ fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
         let outs = slices(&seen.outs, p.out_channels, group * share, share);
         // Which of the groups differs is not known; that the case does is.
         let case = Case { params, tensors: [lhs, rhs, Vec::new()], misalign: 0 };
-        Observed { case, outs, differ: seen.differ }
+        Observed { case, outs, differ: seen.differ, faulty: Vec::new() }
     };
     Some((0..p.groups).map(product).collect())
 }

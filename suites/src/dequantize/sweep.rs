@@ -2,17 +2,18 @@
 //! rounded once. How far a result is off is counted in units of the last place.
 
 mod counted;
+mod extent;
 
 use super::{Dequantize, causes};
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::quantized::{self, quantizations};
 use crate::tensor::element::{bits, float};
 use crate::tensor::explain::UNEXPLAINED;
-use crate::tensor::fault::{self, Made, Seen};
-use crate::tensor::{Asked, Case, Element, Sweep, SweptSide, SweptWitness, promise, text};
+use crate::tensor::fault::{self, Faulty, Made, Seen};
+use crate::tensor::{Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise, text};
 use counted::{Counted, Step};
 use rayon::prelude::*;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
@@ -130,6 +131,9 @@ impl<'a> Plan<'a> {
         }
         all.steps.iter_mut().for_each(Step::thin);
         let exhaustive = all.contract.inputs + all.contract.out_of_domain == (max - min + 1) as u64;
+        if exhaustive && self.faulty {
+            self.extents(&mut all.faults);
+        }
         let path = self.links(&all.steps);
         let mut sides = vec![self.side(all.contract, Against::Contract, Vec::new())];
         if self.path.len() > 1 {
@@ -166,7 +170,7 @@ impl<'a> Plan<'a> {
             }
             let Some((at, submitted)) = waiting.pop_front() else { break };
             match submitted.and_then(|()| lease.collect(&mut outs)) {
-                Ok(()) => self.judge(at, &mut outs, &mut exact, &mut swept),
+                Ok(()) => self.judge(at, &outs, &mut exact, &mut swept),
                 Err(failure) => {
                     swept.failure = Some(failure);
                     return swept;
@@ -186,7 +190,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn judge(&self, at: i64, outs: &mut [i32], exact: &mut [Vec<u64>], swept: &mut Swept) {
+    fn judge(&self, at: i64, outs: &[i32], exact: &mut [Vec<u64>], swept: &mut Swept) {
         let words = Element::Float(self.q.format).words();
         let len = outs.len() / words;
         for (stop, exact) in self.path.iter().zip(exact.iter_mut()) {
@@ -196,39 +200,48 @@ impl<'a> Plan<'a> {
             step.compare(at, &pair[0][..len], &pair[1][..len]);
         }
         let last = self.path.len() - 1;
-        if self.faulty {
-            self.forgive(at, &exact[last][..len], outs, &mut swept.faults);
-        }
+        let faulty = self.faulty(at, &exact[last][..len], outs, &mut swept.faults);
         for (i, words) in outs.chunks_exact(words).enumerate() {
-            let got = bits(words);
-            swept.contract.judge(self.q.format, at + i as i64, got, exact[last][i], || None);
+            let (got, fault) = (bits(words), faulty.get(&i).copied());
+            let judged = if fault.is_some() { exact[last][i] } else { got };
+            swept.contract.judge(self.q.format, at + i as i64, judged, exact[last][i], || None);
             if last > 0 {
-                let due = || (1..=last).find(|k| exact[*k][i] == got).map(|k| self.path[k].class);
+                let due = || fault.or_else(|| (1..=last).find(|k| exact[*k][i] == got).map(|k| self.path[k].class));
                 swept.reference.judge(self.q.format, at + i as i64, got, exact[0][i], due);
             }
         }
     }
 
-    /// What follows a known fault is counted as such and judged as if it were right, as in the cases of a plan.
-    fn forgive(&self, at: i64, exact: &[u64], outs: &mut [i32], faults: &mut Seen) {
-        let element = Element::Float(self.q.format);
-        let words = element.words();
+    /// Which of these results follow a known fault, by their index; each is counted.
+    fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, &'static str> {
+        let words = Element::Float(self.q.format).words();
         let differs = |i: &usize| bits(&outs[i * words..(i + 1) * words]) != exact[*i];
-        let differing: Vec<usize> = (0..exact.len()).filter(differs).collect();
+        let differing: Vec<usize> = if self.faulty { (0..exact.len()).filter(differs).collect() } else { Vec::new() };
         if differing.is_empty() {
-            return;
+            return BTreeMap::new();
         }
-        let stored = differing.iter().map(|i| (at + *i as i64) as i32).collect();
-        let case =
-            Case { params: self.params(differing.len()), tensors: [stored, Vec::new(), Vec::new()], misalign: 0 };
-        let expected = differing.iter().flat_map(|i| element.of(exact[*i])).map(Some).collect();
-        let mut given: Vec<i32> = differing.iter().flat_map(|i| &outs[i * words..(i + 1) * words]).copied().collect();
-        let contract = &self.path[self.path.len() - 1].scheme;
-        let made = Made::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract };
-        made.forgive(&case, &expected, words, &mut given, faults);
-        for (i, given) in differing.iter().zip(given.chunks(words)) {
-            outs[i * words..(i + 1) * words].copy_from_slice(given);
+        let (case, expected) = self.posed(differing.iter().map(|i| (at + *i as i64, exact[*i])));
+        let given: Vec<i32> = differing.iter().flat_map(|i| &outs[i * words..(i + 1) * words]).copied().collect();
+        let made = Made::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: self.contract() };
+        let faulty: Faulty = made.faulty(&case, &expected, words, &given, faults);
+        differing.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
+    }
+
+    fn contract(&self) -> &Scheme {
+        &self.path[self.path.len() - 1].scheme
+    }
+
+    /// A case of these stored values, with what is expected of each. Which NaN it is is nobody's promise.
+    pub(super) fn posed(&self, values: impl Iterator<Item = (i64, u64)>) -> (Case<Params>, Expected) {
+        let element = Element::Float(self.q.format);
+        let number = |bits: &u64| bits & (self.q.format.sign() - 1) <= self.q.format.infinity();
+        let (mut stored, mut expected) = (Vec::new(), Vec::new());
+        for (value, bits) in values {
+            stored.push(value as i32);
+            expected.extend(element.of(bits).into_iter().map(|word| number(&bits).then_some(word)));
         }
+        let params = self.params(stored.len());
+        (Case { params, tensors: [stored, Vec::new(), Vec::new()], misalign: 0 }, expected)
     }
 
     /// The path with the number of stored values on which each scheme differs from the one before, told after big rationals.

@@ -103,6 +103,9 @@ pub struct Unanswered {
     pub during: String,
 }
 
+/// Class of differences whose cause was not looked for: the run did not get so far.
+const UNSETTLED: &str = "unsettled";
+
 impl Record {
     /// Counts parameter pairs that are about to run, if they are.
     fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
@@ -117,6 +120,29 @@ impl Record {
         self.reference.merge(other.reference);
         self.failures.extend(other.failures);
         self.seconds += other.seconds;
+    }
+
+    /// What was counted so far, with no cause looked for.
+    pub fn counted(&self) -> Settled {
+        let account = |tally: &Tally| Account {
+            tally: Tally {
+                inputs: tally.inputs,
+                out_of_domain: tally.out_of_domain,
+                differ: tally.differ,
+                by_delta: tally.by_delta.clone(),
+                deviations: tally.deviations.clone(),
+                ..Tally::default()
+            },
+            classes: (tally.differ > 0).then_some((UNSETTLED, tally.differ)).into_iter().collect(),
+            ..Account::default()
+        };
+        Settled {
+            parameters: self.parameters,
+            contract: account(&self.contract),
+            reference: account(&self.reference),
+            failures: self.failures.clone(),
+            seconds: self.seconds,
+        }
     }
 
     /// Names the cause of everything seen.

@@ -3,6 +3,7 @@
 pub mod fpm;
 pub mod numbers;
 mod quant_type;
+pub mod seeds;
 pub mod tensor;
 mod texts;
 

@@ -3,9 +3,11 @@
 use super::tensor::hold;
 use crate::add::Add;
 use crate::conv2d::Conv2d;
+use crate::dequantize::Dequantize;
 use crate::dot::Dot;
 use crate::matmul::Matmul;
 use crate::parameters::parse_csv;
+use crate::quantize::Quantize;
 use crate::requantize::Requantize;
 use crate::tensor::text::Draft;
 use crate::tensor::{Operation, catalogue};
@@ -27,6 +29,8 @@ pub fn texts(text: &[u8]) {
     operation::<Matmul>(text);
     operation::<Conv2d>(text);
     operation::<Requantize>(text);
+    operation::<Quantize>(text);
+    operation::<Dequantize>(text);
     operation::<Add>(text);
     operation::<Transform>(text);
 }
@@ -45,7 +49,8 @@ fn operation<O: Operation>(text: &str) {
     };
     for kernel in O::kernels() {
         let domain = &kernel.contract.domain;
-        if draft.work(domain).is_none_or(|work| work > RUN) {
+        // What a compiler makes runs in lanes of its own.
+        if O::compiled(domain) || draft.work(domain).is_none_or(|work| work > RUN) {
             continue;
         }
         match draft.case(domain) {

@@ -1,11 +1,14 @@
 //! The lanes file: which lanes there are and how to reach each. Written by `cargo xtask`, or by hand to plug in a worker of
 //! your own.
 
+use super::group::is_inside;
 use crate::mlir::Toolchain;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use tiebreak_reports::ledger::Content;
 use tiebreak_reports::read;
 
 /// The lane that needs no file.
@@ -35,17 +38,28 @@ pub struct Entry {
     pub command: Option<Vec<String>>,
     /// Why there is no command.
     pub not_run: Option<String>,
-    /// Seconds a batch may take before the worker is taken for hung, where the usual ones are not right.
-    pub patience_seconds: Option<u64>,
+    /// Seconds for which the worker may be silent before it is taken for hung, where the usual ones are not right; more for
+    /// large batches, as `patience.rs` has the rule.
+    pub patience_seconds: Option<NonZeroU64>,
     /// A disassembler for the worker, for tests that look at the object code.
     pub objdump: Option<PathBuf>,
     /// What compiles the modules that this lane's worker runs; each is added to the command as `--module FILE`.
     pub modules: Option<Toolchain>,
+    /// The files that made this lane's modules, once they are compiled.
+    #[serde(skip)]
+    pub made_by: Vec<Content>,
 }
 
 impl Lanes {
-    /// Read `path`.
+    /// Read `path`. Refused inside a worker, whose lanes would start it again, without end.
     pub fn read(path: &Path) -> Result<Self> {
+        if is_inside() {
+            bail!(
+                "the lanes of {} are not run: a lane's worker started this program, and its lanes could \
+                 start that worker again, without end; let the worker run kernels itself, or call commands without --lanes",
+                path.display()
+            );
+        }
         let text = read::text(path, read::LANES)
             .context("cannot read the lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
         let lanes: Self = serde_json::from_str(&text).with_context(|| {

@@ -1,7 +1,11 @@
 //! Lanes: where kernels run. In this process, or in a worker process reached over [`tiebreak_impls::protocol`].
 
 pub mod config;
+mod group;
 mod in_process;
+mod not_run;
+mod patience;
+mod pipes;
 mod pool;
 mod process;
 
@@ -10,7 +14,9 @@ use thiserror::Error;
 use tiebreak_impls::execute::lengths;
 use tiebreak_impls::protocol::{Batch, Job, Source};
 
+pub use group::end_all;
 pub(crate) use in_process::FORM;
+pub use not_run::NotRun;
 pub use pool::{Lane, Lease};
 
 /// Why a batch gave no output. Every one of these is a finding about the kernel or its lane, never the end of a run.
@@ -19,7 +25,7 @@ pub enum Failure {
     /// The worker process ended.
     #[error("the worker died ({0})")]
     Crashed(String),
-    /// No answer in time; the worker was killed.
+    /// Silent for longer than its patience, as `patience.rs` has the rule; the worker was killed.
     #[error("no answer within {0:?}; the worker was killed")]
     Hung(Duration),
     /// The output has another length than promised.

@@ -3,15 +3,17 @@
 use super::config::{Entry, HOST, Lanes};
 use super::in_process::InProcess;
 use super::process::Worker;
-use super::{Failure, Order, Session};
+use super::{Failure, NotRun, Order, Session};
+use crate::identity;
 use crate::mlir::MODULE;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 use tiebreak_impls::protocol::{Hello, Job};
 use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_reports::ledger::Content;
 
-/// How long a batch may take before its worker is taken for hung.
+/// How long a worker may be silent before it is taken for hung, where the lanes file does not say; see `patience.rs`.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The same while a failure is being narrowed down to one input.
 const IMPATIENCE: Duration = Duration::from_secs(1);
@@ -30,6 +32,10 @@ pub struct Lane {
     place: Place,
     patience: Duration,
     compiled: bool,
+    /// What the worker had mapped when it greeted.
+    mapped: Vec<PathBuf>,
+    /// What made its modules.
+    made_by: Vec<Content>,
     idle: Mutex<Vec<Box<dyn Session>>>,
 }
 
@@ -53,29 +59,34 @@ impl Lane {
             place: Place::InProcess,
             patience: PATIENCE,
             compiled: false,
+            mapped: identity::mapped(std::process::id()),
+            made_by: Vec::new(),
             idle: Mutex::default(),
         }
     }
 
-    /// The lane `name`: the lane, or in words why it cannot run.
-    pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, String>, UnknownName> {
+    /// The lane `name`: the lane, or why it cannot run.
+    pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, NotRun>, UnknownName> {
         if name == HOST {
             return Ok(Ok(Self::host()));
         }
         match lanes.lanes.iter().find(|l| l.name == name) {
             Some(entry) => Ok(Self::of_entry(entry)),
             None if Lanes::KNOWN.contains(&name) => {
-                Ok(Err("no worker was built for it; `cargo xtask verify` builds one".to_owned()))
+                Ok(Err(NotRun::Absent("no worker was built for it; `cargo xtask verify` builds one".to_owned())))
             }
             None => Err(unknown("lane", name, lanes.names().chain(Lanes::KNOWN))),
         }
     }
 
-    fn of_entry(entry: &Entry) -> Result<Self, String> {
-        let reason = || entry.not_run.clone().unwrap_or_else(|| "the lanes file gives no command".to_owned());
+    fn of_entry(entry: &Entry) -> Result<Self, NotRun> {
+        let why = || entry.not_run.clone().unwrap_or_else(|| "the lanes file gives no command".to_owned());
+        let reason = || NotRun::Absent(why());
         let command = entry.command.clone().ok_or_else(reason)?;
-        let patience = entry.patience_seconds.map_or(PATIENCE, Duration::from_secs);
-        let (worker, hello) = Worker::start(&command, patience).map_err(|failure| failure.to_string())?;
+        let patience = entry.patience_seconds.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
+        let started = Worker::start(&command, patience);
+        let (worker, hello) = started.map_err(|failure| NotRun::broken(&command, failure, patience))?;
+        let mapped = identity::mapped(worker.process());
         let idle: Vec<Box<dyn Session>> = vec![Box::new(worker)];
         Ok(Self {
             name: entry.name.clone(),
@@ -83,6 +94,8 @@ impl Lane {
             place: Place::Worker(command),
             patience,
             compiled: entry.modules.is_some(),
+            mapped,
+            made_by: entry.made_by.clone(),
             idle: Mutex::new(idle),
         })
     }
@@ -102,6 +115,22 @@ impl Lane {
                 if modules == 0 { program } else { format!("{program}, {modules} modules") }
             }
         }
+    }
+
+    /// The files that its kernels' code comes from: who runs them, what that loads, and what made its modules.
+    pub fn files(&self) -> Vec<Content> {
+        let command = match &self.place {
+            Place::InProcess => std::env::current_exe().iter().map(|me| me.to_string_lossy().into_owned()).collect(),
+            Place::Worker(command) => command.clone(),
+        };
+        let modules = command.iter().skip_while(|argument| *argument != MODULE).map(Path::new);
+        let modules: Vec<PathBuf> = modules.filter_map(|module| module.canonicalize().ok()).collect();
+        // What was compiled here is known by what made it.
+        let own =
+            |path: &Path| !self.made_by.is_empty() && path.canonicalize().is_ok_and(|path| modules.contains(&path));
+        let mut files = identity::of_worker(&command, &self.mapped, own);
+        files.extend(self.made_by.iter().cloned());
+        files
     }
 
     /// Whether a kernel that ends or hangs its process leaves this one alone.
@@ -134,7 +163,8 @@ impl Lane {
     fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {
         match &self.place {
             Place::InProcess => Ok(Box::new(InProcess::default())),
-            Place::Worker(command) => Ok(Box::new(Worker::start(command, patience)?.0)),
+            // However short the patience is with a batch: starting takes what it takes.
+            Place::Worker(command) => Ok(Box::new(Worker::start(command, self.patience)?.0.with_patience(patience))),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! From a module's text to a shared object, with the shipped tools, and kept by content.
 
 use super::toolchain::Toolchain;
+use super::tools::Identity;
+use crate::identity::hash;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -23,6 +25,8 @@ const PIPELINE: &str = "builtin.module(func.func(lower-quant-ops),strip-func-qua
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit<'a> {
     pub(super) toolchain: &'a Toolchain,
+    /// What the toolchain is, by content.
+    pub(super) identity: &'a Identity,
     pub(super) level: u32,
     /// The module in MLIR.
     pub(super) text: &'a str,
@@ -30,33 +34,41 @@ pub(super) struct Unit<'a> {
     pub(super) kernels: &'a [(String, String)],
 }
 
+/// An object in the cache.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub(super) file: PathBuf,
+    /// Whether it was not there before.
+    pub(super) made_now: bool,
+}
+
 impl Unit<'_> {
-    /// The object's path; compiles it unless it is there.
-    pub(super) fn object(&self) -> Result<PathBuf> {
+    /// The object's path; compiles it unless it is there as it was made, by these very tools.
+    pub(super) fn object(&self) -> Result<Object> {
         let (key, cache) = (self.key(), &self.toolchain.cache);
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         let arch = self.toolchain.triple.split('-').next().unwrap_or_default();
         let name = format!("{:016x}-{arch}-o{}", hasher.finish(), self.level);
-        let (object, told) = (cache.join(format!("{name}.so")), cache.join(format!("{name}.txt")));
-        // What it was made of lies beside it, so that no hash needs to be trusted.
-        if object.is_file() && fs::read_to_string(&told).is_ok_and(|old| old == key) {
-            return Ok(object);
+        let (object, made) = (cache.join(format!("{name}.so")), cache.join(format!("{name}.txt")));
+        if self.identity.whole && is_as_made(&object, &made, &key) {
+            return Ok(Object { file: object, made_now: false });
         }
         let work = Work::new(cache)?;
         let compiled = self.compile(&work.0)?;
         let draft = work.0.join("key");
-        fs::write(&draft, &key).with_context(|| format!("writing {}", draft.display()))?;
+        let note = note(&compiled, &key).with_context(|| format!("reading {}", compiled.display()))?;
+        fs::write(&draft, note).with_context(|| format!("writing {}", draft.display()))?;
         fs::rename(&compiled, &object).with_context(|| format!("writing {}", object.display()))?;
-        fs::rename(&draft, &told).with_context(|| format!("writing {}", told.display()))?;
-        Ok(object)
+        fs::rename(&draft, &made).with_context(|| format!("writing {}", made.display()))?;
+        Ok(Object { file: object, made_now: true })
     }
 
     /// Everything the object depends on.
     fn key(&self) -> String {
-        let Toolchain { version, triple, features, linker, archives, .. } = self.toolchain;
-        let (level, kernels, text) = (self.level, self.kernels, self.text);
-        format!("{version} {triple} {features} -O{level} {linker:?} {archives:?} {kernels:?}\n{PIPELINE}\n{text}")
+        let Toolchain { version, triple, features, .. } = self.toolchain;
+        let (tools, level, kernels, text) = (self.identity.text(), self.level, self.kernels, self.text);
+        format!("{tools}{version} {triple} {features} -O{level} {kernels:?}\n{PIPELINE}\n{text}")
     }
 
     fn compile(&self, work: &Path) -> Result<PathBuf> {
@@ -100,6 +112,17 @@ impl Unit<'_> {
         };
         self.kernels.iter().map(constant).collect()
     }
+}
+
+/// What lies beside an object: its own hash, so that a damaged one is not taken, and what it was made of, so that no hash of that needs to be trusted.
+fn note(object: &Path, key: &str) -> std::io::Result<String> {
+    Ok(format!("{}\n{key}", hash(object)?))
+}
+
+/// Whether an object is there, whole, and made of this.
+fn is_as_made(object: &Path, made: &Path, key: &str) -> bool {
+    let kept = fs::read_to_string(made);
+    kept.is_ok_and(|kept| kept.ends_with(key) && note(object, key).is_ok_and(|now| now == kept))
 }
 
 /// A directory of one compilation, removed when it ends.

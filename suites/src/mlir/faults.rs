@@ -22,6 +22,8 @@ pub struct Known {
     pub reason: &'static str,
     /// What it does.
     pub effect: Effect,
+    /// Whether all code of the kernel has it, so that every result that it can change is changed. Vector code has what the loop behind it has not.
+    pub each: bool,
 }
 
 /// What a fault does.
@@ -30,8 +32,9 @@ pub enum Effect {
     /// int32 is rounded to f32 before the expressed type: results are those of this scheme, in tensors with the zero point rounded to f32 first. That
     /// of a scalar is a constant, which the compiler converts, right.
     IntegersByF32(&'static str),
-    /// A rounding to the expressed type adds `0x7fff` and a wrong bit, and drops 16: what is exactly between two numbers, whose low half is
-    /// `0x8000`, may go to either; nothing else changes, as no other low half carries with one and not the other.
+    /// The rounding of a difference, sum, product or quotient to the expressed type adds `0x7fff` and a wrong bit, and drops 16: what is exactly between
+    /// two numbers, whose low half is `0x8000`, may go to either; nothing else changes, as no other low half carries with one and not the other.
+    /// Conversions of integers take their own bit.
     EitherSideOfTies,
     /// An integer multiplied by 2^-n is one instruction, which rounds once: an integer that the expressed type cannot hold is no infinity on the way.
     FixedPoint,
@@ -56,6 +59,7 @@ pub static KNOWN: [Known; 6] = [
         class: "double-rounding",
         reason: X86,
         effect: Effect::IntegersByF32("mlir-dcast-by-f32"),
+        each: true,
     },
     Known {
         lanes: &["mlir-x86"],
@@ -65,6 +69,7 @@ pub static KNOWN: [Known; 6] = [
         class: "double-rounding",
         reason: X86,
         effect: Effect::IntegersByF32("mlir-qcast"),
+        each: true,
     },
     Known {
         lanes: &["mlir-aarch64", "mlir-aarch64-bf16"],
@@ -74,6 +79,7 @@ pub static KNOWN: [Known; 6] = [
         class: "double-rounding",
         reason: AARCH64,
         effect: Effect::IntegersByF32("mlir-dcast-by-f32"),
+        each: false,
     },
     Known {
         lanes: &["mlir-aarch64", "mlir-aarch64-bf16"],
@@ -83,6 +89,7 @@ pub static KNOWN: [Known; 6] = [
         class: "double-rounding",
         reason: AARCH64,
         effect: Effect::IntegersByF32("mlir-qcast"),
+        each: false,
     },
     Known {
         lanes: &["mlir-aarch64"],
@@ -92,6 +99,7 @@ pub static KNOWN: [Known; 6] = [
         class: "tie-direction",
         reason: TIES,
         effect: Effect::EitherSideOfTies,
+        each: false,
     },
     Known {
         lanes: &["mlir-aarch64-bf16"],
@@ -101,6 +109,7 @@ pub static KNOWN: [Known; 6] = [
         class: "f16-step",
         reason: FIXED,
         effect: Effect::FixedPoint,
+        each: true,
     },
 ];
 
@@ -121,6 +130,22 @@ impl Known {
     }
 }
 
+/// The integers in `min..=max`, of at most 32 bits, that bf16 has somewhere else when they are rounded to f32 first.
+///
+/// Between 2^k and 2^(k+1) bf16 has 128 numbers, 2^(k-7) apart, and 128 exactly between two: `(2n + 1) * 2^(k-8)` for n from 128 to 255. f32 rounds to multiples of 2^(k-23). It takes
+/// an integer to such a tie where it is less than half of that, 2^(k-24), away, or just that, since the tie is the even one of two multiples; then ties to even take it to the neighbour
+/// of even n, and to the wrong one where the integer was on the other side: beyond the tie where n is even, below it where n is odd. So from k = 24 on 2^(k-24) integers of
+/// each tie are wrong: `2 * 128 * (2^7 - 1)` of int32, `128 * (2^8 - 1)` of uint32.
+pub fn twice_rounded(min: i64, max: i64) -> impl Iterator<Item = i64> {
+    let beside = |k: u32, n: i64| {
+        let tie = (2 * n + 1) << (k - 8);
+        let side = if n % 2 == 0 { 1 } else { -1 };
+        (1..=1i64 << (k - 24)).map(move |away| tie + side * away)
+    };
+    let positive = move || (24..32).flat_map(move |k| (128..256).flat_map(move |n| beside(k, n)));
+    positive().chain(positive().map(|v| -v)).filter(move |v| (min..=max).contains(v))
+}
+
 /// The first integer that f16 rounds to an infinity.
 const FIRST_INFINITE: i64 = 65_520;
 
@@ -139,6 +164,32 @@ pub fn of(kernel: &str, lane: &str) -> impl Iterator<Item = &'static Known> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    /// Every integer around every tie, by rationals, and none anywhere else of a million.
+    #[test]
+    fn integers_that_are_rounded_twice_are_counted_in_closed_form() {
+        let (int32, uint32) = (i64::from(i32::MIN)..=i64::from(i32::MAX), 0..=i64::from(u32::MAX));
+        assert_eq!(twice_rounded(*int32.start(), *int32.end()).count(), 2 * 128 * ((1 << 7) - 1));
+        assert_eq!(twice_rounded(0, *uint32.end()).count(), 128 * ((1 << 8) - 1));
+        let all: BTreeSet<i64> = twice_rounded(*int32.start(), *uint32.end()).collect();
+        let twice = |v: i64| {
+            let exact = Rational::from(v);
+            let single = Format::F32.decode(Format::F32.nearest(&exact));
+            Format::Bf16.nearest(single.finite().expect("a number")) != Format::Bf16.nearest(&exact)
+        };
+        for k in 23..32 {
+            for n in [128, 129, 130, 191, 200, 254, 255] {
+                let tie = (2 * n + 1) << (k - 8);
+                for v in (tie - 300..=tie + 300).flat_map(|v| [v, -v]).filter(|v| *v >= *int32.start()) {
+                    assert_eq!(all.contains(&v), twice(v), "{v}");
+                }
+            }
+        }
+        for v in (0..1_000_000).map(|i: i64| (i * 4_294_967_291 / 1_000_000) ^ (i & 63)) {
+            assert_eq!(all.contains(&v), twice(v), "{v}");
+        }
+    }
 
     #[test]
     fn every_fault_is_a_finding() {

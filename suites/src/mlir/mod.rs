@@ -5,17 +5,20 @@ mod compile;
 pub mod faults;
 mod text;
 mod toolchain;
+mod tools;
 
 pub use text::Function;
 pub use toolchain::Toolchain;
 
 use crate::lane::config::Lanes;
-use anyhow::{Context, Result};
-use compile::Unit;
+use anyhow::{Context, Result, bail};
+use compile::{Object, Unit};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use tiebreak_impls::quantized::{Cast, Container, Expressed};
+use tiebreak_reports::ledger::Content;
 use toolchain::LEVELS;
 
 /// Names an object to the worker of a lane of compiled modules.
@@ -55,18 +58,27 @@ impl Plan {
         self.modules.len() * LEVELS.len()
     }
 
-    /// Compiles for one lane, several objects at a time; `done` is called after each. Errors are those of the tools, in their words.
-    pub fn compile(&self, toolchain: &Toolchain, done: impl Fn() + Sync) -> Result<Vec<PathBuf>> {
+    /// Compiles for one lane, several objects at a time; `done` is called after each. The objects, and the files that made them.
+    /// Errors are those of the tools, in their words.
+    pub fn compile(&self, toolchain: &Toolchain, done: impl Fn() + Sync) -> Result<(Vec<PathBuf>, Vec<Content>)> {
+        let identity = &toolchain.identity()?;
         let units: Vec<_> =
             self.modules.iter().flat_map(|module| LEVELS.into_iter().map(move |level| (module, level))).collect();
         let object = |((cast, text), level): &(&(Cast, String), u32)| {
             let isa = toolchain.isa_path(*cast == Cast::Quantize, *level);
             let kernels = [(format!("mlir-opt-{}-o{level}", cast.name()), isa)];
-            let object = Unit { toolchain, level: *level, text, kernels: &kernels }.object();
+            let object = Unit { toolchain, identity, level: *level, text, kernels: &kernels }.object();
             done();
             object
         };
-        units.par_iter().map(object).collect()
+        let objects: Vec<Object> = units.par_iter().map(object).collect::<Result<_>>()?;
+        let made_now = || objects.iter().filter(|object| object.made_now);
+        if made_now().next().is_some() && toolchain.identity()?.files != identity.files {
+            // Nobody knows which of them the new tools made.
+            made_now().try_for_each(|object| fs::remove_file(&object.file)).context("removing objects")?;
+            bail!("the tools were replaced while they compiled: run it again");
+        }
+        Ok((objects.into_iter().map(|object| object.file).collect(), identity.files.clone()))
     }
 }
 
@@ -75,11 +87,12 @@ pub fn provide(lanes: &Lanes, names: &[String], plan: &Plan, done: impl Fn() + S
     let mut lanes = lanes.clone();
     for entry in lanes.lanes.iter_mut().filter(|entry| names.contains(&entry.name)) {
         if let (Some(toolchain), Some(command)) = (&entry.modules, &mut entry.command) {
-            let objects = plan
+            let (objects, files) = plan
                 .compile(toolchain, &done)
                 .with_context(|| format!("compiling the modules of lane {}", entry.name))?;
             let arguments = objects.iter().map(|object| object.to_string_lossy().into_owned());
             command.extend(arguments.flat_map(|object| [MODULE.to_owned(), object]));
+            entry.made_by = files;
         }
     }
     Ok(lanes)

@@ -1,7 +1,7 @@
 //! Smaller cases of quantize and dequantize.
 
 use crate::quantized::{covers, places};
-use crate::tensor::Case;
+use crate::tensor::{Case, fill};
 use std::ops::Range;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized, Scale};
@@ -33,6 +33,16 @@ pub(crate) fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec
     out
 }
 
+/// One element by itself, per layer; and in its place among zeros.
+pub(crate) fn alone(case: &Case<Params>, words: usize, index: usize) -> Vec<(Case<Params>, usize)> {
+    let p = &case.params;
+    let one = places::scales(p).get(index).map(|scale| {
+        let params = Params { quantized: per_layer(&p.quantized, *scale), container: p.container, shape: vec![1] };
+        (Case { misalign: 0, ..part(case, words, params, [index]) }, 0)
+    });
+    one.into_iter().chain([(fill::only(case, [words, 0, 0], index), index)]).collect()
+}
+
 fn part(case: &Case<Params>, words: usize, params: Params, elements: impl IntoIterator<Item = usize>) -> Case<Params> {
     let element = |at: usize| &case.tensors[0][at * words..][..words];
     let values: Vec<i32> = elements.into_iter().flat_map(element).copied().collect();
@@ -49,11 +59,16 @@ fn by_scale(p: &Params) -> Vec<Vec<usize>> {
 /// The elements of one channel or block, per layer. Nothing is done for each of the other scales, of which there may be thousands.
 fn of_scale(case: &Case<Params>, words: usize, scale: usize, elements: Vec<usize>) -> Case<Params> {
     let p = &case.params;
-    let Quantized { storage, min, max, expressed, ref scales, ref zero_points, .. } = p.quantized;
+    let quantized = per_layer(&p.quantized, scale);
+    part(case, words, Params { quantized, container: p.container, shape: vec![elements.len()] }, elements)
+}
+
+/// The type with one of its scales for all elements.
+fn per_layer(quantized: &Quantized, scale: usize) -> Quantized {
+    let Quantized { storage, min, max, expressed, ref scales, ref zero_points, .. } = *quantized;
     let granularity = Granularity::Layer;
     let (scales, zero_points) = (vec![scales[scale]], vec![zero_points[scale]]);
-    let quantized = Quantized { storage, min, max, expressed, granularity, scales, zero_points };
-    part(case, words, Params { quantized, container: p.container, shape: vec![elements.len()] }, elements)
+    Quantized { storage, min, max, expressed, granularity, scales, zero_points }
 }
 
 /// Along each axis: either half of the channels or blocks, or all but one at an end; either half of each block, or all but one element.

@@ -10,13 +10,13 @@ use super::Quantize;
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::quantized::{self, quantizations};
 use crate::tensor::explain::UNEXPLAINED;
-use crate::tensor::fault::{self, Made, Seen};
+use crate::tensor::fault::{self, Extent, Made, Seen, Sighting};
 use crate::tensor::{Asked, Case, Element, Operation, POISON, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
-use counted::Counted;
+use counted::{Counted, Due};
 use path::told;
 use pieces::{Piece, pieces};
 use rayon::prelude::*;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
@@ -30,6 +30,8 @@ pub const CHUNK: u64 = 1 << 22;
 pub const BLOCK_IN_PROCESS: usize = 1 << 14;
 /// Patterns of one batch in a worker: enough to make a message's cost small.
 const BLOCK_IN_WORKER: usize = 1 << 16;
+/// Patterns that are few enough to ask of each what a known fault can make of it.
+const FEW_PATTERNS: u64 = 1 << 16;
 
 /// What a task saw.
 #[derive(Clone, Default)]
@@ -116,6 +118,9 @@ impl<'a> Plan<'a> {
             all.failure = all.failure.or(part.failure);
         }
         let exhaustive = all.contract.inputs + all.contract.out_of_domain == patterns;
+        if exhaustive {
+            self.extents(&mut all.faults);
+        }
         let seconds = begun.elapsed().as_secs_f64();
         let path = self.path(&all.reference);
         let because = told(&path);
@@ -151,7 +156,7 @@ impl<'a> Plan<'a> {
             }
             let Some((at, submitted)) = waiting.pop_front() else { break };
             match submitted.and_then(|()| lease.collect(&mut outs)) {
-                Ok(()) => self.judge(at, &mut outs, &mut swept),
+                Ok(()) => self.judge(at, &outs, &mut swept),
                 Err(failure) => {
                     swept.failure = Some(failure);
                     return swept;
@@ -172,19 +177,20 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn judge(&self, at: u64, outs: &mut [i32], swept: &mut Swept) {
+    fn judge(&self, at: u64, outs: &[i32], swept: &mut Swept) {
         let end = at + outs.len() as u64;
         let first = self.pieces.partition_point(|piece| piece.first <= at) - 1;
         for (i, piece) in self.pieces.iter().enumerate().skip(first).take_while(|(_, piece)| piece.first < end) {
             let from = piece.first.max(at);
             let to = self.pieces.get(i + 1).map_or(end, |next| next.first.min(end));
-            let outs = &mut outs[(from - at) as usize..(to - at) as usize];
+            let outs = &outs[(from - at) as usize..(to - at) as usize];
             self.piece(piece, from, outs, swept);
         }
     }
 
-    fn piece(&self, piece: &Piece, from: u64, outs: &mut [i32], swept: &mut Swept) {
+    fn piece(&self, piece: &Piece, from: u64, outs: &[i32], swept: &mut Swept) {
         let len = outs.len() as u64;
+        let mut faulty = BTreeMap::new();
         let kept = match piece.contract.value() {
             None => {
                 swept.contract.out_of_domain += len;
@@ -192,13 +198,11 @@ impl<'a> Plan<'a> {
             }
             Some(value) => {
                 swept.contract.inputs += len;
-                let mut kept = is_all(outs, value);
-                if !kept && self.faulty {
-                    self.forgive(value, from, outs, &mut swept.faults);
-                    kept = is_all(outs, value);
-                }
+                let kept = is_all(outs, value);
                 if !kept {
-                    swept.contract.count(from, outs, value, None, self.q);
+                    faulty = self.faulty(value, from, outs, &mut swept.faults);
+                    let due = |i| if faulty.contains_key(&i) { Due::Excused } else { Due::To(None) };
+                    swept.contract.count(from, outs, value, due, self.q);
                 }
                 kept.then_some(value)
             }
@@ -214,20 +218,49 @@ impl<'a> Plan<'a> {
             Some(own) => reference.whole((from, len), own, value, piece.class, self.q),
             // What the source leaves undefined is one class, whatever the target makes of it.
             None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
-            None => reference.count(from, outs, value, piece.class, self.q),
+            None => {
+                let due = |i| Due::To(faulty.get(&i).copied().or(piece.class));
+                reference.count(from, outs, value, due, self.q);
+            }
         }
     }
 
-    /// What follows a known fault is counted as such and judged as if it were right, as in the cases of a plan.
+    /// Which of these results follow a known fault, by their index; each is counted.
     #[cold]
-    fn forgive(&self, value: i64, from: u64, outs: &mut [i32], faults: &mut Seen) {
+    fn faulty(&self, value: i64, from: u64, outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, &'static str> {
+        if !self.faulty {
+            return BTreeMap::new();
+        }
         let at: Vec<usize> = (0..outs.len()).filter(|i| outs[*i] != value as i32).collect();
-        let x = at.iter().flat_map(|i| Element::Float(self.q.format).of(from + *i as u64)).collect();
-        let case = Case { params: self.params(at.len()), tensors: [x, Vec::new(), Vec::new()], misalign: 0 };
-        let mut differing: Vec<i32> = at.iter().map(|i| outs[*i]).collect();
-        let made = Made::<Quantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract };
-        made.forgive(&case, &vec![Some(value as i32); at.len()], 1, &mut differing, faults);
-        at.iter().zip(differing).for_each(|(i, out)| outs[*i] = out);
+        let differing: Vec<i32> = at.iter().map(|i| outs[*i]).collect();
+        let case = self.case(at.iter().map(|i| from + *i as u64), at.len());
+        let faulty = self.made().faulty(&case, &vec![Some(value as i32); at.len()], 1, &differing, faults);
+        at.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
+    }
+
+    fn made(&self) -> Made<'_, Quantize> {
+        Made { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract }
+    }
+
+    fn case(&self, patterns: impl Iterator<Item = u64>, len: usize) -> Case<Params> {
+        let x = patterns.flat_map(|pattern| Element::Float(self.q.format).of(pattern)).collect();
+        Case { params: self.params(len), tensors: [x, Vec::new(), Vec::new()], misalign: 0 }
+    }
+
+    /// How many patterns each known fault can change: all are asked, where they are few.
+    fn extents(&self, faults: &mut Seen) {
+        let patterns = 1u64 << self.q.format.bits();
+        if !self.faulty || patterns > FEW_PATTERNS {
+            return;
+        }
+        let case = self.case(0..patterns, patterns as usize);
+        let Ok(expected) = Quantize::expected(&self.contract, &case) else { return };
+        for fault in Quantize::at_fault(self.kernel.name, &self.lane.name, &self.contract, &case) {
+            let because =
+                format!("of so many of all {patterns} patterns a value that it can give is not that of the contract");
+            let extent = Extent { most: fault.extent(&expected, 1), each: fault.each, because };
+            faults.entry(fault.class).or_insert_with(|| Sighting::none(fault.reason)).extent = Some(extent);
+        }
     }
 
     fn side(&self, counted: Counted, against: Against, scheme: &Scheme, because: String, path: Vec<Link>) -> SweptSide {
@@ -239,7 +272,7 @@ impl<'a> Plan<'a> {
             let case = text::arguments::<Quantize>(domain, &case)?;
             Some(SweptWitness { case, got: stored.told(&[got]), expected: expected.into() })
         });
-        let class = counted.smallest.and_then(|(bits, ..)| self.class_at(bits, against));
+        let class = counted.smallest.and_then(|(bits, got, _)| self.class_at(bits, got, against));
         let mut classes = counted.classes;
         let told: u64 = classes.values().sum();
         if told < counted.differ {
@@ -260,7 +293,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn class_at(&self, bits: u64, against: Against) -> Option<&'static str> {
+    fn class_at(&self, bits: u64, got: i32, against: Against) -> Option<&'static str> {
+        let faulty = self.made().among(&self.case([bits].into_iter(), 1), 1, &[got]);
+        if let Some(Some(class)) = faulty.first().filter(|_| against == Against::Reference) {
+            return Some(class);
+        }
         let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
         match against {
             Against::Contract => None,

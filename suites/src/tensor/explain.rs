@@ -1,5 +1,7 @@
 //! Why a kernel differs: the first cause whose prediction reproduces every gathered output.
 
+use super::fault::Faulty;
+use super::judge::differs;
 use super::{Case, Expected, Operation};
 
 /// A case with what a kernel gave for it.
@@ -9,8 +11,17 @@ pub struct Observed<P> {
     pub case: Case<P>,
     /// The kernel's results.
     pub outs: Vec<i32>,
-    /// Results that differ from the scheme judged against.
+    /// Results that differ from the scheme judged against, and follow no known fault.
     pub differ: usize,
+    /// Results that follow a known fault, of which no cause has to give account.
+    pub faulty: Faulty,
+}
+
+impl<P> Observed<P> {
+    /// Whether the result at an index follows a known fault.
+    pub fn is_faulty(&self, index: usize) -> bool {
+        self.faulty.get(index).is_some_and(Option::is_some)
+    }
 }
 
 /// Class of a difference, with what reproduces it, in words.
@@ -69,7 +80,7 @@ impl<O: Operation> Cause<O> {
     pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
         match &self.kind {
             Kind::Predicts(because, predict) => {
-                let reproduces = |seen: &&Observed<O::Params>| reproduces(&predict(&seen.case), &seen.outs);
+                let reproduces = |seen: &&Observed<O::Params>| reproduces(&predict(&seen.case), seen);
                 // A prediction that says nothing of any case explains nothing.
                 let speaks = evidence.iter().any(|seen| predict(&seen.case).is_some());
                 (speaks && evidence.iter().all(reproduces)).then(|| because.clone())
@@ -79,11 +90,13 @@ impl<O: Operation> Cause<O> {
     }
 }
 
-fn reproduces(predicted: &Option<Expected>, outs: &[i32]) -> bool {
-    predicted.as_ref().is_some_and(|predicted| {
-        predicted.len() == outs.len()
-            && predicted.iter().zip(outs).all(|(predicted, out)| predicted.is_none_or(|predicted| predicted == *out))
-    })
+fn reproduces<P>(predicted: &Option<Expected>, seen: &Observed<P>) -> bool {
+    let Some(predicted) = predicted.as_ref().filter(|predicted| predicted.len() == seen.outs.len()) else {
+        return false;
+    };
+    let words = if seen.faulty.is_empty() { 1 } else { (seen.outs.len() / seen.faulty.len()).max(1) };
+    let mut results = predicted.chunks(words).zip(seen.outs.chunks(words)).enumerate();
+    results.all(|(index, (predicted, out))| seen.is_faulty(index) || !differs(predicted, out))
 }
 
 /// `all 17,557 results examined`.

@@ -1,5 +1,6 @@
 //! What tensors are filled with: extremes, patterns, single elements, random values.
 
+use super::Case;
 use crate::stream::{below, int32, int32_of_any_size, stream};
 use std::ops::RangeInclusive;
 
@@ -81,6 +82,16 @@ impl Fill {
             Self::Given(values) => values.iter().map(|v| within(*v)).collect(),
         }
     }
+}
+
+/// The case with zeros in the place of all but one group of elements: `group[t]` words of tensor `t`, the `at`th of them.
+pub(crate) fn only<P: Clone>(case: &Case<P>, group: [usize; 3], at: usize) -> Case<P> {
+    let mut out = case.clone();
+    for (tensor, words) in out.tensors.iter_mut().zip(group) {
+        let kept = at * words..(at + 1) * words;
+        tensor.iter_mut().enumerate().filter(|(i, _)| !kept.contains(i)).for_each(|(_, v)| *v = 0);
+    }
+    out
 }
 
 #[cfg(test)]

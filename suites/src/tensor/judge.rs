@@ -1,7 +1,7 @@
 //! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
 
 use super::explain::Observed;
-use super::fault::{self, Made, Seen};
+use super::fault::{self, Faulty, Made, Seen};
 use super::{Case, Element, Expected, Link, Operation};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use std::collections::BTreeMap;
@@ -21,6 +21,13 @@ pub struct Posed<P> {
     pub contract: Expected,
     /// By the reference.
     pub reference: Option<Expected>,
+}
+
+/// What a lane gave for a case.
+struct Given<'a, P> {
+    case: &'a Case<P>,
+    outs: &'a [i32],
+    faulty: &'a Faulty,
 }
 
 /// What was seen against one scheme.
@@ -57,26 +64,33 @@ impl<P> Default for Side<P> {
 }
 
 impl<P: Clone> Side<P> {
-    fn judge(&mut self, element: &Element, case: &Case<P>, expected: &Expected, outs: &[i32]) -> usize {
-        let mut differ = 0;
-        for (expected, out) in expected.chunks(element.words()).zip(outs.chunks(element.words())) {
+    /// Counts what differs; `excused` are results that a known fault accounts for on this side.
+    fn judge(&mut self, element: &Element, given: &Given<'_, P>, expected: &Expected, excused: bool) -> usize {
+        let Given { case, outs, faulty: excuses } = *given;
+        let is_faulty = |index: usize| excuses.get(index).is_some_and(Option::is_some);
+        let (mut differ, mut faulty) = (0, 0);
+        let results = expected.chunks(element.words()).zip(outs.chunks(element.words()));
+        for (index, (expected, out)) in results.enumerate() {
             if expected.iter().any(Option::is_none) {
                 self.out_of_domain += 1;
                 continue;
             }
             self.inputs += 1;
-            if differs(expected, out) {
+            if differs(expected, out) && !(excused && is_faulty(index)) {
                 differ += 1;
+                faulty += usize::from(is_faulty(index));
                 let expected: Vec<i32> = expected.iter().copied().flatten().collect();
                 let delta = element.place(out).saturating_sub(element.place(&expected));
                 *self.by_delta.entry(delta).or_default() += 1;
             }
         }
         self.differ += differ as u64;
+        let unexcused = differ - faulty;
         let kept = if differ > 0 { &mut self.differing } else { &mut self.agreeing };
         let room = if differ > 0 { EVIDENCE } else { EVIDENCE / 2 };
         if kept.len() < room * 2 && (kept.is_empty() || elements(case, outs) <= SMALL) {
-            kept.push(Observed { case: case.clone(), outs: outs.to_vec(), differ });
+            let (case, outs, faulty) = (case.clone(), outs.to_vec(), excuses.clone());
+            kept.push(Observed { case, outs, differ: unexcused, faulty });
             self.thin();
         }
         differ
@@ -116,9 +130,9 @@ impl<P: Clone> Side<P> {
         self.agreeing.extend(other.agreeing);
     }
 
-    /// The smallest case with a difference.
+    /// The smallest case with a difference, one that no known fault accounts for where there is any.
     pub fn smallest(&self) -> Option<&Observed<P>> {
-        self.differing.iter().min_by_key(|seen| elements(&seen.case, &seen.outs))
+        self.differing.iter().min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
     }
 
     /// Everything kept, as evidence.
@@ -215,23 +229,27 @@ pub fn outs<O: Operation>(
     Ok(out)
 }
 
-/// What each result that differs from the reference is due to: the first link that gives it, or that the contract gives no value.
+/// What each result that differs from the reference is due to: a known fault, the first link that gives it, or that the contract gives no value.
 pub fn due_to<O: Operation>(
     links: &[Link<O>],
     element: &Element,
     posed: &Posed<O::Params>,
     outs: &[i32],
+    faulty: &Faulty,
 ) -> Vec<Option<&'static str>> {
     let Some(reference) = posed.reference.as_ref().filter(|_| !links.is_empty()) else { return Vec::new() };
     let case = &posed.case;
     let given = |link: &Link<O>| Some(((link.class)(&case.params), O::expected(&link.scheme, case).ok()?));
     let given: Vec<_> = links.iter().filter_map(given).collect();
     let words = element.words();
-    let due = |(at, out): (usize, &[i32])| {
-        let at = at * words..(at + 1) * words;
+    let due = |(index, out): (usize, &[i32])| {
+        let at = index * words..(index + 1) * words;
         let is = |expected: &Expected| !differs(&expected[at.clone()], out) && expected[at.start].is_some();
         if reference[at.start].is_none() || is(reference) {
             return None;
+        }
+        if let Some(Some(class)) = faulty.get(index) {
+            return Some(*class);
         }
         if posed.contract[at.start].is_none() {
             return Some(O::OPEN);
@@ -290,21 +308,23 @@ pub fn judged<O: Operation>(
     for (posed, answer) in cases.iter().zip(answers.each) {
         record.cases += 1;
         let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
-        let mut outs = match answer {
+        let outs = match answer {
             Ok(outs) => outs,
             Err(failure) => {
                 record.failed(failure, posed.case.clone(), 1);
                 continue;
             }
         };
-        if differs(&posed.contract, &outs) {
-            made.forgive(&posed.case, &posed.contract, element.words(), &mut outs, &mut record.faults);
-        }
-        record.contract.judge(&element, &posed.case, &posed.contract, &outs);
+        let faulty = match differs(&posed.contract, &outs) {
+            true => made.faulty(&posed.case, &posed.contract, element.words(), &outs, &mut record.faults),
+            false => Faulty::new(),
+        };
+        let given = Given { case: &posed.case, outs: &outs, faulty: &faulty };
+        record.contract.judge(&element, &given, &posed.contract, true);
         if let Some(reference) = &posed.reference
-            && record.reference.judge(&element, &posed.case, reference, &outs) > 0
+            && record.reference.judge(&element, &given, reference, false) > 0
         {
-            for class in due_to(links, &element, posed, &outs).into_iter().flatten() {
+            for class in due_to(links, &element, posed, &outs, &faulty).into_iter().flatten() {
                 *record.reference.classes.entry(class).or_default() += 1;
             }
         }

@@ -281,6 +281,12 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn own(_contract: &Self::Scheme) -> Option<Cause<Self>> {
         None
     }
+    /// Cases that keep of the operands little more than what result `index` is computed from, the plainest first, each with the place of
+    /// that result in it. Whether a kernel gives there what it gives in the whole case is for the caller to see. None where each result
+    /// is computed from many elements.
+    fn alone(_case: &Case<Self::Params>, _domain: &Self::Domain, _index: usize) -> Vec<(Case<Self::Params>, usize)> {
+        Vec::new()
+    }
     /// Smaller cases of the same kind, the smallest first.
     fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
 
@@ -319,9 +325,14 @@ impl<P: Clone> Spec<P> {
             if sizes.inputs[t] == 0 {
                 return Vec::new();
             }
-            let purpose = format!("{}/{index}/{}", O::OP, O::TENSORS.get(t).unwrap_or(&""));
+            let purpose = text::whole::purpose(O::OP, index, O::TENSORS.get(t).unwrap_or(&""));
             self.fills[t].make(sizes.inputs[t], &O::range(domain, t), seed, &purpose)
         };
         Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
+    }
+
+    /// The text by which each tensor is made again, where there is one.
+    pub fn made(&self, seed: u64, index: usize) -> [Option<String>; 3] {
+        [0, 1, 2].map(|t| text::whole::made(&self.fills[t], seed, index))
     }
 }

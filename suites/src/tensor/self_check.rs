@@ -12,21 +12,22 @@ use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 
-/// Runs the plan of a quick run.
+/// Runs the plan of a quick run; beside what was seen, how many of its cases could not be posed.
 pub fn planned<O: Operation>(
     kernel: &Kernel<O::Run, O::Domain>,
     scheme: &O::Scheme,
     lane: &Lane,
     seed: u64,
-) -> Record<O::Params> {
+) -> (Record<O::Params>, usize) {
     let domain = &kernel.contract.domain;
-    let posed: Vec<Posed<O::Params>> = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed)
+    let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed);
+    let posed: Vec<Posed<O::Params>> = specs
         .iter()
         .enumerate()
         .filter_map(|(i, spec)| spec.case::<O>(domain, seed, i))
         .filter_map(|case| Some(Posed { contract: O::expected(scheme, &case).ok()?, case, reference: None }))
         .collect();
-    run::<O>(lane, kernel, scheme, &[], &posed)
+    (run::<O>(lane, kernel, scheme, &[], &posed), specs.len() - posed.len())
 }
 
 /// Runs a mutant in `lane`.
@@ -37,16 +38,18 @@ pub fn check<O: Operation>(
 ) -> Result<SelfCheck, UnknownName> {
     let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
     let scheme = promise::<O>(kernel)?;
-    let record = planned::<O>(kernel, &scheme, lane, seed);
+    let (record, lost) = planned::<O>(kernel, &scheme, lane, seed);
     let causes = O::causes(&scheme, domain);
     let side = &record.contract;
     let (seen, passed) = match (side.smallest(), record.failures.first()) {
+        _ if lost > 0 => (format!("{lost} cases of its plan cannot be posed"), false),
         (_, Some((failure, ..))) => (failure.to_string(), false),
         (None, None) => (format!("alive after {} results", side.inputs), false),
         (Some(first), None) => {
             let explanation = explain(&causes, &side.evidence());
             let shown = Shown {
                 kernel: kernel.name,
+                made: None,
                 domain,
                 scheme: &scheme,
                 causes: &causes,

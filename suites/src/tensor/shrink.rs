@@ -1,6 +1,7 @@
 //! From a case that shows a difference to the smallest one that still shows it, for the same cause.
 
 use super::explain::{Cause, Observed};
+use super::fault::{Faulty, Made};
 use super::judge::{differs, outs};
 use super::{Case, Operation};
 use crate::lane::{Lane, Lease};
@@ -29,7 +30,9 @@ pub struct Witness<P> {
 /// What a witness must show.
 pub struct Shown<'a, O: Operation> {
     /// Kernel name.
-    pub kernel: &'a str,
+    pub kernel: &'static str,
+    /// The lane's code for it, where results that follow its known faults show nothing.
+    pub made: Option<Made<'a, O>>,
     /// The kernel's domain.
     pub domain: &'a O::Domain,
     /// The scheme that it differs from.
@@ -47,7 +50,9 @@ impl<O: Operation> Shown<'_, O> {
     fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
         let results = O::sizes(self.domain, &case.params).ok()?.outputs;
         let outs = outs::<O>(lease, self.kernel, case, results).ok()?;
-        let observed = Observed { case: case.clone(), outs, differ: 1 };
+        let words = O::element(self.domain, &case.params, O::TENSORS.len()).words();
+        let faulty = self.made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
+        let observed = Observed { case: case.clone(), outs, differ: 1, faulty };
         let witness = first_difference::<O>(self.domain, self.scheme, &observed)?;
         self.class_holds(&observed).then_some(witness)
     }
@@ -100,16 +105,34 @@ pub fn shrink_by<'a, O: Operation>(
     best
 }
 
-/// The first result of a case that differs.
+/// The first result of a case that differs, and follows no known fault.
 pub fn first_difference<O: Operation>(
     domain: &O::Domain,
     scheme: &O::Scheme,
     seen: &Observed<O::Params>,
 ) -> Option<Witness<O::Params>> {
+    first_where::<O>(domain, scheme, seen, |index| !seen.is_faulty(index))
+}
+
+/// The first result of a case that differs for whatever reason.
+pub fn any_difference<O: Operation>(
+    domain: &O::Domain,
+    scheme: &O::Scheme,
+    seen: &Observed<O::Params>,
+) -> Option<Witness<O::Params>> {
+    first_where::<O>(domain, scheme, seen, |_| true)
+}
+
+fn first_where<O: Operation>(
+    domain: &O::Domain,
+    scheme: &O::Scheme,
+    seen: &Observed<O::Params>,
+    counts: impl Fn(usize) -> bool,
+) -> Option<Witness<O::Params>> {
     let expected = O::expected(scheme, &seen.case).ok()?;
     let element = O::element(domain, &seen.case.params, O::TENSORS.len());
-    let mut results = expected.chunks(element.words()).zip(seen.outs.chunks(element.words()));
-    let index = results.position(|(expected, out)| differs(expected, out))?;
+    let mut results = expected.chunks(element.words()).zip(seen.outs.chunks(element.words())).enumerate();
+    let (index, _) = results.find(|(index, (expected, out))| counts(*index) && differs(expected, out))?;
     let at = index * element.words()..(index + 1) * element.words();
     let right: Option<Vec<i32>> = expected[at.clone()].iter().copied().collect();
     let (got, expected) = (element.told(&seen.outs[at]), element.told(&right?));

@@ -1,7 +1,11 @@
-//! Cases as text: `m=1 n=1 k=16 lhs[0,0]=255 lhs[0,8]=255`. Parameters by name, elements by index; `lhs=3` fills a tensor.
+//! Cases as text: `m=1 n=1 k=16 lhs[0,0]=255 lhs[0,8]=255`. Parameters by name, elements by index; `lhs=3` fills a tensor, and so does
+//! any other text of [`whole`].
 
-use super::{Case, Operation};
+pub mod whole;
+
+use super::{Case, Element, Operation};
 use indexmap::IndexMap;
+use std::ops::RangeInclusive;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text::case as spelled;
@@ -14,6 +18,27 @@ const SPELLED: usize = 64;
 
 /// The case by argument, where it is small enough to spell out, and the text would be read as the same case.
 pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Option<ledger::Case> {
+    written::<O>(domain, case, |_, _| None)
+}
+
+/// The case by argument, whatever its size: a tensor that is too large to spell out by the text that makes it, where `made` has one for
+/// that tensor, and otherwise as a list of its elements. Nothing where the operation has no text for the parameters.
+pub fn complete<O: Operation>(
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+    made: &[Option<String>; 3],
+) -> Option<ledger::Case> {
+    let text =
+        |t: usize, element: &Element| Some(made[t].clone().unwrap_or_else(|| whole::told(element, &case.tensors[t])));
+    written::<O>(domain, case, text)
+}
+
+/// The case by argument; `large` gives the text of a tensor that is too large to spell out.
+fn written<O: Operation>(
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+    large: impl Fn(usize, &Element) -> Option<String>,
+) -> Option<ledger::Case> {
     let mut out: ledger::Case = O::arguments(&case.params).into_iter().collect();
     for (t, name) in O::TENSORS.iter().enumerate() {
         let element = O::element(domain, &case.params, t);
@@ -22,7 +47,8 @@ pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Op
         let usual = usual(&tensor, &zero);
         let others = tensor.iter().filter(|v| **v != usual).count();
         if others > SPELLED {
-            return None;
+            out.insert((*name).to_owned(), Value::Text(large(t, &element)?));
+            continue;
         }
         if usual != zero {
             out.insert((*name).to_owned(), element.told(usual));
@@ -35,7 +61,7 @@ pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Op
     if case.misalign != 0 {
         out.insert("misalign".to_owned(), (case.misalign as i64).into());
     }
-    // Not every case has a text: several channels of a requantization have none.
+    // Not every case has a text: scales that no type of MLIR can have have none.
     let same = parse::<O>(&spelled(&out), domain).is_ok_and(|read| read == *case);
     same.then_some(out)
 }
@@ -127,6 +153,18 @@ impl<O: Operation> Draft<O> {
         Ok(Self { params: O::from_arguments(&named)?, misalign, at, values })
     }
 
+    /// Names and values as they were written, without the place of a result.
+    pub fn told(text: &str) -> Option<ledger::Case> {
+        let word = |word: String| {
+            let (name, value) = word.split_once('=')?;
+            let value = value.parse().map_or_else(|_| Value::Text(value.to_owned()), Value::Integer);
+            Some((name.to_owned(), value))
+        };
+        let mut out: ledger::Case = words(text).into_iter().map(word).collect::<Option<_>>()?;
+        out.shift_remove("at");
+        Some(out)
+    }
+
     /// Its parameters.
     pub fn params(&self) -> &O::Params {
         &self.params
@@ -174,11 +212,12 @@ fn set<O: Operation>(
     };
     let t = O::TENSORS.iter().position(|known| *known == tensor).ok_or_else(|| format!("no tensor {tensor}"))?;
     let element = O::element(domain, params, t);
-    let value = element.read(value).map_err(|reason| format!("{name}: {reason}"))?;
+    let told = |reason: String| format!("{name}: {reason}");
     let Some(index) = index else {
-        tensors[t].chunks_mut(element.words()).for_each(|v| v.copy_from_slice(&value));
-        return Ok(());
+        let place = whole::Place { op: O::OP, tensor, element: &element, range: O::range(domain, t) };
+        return place.fill(value, &mut tensors[t]).map_err(told);
     };
+    let value = element.read(value).map_err(told)?;
     let dimensions = O::dimensions(domain, params, t);
     let subscripts: Option<Vec<usize>> =
         index.strip_suffix(']').and_then(|index| index.split(',').map(|s| s.parse().ok()).collect());
@@ -217,6 +256,42 @@ pub fn take_int32(arguments: &mut Arguments, name: &str, usual: i32) -> Result<i
     Ok(take(arguments, name, usual.into(), i32::MIN.into(), i32::MAX.into())? as i32)
 }
 
+/// Several int32 of a range, separated by commas: one a channel, or one for all; where nothing is given, what is usual.
+pub fn take_list(
+    arguments: &mut Arguments,
+    name: &str,
+    usual: i32,
+    range: RangeInclusive<i32>,
+) -> Result<Vec<i32>, String> {
+    let Some(text) = take_text(arguments, name) else { return Ok(vec![usual]) };
+    let (least, most) = (i64::from(*range.start()), i64::from(*range.end()));
+    let one = |text: &str| match text.parse::<i64>() {
+        Ok(value) if (least..=most).contains(&value) => Ok(value as i32),
+        Ok(value) => Err(format!("{name}: {value} is not in {least}..={most}")),
+        Err(_) => {
+            Err(format!("{name}: `{text}` is not an integer; several are separated by commas, such as {name}=1,2"))
+        }
+    };
+    text.split(',').map(one).collect()
+}
+
+/// The values of a list, one a channel: a single one stands for all.
+pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32>, String> {
+    match values[..] {
+        [one] => Ok(vec![one; channels]),
+        _ if values.len() == channels => Ok(values),
+        _ => Err(format!("{name}: {} values for {channels} channels", values.len())),
+    }
+}
+
+/// Values one a channel as [`take_list`] reads them.
+pub fn told_list(values: &[i32]) -> Value {
+    match values {
+        [one] => (*one).into(),
+        _ => Value::Text(values.iter().map(i32::to_string).collect::<Vec<_>>().join(",")),
+    }
+}
+
 /// An error for arguments that nothing took.
 pub fn nothing_left(arguments: &Arguments, known: &[&str]) -> Result<(), String> {
     match arguments.keys().next() {
@@ -230,23 +305,4 @@ pub fn nothing_left(arguments: &Arguments, known: &[&str]) -> Result<(), String>
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::requantize::Requantize;
-    use tiebreak_impls::fpm::Channel;
-
-    #[test]
-    fn a_case_without_a_text_of_its_own_has_none() {
-        let domain =
-            &Requantize::kernels().iter().find(|k| k.contract.domain.per_channel).expect("one").contract.domain;
-        let case = parse::<Requantize>("len=2 min=0 max=255 x[1]=5", domain).expect("a case");
-        assert_eq!(
-            arguments::<Requantize>(domain, &case).map(|a| spelled(&a)).as_deref(),
-            Some("m=1073741824 s=0 zero_point=0 min=0 max=255 len=2 x[1]=5")
-        );
-        let mut other = case.clone();
-        other.params.channels.push(Channel { multiplier: 1 << 30, shift: -1 });
-        other.params.bias.push(0);
-        assert_eq!(arguments::<Requantize>(domain, &other), None);
-    }
-}
+mod tests;

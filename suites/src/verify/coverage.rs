@@ -82,10 +82,11 @@ impl Part {
         }
     }
 
-    /// Notes the lanes in which nothing of an operation checks the harness itself.
+    /// Notes the lanes that ran kernels of an operation, and in which nothing checks the harness itself.
     pub(super) fn unchecked(&mut self, op: &str, lanes: &[Lane]) {
         let checked: BTreeSet<&String> = self.self_checks.iter().map(|check| &check.lane).collect();
-        let without = lanes.iter().filter(|lane| !checked.contains(&lane.name));
+        let ran: BTreeSet<&String> = self.rows.iter().map(|row| &row.lane).collect();
+        let without = lanes.iter().filter(|lane| ran.contains(&lane.name) && !checked.contains(&lane.name));
         self.unchecked.extend(without.map(|lane| Unchecked { op: op.to_owned(), lane: lane.name.clone() }));
     }
 }

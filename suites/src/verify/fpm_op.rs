@@ -15,6 +15,7 @@ use crate::fpm::yardstick::{Norm, Yardstick};
 use crate::lane::Lane;
 use crate::parameters::{SWEPT, grid};
 use anyhow::{Context, Result, bail};
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Channel, Kernel, Params};
@@ -48,19 +49,25 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
     };
     let sweeps = request.effort == Effort::Exhaustive && request.x.is_none();
     if !(sweeps && matches!(request.pairs, Pairs::Given(_))) {
-        for (subject, record) in subjects.iter().zip(sampled(request, &subjects, &channels)) {
+        for (subject, record) in subjects.iter().zip(sampled(request, &subjects, &channels, &part)) {
             rows::record(request, subject, &record, Coverage::Sampled, &mut part);
             part.planned.push(planned(&plan(request, subject.kernel, &channels, formats), subject.lane, &record));
         }
+        request.kept.stage(&part);
     }
     if sweeps {
         let swept = if request.pairs == Pairs::Grid { SWEPT.to_vec() } else { distinct(&channels) };
-        for (subject, record) in subjects.iter().zip(sweep(&subjects, &swept)) {
+        let plans = subjects.iter().map(|subject| in_domain(subject, &swept).count()).sum::<usize>();
+        let bar = progress("fpm sweep", plans * chunks().count());
+        for subject in &subjects {
+            let record = sweep(subject, &swept, &bar);
             part.planned.push(planned(&plan(request, subject.kernel, &swept, 1), subject.lane, &record));
             if record.parameters > 0 {
                 rows::record(request, subject, &record, swept_coverage(&record), &mut part);
+                request.kept.stage(&part);
             }
         }
+        bar.finish_and_clear();
     }
     part.extend(catalogue.without_findings_of(&part));
     if request.kernels.is_empty() && request.x.is_none() {
@@ -161,6 +168,7 @@ fn run_catalogue(request: &Request, subjects: &[Subject<'_>], lanes: &[Lane]) ->
             op: OP.to_owned(),
             lane: lane.name.clone(),
             cases: entries.len() as u64,
+            not_taken: not_taken(&entries, subjects.iter().filter(|s| s.lane.name == lane.name)),
             judged: 0,
             broken: 0,
         };
@@ -179,21 +187,28 @@ fn run_catalogue(request: &Request, subjects: &[Subject<'_>], lanes: &[Lane]) ->
     Ok(part)
 }
 
+/// The cases that no subject takes.
+fn not_taken<'a>(entries: &[Entry], subjects: impl Iterator<Item = &'a Subject<'a>> + Clone) -> u64 {
+    let taken = |entry: &&Entry| subjects.clone().any(|subject| takes(subject, entry));
+    entries.iter().filter(|entry| !taken(entry)).count() as u64
+}
+
+fn takes(subject: &Subject<'_>, entry: &Entry) -> bool {
+    subject.kernel.contract.domain.contains(entry.channel.multiplier, entry.channel.shift, 31)
+}
+
 /// Each case in a vector's body and, for nine elements, in its tail.
 fn catalogue_cases(subject: &Subject<'_>, entries: &[Entry]) -> Settled {
     let mut record = Record::default();
     let mut lease = subject.lane.lease();
-    for entry in entries {
-        let Channel { multiplier, shift } = entry.channel;
-        if subject.kernel.contract.domain.contains(multiplier, shift, 31) {
-            let params = Params { q: 31, channels: vec![entry.channel] };
-            record.merge(run_batch(subject, &mut lease, &params, &[entry.x; 9], 0));
-        }
+    for entry in entries.iter().filter(|entry| takes(subject, entry)) {
+        let params = Params { q: 31, channels: vec![entry.channel] };
+        record.merge(run_batch(subject, &mut lease, &params, &[entry.x; 9], 0));
     }
     record.settle(subject)
 }
 
-fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel]) -> Vec<Settled> {
+fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel], before: &Part) -> Vec<Settled> {
     if let Some(x) = request.x {
         return subjects.par_iter().map(|subject| one_case(request, subject, channels, x)).collect();
     }
@@ -224,6 +239,11 @@ fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel]) ->
                 total.merge(record);
             }
         }
+        let mut part = before.clone();
+        for (subject, total) in subjects.iter().zip(&totals) {
+            rows::record(request, subject, &total.counted(), Coverage::Sampled, &mut part);
+        }
+        request.kept.stage(&part);
     }
     bar.finish_and_clear();
     let freedom = if request.pairs == Pairs::Grid { Freedom::Everything } else { Freedom::Accumulator };
@@ -280,34 +300,29 @@ fn simplify(subject: &Subject<'_>, record: &mut Settled, freedom: Freedom) {
     }
 }
 
-/// Every accumulator of every channel in each subject's domain.
-fn sweep(subjects: &[Subject<'_>], channels: &[Channel]) -> Vec<Settled> {
-    let plans: Vec<(usize, sweep::Plan<'_>)> = subjects
-        .iter()
-        .enumerate()
-        .flat_map(|(i, subject)| {
-            let in_domain = |c: &&Channel| subject.kernel.contract.domain.contains(c.multiplier, c.shift, 31);
-            channels.iter().filter(in_domain).map(move |c| (i, sweep::Plan::new(subject, *c)))
-        })
-        .collect();
-    let bar = progress("fpm sweep", plans.len() * chunks().count());
-    let mut records = vec![Settled::default(); subjects.len()];
-    for (i, plan) in plans {
-        let starts: Vec<i64> = chunks().collect();
-        let parts: Vec<Swept> = starts
-            .par_iter()
-            .map(|start| {
-                let swept = plan.chunk(*start);
-                bar.inc(1);
-                swept
-            })
-            .collect();
+/// The channels in a subject's domain.
+fn in_domain<'c>(subject: &Subject<'_>, channels: &'c [Channel]) -> impl Iterator<Item = &'c Channel> {
+    let domain = &subject.kernel.contract.domain;
+    channels.iter().filter(|c| domain.contains(c.multiplier, c.shift, 31))
+}
+
+/// Every accumulator of every channel in a subject's domain.
+fn sweep(subject: &Subject<'_>, channels: &[Channel], bar: &ProgressBar) -> Settled {
+    let mut record = Settled::default();
+    let starts: Vec<i64> = chunks().collect();
+    for channel in in_domain(subject, channels) {
+        let plan = sweep::Plan::new(subject, *channel);
+        let chunk = |start: &i64| {
+            let swept = plan.chunk(*start);
+            bar.inc(1);
+            swept
+        };
+        let parts: Vec<Swept> = starts.par_iter().map(chunk).collect();
         let mut whole = Swept::default();
         parts.into_iter().for_each(|p| whole.merge(p));
-        records[i].merge(plan.settle(whole));
+        record.merge(plan.settle(whole));
     }
-    bar.finish_and_clear();
-    records
+    record
 }
 
 /// A sweep that lost blocks to a worker that died is not exhaustive.

@@ -2,13 +2,13 @@
 
 use super::coverage::{Plan, given_up};
 use super::{Part, Request, progress};
-use crate::instruction::{Cases, OP, Outcome};
+use crate::instruction::{self, Cases, OP, Outcome};
 use crate::lane::Lane;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_impls::instruction::Kernel;
-use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Row, Unit, Witness};
+use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Mismatch, Row, Unit, Witness};
 use tiebreak_reports::text;
 
 /// Verifies `kernels` in `lanes`.
@@ -16,7 +16,10 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
     let bar = progress(OP, kernels.len());
     let budget = request.effort.budget();
     let run = |kernel: &&'static Kernel| {
-        let cases = Cases::new(kernel, &budget, request.seed)?;
+        let cases = match &request.asked.case {
+            Some(text) => Cases::given(kernel, text).with_context(|| format!("--case: {}", kernel.name))?,
+            None => Cases::new(kernel, &budget, request.seed)?,
+        };
         let offering = lanes.iter().filter(|lane| lane.isa_path(OP, kernel.name).is_some());
         let outcomes: Vec<(&Lane, Outcome)> = offering.map(|lane| (lane, cases.run(lane))).collect();
         bar.inc(1);
@@ -40,6 +43,7 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
         for (lane, outcome) in outcomes {
             let row = row(request, cases, lane, outcome);
             part.findings.extend(finding(cases, lane, outcome, row.witness.clone()));
+            part.mismatches.extend(outcome.kept.iter().map(|seen| mismatch(request, cases, lane, seen)));
             part.rows.push(row);
             let left = plan.planned - outcome.cases;
             let failed = outcome.failure.as_ref().map(|failure| given_up(left, failure.to_string()));
@@ -53,19 +57,44 @@ fn scheme(cases: &Cases) -> String {
     format!("arm-{}", cases.mnemonic)
 }
 
+fn case(seen: &instruction::Mismatch) -> Case {
+    Case::from([("a".to_owned(), seen.a.into()), ("b".to_owned(), seen.b.into())])
+}
+
+/// The command that runs one pair of operands again.
+fn command(request: &Request, cases: &Cases, lane: &Lane, seen: &instruction::Mismatch) -> String {
+    let kernel = request.command.kernel(OP, cases.kernel.name, &lane.name);
+    format!("{kernel} --case '{}'", text::case(&case(seen)))
+}
+
+fn mismatch(request: &Request, cases: &Cases, lane: &Lane, seen: &instruction::Mismatch) -> Mismatch {
+    Mismatch {
+        op: OP.to_owned(),
+        kernel: cases.kernel.name.to_owned(),
+        lane: lane.name.clone(),
+        against: Against::Contract,
+        scheme: scheme(cases),
+        case: text::case(&case(seen)),
+        got: seen.got.into(),
+        expected: seen.expected.into(),
+        class: seen.class.to_owned(),
+        command: command(request, cases, lane, seen),
+    }
+}
+
 fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row {
     let kernel = cases.kernel.name;
     let counts = [("value", outcome.values), ("saturation-flag", outcome.flags)];
     let classes: BTreeMap<String, u64> =
         counts.into_iter().filter(|(_, n)| *n > 0).map(|(class, n)| (class.to_owned(), n)).collect();
-    let witness = outcome.witness.map(|w| Witness {
-        case: Case::from([("a".to_owned(), w.a.into()), ("b".to_owned(), w.b.into())]),
+    let witness = outcome.kept.first().map(|w| Witness {
+        case: case(w),
         got: w.got.into(),
         expected: Some(w.expected.into()),
         scheme: scheme(cases),
         class: w.class.to_owned(),
         because: "differs from the instruction's definition".to_owned(),
-        command: request.command.kernel(OP, kernel, &lane.name),
+        command: command(request, cases, lane, w),
     });
     Row {
         op: OP.to_owned(),
@@ -83,6 +112,7 @@ fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row 
         classes,
         deviations: BTreeMap::new(),
         declared: BTreeMap::new(),
+        extents: BTreeMap::new(),
         path: Vec::new(),
         witness,
         seconds: outcome.seconds,

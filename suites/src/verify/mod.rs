@@ -4,13 +4,14 @@ mod again;
 mod coverage;
 mod fpm_op;
 mod instruction_op;
+mod kept;
 mod rows;
 mod tensor_op;
 
 use crate::bounds;
 use crate::budget::Effort;
-use crate::lane::Lane;
 use crate::lane::config::Lanes;
+use crate::lane::{Lane, NotRun};
 use crate::mlir;
 use crate::tensor::{Asked, Wanted};
 use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
@@ -30,6 +31,7 @@ use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, Self
 
 pub use again::Command;
 pub(crate) use again::quoted;
+pub use kept::{Heading, Kept};
 pub(crate) use tensor_op::{again, line};
 
 /// Operations that can be verified.
@@ -95,6 +97,8 @@ pub struct Request {
     pub command: Command,
     /// The lanes there are.
     pub known_lanes: Lanes,
+    /// Where the run leaves what it has so far.
+    pub kept: Kept,
 }
 
 impl Request {
@@ -114,7 +118,7 @@ pub struct Outcome {
 }
 
 /// What one operation adds to a ledger.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Part {
     rows: Vec<ledger::Row>,
     catalogue: Vec<ledger::CatalogueRun>,
@@ -133,18 +137,23 @@ pub fn run(request: &Request) -> Result<Outcome> {
     let begun = Instant::now();
     let selected = select(request)?;
     let names = lane_names(request);
-    let (lanes, statuses) = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
-    let mut part = Part { findings: not_run(&statuses), ..Part::default() };
+    let Opened { lanes, statuses, findings } = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
+    let mut part = Part { findings, ..Part::default() };
+    request.kept.lanes(&statuses);
+    request.kept.operation(&part);
     // Lanes of compiled modules come last, and have no kernels but those.
     let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
     if !selected.fpm.is_empty() {
         part.extend(fpm_op::verify(request, &selected.fpm, own)?);
+        request.kept.operation(&part);
     }
     if !selected.instructions.is_empty() {
         part.extend(instruction_op::verify(request, &selected.instructions, own)?);
+        request.kept.operation(&part);
     }
     for (op, names) in &selected.tensors {
         part.extend(op.verify(request, names, if COMPILED_OPS.contains(&op.op()) { &lanes } else { own })?);
+        request.kept.operation(&part);
     }
     let bounds = shown_bounds(request, own)?;
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
@@ -155,6 +164,7 @@ pub fn run(request: &Request) -> Result<Outcome> {
         seed: request.seed,
         effort: request.effort.name().to_owned(),
         verdict: Verdict::Broken,
+        unfinished: None,
         seconds: begun.elapsed().as_secs_f64(),
         lanes: statuses,
         rows: part.rows,
@@ -307,27 +317,48 @@ fn with_modules(request: &Request, selected: &Selected, names: &[String]) -> Res
     provided
 }
 
-fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<(Vec<Lane>, Vec<ledger::Lane>)> {
-    let (mut lanes, mut statuses) = (Vec::new(), Vec::new());
-    for name in names {
-        let status = match Lane::open(name, known)? {
-            Ok(lane) => {
-                let ran = LaneStatus::Ran { arch: lane.hello.arch.clone(), via: lane.via() };
-                lanes.push(lane);
-                ran
-            }
-            Err(reason) => LaneStatus::NotRun { reason, allowed: may_be_absent(request, name) },
-        };
-        statuses.push(ledger::Lane { name: name.clone(), status });
-    }
-    lanes.sort_by_key(Lane::is_compiled);
-    Ok((lanes, statuses))
+/// The lanes of a run: those that run, what the ledger says of each, and a finding for each that must run and does not.
+#[derive(Default)]
+struct Opened {
+    lanes: Vec<Lane>,
+    statuses: Vec<ledger::Lane>,
+    findings: Vec<Finding>,
 }
 
-/// A lane that the caller allows to be absent; or one that needs tools which nobody asked for.
-fn may_be_absent(request: &Request, name: &str) -> bool {
+fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<Opened> {
+    let Opened { mut lanes, mut statuses, mut findings } = Opened::default();
+    for name in names {
+        let (status, files) = match Lane::open(name, known)? {
+            Ok(lane) => {
+                let ran = LaneStatus::Ran { arch: lane.hello.arch.clone(), via: lane.via() };
+                let files = lane.files();
+                lanes.push(lane);
+                (ran, files)
+            }
+            Err(why) => {
+                let (reason, allowed) = (why.to_string(), may_be_absent(request, name, &why));
+                if !allowed {
+                    findings.push(not_run(name, &why));
+                }
+                (LaneStatus::NotRun { reason, allowed }, Vec::new())
+            }
+        };
+        statuses.push(ledger::Lane { name: name.clone(), status, files });
+    }
+    lanes.sort_by_key(Lane::is_compiled);
+    Ok(Opened { lanes, statuses, findings })
+}
+
+/// A lane that is not installed, where the caller allows it to be absent, or where it needs tools which nobody asked for. What is
+/// installed and does not start is nobody's wish.
+fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     let unasked = request.lanes.is_empty() && request.known_lanes.compiled_names().any(|compiled| compiled == name);
-    unasked || request.allow_not_run.iter().any(|allowed| allowed == name)
+    let by_name = request.allow_not_run.iter().any(|allowed| allowed == name);
+    match why {
+        NotRun::Absent(_) => unasked || by_name,
+        NotRun::NoProgram(_) => by_name,
+        NotRun::Broken { .. } => false,
+    }
 }
 
 /// The bounds of the operations asked for, in every lane; not where the run is narrowed down to something else.
@@ -354,21 +385,19 @@ fn not_shown(bound: &ledger::Bound) -> Finding {
 }
 
 /// Invariant 4: a lane that was asked for and did not run breaks the run, unless the caller allowed it by name.
-fn not_run(lanes: &[ledger::Lane]) -> Vec<Finding> {
-    lanes
-        .iter()
-        .filter_map(|lane| match &lane.status {
-            LaneStatus::NotRun { reason, allowed: false } => Some(Finding {
-                op: String::new(),
-                kernel: String::new(),
-                lane: lane.name.clone(),
-                class: "not-run".to_owned(),
-                message: format!("not run: {reason}; `--allow-not-run {}` accepts that", lane.name),
-                witness: None,
-            }),
-            _ => None,
-        })
-        .collect()
+fn not_run(name: &str, why: &NotRun) -> Finding {
+    let accepts = match why {
+        NotRun::Broken { .. } => String::new(),
+        NotRun::Absent(_) | NotRun::NoProgram(_) => format!("; `--allow-not-run {name}` accepts that"),
+    };
+    Finding {
+        op: String::new(),
+        kernel: String::new(),
+        lane: name.to_owned(),
+        class: "not-run".to_owned(),
+        message: format!("not run: {why}{accepts}"),
+        witness: None,
+    }
 }
 
 fn failed_check(check: &SelfCheck) -> Finding {

@@ -52,7 +52,7 @@ pub(super) fn record(request: &Request, subject: &Subject<'_>, record: &Settled,
     for (yardstick, account) in sides {
         let Some(yardstick) = yardstick else { continue };
         part.rows.push(row(request, subject, yardstick, account, record, coverage));
-        part.mismatches.extend(account.kept.iter().map(|seen| mismatch(subject, yardstick, seen)));
+        part.mismatches.extend(account.kept.iter().map(|seen| mismatch(request, subject, yardstick, seen)));
         part.findings.extend(broken(request, subject, yardstick, account));
     }
     part.findings.extend(unanswered(request, subject, &record.failures));
@@ -83,6 +83,7 @@ fn row(
         classes: named(&account.classes),
         deviations: named(&account.tally.deviations),
         declared: declared(subject, yardstick.against),
+        extents: BTreeMap::new(),
         path: Vec::new(),
         witness: account.witness.as_ref().map(|seen| witness(request, subject, seen)),
         seconds: record.seconds,
@@ -108,7 +109,8 @@ fn declared(subject: &Subject<'_>, against: Against) -> BTreeMap<String, String>
     deviations.map(|d| (d.class.to_owned(), d.reason.to_owned())).collect()
 }
 
-fn mismatch(subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismatch {
+fn mismatch(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismatch {
+    let c = seen.case();
     Mismatch {
         op: OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
@@ -119,6 +121,7 @@ fn mismatch(subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismat
         got: seen.observation.got.into(),
         expected: seen.expected.into(),
         class: seen.explanation.class.to_owned(),
+        command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
     }
 }
 

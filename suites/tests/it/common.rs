@@ -70,6 +70,17 @@ pub(crate) fn lanes_with(dir: &Path, name: &str, command: &[String]) -> PathBuf 
     file
 }
 
+/// The command of a worker whose results for some inputs of a kernel are replaced: `(input, result)`, each a word.
+pub(crate) fn corrupted(dir: &Path, command: &[String], kernel: &str, lies: &[(i32, i32)]) -> Vec<String> {
+    let table = dir.join("lies.json");
+    let results: serde_json::Map<String, Value> =
+        lies.iter().map(|(at, lie)| (at.to_string(), (*lie).into())).collect();
+    let rows = serde_json::json!([{"kernel": kernel, "results": results}]);
+    std::fs::write(&table, rows.to_string()).expect("the temporary directory can be written");
+    let corruptor = [env!("CARGO_BIN_EXE_tiebreak-corruptor").to_owned(), table.to_string_lossy().into_owned()];
+    [&corruptor[..], command].concat()
+}
+
 /// A kernel, mutant or process mutant.
 pub(crate) fn kernel(name: &str) -> &'static Kernel {
     fpm::find(name)

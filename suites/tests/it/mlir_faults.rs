@@ -4,6 +4,17 @@ use crate::common::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::quantized::{Cast, Params};
+use tiebreak_oracle::dequantize;
+use tiebreak_suites::dequantize::Dequantize;
+use tiebreak_suites::lane::Lane;
+use tiebreak_suites::mlir::faults::KNOWN;
+use tiebreak_suites::mlir::{Function, Plan, provide};
+use tiebreak_suites::quantize::Quantize;
+use tiebreak_suites::quantized::{quantizations, read_type};
+use tiebreak_suites::tensor::judge::{Posed, run};
+use tiebreak_suites::tensor::{Case, Operation, find, promise, text};
 
 const I16: &str = "!quant.uniform<i16:bf16, 0.3:1>";
 
@@ -115,4 +126,222 @@ fn a_declared_fault_that_is_not_seen_is_a_finding() {
     assert_eq!(finding_classes(&ledger), ["stale-deviation"]);
     let message = ledger["findings"][0]["message"].as_str().expect("a message");
     assert!(message.contains("`tie-direction`"), "{message}");
+}
+
+/// A result that a known fault can give, and results just beside: the lane, the kernel, the case, and the input's word; words of what the contract says, of what
+/// the fault gives, and of the nearest that neither is.
+struct Edge {
+    lane: &'static str,
+    kernel: &'static str,
+    case: &'static str,
+    input: i32,
+    right: i32,
+    faulty: i32,
+    beside: [i32; 2],
+}
+
+/// The witnesses of findings 11, 12 and 14, one for each entry of `KNOWN`, in its order. Patterns of bf16 are 2^15 apart from 2^22 to 2^23.
+const EDGES: [Edge; 9] = [
+    // 5079040, 5046272; 5013504 and 5111808.
+    Edge {
+        lane: "mlir-x86",
+        kernel: "mlir-opt-dcast-o0",
+        case: I32_03,
+        input: 16_842_753,
+        right: 0x4a9b,
+        faulty: 0x4a9a,
+        beside: [0x4a99, 0x4a9c],
+    },
+    Edge {
+        lane: "mlir-x86",
+        kernel: "mlir-opt-dcast-o2",
+        case: I32_03,
+        input: 16_842_753,
+        right: 0x4a9b,
+        faulty: 0x4a9a,
+        beside: [0x4a99, 0x4a9c],
+    },
+    Edge {
+        lane: "mlir-x86",
+        kernel: "mlir-opt-qcast-o2",
+        case: ZERO_POINT,
+        input: 0,
+        right: 16_908_288,
+        faulty: 16_777_216,
+        beside: [16_777_217, 16_908_289],
+    },
+    Edge {
+        lane: "mlir-aarch64-bf16",
+        kernel: "mlir-opt-dcast-o2",
+        case: I32_03,
+        input: 16_842_753,
+        right: 0x4a9b,
+        faulty: 0x4a9a,
+        beside: [0x4a99, 0x4a9c],
+    },
+    Edge {
+        lane: "mlir-aarch64",
+        kernel: "mlir-opt-dcast-o2",
+        case: I32_03,
+        input: 16_842_753,
+        right: 0x4a9b,
+        faulty: 0x4a9a,
+        beside: [0x4a99, 0x4a9c],
+    },
+    Edge {
+        lane: "mlir-aarch64",
+        kernel: "mlir-opt-qcast-o2",
+        case: ZERO_POINT,
+        input: 0,
+        right: 16_908_288,
+        faulty: 16_777_216,
+        beside: [16_777_217, 16_908_289],
+    },
+    // x=77.5: 260, 258.
+    Edge {
+        lane: "mlir-aarch64",
+        kernel: "mlir-opt-qcast-o2",
+        case: I16_03,
+        input: 0x429b,
+        right: 260,
+        faulty: 258,
+        beside: [259, 257],
+    },
+    // q=6: 1.5, 1.5078125.
+    Edge {
+        lane: "mlir-aarch64",
+        kernel: "mlir-opt-dcast-o2",
+        case: I16_03,
+        input: 6,
+        right: 0x3fc0,
+        faulty: 0x3fc1,
+        beside: [0x3fbf, 0x3fc2],
+    },
+    // q=65520: inf, 4096.
+    Edge {
+        lane: "mlir-aarch64-bf16",
+        kernel: "mlir-opt-dcast-o2",
+        case: SCALAR,
+        input: 65_520,
+        right: 0x7c00,
+        faulty: 0x6c00,
+        beside: [0x6bff, 0x6c01],
+    },
+];
+const I32_03: &str = "type=!quant.uniform<i32:bf16,0.3:1>";
+const ZERO_POINT: &str = "type=!quant.uniform<i32:bf16,1.0:16842753>";
+const I16_03: &str = "type=!quant.uniform<i16:bf16,0.3:1>";
+const SCALAR: &str = "type=!quant.uniform<u16:f16,0.0625> container=scalar";
+
+/// A lane of the shipped tools that gives `lie` for the input of an edge.
+fn lying(edge: &Edge, lie: i32) -> (TempDir, Lane, Case<Params>) {
+    let quantizes = edge.kernel.contains("qcast");
+    let value = if quantizes { "x=0" } else { "q=0" };
+    let text = format!("{} {value}", edge.case);
+    let mut case = if quantizes {
+        text::parse::<Quantize>(&text, &kernel_of::<Quantize>(edge.kernel).contract.domain)
+    } else {
+        text::parse::<Dequantize>(&text, &kernel_of::<Dequantize>(edge.kernel).contract.domain)
+    }
+    .expect("a case");
+    case.tensors[0] = vec![edge.input];
+    let cast = if quantizes { Cast::Quantize } else { Cast::Dequantize };
+    let plan = Plan::new([Function { cast, params: case.params.clone() }]);
+    let names = [edge.lane.to_owned()];
+    let mut lanes = provide(&LANES, &names, &plan, || ()).expect("the tools compile it");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let entry = lanes.lanes.iter_mut().find(|lane| lane.name == edge.lane).expect("a known lane");
+    let command = entry.command.clone().expect("run `cargo xtask test`, which builds the lanes");
+    entry.command = Some(corrupted(dir.path(), &command, edge.kernel, &[(edge.input, lie)]));
+    let lane = Lane::open(edge.lane, &lanes).expect("a known lane").unwrap_or_else(|reason| panic!("{reason}"));
+    (dir, lane, case)
+}
+
+type KernelOf<O> = Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
+
+fn kernel_of<O: Operation>(name: &str) -> &'static KernelOf<O> {
+    find::<O>(name).expect("a kernel")
+}
+
+/// Results that differ from the contract, those that follow a known fault, and those that differ from a reference that is the contract.
+fn judged<O: Operation<Params = Params>>(edge: &Edge, lie: i32) -> (u64, u64, u64) {
+    let (_dir, lane, case) = lying(edge, lie);
+    let kernel = kernel_of::<O>(edge.kernel);
+    let contract = promise::<O>(kernel).expect("a scheme");
+    let expected = O::expected(&contract, &case).expect("a case of the domain");
+    assert_eq!(expected, [Some(edge.right)], "{} {} {}", edge.lane, edge.kernel, edge.case);
+    let posed = Posed { case, contract: expected.clone(), reference: Some(expected) };
+    let record = run::<O>(&lane, kernel, &contract, &[], &[posed]);
+    assert!(record.failures.is_empty(), "{:?}", record.failures);
+    let seen = record.faults.values().map(|sighting| sighting.results).sum();
+    (record.contract.differ, seen, record.reference.differ)
+}
+
+/// Every entry of `KNOWN` lets pass what it says, and not the next value: some once let pass anything.
+#[test]
+fn a_known_fault_allows_its_values_and_not_the_next() {
+    let lanes: Vec<&str> = LANES.lanes.iter().filter(|l| l.command.is_some()).map(|l| l.name.as_str()).collect();
+    for known in &KNOWN {
+        let shown = |edge: &&Edge| known.lanes.contains(&edge.lane) && known.kernels.contains(&edge.kernel);
+        assert!(EDGES.iter().any(|edge| shown(&edge)), "{known:?}");
+    }
+    for edge in EDGES.iter().filter(|edge| !cfg!(target_arch = "aarch64") || lanes.contains(&edge.lane)) {
+        let judged = |lie| match edge.kernel.contains("qcast") {
+            true => judged::<Quantize>(edge, lie),
+            false => judged::<Dequantize>(edge, lie),
+        };
+        let told = format!("{} {} {}", edge.lane, edge.kernel, edge.case);
+        assert_eq!(judged(edge.right), (0, 0, 0), "right: {told}");
+        // The reference is judged on what came out.
+        assert_eq!(judged(edge.faulty), (0, 1, 1), "faulty: {told}");
+        for beside in edge.beside {
+            assert_eq!(judged(beside), (1, 0, 1), "{beside:#x} beside: {told}");
+        }
+    }
+}
+
+/// One constant wherever a tie may go either way: 2,553 results of anything were once forgiven, where the fault gives 247 by one unit each.
+#[test]
+fn a_constant_at_every_tied_position_is_convicted() {
+    let ty = read_type(&I16.replace(' ', "")).expect("a type");
+    let q = quantizations(&ty).expect("a type")[0];
+    let scheme = dequantize::Scheme::parse("mlir-dcast").expect("a scheme");
+    let tied = (q.min..=q.max).filter(|stored| scheme.either_way(&q, *stored).len() > 1);
+    let lies: Vec<(i32, i32)> = tied.map(|stored| (stored as i32, 0x4000)).collect();
+    assert!(lies.len() > 247, "{}", lies.len());
+    let text = std::fs::read_to_string(lanes_file()).expect("the lanes file");
+    let lanes: Value = serde_json::from_str(&text).expect("it is JSON");
+    let lane = items(&lanes, "lanes").iter().find(|lane| lane["name"] == "mlir-aarch64").expect("a known lane");
+    let mut lane = lane.clone();
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    lane["command"] = json!(corrupted(dir.path(), &worker("mlir-aarch64"), "mlir-opt-dcast-o2", &lies));
+    let file = dir.path().join("lanes.json");
+    std::fs::write(&file, json!({"lanes": [lane]}).to_string()).expect("a file");
+    let arguments =
+        ["--op=dequantize", "--kernel=mlir-opt-dcast-o2", "--lane=mlir-aarch64", "--effort=exhaustive", "--type", I16];
+    let ledger = verify_in(&file, &arguments).exits(1).ledger();
+    let (_, differ, deviations) = told(&ledger, "mlir-opt-dcast-o2", "mlir-aarch64", "exhaustive");
+    assert_eq!((differ, deviations), (lies.len() as u64, &json!({})));
+}
+
+/// What follows a fault is no difference from the contract, and one from the reference: of its class, with all others.
+#[test]
+fn the_reference_is_judged_on_what_came_out() {
+    let arguments = ["--op=quantize", "--op=dequantize", "--lane=mlir-aarch64", "--effort=exhaustive", "--type", I16];
+    let kernels = ["--kernel=mlir-opt-qcast-o2", "--kernel=mlir-opt-dcast-o2"];
+    let ledger = verify(&[&arguments[..], &kernels].concat()).exits(0).ledger();
+    let rows = items(&ledger, "rows").iter().filter(|row| row["coverage"] == "exhaustive");
+    for row in rows {
+        if row["against"] == "contract" {
+            let (seen, extent) = (&row["deviations"]["tie-direction"], &row["extents"]["tie-direction"]);
+            assert!(seen.as_u64() > Some(0) && seen.as_u64() <= extent["most"].as_u64(), "{row}");
+        } else {
+            let classes = row["classes"].as_object().expect("classes");
+            assert_eq!(classes.values().filter_map(Value::as_u64).sum::<u64>(), row["differ"], "{row}");
+            assert!(
+                row["classes"]["tie-direction"].as_u64() > Some(0) && classes.get("unexplained").is_none(),
+                "{row}"
+            );
+        }
+    }
 }

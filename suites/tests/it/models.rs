@@ -2,7 +2,7 @@
 
 // Written by the flatbuffers crate, as the tests of the reader have it.
 #[path = "../../src/model/tests/build.rs"]
-mod build;
+pub(crate) mod build;
 
 use crate::bad_input::refused;
 use crate::common::*;
@@ -14,6 +14,11 @@ const INT8: i8 = 9;
 
 fn tensor(shape: &[i32], kind: i8, zero_point: i64) -> Tensor {
     Tensor { shape: shape.to_vec(), kind, zero_points: vec![zero_point], name: "layer" }
+}
+
+/// A model of one convolution.
+pub(crate) fn small() -> Vec<u8> {
+    model(&[conv(INT8, 0, 0)])
 }
 
 /// 3x3 filter over 6x5 pixels of 4 channels, VALID: 4*3*8 results.

@@ -9,14 +9,14 @@ use tempfile::TempDir;
 use tiebreak_impls::mutants::FAULT_AT;
 use tiebreak_suites::fpm::sampled::{Record, Subject, run_batch};
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
-use tiebreak_suites::lane::{Failure, Lane};
+use tiebreak_suites::lane::{Failure, Lane, NotRun};
 
 /// The native worker as lane `host-worker`, with a short patience.
 fn impatient(dir: &Path) -> PathBuf {
     lanes_with(dir, "host-worker", &worker("host-worker"))
 }
 
-fn opened(file: &Path, name: &str) -> Result<Lane, String> {
+fn opened(file: &Path, name: &str) -> Result<Lane, NotRun> {
     let lanes = tiebreak_suites::lane::config::Lanes::read(file).expect("a lanes file");
     Lane::open(name, &lanes).expect("a known lane")
 }

@@ -18,7 +18,12 @@ fn prints(kernel: &str, lines: &[&str]) {
     let run = quick(kernel, &[]).exits(1);
     for line in lines {
         assert!(run.stdout.contains(line), "no `{line}` in\n{}", run.told());
-        assert!(run.file("summary.md").contains(line) && run.file("junit.xml").contains(line), "{line}");
+        assert!(
+            run.file("details.md").contains(line)
+                && run.file("summary.md").contains(line)
+                && run.file("junit.xml").contains(line),
+            "{line}"
+        );
     }
 }
 
@@ -75,7 +80,7 @@ fn the_json_form_is_the_documented_one() {
     let summary: Value = serde_json::from_str(&run.stdout).expect("standard output is JSON alone");
     let top = "format version command seed effort reference verdict seconds lanes rows catalogue agreements bounds outside_domain self_checks findings";
     assert_eq!(keys(&summary), set(top));
-    assert_eq!((&summary["format"], &summary["seed"], &summary["effort"]), (&1.into(), &1.into(), &"quick".into()));
+    assert_eq!((&summary["format"], &summary["seed"], &summary["effort"]), (&2.into(), &1.into(), &"quick".into()));
     assert_eq!(summary["reference"], "ties-up");
     assert_eq!(keys(&summary["self_checks"]), set("mutants controls failed"));
     let row = "op kernel lane isa_path against scheme parameters inputs coverage out_of_domain differ by_delta classes deviations declared witness seconds";
@@ -109,9 +114,9 @@ fn other_commands_print_json_too() {
     }
 }
 
-/// Standard output in JSON, the ledger, the CSV file, the summary and JUnit's file tell the same.
+/// Standard output in JSON, the ledger, the CSV file, the summary, the details and JUnit's file tell the same.
 #[test]
-fn the_four_files_agree() {
+fn the_files_agree() {
     for (kernel, code) in [("mutant-dead-fixup", 1), ("tvm-neon-rfc", 0), ("mutant-tail-double-rounding", 1)] {
         let run = quick(kernel, &["--format=json"]).exits(code);
         let ledger = run.ledger();
@@ -128,7 +133,7 @@ fn the_four_files_agree() {
         assert!(markdown.contains(kernel) && markdown.contains(ledger["verdict"].as_str().expect("a word")));
         let names: BTreeSet<_> =
             std::fs::read_dir(run.out()).expect("it is there").map(|e| e.expect("listed").file_name()).collect();
-        assert_eq!(names.len(), 4, "{names:?}");
+        assert_eq!(names.len(), 5, "{names:?}");
     }
 }
 
@@ -157,7 +162,7 @@ fn counts(row: &Value, delta: i64) -> bool {
 fn mismatches_agree(ledger: &Value, text: &str) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
-    assert_eq!(header.join(","), "op,kernel,lane,against,scheme,case,got,expected,class");
+    assert_eq!(header.join(","), "op,kernel,lane,against,scheme,case,got,expected,class,command");
     let mut lines = 0;
     for record in reader.records() {
         let record = record.expect("a line");

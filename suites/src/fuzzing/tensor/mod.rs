@@ -53,7 +53,11 @@ pub(super) fn hold<O: Operation>(kernel: &'static Kernel<O>, case: &Case<O::Para
         execute(&O::job(kernel.name, &case.params), form, &case.payload(), &mut outs, case.misalign).map_err(told)?;
         let differ = different(&expected, &outs);
         if differ > 0 {
-            return Err(report::<O>(kernel, &contract, Observed { case: case.clone(), outs, differ }));
+            return Err(report::<O>(
+                kernel,
+                &contract,
+                Observed { case: case.clone(), outs, differ, faulty: Vec::new() },
+            ));
         }
     }
     Ok(())
@@ -76,10 +80,10 @@ fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: 
     }
     // Many causes fit one case, few fit all of a plan.
     let causes = O::causes(contract, domain);
-    let planned = self_check::planned::<O>(kernel, contract, &lane, 1);
+    let (planned, _) = self_check::planned::<O>(kernel, contract, &lane, 1);
     let evidence: Vec<_> = planned.contract.evidence().into_iter().chain([&seen]).collect();
     let class = explain(&causes, &evidence).class;
-    let shown = Shown { kernel: name, domain, scheme: contract, causes: &causes, class, types: &[] };
+    let shown = Shown { kernel: name, made: None, domain, scheme: contract, causes: &causes, class, types: &[] };
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return format!("{} {name} {:?}: differs, but not when judged again", O::OP, seen.case);
     };

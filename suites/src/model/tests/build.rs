@@ -6,27 +6,27 @@ type Built = WIPOffset<TableFinishedWIPOffset>;
 
 /// `shape`, `type`, zero points, name.
 #[derive(Clone)]
-pub(super) struct Tensor {
-    pub(super) shape: Vec<i32>,
-    pub(super) kind: i8,
-    pub(super) zero_points: Vec<i64>,
-    pub(super) name: &'static str,
+pub(crate) struct Tensor {
+    pub(crate) shape: Vec<i32>,
+    pub(crate) kind: i8,
+    pub(crate) zero_points: Vec<i64>,
+    pub(crate) name: &'static str,
 }
 
 /// The type of the union's table, and its fields by number.
 #[derive(Clone)]
-pub(super) struct Options {
-    pub(super) kind: u8,
-    pub(super) bytes: Vec<(usize, i8)>,
-    pub(super) ints: Vec<(usize, i32)>,
+pub(crate) struct Options {
+    pub(crate) kind: u8,
+    pub(crate) bytes: Vec<(usize, i8)>,
+    pub(crate) ints: Vec<(usize, i32)>,
 }
 
 /// An operator with the tensors it reads and writes.
 #[derive(Clone)]
-pub(super) struct Operator {
-    pub(super) code: i32,
-    pub(super) tensors: [Tensor; 3],
-    pub(super) options: Option<Options>,
+pub(crate) struct Operator {
+    pub(crate) code: i32,
+    pub(crate) tensors: [Tensor; 3],
+    pub(crate) options: Option<Options>,
 }
 
 /// A field's place in the vtable, whose first two entries are lengths.
@@ -72,7 +72,7 @@ fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator) -> Bu
 }
 
 /// A model of one subgraph; each operator has a code and three tensors of its own.
-pub(super) fn model(operators: &[Operator]) -> Vec<u8> {
+pub(crate) fn model(operators: &[Operator]) -> Vec<u8> {
     let mut b = FlatBufferBuilder::new();
     let tensors: Vec<Built> =
         operators.iter().flat_map(|o| &o.tensors).collect::<Vec<_>>().into_iter().map(|t| tensor(&mut b, t)).collect();

@@ -17,6 +17,15 @@ pub(super) struct Counted {
     pub(super) smallest: Option<(u64, i32, i64)>,
 }
 
+/// What a difference is due to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// A known fault, which is no difference on this side.
+    Excused,
+    /// This class, where it is known.
+    To(Option<&'static str>),
+}
+
 impl Counted {
     fn offer(&mut self, seen: (u64, i32, i64), q: Quantization) {
         let rank = |bits: u64| (bits & (q.format.sign() - 1), bits & q.format.sign());
@@ -46,17 +55,18 @@ impl Counted {
         self.offer((from, got as i32, expected), q);
     }
 
-    /// Results one by one.
+    /// Results one by one, each with what a difference is due to by its index.
     #[cold]
     pub(super) fn count(
         &mut self,
         from: u64,
         outs: &[i32],
         expected: i64,
-        class: Option<&'static str>,
+        due: impl Fn(usize) -> Due,
         q: Quantization,
     ) {
         for (i, out) in outs.iter().enumerate().filter(|(_, out)| **out != expected as i32) {
+            let Due::To(class) = due(i) else { continue };
             self.due(class, 1);
             *self.by_delta.entry(i64::from(*out) - i64::from(expected as i32)).or_default() += 1;
             self.offer((from + i as u64, *out, expected), q);

@@ -10,6 +10,7 @@ use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Answers, Posed, Record, answers, judged, run};
 use crate::tensor::{Asked, Case, Link, Operation, catalogue, promise, text};
 use anyhow::{Context, Result, anyhow, bail};
+use std::collections::BTreeSet;
 use tiebreak_reports::ledger::{CatalogueRun, OutsideDomain};
 
 /// Cases posed and run at a time: their tensors are held in memory.
@@ -70,6 +71,9 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     for lane in others {
         planned.not_offered(kernel, lane, &mut part);
     }
+    if offering.is_empty() {
+        return Ok(part);
+    }
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
     let mut agreements = Agreements::<O>::new(kernel, &offering);
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
@@ -95,7 +99,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         if request.asked.is_nothing() {
             part.findings.extend(record::stale(&subject, lane, &record, specs));
         }
-        record::settle(request, &subject, lane, record, &mut part);
+        record::settle(request, &subject, lane, (record, &specs), &mut part);
         let mut sweeps = Vec::new();
         if request.asked.case.is_none() {
             sweeps.extend(O::few(kernel, lane, &request.asked));
@@ -192,25 +196,30 @@ pub(super) fn run_catalogue<O: Operation>(
             op: O::OP.to_owned(),
             lane: lane.name.clone(),
             cases: entries.len() as u64,
+            not_taken: 0,
             judged: 0,
             broken: 0,
         };
+        let mut taken = BTreeSet::new();
         for kernel in kernels.iter().filter(|kernel| lane.isa_path(O::OP, kernel.name).is_some()) {
             let subject = Subject::<O>::new(request, kernel)?;
             let domain = &kernel.contract.domain;
-            let cases = entries.iter().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
-            let cases = cases.filter(|case| O::covers(domain, &case.params));
-            let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+            let cases = entries.iter().map(|entry| text::parse::<O>(&entry.case, domain).ok());
+            let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
+            let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
+            taken.extend(cases.iter().map(|(at, _)| *at));
+            let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
             let record = run::<O>(lane, kernel, &subject.contract, &subject.links, &posed);
             total.judged += record.contract.inputs;
             total.broken += record.contract.differ;
             let mut found = Part::default();
-            record::settle(request, &subject, lane, record, &mut found);
+            record::settle(request, &subject, lane, (record, &[]), &mut found);
             for mut finding in found.findings {
                 finding.message = format!("in the catalogue: {}", finding.message);
                 part.findings.push(finding);
             }
         }
+        total.not_taken = total.cases - taken.len() as u64;
         part.catalogue.push(total);
     }
     Ok(part)

@@ -2,6 +2,7 @@
 
 mod agreed;
 mod kernel;
+mod mismatches;
 mod planned;
 mod position;
 mod record;
@@ -85,6 +86,7 @@ impl<O: Operation> Verifies for Tensor<O> {
             .par_iter()
             .map(|kernel| {
                 let part = one_kernel::<O>(request, kernel, lanes);
+                part.iter().for_each(|part| request.kept.kernel(part));
                 bar.inc(lanes.len() as u64);
                 part
             })

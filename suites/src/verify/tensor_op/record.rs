@@ -2,22 +2,23 @@
 
 use super::super::{Part, Request};
 use super::kernel::Subject;
+use super::mismatches;
 use super::told::Told;
 use crate::lane::Lane;
 use crate::tensor::explain::{Cause, Explanation, explain};
-use crate::tensor::fault::Seen;
+use crate::tensor::fault::{Extent, Made, Seen, Sighting};
 use crate::tensor::judge::{Record, Side, due_to, outs};
-use crate::tensor::shrink::{Shown, Witness, first_difference, shrink};
+use crate::tensor::shrink::{Shown, Witness, any_difference, first_difference, shrink};
 use crate::tensor::{Operation, Spec};
 use std::collections::BTreeSet;
-use tiebreak_reports::ledger::{Against, Finding, Row};
+use tiebreak_reports::ledger::{self, Against, Finding, Row};
 
-/// Writes one record into the ledger: a row for each side, and a finding for everything outside the contract.
+/// Writes one record, of the cases that `specs` make, into the ledger: a row for each side, and a finding for everything outside the contract.
 pub(super) fn settle<O: Operation>(
     request: &Request,
     subject: &Subject<O>,
     lane: &Lane,
-    record: Record<O::Params>,
+    (record, specs): (Record<O::Params>, &[Spec<O::Params>]),
     part: &mut Part,
 ) {
     let sides = [
@@ -30,7 +31,9 @@ pub(super) fn settle<O: Operation>(
         let seen = explained(request, (subject, lane), scheme, side, kept);
         let told = Told { request, subject, lane, against, scheme };
         let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
-        part.mismatches.extend(told.mismatches(side, seen.as_ref().map(|(explanation, _)| explanation)));
+        if let Some((explanation, _)) = &seen {
+            part.mismatches.extend(mismatches::rows(&told, side, specs, explanation));
+        }
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.links.is_empty();
         part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
@@ -48,9 +51,15 @@ pub(super) fn settle<O: Operation>(
 
 /// Tells each known fault.
 pub(super) fn declare(row: &mut Row, faults: &Seen) {
-    let seen = faults.iter().filter(|(_, (n, _))| *n > 0);
-    row.deviations = seen.map(|(class, (n, _))| ((*class).to_owned(), *n)).collect();
-    row.declared = faults.iter().map(|(class, (_, reason))| ((*class).to_owned(), (*reason).to_owned())).collect();
+    let seen = faults.iter().filter(|(_, sighting)| sighting.results > 0);
+    row.deviations = seen.map(|(class, sighting)| ((*class).to_owned(), sighting.results)).collect();
+    let reason = |(class, sighting): (&&str, &Sighting)| ((*class).to_owned(), sighting.reason.to_owned());
+    row.declared = faults.iter().map(reason).collect();
+    let extent = |(class, sighting): (&&str, &Sighting)| {
+        let Extent { most, each, because } = sighting.extent.clone()?;
+        Some(((*class).to_owned(), ledger::Extent { most, each, because }))
+    };
+    row.extents = faults.iter().filter_map(extent).collect();
 }
 
 /// A known fault that a whole run covers and does not see is one no more: what made the lane's code is another.
@@ -60,7 +69,7 @@ pub(super) fn stale<O: Operation>(
     record: &Record<O::Params>,
     specs: &[Spec<O::Params>],
 ) -> Vec<Finding> {
-    let seen = |class: &&str| record.faults.get(class).is_some_and(|(n, _)| *n > 0);
+    let seen = |class: &&str| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
     let of = |spec: &Spec<O::Params>| O::faults(subject.kernel.name, &lane.name, &spec.params);
     let covered: BTreeSet<&'static str> = specs.iter().flat_map(of).collect();
     let unseen = covered.into_iter().filter(|class| !seen(class));
@@ -90,6 +99,7 @@ fn explained<O: Operation>(
     let explanation = explain(&causes, &side.evidence());
     let shown = Shown {
         kernel: subject.kernel.name,
+        made: Some(made(subject, lane)),
         domain,
         scheme,
         causes: &causes,
@@ -97,9 +107,14 @@ fn explained<O: Operation>(
         types: &request.asked.types,
     };
     let given = request.asked.case.is_some();
-    let witness = if given { first_difference::<O>(domain, scheme, first) } else { shrink(&shown, lane, first) }?;
+    let unexcused = if given { first_difference::<O>(domain, scheme, first) } else { shrink(&shown, lane, first) };
+    let witness = unexcused.or_else(|| any_difference::<O>(domain, scheme, first))?;
     let explanation = refined(subject, lane, explanation, &witness, kept);
     Some((explanation, witness))
+}
+
+fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O> {
+    Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
 /// The class of the witness by itself, where the contract is kept and the links to it are known.
@@ -116,7 +131,14 @@ fn refined<O: Operation>(
     let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
     let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
     let element = O::element(&subject.kernel.contract.domain, &witness.case.params, O::TENSORS.len());
-    let due = ran.map(|outs| due_to(&subject.links, &element, &posed, &outs)).unwrap_or_default();
+    let Ok(outs) = ran else { return explanation };
+    let mut seen = Seen::new();
+    let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);
+    if let Some(Some(class)) = faulty.get(witness.index) {
+        let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
+        return Explanation { class, because };
+    }
+    let due = due_to(&subject.links, &element, &posed, &outs, &faulty);
     match due.get(witness.index) {
         Some(Some(class)) => Explanation { class, ..explanation },
         _ => explanation,

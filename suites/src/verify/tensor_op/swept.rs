@@ -34,6 +34,7 @@ pub(super) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
                 classes,
                 deviations: BTreeMap::new(),
                 declared: BTreeMap::new(),
+                extents: BTreeMap::new(),
                 path: side.path.clone(),
                 witness: side.witness.as_ref().map(|w| ledger::Witness {
                     case: w.case.clone(),
@@ -83,5 +84,19 @@ pub(super) fn findings<O: Operation>(
         message: format!("{failure}, in the sweep of {}", sweep.what),
         witness: None,
     });
-    differs.chain(failed).collect()
+    let contradicted = sweep.faults.iter().filter_map(|(class, sighting)| {
+        let told = sighting.contradiction()?;
+        Some(Finding {
+            op: O::OP.to_owned(),
+            kernel: subject.kernel.name.to_owned(),
+            lane: lane.name.clone(),
+            class: "stale-deviation".to_owned(),
+            message: format!(
+                "the known fault `{class}` is not what this lane's code does to all {}: {told}",
+                sweep.what
+            ),
+            witness: None,
+        })
+    });
+    differs.chain(failed).chain(contradicted).collect()
 }

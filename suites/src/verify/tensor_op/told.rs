@@ -1,20 +1,17 @@
-//! How one side of a record reads in the ledger: its row, witness, mismatches and findings.
+//! How one side of a record reads in the ledger: its row, witness and findings.
 
 use super::super::rows::by_delta;
 use super::super::{Command, Request};
 use super::Kernel;
 use super::kernel::Subject;
 use crate::lane::{Failure, Lane};
-use crate::tensor::explain::{Explanation, Observed, UNEXPLAINED};
+use crate::tensor::explain::{Explanation, UNEXPLAINED};
 use crate::tensor::judge::Side;
-use crate::tensor::shrink::{Witness, first_difference};
+use crate::tensor::shrink::Witness;
 use crate::tensor::{Case, Operation, text};
 use std::collections::BTreeMap;
-use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Mismatch, Row};
+use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
 use tiebreak_reports::text as words;
-
-/// Mismatches kept for the CSV file, for each side.
-const KEPT: usize = 64;
 
 /// What is told of one side of a record.
 pub(super) struct Told<'a, O: Operation> {
@@ -26,12 +23,16 @@ pub(super) struct Told<'a, O: Operation> {
 }
 
 impl<O: Operation> Told<'_, O> {
-    fn kernel(&self) -> &'static str {
+    pub(super) fn kernel(&self) -> &'static str {
         self.subject.kernel.name
     }
 
+    pub(super) fn domain(&self) -> &'static O::Domain {
+        &self.subject.kernel.contract.domain
+    }
+
     fn case(&self, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
-        spelled::<O>(&self.subject.kernel.contract.domain, case, index)
+        spelled::<O>(self.domain(), case, index)
     }
 
     fn command(&self, case: &Case<O::Params>) -> String {
@@ -51,12 +52,13 @@ impl<O: Operation> Told<'_, O> {
     }
 
     pub(super) fn row(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>, seconds: f64) -> Row {
-        let apart = side.classes.values().sum::<u64>() == side.differ && side.differ > 0;
-        let classes = if apart {
-            side.classes.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect()
-        } else {
-            witness.iter().map(|w| (w.class.clone(), side.differ)).collect()
-        };
+        // What is due to a known change is counted as that, the rest as what explains the whole.
+        let mut classes: BTreeMap<String, u64> =
+            side.classes.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect();
+        let rest = side.differ.saturating_sub(classes.values().sum());
+        if let Some(witness) = witness.as_ref().filter(|_| rest > 0) {
+            *classes.entry(witness.class.clone()).or_default() += rest;
+        }
         Row {
             op: O::OP.to_owned(),
             kernel: self.kernel().to_owned(),
@@ -73,30 +75,11 @@ impl<O: Operation> Told<'_, O> {
             classes,
             deviations: BTreeMap::new(),
             declared: BTreeMap::new(),
+            extents: BTreeMap::new(),
             path: Vec::new(),
             witness,
             seconds,
         }
-    }
-
-    pub(super) fn mismatches(&self, side: &Side<O::Params>, explanation: Option<&Explanation>) -> Vec<Mismatch> {
-        let Some(explanation) = explanation else { return Vec::new() };
-        let first = |seen: &Observed<O::Params>| {
-            let Witness { case, index, got, expected } =
-                first_difference::<O>(&self.subject.kernel.contract.domain, self.scheme, seen)?;
-            Some(Mismatch {
-                op: O::OP.to_owned(),
-                kernel: self.kernel().to_owned(),
-                lane: self.lane.name.clone(),
-                against: self.against,
-                scheme: O::label(self.scheme),
-                case: words::case(&self.case(&case, Some(index))),
-                got,
-                expected,
-                class: explanation.class.to_owned(),
-            })
-        };
-        side.differing.iter().take(KEPT).filter_map(first).collect()
     }
 
     /// Any difference from the contract; and, from the reference, one that nothing explains.
@@ -149,6 +132,11 @@ pub(super) fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, 
         out.insert("at".to_owned(), (index as i64).into());
     }
     out
+}
+
+/// The command that runs a case in words again.
+pub(super) fn command<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane, case: &ledger::Case) -> String {
+    format!("{} --case '{}'", request.command.kernel(O::OP, kernel.name, &lane.name), words::case(case))
 }
 
 /// The command that runs the case again; the whole kernel where the case is too large to spell out.

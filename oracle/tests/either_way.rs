@@ -1,0 +1,131 @@
+//! Rounding exact ties to either side, against neighbours looked up among all numbers of a format: what decides which results a known fault may give.
+
+use rug::Rational;
+use tiebreak_oracle::float::{Float, Format};
+use tiebreak_oracle::quantize::{Quantization, Storage, Stored};
+use tiebreak_oracle::{dequantize, quantize};
+
+/// Every number of a 16-bit format in order, with what stands for infinity behind the last: the number that would be next.
+fn numbers(format: Format) -> Vec<Rational> {
+    let finite = |bits: u64| match format.decode(bits) {
+        Float::Finite { value, .. } => Some(value),
+        Float::Infinite { .. } | Float::Nan => None,
+    };
+    let mut all: Vec<Rational> = (0..1 << 16).filter_map(finite).collect();
+    all.sort();
+    all.dedup();
+    let (last, before) = (all[all.len() - 1].clone(), all[all.len() - 2].clone());
+    let next = last.clone() * 2 - before;
+    all.insert(0, -next.clone());
+    all.push(next);
+    all
+}
+
+/// The numbers nearest to a value: one, or two where it is exactly between them.
+fn nearest(numbers: &[Rational], value: &Rational) -> Vec<Rational> {
+    let above = numbers.partition_point(|number| number < value).clamp(1, numbers.len() - 1);
+    let (low, high) = (&numbers[above - 1], &numbers[above]);
+    match (value.clone() - low).cmp(&(high.clone() - value)) {
+        std::cmp::Ordering::Less => vec![low.clone()],
+        std::cmp::Ordering::Greater => vec![high.clone()],
+        std::cmp::Ordering::Equal => vec![low.clone(), high.clone()],
+    }
+}
+
+/// The number of a pattern, the one behind the last for an infinity.
+fn number(format: Format, numbers: &[Rational], bits: u64) -> Rational {
+    match format.decode(bits) {
+        Float::Finite { value, .. } => value,
+        Float::Infinite { negative: true } => numbers[0].clone(),
+        Float::Infinite { negative: false } => numbers[numbers.len() - 1].clone(),
+        Float::Nan => panic!("{bits:#x} is no number"),
+    }
+}
+
+#[test]
+fn only_what_is_exactly_between_two_numbers_goes_either_way() {
+    for format in [Format::F16, Format::Bf16] {
+        let all = numbers(format);
+        let tiny = Rational::from((1, 1_000_003)) >> 160;
+        for pair in all.windows(2) {
+            let middle = (pair[0].clone() + &pair[1]) / 2u32;
+            let beside = [middle.clone() - &tiny, middle.clone() + &tiny];
+            for value in [middle, pair[0].clone()].into_iter().chain(beside) {
+                let mut given = format.nearest_either_way(&value).map(|bits| number(format, &all, bits)).to_vec();
+                given.dedup();
+                assert_eq!(given, nearest(&all, &value), "{} {value}", format.name());
+            }
+        }
+    }
+}
+
+fn bf16(scale: &str, zero_point: i64, storage: Storage) -> Quantization {
+    let scale = Format::Bf16.from_decimal(scale).expect("a number");
+    Quantization { format: Format::Bf16, scale, zero_point, storage, min: storage.min(), max: storage.max() }
+}
+
+/// The even one of two, as an operation that is right takes it.
+fn even(format: Format, all: &[Rational], value: &Rational) -> Rational {
+    number(format, all, format.nearest(value))
+}
+
+const TYPES: [(&str, i64); 5] = [("0.3", 1), ("1", 0), ("0.1", -3), ("1.5", 257), ("0.0078125", 30000)];
+
+/// `(q - z) * s`: the conversions right, the difference and the product to either side.
+#[test]
+fn dequantization_goes_either_way_at_each_operation() {
+    let scheme = dequantize::Scheme::parse("mlir-dcast").expect("a scheme");
+    let all = numbers(Format::Bf16);
+    let mut several = 0;
+    for (scale, zero_point) in TYPES {
+        let q = bf16(scale, zero_point, Storage { bits: 16, signed: true });
+        let of = |bits| number(q.format, &all, bits);
+        let (s, z) = (of(q.scale), even(q.format, &all, &zero_point.into()));
+        for stored in (q.min..=q.max).step_by(7).chain(-600..=600) {
+            let converted = even(q.format, &all, &stored.into());
+            let mut expected: Vec<Rational> = Vec::new();
+            for difference in nearest(&all, &(converted - &z)) {
+                expected.extend(nearest(&all, &(difference * &s)));
+            }
+            expected.sort();
+            expected.dedup();
+            let mut given: Vec<Rational> = scheme.either_way(&q, stored).into_iter().map(of).collect();
+            given.sort();
+            assert_eq!(given, expected, "{scale}:{zero_point} {stored}");
+            assert!(given.contains(&of(scheme.exact(&q, stored))), "what is right is one of them");
+            several += usize::from(given.len() > 1);
+        }
+    }
+    assert!(several > 1000, "{several} ties are no test");
+}
+
+/// `x / s + z`: the quotient and the sum to either side, then truncated and clamped.
+#[test]
+fn quantization_goes_either_way_at_each_operation() {
+    let scheme = quantize::Scheme::parse("mlir-qcast").expect("a scheme");
+    let all = numbers(Format::Bf16);
+    let (mut several, mut poison) = (0, 0);
+    for (scale, zero_point) in TYPES {
+        let q = bf16(scale, zero_point, Storage { bits: 16, signed: true });
+        let of = |bits| number(q.format, &all, bits);
+        let (s, z) = (of(q.scale), even(q.format, &all, &zero_point.into()));
+        for bits in (0..1u64 << 16).step_by(5) {
+            let Float::Finite { value: x, .. } = q.format.decode(bits) else { continue };
+            let mut expected = Vec::new();
+            for quotient in nearest(&all, &(x / &s)) {
+                for sum in nearest(&all, &(quotient + &z)) {
+                    let integer = sum.trunc().numer().to_i64().filter(|v| (q.min..=q.max).contains(v));
+                    expected.push(integer.map_or(Stored::Poison, Stored::Value));
+                }
+            }
+            expected.sort_unstable();
+            expected.dedup();
+            let given = scheme.either_way(&q, bits);
+            assert_eq!(given, expected, "{scale}:{zero_point} {bits:#x}");
+            assert!(given.contains(&scheme.exact(&q, bits)), "what is right is one of them");
+            several += usize::from(given.len() > 1);
+            poison += usize::from(given == [Stored::Poison]);
+        }
+    }
+    assert!(several > 20 && poison > 1000, "{several} ties and {poison} of poison are no test");
+}

@@ -1,0 +1,81 @@
+//! What a run left out is said on the screen and in the summary, in the same words.
+
+use crate::sample;
+use tiebreak_reports::ledger::{DropReason, Ledger, Unchecked};
+use tiebreak_reports::table::{Style, render};
+use tiebreak_reports::{left_out, markdown};
+
+/// The lines beneath a heading.
+fn beneath(ledger: &Ledger, heading: &str) -> Vec<String> {
+    let page = render(ledger, Style::default());
+    let lines = page.lines().skip_while(|line| *line != heading).skip(1).take_while(|line| !line.is_empty());
+    lines.map(|line| line.trim().to_owned()).collect()
+}
+
+fn holding_with(planned: Vec<tiebreak_reports::ledger::Planned>) -> Ledger {
+    Ledger { planned, ..sample::holding() }
+}
+
+#[test]
+fn nothing_is_said_where_nothing_is_left_out() {
+    let ledger = holding_with(vec![sample::planned("tvm-relay", "host", 4, &[])]);
+    assert_eq!(beneath(&ledger, "Left out"), [""; 0]);
+    // What the plan has outside a kernel's domain was never to run.
+    let mut plan = sample::planned("tvm-relay", "host", 4, &[(DropReason::OutsideDomain, 1)]);
+    plan.given = false;
+    assert_eq!(beneath(&holding_with(vec![plan]), "Left out"), [""; 0]);
+}
+
+#[test]
+fn parameters_given_are_counted_kernels_and_lanes_together() {
+    let some = [(DropReason::OutsideDomain, 999)];
+    let planned = ["tvm-relay", "gemmlowp-neon"]
+        .iter()
+        .flat_map(|kernel| ["host", "aarch64-qemu"].map(|lane| sample::planned(kernel, lane, 1000, &some)));
+    let ledger = holding_with(planned.collect());
+    let told = "fpm tvm-relay, fpm gemmlowp-neon (host, aarch64-qemu): 999 of 1,000 pairs given not run, the first m=5 s=31: \
+                outside its domain, shifts -31..=0";
+    assert_eq!(beneath(&ledger, "Left out"), [told]);
+    assert!(
+        markdown::render(&ledger).contains("- left out: fpm tvm-relay, fpm gemmlowp-neon (host, aarch64-qemu): 999")
+    );
+    let given_up = sample::planned("tvm-relay", "host", 4, &[(DropReason::GivenUp, 3)]);
+    assert_eq!(beneath(&holding_with(vec![given_up]), "Left out").len(), 1);
+}
+
+#[test]
+fn what_a_lane_does_not_offer_is_one_line() {
+    let not = [(DropReason::NotOffered, 4)];
+    let planned = vec![
+        sample::planned("tvm-relay", "mine", 4, &[]),
+        sample::planned("tvm-neon-rfc", "mine", 4, &not),
+        sample::planned("gemmlowp-neon", "mine", 4, &not),
+    ];
+    let told = "mine: its worker offers 1 of 3 kernels of fpm; the others are not run there";
+    assert_eq!(beneath(&holding_with(planned), "Left out"), [told]);
+}
+
+/// Rows without an input, and a lane that ran without a row.
+#[test]
+fn kernels_and_lanes_that_judged_nothing() {
+    let mut ledger = sample::holding();
+    ledger.rows.retain(|row| row.lane == "host");
+    ledger.rows.iter_mut().filter(|row| row.kernel == "tvm-relay").for_each(|row| row.inputs = 0);
+    assert_eq!(left_out::unjudged(&ledger), [["fpm", "tvm-relay", "host"]]);
+    assert_eq!(left_out::idle_lanes(&ledger), ["aarch64-qemu"]);
+    let told = ["tvm-relay (host): no input was judged", "aarch64-qemu: no input was judged"];
+    let lines = beneath(&ledger, "Left out");
+    assert!(lines.len() == 2 && lines.iter().zip(told).all(|(line, told)| line.starts_with(told)), "{lines:?}");
+}
+
+#[test]
+fn a_lane_without_self_checks_and_a_position() {
+    let unchecked = ["fpm", "dot"].map(|op| Unchecked { op: op.into(), lane: "mine".into() }).to_vec();
+    let ledger = Ledger { unchecked, positions: vec![sample::position()], ..sample::holding() };
+    let told = "no self-check in this lane: mine (fpm, dot), whose worker offers no mutant and no control";
+    assert_eq!(beneath(&ledger, "Self-check")[1], told);
+    let without = Ledger { self_checks: Vec::new(), ..ledger.clone() };
+    assert_eq!(beneath(&without, "Self-check"), [told]);
+    let position = "matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact has no value";
+    assert_eq!(beneath(&ledger, "The position asked for"), [position]);
+}

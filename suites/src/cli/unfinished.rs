@@ -1,0 +1,67 @@
+//! The files of a run that has not ended: they say so from its beginning, whatever was there before.
+
+use super::interrupt;
+use crate::verify::{Heading, Kept, Outcome};
+use anyhow::Error;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tiebreak_reports::files::{self, WriteError};
+
+/// What the files say until something else is known.
+const BEGUN: &str = "it is still going on, or was killed";
+
+/// The files of a run.
+pub(super) struct Unfinished {
+    out: PathBuf,
+    heading: Heading,
+    kept: Kept,
+    /// One writes at a time, and after an interruption nobody does.
+    writing: Mutex<()>,
+}
+
+impl Unfinished {
+    /// Marks the files of an earlier run as those of one that has not ended. An interruption writes what `kept` has by then.
+    pub(super) fn begin(out: &Path, heading: Heading, kept: Kept) -> Result<Arc<Self>, WriteError> {
+        files::check_writable(out)?;
+        let run = Arc::new(Self { out: out.to_owned(), heading, kept, writing: Mutex::new(()) });
+        run.write(BEGUN)?;
+        let interrupted = Arc::clone(&run);
+        interrupt::on_signal(move |signal| interrupted.interrupted(signal));
+        Ok(run)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, ()> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, why: &str) -> Result<(), WriteError> {
+        let Outcome { ledger, mismatches } = self.kept.unfinished(&self.heading, why);
+        files::write_all(&self.out, &ledger, &mismatches).map(drop)
+    }
+
+    fn interrupted(&self, signal: &str) {
+        let locked = self.locked();
+        match self.write(&format!("{signal} interrupted it")) {
+            Ok(()) => super::note(&format!(
+                "interrupted by {signal}: what was judged until then is in {}, marked as unfinished",
+                self.out.display()
+            )),
+            Err(error) => super::note(&format!("interrupted by {signal}: {error}")),
+        }
+        // Workers end next, and what the run makes of that is not to be written.
+        std::mem::forget(locked);
+    }
+
+    /// Writes why the run ended without an outcome.
+    pub(super) fn failed(&self, error: &Error) -> Result<(), WriteError> {
+        let _locked = self.locked();
+        self.write(&format!("{error:#}"))
+    }
+
+    /// Writes the outcome.
+    pub(super) fn ended(&self, outcome: &Outcome) -> Result<(), WriteError> {
+        let _locked = self.locked();
+        interrupt::nothing_on_signal();
+        files::write_all(&self.out, &outcome.ledger, &outcome.mismatches).map(drop)
+    }
+}

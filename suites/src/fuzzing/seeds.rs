@@ -1,0 +1,100 @@
+//! What fuzzing of the readers of texts begins with: from no seed at all a fuzzer finds no type and no case in an hour. Made of what is kept
+//! here anyway, the catalogues and the examples of the RFC of quantized types; the example `fuzz-seeds` writes them, with models, into files.
+
+use crate::tensor::Operation;
+use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
+use crate::{fpm, requantize::Requantize, transform::Transform};
+
+/// The RFC's examples, and texts that are nearly types.
+const RFC: &str = include_str!("../../tests/data/quant_rfc.txt");
+const BAD: &str = include_str!("../../tests/data/quant_bad.txt");
+
+/// Types and ops for the target `quant_type`: those that are right, and those that are not.
+pub fn quant_types() -> Vec<String> {
+    let marked = |line: &str| {
+        let (word, text) = line.split_once(' ')?;
+        ["example", "Correct", "Incorrect"].contains(&word).then(|| text.to_owned())
+    };
+    // Below a text stands the place of its error.
+    let lines: Vec<&str> = BAD.lines().collect();
+    let bad = lines.windows(2).filter(|pair| pair[1].trim_start().starts_with('^')).map(|pair| pair[0].to_owned());
+    let kept = [Quantize::CATALOGUE, Dequantize::CATALOGUE].into_iter().flat_map(str::lines);
+    let kept = kept.filter_map(|line| Some(line.strip_prefix("type=")?.split(' ').next()?.to_owned()));
+    let mut all: Vec<String> = RFC.lines().filter_map(marked).chain(bad).chain(kept).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Cases of every operation and catalogue lines for the target `texts`, and a file of parameters.
+pub fn texts() -> Vec<String> {
+    let catalogues = [
+        Dot::CATALOGUE,
+        Matmul::CATALOGUE,
+        Conv2d::CATALOGUE,
+        Requantize::CATALOGUE,
+        Quantize::CATALOGUE,
+        Dequantize::CATALOGUE,
+        Add::CATALOGUE,
+        Transform::CATALOGUE,
+    ];
+    let mut out: Vec<String> = Vec::new();
+    for line in catalogues.into_iter().flat_map(str::lines) {
+        if let Some((case, _)) = line.split_once(" out[") {
+            out.extend([case.to_owned(), line.to_owned()]);
+        }
+    }
+    let kept = fpm::catalogue::TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    out.extend(kept.take(8).map(str::to_owned));
+    let whole =
+        ["m=2 n=3 k=4 lhs=[1,2*3,-4*4] rhs=1..", "m=9 n=9 k=9 lhs=uniform@1/2 rhs=alternating/3 lhs_offset=-128"];
+    out.extend(whole.map(str::to_owned));
+    out.extend(["multiplier,shift\n1073741824,-1\n".to_owned(), "shift,name,multiplier\r\n0,\"a,b\",7\r\n".to_owned()]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzzing;
+    use crate::quant_type::parse;
+    use crate::tensor::text::Draft;
+
+    /// In a minute of fuzzing from nothing the reader of types was never entered.
+    #[test]
+    fn the_reader_of_types_is_entered() {
+        let all = quant_types();
+        let read = all.iter().filter(|text| parse(text).is_ok()).count();
+        // What is refused is refused by every stage, not by the first.
+        let reasons: std::collections::BTreeSet<String> =
+            all.iter().filter_map(|text| Some(parse(text).err()?.to_string().lines().last()?.to_owned())).collect();
+        assert!(
+            all.len() >= 150 && read >= 50 && reasons.len() >= 50,
+            "{read} of {}, {} reasons",
+            all.len(),
+            reasons.len()
+        );
+        all.iter().for_each(|text| fuzzing::quant_type(text.as_bytes()));
+    }
+
+    fn read_as<O: Operation>(all: &[String]) -> usize {
+        all.iter().filter(|text| Draft::<O>::read(text).is_ok()).count()
+    }
+
+    #[test]
+    fn every_operation_reads_cases() {
+        let all = texts();
+        let read = [
+            read_as::<Dot>(&all),
+            read_as::<Matmul>(&all),
+            read_as::<Conv2d>(&all),
+            read_as::<Requantize>(&all),
+            read_as::<Quantize>(&all),
+            read_as::<Dequantize>(&all),
+            read_as::<Add>(&all),
+            read_as::<Transform>(&all),
+        ];
+        assert!(read.into_iter().all(|n| n >= 5), "{read:?}");
+        all.iter().for_each(|text| fuzzing::texts(text.as_bytes()));
+    }
+}

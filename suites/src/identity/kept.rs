@@ -1,0 +1,71 @@
+//! Hashes kept from run to run, so that hundreds of megabytes of compiler are not read by each.
+
+use super::Stamp;
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+/// A file that changed so short a time ago may change again without its dates showing it: its hash is not kept.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The hashes of a directory.
+#[derive(Debug)]
+pub struct Kept {
+    file: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    hashes: BTreeMap<String, String>,
+    changed: bool,
+}
+
+impl Kept {
+    /// Those kept in `directory`. What cannot be read is no more than not known.
+    pub fn open(directory: &Path) -> Self {
+        let file = directory.join("hashes.json");
+        let hashes = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        Self { file, state: Mutex::new(State { hashes, changed: false }) }
+    }
+
+    pub(super) fn get(&self, stamp: &Stamp) -> Option<String> {
+        self.state.lock().expect("kept hashes").hashes.get(&stamp.0).cloned()
+    }
+
+    pub(super) fn put(&self, stamp: &Stamp, sha256: &str, metadata: &Metadata) {
+        if !settled(metadata) {
+            return;
+        }
+        let mut state = self.state.lock().expect("kept hashes");
+        let before = state.hashes.insert(stamp.0.clone(), sha256.to_owned());
+        state.changed |= before.as_deref() != Some(sha256);
+    }
+
+    /// Writes what is new, all of it or nothing. A directory that cannot be written costs time, and nothing else.
+    pub fn save(&self) {
+        let state = self.state.lock().expect("kept hashes");
+        if !state.changed {
+            return;
+        }
+        let text = serde_json::to_string_pretty(&state.hashes).expect("text by text");
+        let draft = self.file.with_extension(format!("json.{}", std::process::id()));
+        if fs::write(&draft, text).and_then(|()| fs::rename(&draft, &self.file)).is_err() {
+            let _ = fs::remove_file(&draft);
+        }
+    }
+}
+
+fn settled(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    let changed = {
+        use std::os::unix::fs::MetadataExt;
+        let seconds = u64::try_from(metadata.ctime()).unwrap_or(0);
+        Some(SystemTime::UNIX_EPOCH + Duration::new(seconds, metadata.ctime_nsec() as u32))
+    };
+    #[cfg(not(unix))]
+    let changed = metadata.modified().ok();
+    changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|age| age > SETTLED)
+}

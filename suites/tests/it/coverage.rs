@@ -1,0 +1,281 @@
+//! A run never says `holds` of what it did not look at. Each test is named after a run that did.
+
+use crate::bad_input::refused;
+use crate::common::*;
+use crate::models::build::{Operator, Options, Tensor, model};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Right and left shifts, of which kernels that shift right take the first `right`.
+fn pairs(dir: &Path, right: usize, left: usize) -> String {
+    let shifts = (0..right).map(|_| -8).chain((0..left).map(|_| 2));
+    let lines = shifts.enumerate().map(|(i, shift)| format!("{},{shift}\n", 1_395_864_371 + i));
+    let file = dir.join("scales.csv");
+    std::fs::write(&file, format!("multiplier,shift\n{}", lines.collect::<String>())).expect("it can be written");
+    file.to_string_lossy().into_owned()
+}
+
+/// The only finding is that so many of so many parameters did not run.
+#[track_caller]
+fn left_out(run: &Run, kernel: &str, share: &str) {
+    let ledger = run.ledger();
+    let findings = items(&ledger, "findings");
+    assert_eq!(findings.len(), 1, "{}", run.told());
+    assert_eq!((&findings[0]["class"], &findings[0]["kernel"]), (&json!("outside-domain"), &json!(kernel)));
+    let message = findings[0]["message"].as_str().expect("a message");
+    assert!(message.starts_with(share) && message.contains("`--allow-outside-domain` accepts that"), "{message}");
+}
+
+/// The entry of one kernel and lane in units of one kind.
+fn planned<'a>(ledger: &'a Value, kernel: &str, lane: &str, unit: &str) -> &'a Value {
+    let of = |p: &&Value| p["kernel"] == kernel && p["lane"] == lane && p["unit"] == unit;
+    items(ledger, "planned").iter().find(of).unwrap_or_else(|| panic!("nothing planned for {kernel} in {lane}"))
+}
+
+/// Two of four pairs never ran, and the run held.
+#[test]
+fn parameters_that_a_named_kernel_of_requantize_does_not_take() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let params = pairs(dir.path(), 2, 2);
+    let named = ["--op=requantize", "--kernel=xnnpack-rndnu-scalar-i8", "--lane=host", "--params", &params];
+    let run = verify(&named).exits(1);
+    left_out(
+        &run,
+        "xnnpack-rndnu-scalar-i8",
+        "2 of 4 pairs given not run, the first m=1395864373 s=2: outside its domain, to i8, m 0..=2147483647, s -31..=0",
+    );
+    let ledger = run.ledger();
+    let entry = planned(&ledger, "xnnpack-rndnu-scalar-i8", "host", "pair");
+    assert_eq!((&entry["given"], &entry["planned"], &entry["run"]), (&json!(true), &json!(4), &json!(2)));
+    let dropped = &entry["dropped"][0];
+    assert_eq!((&dropped["why"], &dropped["count"]), (&json!("outside-domain"), &json!(2)));
+    let allowed = verify(&[&named[..], &["--allow-outside-domain"]].concat()).exits(0);
+    assert!(allowed.stdout.contains("2 of 4 pairs given not run"), "{}", allowed.told());
+    assert!(allowed.file("summary.md").contains("2 of 4 pairs given not run"));
+    // Of kernels that nobody named it is said, and no more.
+    let unnamed = verify(&["--op=requantize", "--lane=host", "--params", &params]).exits(0);
+    assert!(unnamed.stdout.contains("Left out") && unnamed.stdout.contains("2 of 4 pairs given"), "{}", unnamed.told());
+}
+
+/// 999 of 1,000 pairs were outside the domain, and the run held.
+#[test]
+fn parameters_that_a_named_kernel_of_fixed_point_multiply_does_not_take() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let params = pairs(dir.path(), 1, 999);
+    let run = verify(&["--kernel=tvm-relay-tonearest", "--lane=host", "--params", &params]).exits(1);
+    left_out(&run, "tvm-relay-tonearest", "999 of 1,000 pairs given not run, the first m=1395864372 s=2: outside its");
+    assert_eq!(planned(&run.ledger(), "tvm-relay-tonearest", "host", "pair")["run"], 1);
+    // One kernel takes everything; the other nothing, which is no reason to run neither.
+    let left = pairs(dir.path(), 0, 3);
+    let both = ["--kernel=tvm-relay", "--kernel=tvm-relay-tonearest", "--lane=host", "--params", &left];
+    left_out(&verify(&both).exits(1), "tvm-relay-tonearest", "3 of 3 pairs given not run");
+}
+
+/// A type that a kernel has no storage for vanished beside one that it has.
+#[test]
+fn types_that_a_named_kernel_does_not_take() {
+    for (op, kernel) in [("quantize", "onnx-quantizelinear"), ("dequantize", "onnx-dequantizelinear")] {
+        let types = ["--type=!quant.uniform<i8:f32,0.3:1>", "--type=!quant.uniform<i5:f32,0.3:1>"];
+        let run = verify(&[&["--op", op, "--kernel", kernel, "--lane=host"], &types[..]].concat()).exits(1);
+        left_out(&run, kernel, "1 of 2 types given not run, the first type=!quant.uniform<i5:f32,0.3:1>: outside its");
+    }
+}
+
+#[test]
+fn a_layer_that_a_named_kernel_does_not_take() {
+    let layer = |depth: i32| {
+        let tensor = |shape: &[i32]| Tensor { shape: shape.to_vec(), kind: 9, zero_points: vec![0], name: "layer" };
+        let options = Some(Options { kind: 8, bytes: vec![], ints: vec![] });
+        Operator { code: 9, tensors: [tensor(&[1, depth]), tensor(&[1, depth]), tensor(&[1, 1])], options }
+    };
+    let dir = TempDir::new().expect("a temporary directory");
+    let file = dir.path().join("deep.tflite");
+    std::fs::write(&file, model(&[layer(20), layer(524_176)])).expect("it can be written");
+    let file = file.to_str().expect("UTF-8");
+    let run = verify(&["--model", file, "--kernel=arm-bitserial", "--lane=host", "--effort=quick"]).exits(1);
+    left_out(&run, "arm-bitserial", "1 of 2 layers given not run, the first layer 2, ");
+}
+
+/// A case that one named kernel takes and another does not, which ran neither.
+#[test]
+fn a_case_that_one_of_two_named_kernels_does_not_take() {
+    let case = "type=!quant.uniform<i8:f32,0.5> container=scalar x=3";
+    let kernels = ["--kernel=mlir-qcast", "--kernel=mlir-qcast-vector"];
+    let run = verify(&[&["--op=quantize", "--lane=host", "--case", case], &kernels[..]].concat()).exits(1);
+    left_out(&run, "mlir-qcast-vector", "1 of 1 case given not run, the first type=!quant.uniform<i8:f32,0.5>");
+    // A case that is none at all is bad input, whoever is named.
+    refused(&verify(&["--op=quantize", "--case=type=i8", kernels[0], kernels[1]]), &["mlir-qcast does not take this"]);
+}
+
+/// `2 kernels`, one of them without a single judged input.
+#[test]
+fn a_named_kernel_that_judged_nothing() {
+    let case = "type=!quant.uniform<i8:f32,0.3:1> x=nan";
+    let kernels = ["--kernel=mlir-qcast", "--kernel=onnx-quantizelinear"];
+    let run = verify(&[&["--op=quantize", "--lane=host", "--case", case], &kernels[..]].concat()).exits(1);
+    let ledger = run.ledger();
+    assert_eq!(finding_classes(&ledger), ["nothing-judged"]);
+    assert_eq!(ledger["findings"][0]["kernel"], "mlir-qcast");
+    // Where neither was named it is said.
+    let run = verify(&["--op=quantize", "--lane=host", "--case", case]).exits(0);
+    assert!(run.stdout.contains("mlir-qcast (host): no input was judged"), "{}", run.told());
+}
+
+/// A worker that offers some kernels of fixed point multiply, and is otherwise that of the project.
+fn offering(dir: &Path, lane: &str, kernels: &[&str]) -> PathBuf {
+    let offer = |kernel: &&str| json!({"op": "fpm", "kernel": kernel, "isa_path": "scalar"});
+    let offers: Vec<Value> = kernels.iter().map(offer).collect();
+    let hello = json!({"answer": "hello", "protocol": 1, "arch": "mine", "kernels": offers});
+    let file = dir.join("worker.sh");
+    let body = format!("read -r hello\necho '{hello}'\nexec '{}'\n", worker("host-worker")[0]);
+    std::fs::write(&file, body).expect("the temporary directory can be written");
+    lanes_with(dir, lane, &["/bin/sh".to_owned(), file.to_string_lossy().into_owned()])
+}
+
+fn lanes_of(ledger: &Value) -> Vec<&str> {
+    items(ledger, "lanes").iter().map(|lane| lane["name"].as_str().expect("a name")).collect()
+}
+
+/// Without `--lane` the file was read and its lane never started.
+#[test]
+fn a_lane_of_ones_own_that_is_not_named_runs() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let file = offering(dir.path(), "mine", &["tvm-relay"]);
+    let run = verify_in(&file, &["--op=fpm", "--effort=quick"]).exits(0);
+    let ledger = run.ledger();
+    assert_eq!(lanes_of(&ledger), ["host", "mine"]);
+    let mine: Vec<&Value> = items(&ledger, "rows").iter().filter(|row| row["lane"] == "mine").collect();
+    assert!(mine.iter().all(|row| row["kernel"] == "tvm-relay" && row["inputs"].as_u64() > Some(0)), "{mine:?}");
+    assert_eq!(mine.len(), 2);
+}
+
+/// 34 findings of a correct kernel: the others, and the mutants, were asked of a worker that never offered them.
+#[test]
+fn a_lane_of_ones_own_is_asked_for_what_it_offers() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let file = offering(dir.path(), "mine", &["tvm-relay"]);
+    let run = verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine"]).exits(0);
+    assert!(run.stdout.contains("mine: its worker offers 1 of 20 kernels of fpm"), "{}", run.told());
+    assert!(run.stdout.contains("no self-check in this lane: mine (fpm)"), "{}", run.told());
+    let ledger = run.ledger();
+    assert_eq!(planned(&ledger, "tflite-single", "mine", "pair")["dropped"][0]["why"], "not-offered");
+    assert_eq!(ledger["unchecked"], json!([{"op": "fpm", "lane": "mine"}]));
+    // A mutant that it does offer is a self-check of its lane.
+    let file = offering(dir.path(), "mine", &["tvm-relay", "mutant-ties-down"]);
+    let ledger = verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine"]).exits(0).ledger();
+    let checks: Vec<_> = items(&ledger, "self_checks").iter().map(|check| &check["name"]).collect();
+    assert!(checks.contains(&&json!("mutant-ties-down")), "{checks:?}");
+}
+
+#[test]
+fn what_was_named_and_is_not_offered_is_a_finding() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let file = offering(dir.path(), "mine", &["tvm-relay"]);
+    let named = ["--op=fpm", "--effort=quick", "--lane=mine", "--kernel=tvm-relay", "--kernel=tflite-single"];
+    let ledger = verify_in(&file, &named).exits(1).ledger();
+    assert_eq!(finding_classes(&ledger), ["not-run"]);
+    assert_eq!(ledger["findings"][0]["kernel"], "tflite-single");
+    // An operation of which it offers nothing; and a lane in which nothing of the run is offered.
+    let ledger = verify_in(&file, &["--op=fpm", "--op=dot", "--effort=quick", "--lane=mine"]).exits(1).ledger();
+    assert_eq!((finding_classes(&ledger), &ledger["findings"][0]["op"]), (vec!["not-run"], &json!("dot")));
+    let idle = ["--op=fpm", "--effort=quick", "--lane=host", "--lane=mine", "--kernel=tflite-single"];
+    let ledger = verify_in(&file, &idle).exits(1).ledger();
+    let [finding] = items(&ledger, "findings") else { panic!("{ledger}") };
+    assert_eq!((&finding["class"], &finding["lane"]), (&json!("nothing-judged"), &json!("mine")));
+}
+
+/// A kernel dropped from a worker of the project's own is no kernel that was never offered.
+#[test]
+fn a_lane_of_the_projects_own_must_offer_every_kernel() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let file = offering(dir.path(), "host-worker", &["tvm-relay"]);
+    let ledger = verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=host-worker"]).exits(1).ledger();
+    let missing = items(&ledger, "findings").iter().filter(|finding| finding["class"] == "not-run");
+    assert_eq!(missing.count(), 19);
+    let run = |kernels: &[&str]| {
+        let file = offering(dir.path(), "host-worker", kernels);
+        tiebreak(&["bounds", "--lane=host-worker", "--lanes", file.to_str().expect("UTF-8")])
+    };
+    refused(&run(&["tvm-relay"]), &["lane host-worker offers no kernel that has bounds", "nothing to show"]);
+}
+
+/// `bounds` had nothing to say of a lane, and said that all of it was right.
+#[test]
+fn bounds_of_a_lane_without_any() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let file = offering(dir.path(), "mine", &["tvm-relay"]);
+    let bounds = ["bounds", "--lane=mine", "--lanes", file.to_str().expect("UTF-8")];
+    refused(&tiebreak(&bounds), &["lane mine offers no kernel that has bounds"]);
+    refused(&tiebreak(&[&bounds[..], &["--kernel=arm-uadalp"]].concat()), &["lane mine does not offer arm-uadalp"]);
+}
+
+/// The second of two lanes of one name was ignored, and `host` was always ours.
+#[test]
+fn names_in_a_lanes_file_that_mean_another_lane() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let file = dir.path().join("lanes.json");
+    for (names, told) in [(&["host"][..], "lane `host` is this process"), (&["mine", "mine"], "two lanes `mine`")] {
+        let lanes: Vec<_> = names.iter().map(|name| json!({"name": name, "command": ["true"]})).collect();
+        std::fs::write(&file, json!({ "lanes": lanes }).to_string()).expect("it can be written");
+        for lane in ["host", "mine"] {
+            refused(&verify_in(&file, &["--op=fpm", "--effort=quick", "--lane", lane]), &["lanes.json", told]);
+        }
+    }
+}
+
+/// What is named twice counted twice.
+#[test]
+fn what_is_named_twice_counts_once() {
+    let case = ["--case", "m=2 n=2 k=2 lhs=3 rhs=2"];
+    let named = ["--op=matmul", "--lane=host", "--kernel=arm-uadalp"];
+    let once = verify(&[&named[..], &case].concat()).exits(0).ledger();
+    let twice = verify(&[&named[..], &named, &case].concat()).exits(0).ledger();
+    assert_eq!((lanes_of(&twice), items(&twice, "rows").len()), (vec!["host"], 2));
+    let counts = |ledger: &Value| items(ledger, "rows").iter().map(|row| row["inputs"].clone()).collect::<Vec<_>>();
+    assert_eq!(counts(&twice), counts(&once));
+    let ty = "--type=!quant.uniform<i8:f32,0.3:1>";
+    let types = ["--op=quantize", "--lane=host", "--kernel=mlir-qcast", ty];
+    let once = verify(&types).exits(0).ledger();
+    let twice = verify(&[&types[..], &[ty]].concat()).exits(0).ledger();
+    assert_eq!(counts(&twice), counts(&once));
+    assert_eq!(planned(&twice, "mlir-qcast", "host", "type")["planned"], 1);
+}
+
+/// An unset variable of a shell ran the case in which everything is as usual, and held.
+#[test]
+fn values_that_an_unset_variable_leaves_empty() {
+    let named = ["--op=matmul", "--lane=host", "--kernel=arm-uadalp"];
+    for case in ["--case=", "--case= "] {
+        refused(&verify(&[&named[..], &[case]].concat()), &["--case", "the case is empty"]);
+    }
+    for other in ["--out=", "--lane=", "--op=", "--kernel=", "--lanes=", "--reference=", "--allow-not-run="] {
+        assert_eq!(verify(&[&named[..], &[other]].concat()).code, 2, "{other}");
+    }
+}
+
+/// `at` was dropped, so that the replay of a position that does not exist was equal.
+#[test]
+fn the_position_that_a_case_names() {
+    let named = ["--op=matmul", "--lane=host", "--kernel=arm-uadalp", "--case"];
+    let at = |at: &str| verify(&[&named[..], &[&format!("m=2 n=2 k=2 lhs=3 rhs=2 rhs[0,1]=7 at={at}")]].concat());
+    let ledger = at("1").exits(0).ledger();
+    let [position] = items(&ledger, "positions") else { panic!("{ledger}") };
+    // 3*7 + 3*2.
+    assert_eq!((&position["at"], &position["got"]), (&json!(1), &json!(27)));
+    assert!(position["expected"].as_object().is_some_and(|all| all.values().all(|value| *value == 27)), "{position}");
+    assert!(at("1").stdout.contains("at=1: got 27"));
+    refused(&at("4"), &["at: 4 is not one of the 4 results"]);
+    refused(&at("-1"), &["at: -1 is not in"]);
+    refused(&at("x"), &["at: `x` is not an integer"]);
+}
+
+/// A sweep of one format of the multiplier, asked for in another; and options that an operation left alone.
+#[test]
+fn options_that_an_operation_would_leave_alone() {
+    let pair = ["--multiplier=12345", "--shift=-3", "--lane=host"];
+    let with = |more: &[&str]| verify(&[&pair[..], more].concat());
+    refused(&with(&["--kernel=tvm-neon-rfc", "--effort=exhaustive", "--q=15"]), &["--effort exhaustive", "--q 15"]);
+    refused(&with(&["--op=requantize", "--x=15"]), &["--x and --q are of fpm", "--case"]);
+    refused(&with(&["--op=requantize", "--q=15"]), &["--x and --q are of fpm", "Q0.31"]);
+}

@@ -1,0 +1,135 @@
+//! Printed commands that are not run as they are printed, each with the reason; one that no document prints any more fails the tests.
+
+/// What is done in the place of running a command.
+pub(super) enum Instead {
+    /// It is a command of `cargo xtask` itself, which is not run.
+    Xtask,
+    /// It is parsed.
+    Parsed,
+    /// It is run with these arguments more.
+    With(&'static str),
+    /// Another is run.
+    As(&'static str),
+}
+
+use Instead::{As, Parsed, With, Xtask};
+
+/// Command, what is done instead, and why.
+pub(super) const LISTED: &[(&str, Instead, &str)] = &[
+    ("cargo xtask test", Xtask, "runs these tests"),
+    ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
+    ("cargo xtask setup --with mlir", Xtask, "installs packages"),
+    ("cargo xtask bench", Xtask, "measures for minutes"),
+    ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),
+    ("cargo xtask verify", Parsed, "takes minutes; it is run beside the tests"),
+    (
+        "cargo xtask verify --op fpm --kernel tvm-neon-rfc --multiplier 1395864371 --shift=-8 --effort exhaustive",
+        Parsed,
+        "takes a minute; `an_exhaustive_sweep_counts_every_difference` runs its lane host",
+    ),
+    (
+        "cargo xtask verify --op fpm --multiplier 1395864371 --shift=-8 --effort exhaustive",
+        Parsed,
+        "takes half a minute for each kernel and lane",
+    ),
+    ("cargo xtask verify --op dot --effort exhaustive", Parsed, "2^32 quadruples for each kernel and lane"),
+    (
+        "cargo xtask verify --op matmul",
+        With("--kernel arm-uadalp --lane host --effort quick"),
+        "takes a minute for all kernels",
+    ),
+    ("cargo xtask verify --model model.tflite", With("--lane host --effort quick"), "qemu is slow on convolutions"),
+    (
+        "cargo xtask verify --op fpm --reference gemmlowp-double",
+        With("--kernel tvm-relay --lane host --effort quick"),
+        "takes a minute for all kernels",
+    ),
+    (
+        "cargo xtask verify --op quantize --type '!quant.uniform<i8<-8:7>:f32, 0.3:1>'",
+        With("--lane host"),
+        "compiles modules in the other lanes",
+    ),
+    (
+        "cargo xtask verify --op quantize --type '!quant.uniform<i8:f32:{0:2, 1:3}, {{0.5, 2.0:1}, {0.25, 1.0}}>'",
+        With("--lane host"),
+        "compiles modules in the other lanes",
+    ),
+    (
+        "cargo xtask verify --op quantize --op dequantize --lane mlir-x86 --lane mlir-aarch64 --lane mlir-aarch64-bf16",
+        Parsed,
+        "takes minutes; the tests of `mlir` run parts of it",
+    ),
+    (
+        "cargo xtask verify --op quantize --kernel mlir-opt-qcast-o2 --lane mlir-aarch64 --type '!quant.uniform<i16:bf16, 0.3:1>' --effort exhaustive",
+        Parsed,
+        "compiles modules; the tests of `mlir_faults` count its extent",
+    ),
+    (
+        "cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-x86 --case 'type=!quant.uniform<i8:f32,0.3> x=-4.5'",
+        Parsed,
+        "compiles the modules of a short plan, by which the difference is explained",
+    ),
+    (
+        "cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-x86 --case 'type=!quant.uniform<i4<-8:2>:f32,0.3:1> container=scalar x=-3'",
+        Parsed,
+        "compiles the modules of a short plan, by which a difference would be explained",
+    ),
+    ("cargo xtask rewrites", Parsed, "a minute and more for every storage and expressed type"),
+    (
+        "cargo xtask rewrites --type '!quant.uniform<i8:f32, 0.3>'",
+        Parsed,
+        "takes a quarter of a minute; the tests of `rewrites` run it on smaller types",
+    ),
+    ("cargo xtask census --space q31 --left ties-up --right sqrdmulh-srshl", Parsed, "takes days: 2^67 cases"),
+    (
+        "cargo xtask census --space q31 --left ties-up --right sqrdmulh-srshl --shift=-8 --out ties-up-sqrdmulh-srshl-shift-8.jsonl",
+        Parsed,
+        "takes hours; the chunk of the command behind it is run",
+    ),
+    (
+        "cargo xtask merge",
+        As("cargo xtask merge reports/published/space-q31/ties-up-sqrdmulh-srshl-shift-8.jsonl"),
+        "is named without its files",
+    ),
+    (
+        "cargo xtask verify --op fpm --params reports/published/micro-wake-word/params.csv --out reports/published/micro-wake-word",
+        Parsed,
+        "takes minutes on 994 multipliers and shifts",
+    ),
+    (
+        "cargo xtask verify --op fpm --kernel mylib-requantize",
+        As("cargo xtask verify --op fpm --kernel tvm-relay --lane host --effort quick"),
+        "the kernel of the guide is the reader's",
+    ),
+    ("cargo xtask bounds --kernel NAME", As("cargo xtask bounds --kernel arm-umlal-fast"), "NAME is the reader's"),
+    (
+        "cargo xtask case --x X --multiplier M --shift S",
+        As("cargo xtask case --x 1 --multiplier 1073741824 --shift -1"),
+        "the numbers are the reader's",
+    ),
+    (
+        "cargo xtask explain fpm",
+        As(
+            "cargo xtask explain fpm --scheme ties-up --scheme gemmlowp-double --x 1 --multiplier 1073741824 --shift=-1",
+        ),
+        "is named without its input",
+    ),
+];
+
+/// Commands that end with another code than 0: a failure is what they show.
+pub(super) const EXIT: &[(&str, i32)] = &[
+    ("cargo xtask verify --op fpm --kernel mutant-dead-fixup --lane host --effort quick", 1),
+    ("cargo xtask verify --op fpm --kernel mutant-dead-fixup --lane host --multiplier=1073741825 --shift=-1 --x=-1", 1),
+];
+
+/// Commands whose printed output is not compared, and why.
+pub(super) const OUTPUTS: &[(&str, &str)] = &[
+    (
+        "cargo xtask verify --op fpm --kernel tvm-neon-rfc --multiplier 1395864371 --shift=-8 --effort exhaustive",
+        "it is not run; its counts are those of `an_exhaustive_sweep_counts_every_difference`",
+    ),
+    (
+        "cargo xtask verify --op quantize --op dequantize --lane mlir-x86 --lane mlir-aarch64 --lane mlir-aarch64-bf16",
+        "it is not run",
+    ),
+];

@@ -1,0 +1,246 @@
+//! Invariant 13: every example and every printed command is run. The example worker of the documents did not parse, from its first commit on.
+
+mod listed;
+mod read;
+
+use crate::common::*;
+use clap::Parser;
+use listed::{EXIT, Instead, LISTED, OUTPUTS};
+use rayon::prelude::*;
+use read::{Printed, commands, documents, words};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+use tiebreak_suites::cli::Cli;
+
+/// Commands of `tiebreak`; the others are of `cargo xtask` itself.
+const SUBCOMMANDS: [&str; 12] = [
+    "verify",
+    "bounds",
+    "kernels",
+    "schemes",
+    "case",
+    "explain",
+    "atlas",
+    "check-type",
+    "fingerprint",
+    "census",
+    "merge",
+    "rewrites",
+];
+
+/// A directory with everything that the documents name: their examples, and files of one's own.
+fn examples() -> TempDir {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let put = |name: &str, contents: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("it has one")).expect("a directory in the temporary one");
+        std::fs::write(path, contents).expect("the temporary directory can be written");
+    };
+    for (path, contents) in read::example_files() {
+        put(&path, &contents);
+    }
+    put("channels.csv", b"name,multiplier,shift\na,1395864371,-8\nb,1073741824,-1\nc,2147483647,3\n");
+    put("outputs.csv", read::shown_file("README.md", "outputs.csv").as_bytes());
+    put("model.tflite", &crate::models::small());
+    dir
+}
+
+/// `cargo xtask` with these words: `tiebreak`, with the lanes that are built for it.
+fn xtask(arguments: &[String]) -> Run {
+    let dir = examples();
+    let mut command: Command = program();
+    command.arg(&arguments[0]);
+    if ["verify", "bounds"].contains(&arguments[0].as_str()) && !arguments.iter().any(|a| a.starts_with("--lanes")) {
+        command.arg("--lanes").arg(lanes_file());
+    }
+    let output = command.args(&arguments[1..]).current_dir(dir.path()).output().expect("tiebreak starts");
+    ended(output, dir)
+}
+
+/// The words of a command behind `cargo xtask`.
+fn arguments(command: &str) -> Vec<String> {
+    words(command).split_off(2)
+}
+
+fn listed(command: &str) -> Option<&'static Instead> {
+    LISTED.iter().find(|(printed, ..)| *printed == command).map(|(_, instead, _)| instead)
+}
+
+/// The words that are run in the place of a printed command; nothing where it is only parsed, or is not a command of `tiebreak`.
+fn runnable(command: &str) -> Option<Vec<String>> {
+    let text = match listed(command) {
+        None => command.to_owned(),
+        Some(Instead::With(more)) => format!("{command} {more}"),
+        Some(Instead::As(other)) => (*other).to_owned(),
+        Some(Instead::Parsed | Instead::Xtask) => return None,
+    };
+    Some(arguments(&text))
+}
+
+fn exit_code(command: &str) -> i32 {
+    EXIT.iter().find(|(printed, _)| *printed == command).map_or(0, |(_, code)| *code)
+}
+
+/// Everything printed, once each.
+fn printed() -> BTreeSet<String> {
+    let help = SUBCOMMANDS.iter().flat_map(|name| {
+        let text = tiebreak(&[name, "--help"]).exits(0).stdout;
+        read::commands_in_prose(&text)
+    });
+    documents().iter().flat_map(commands).map(|Printed { command, .. }| command).chain(help).collect()
+}
+
+#[test]
+fn every_printed_command_runs() {
+    let all = printed();
+    assert!(all.len() >= 40, "only {all:#?}");
+    let failed: Vec<String> = all
+        .par_iter()
+        .filter_map(|command| {
+            let run = xtask(&runnable(command)?);
+            let code = exit_code(command);
+            (run.code != code).then(|| format!("{command}: expected exit code {code}\n{}", run.told()))
+        })
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+/// A command that is too costly to run is one that the program takes.
+#[test]
+fn every_printed_command_is_one() {
+    let own = std::fs::read_to_string(workspace().join("xtask/src/main.rs")).expect("the commands of xtask");
+    for command in printed() {
+        let words = arguments(&command);
+        match listed(&command) {
+            Some(Instead::Xtask) => {
+                let name = format!("{}{}", words[0][..1].to_uppercase(), &words[0][1..]);
+                assert!(own.contains(&format!("{name}(")) || own.contains(&format!("{name},")), "{command}: no {name}");
+            }
+            Some(Instead::As(other)) => {
+                assert_eq!(arguments(other)[0], words[0], "{command} is shown by another command")
+            }
+            None | Some(Instead::With(_) | Instead::Parsed) => {
+                let parsed = Cli::try_parse_from(["cargo xtask".to_owned()].iter().chain(&words));
+                assert!(parsed.is_ok(), "{command}: {}", parsed.err().map_or(String::new(), |e| e.to_string()));
+            }
+        }
+    }
+}
+
+/// What is listed by hand is printed somewhere: a command that no document prints any more is listed no more.
+#[test]
+fn nothing_is_listed_that_is_not_printed() {
+    let all = printed();
+    let listed = LISTED.iter().map(|(command, _, reason)| (command, reason));
+    for (command, reason) in listed {
+        assert!(all.contains(*command), "{command} is printed nowhere");
+        assert!(reason.len() > 10, "{command}: no reason");
+    }
+    EXIT.iter().for_each(|(command, _)| assert!(all.contains(*command), "{command} is printed nowhere"));
+    let shown: Vec<Printed> = documents().iter().flat_map(commands).collect();
+    for (command, _) in OUTPUTS {
+        assert!(
+            shown.iter().any(|one| one.command == *command && !one.output.is_empty()),
+            "{command}: no output is printed"
+        );
+    }
+}
+
+/// The words of a text, so that another width of the terminal makes no difference.
+fn collapsed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Every line that a document prints below a command is one that the command prints. An abridged block leaves lines out; what it keeps it
+/// keeps as it is.
+#[test]
+fn every_printed_output_is_what_the_command_prints() {
+    let not_compared: Vec<&str> = OUTPUTS.iter().map(|(command, _)| *command).collect();
+    let shown: Vec<Printed> = documents().iter().flat_map(commands).filter(|one| !one.output.is_empty()).collect();
+    assert!(shown.len() >= 6, "only {} blocks with an output", shown.len());
+    let mut compared = 0;
+    for one in shown.iter().filter(|one| !not_compared.contains(&one.command.as_str())) {
+        let run = xtask(&runnable(&one.command).unwrap_or_else(|| panic!("{} is not run", one.command)));
+        let real = collapsed(&run.stdout);
+        for line in one.output.iter().filter(|line| line.trim() != "..." && !line.trim().is_empty()) {
+            assert!(real.contains(&collapsed(line)), "{}: `{line}` is not printed\n{}", one.document, run.told());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 50, "only {compared} lines compared");
+}
+
+/// The failure that README shows, without the command that printed it.
+#[test]
+fn the_failure_in_the_readme_is_printed() {
+    let readme = std::fs::read_to_string(workspace().join("README.md")).expect("README.md");
+    let block = read::block_with(&readme, "fpm mutant-dead-fixup host x=-1");
+    let run = verify(&["--op=fpm", "--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
+    let real = collapsed(&run.stdout);
+    for line in block.lines() {
+        assert!(real.contains(&collapsed(line)), "`{line}` is not printed\n{}", run.told());
+    }
+}
+
+/// A worker in Python is held to the contract of `tflite-single`, with either of the lanes files that CONTRIBUTING shows.
+#[test]
+fn the_example_worker_holds() {
+    let dir = examples();
+    let contributing = std::fs::read_to_string(workspace().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
+    let shown = contributing.lines().find(|line| line.starts_with("{\"lanes\":")).expect("a lanes file");
+    std::fs::write(dir.path().join("shown.json"), shown).expect("the temporary directory can be written");
+    for lanes in ["docs/example-lanes.json", "shown.json"] {
+        let mut command = program();
+        command.args([
+            "verify",
+            "--lanes",
+            lanes,
+            "--lane=example",
+            "--op=fpm",
+            "--kernel=tflite-single",
+            "--effort=quick",
+        ]);
+        let output = command.current_dir(dir.path()).output().expect("tiebreak starts");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
+        let ledger = std::fs::read_to_string(dir.path().join("tiebreak-out/ledger.json")).expect("a ledger");
+        let ledger: serde_json::Value = serde_json::from_str(&ledger).expect("JSON");
+        assert_eq!(ledger["verdict"], "holds");
+        assert!(
+            items(&ledger, "rows").iter().all(|row| row["lane"] == "example" && row["inputs"].as_u64() > Some(200_000))
+        );
+    }
+}
+
+/// The worker as CONTRIBUTING tells to change it: another arithmetic is convicted.
+#[test]
+fn the_example_worker_with_another_arithmetic_is_convicted() {
+    let dir = examples();
+    let path = dir.path().join("docs/example-worker.py");
+    let text = std::fs::read_to_string(&path).expect("the worker");
+    let wrong = text.replace("(1 << (total - 1))", "(1 << (total - 1)) - 1");
+    assert_ne!(text, wrong);
+    std::fs::write(&path, wrong).expect("the temporary directory can be written");
+    let lanes = "--lanes=docs/example-lanes.json";
+    let mut command = program();
+    command.args(["verify", lanes, "--lane=example", "--op=fpm", "--kernel=tflite-single", "--effort=quick"]);
+    let output = command.current_dir(dir.path()).output().expect("tiebreak starts");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("class tie-direction"));
+}
+
+/// No example lies in `docs` that no test uses.
+#[test]
+fn every_example_file_is_used() {
+    let used: BTreeSet<String> = documents().iter().map(|document| document.path.clone()).collect();
+    for entry in std::fs::read_dir(workspace().join("docs")).expect("docs") {
+        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
+        let known = ["example-worker.py", "example-lanes.json"].contains(&name.as_str());
+        assert!(known || used.contains(&format!("docs/{name}")), "docs/{name} is used by no test");
+    }
+    let published = workspace().join("reports/published/micro-wake-word/params.csv");
+    let channels = tiebreak_suites::parameters::read_csv(Path::new(&published)).expect("parameters");
+    assert!(channels.len() > 900);
+}

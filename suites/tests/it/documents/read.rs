@@ -1,0 +1,134 @@
+//! What the documents print: commands in fences and in prose, and the outputs below them.
+
+use crate::common::workspace;
+use std::path::Path;
+
+/// A text of this repository.
+pub(super) struct Document {
+    /// Its path in the repository.
+    pub(super) path: String,
+    text: String,
+}
+
+/// A command as a document prints it.
+pub(super) struct Printed {
+    /// The document.
+    pub(super) document: String,
+    /// From `cargo xtask` on, without a comment behind it.
+    pub(super) command: String,
+    /// The lines below it, where it stands behind a `$`.
+    pub(super) output: Vec<String>,
+}
+
+fn paths(directory: &str, wanted: &[&str]) -> Vec<String> {
+    let mut out = Vec::new();
+    let entries = std::fs::read_dir(workspace().join(directory)).unwrap_or_else(|e| panic!("{directory}: {e}"));
+    for entry in entries {
+        let entry = entry.expect("an entry");
+        let path = format!("{directory}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            out.extend(paths(&path, wanted));
+        } else if wanted.iter().any(|end| path.ends_with(end)) {
+            out.push(path);
+        }
+    }
+    out.sort();
+    out
+}
+
+/// Every document, and the examples that print how to be run.
+pub(super) fn documents() -> Vec<Document> {
+    let mut all: Vec<String> = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(str::to_owned).to_vec();
+    all.extend(paths("docs", &[".md", ".py"]));
+    all.extend(paths("reports/published", &[".md"]));
+    let read = |path: String| {
+        let text = std::fs::read_to_string(workspace().join(&path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+        Document { path, text }
+    };
+    all.into_iter().map(read).collect()
+}
+
+/// Files that commands of the documents name.
+pub(super) fn example_files() -> Vec<(String, Vec<u8>)> {
+    let named = [paths("docs", &[".py", ".json"]), paths("reports/published", &[".csv", ".jsonl"])].concat();
+    named
+        .into_iter()
+        .map(|path| (path.clone(), std::fs::read(workspace().join(Path::new(&path))).expect("it is there")))
+        .collect()
+}
+
+/// Every command of a document.
+pub(super) fn commands(document: &Document) -> Vec<Printed> {
+    let mut out: Vec<Printed> = Vec::new();
+    let mut fenced = document.path.ends_with(".py");
+    // Whether lines are the output of the command before them.
+    let mut below = false;
+    for line in document.text.lines() {
+        let text = line.trim();
+        let printed = |command: &str| Printed {
+            document: document.path.clone(),
+            command: command.to_owned(),
+            output: Vec::new(),
+        };
+        if text.starts_with("```") {
+            (fenced, below) = (!fenced, false);
+        } else if !fenced {
+            out.extend(commands_in_prose(line).iter().map(|command| printed(command)));
+        } else if let Some(command) = text.strip_prefix("$ ") {
+            below = command.starts_with("cargo xtask ");
+            out.extend(below.then(|| printed(without_comment(command))));
+        } else if below {
+            // What an output prints to be run is run, too.
+            if text.starts_with("cargo xtask ") {
+                let last = out.len() - 1;
+                out.insert(last, printed(without_comment(text)));
+            }
+            out.last_mut().expect("a command").output.push(line.to_owned());
+        } else if text.starts_with("cargo xtask ") {
+            out.push(printed(without_comment(text)));
+        }
+    }
+    out
+}
+
+/// Commands between backticks.
+pub(super) fn commands_in_prose(text: &str) -> Vec<String> {
+    let spans = text.split('`').skip(1).step_by(2);
+    spans.filter(|span| span.starts_with("cargo xtask ")).map(str::to_owned).collect()
+}
+
+fn without_comment(command: &str) -> &str {
+    command.split(" #").next().unwrap_or(command).trim()
+}
+
+/// The words of a command as a shell takes them.
+pub(super) fn words(command: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for (at, piece) in command.split('\'').enumerate() {
+        match at % 2 {
+            1 => out.push(piece.to_owned()),
+            _ => out.extend(piece.split_whitespace().map(str::to_owned)),
+        }
+    }
+    out
+}
+
+/// The file that a document shows with `cat`.
+pub(super) fn shown_file(document: &str, name: &str) -> String {
+    let text = std::fs::read_to_string(workspace().join(document)).expect("a document");
+    let (_, behind) =
+        text.split_once(&format!("$ cat {name}\n")).unwrap_or_else(|| panic!("{document} shows no {name}"));
+    let lines: Vec<&str> =
+        behind.lines().take_while(|line| !line.starts_with("$ ") && !line.starts_with("```")).collect();
+    lines.join("\n") + "\n"
+}
+
+/// The fenced block that begins with a text.
+pub(super) fn block_with(document: &str, beginning: &str) -> String {
+    let blocks = document.split("```\n");
+    blocks
+        .into_iter()
+        .find(|block| block.starts_with(beginning))
+        .unwrap_or_else(|| panic!("no block {beginning}"))
+        .to_owned()
+}

@@ -1,0 +1,211 @@
+//! What makes a lane is known by its content, and a lane that is installed runs: a replaced compiler is called, a damaged object made again,
+//! and a worker that dies is a finding. `cargo xtask test` installs the tools.
+
+use crate::common::*;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+const TYPE: &str = "!quant.uniform<i8:f32, 0.3:1>";
+
+/// The lane of compiled modules that runs on this host without an emulator.
+const NATIVE: &str = if cfg!(target_arch = "aarch64") { "mlir-aarch64" } else { "mlir-x86" };
+
+/// That lane as the lanes file has it, and a directory in which a test may keep its own.
+struct Installed {
+    dir: TempDir,
+    lane: Value,
+}
+
+impl Installed {
+    /// With a cache of its own, and `mlir-opt` reached through a link of its own.
+    fn new() -> Self {
+        let text = fs::read_to_string(lanes_file()).expect("the lanes file");
+        let lanes: Value = serde_json::from_str(&text).expect("it is JSON");
+        let lane = items(&lanes, "lanes").iter().find(|lane| lane["name"] == NATIVE).expect("a known lane");
+        let installed = Self { dir: tempfile::tempdir().expect("a temporary directory"), lane: lane.clone() };
+        let mut lane = installed.lane.clone();
+        lane["modules"]["mlir_opt"] = json!(installed.path("mlir-opt"));
+        lane["modules"]["cache"] = json!(installed.path("cache"));
+        std::os::unix::fs::symlink(installed.real(), installed.path("mlir-opt")).expect("a link");
+        Self { lane, ..installed }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// The shipped `mlir-opt`.
+    fn real(&self) -> PathBuf {
+        let text = fs::read_to_string(lanes_file()).expect("the lanes file");
+        let lanes: Value = serde_json::from_str(&text).expect("it is JSON");
+        let lane = items(&lanes, "lanes").iter().find(|lane| lane["name"] == NATIVE).expect("a known lane");
+        lane["modules"]["mlir_opt"].as_str().expect("run `cargo xtask test`, which installs the tools").into()
+    }
+
+    /// Puts a script in the place of `mlir-opt` that takes additions for subtractions; of anything else it says what the shipped one says.
+    fn replace(&self) {
+        let (link, real) = (self.path("mlir-opt"), self.real());
+        let body = format!(
+            "#!/bin/sh\nreal='{}'\ncase \"$1\" in --pass-pipeline=*) ;; *) exec \"$real\" \"$@\" ;; esac\n\
+             \"$real\" \"$1\" \"$2\" | sed s/llvm.fadd/llvm.fsub/ | \"$real\" --emit-bytecode -o \"$5\" -\n",
+            real.display()
+        );
+        fs::remove_file(&link).expect("the link is there");
+        fs::write(&link, body).expect("a script");
+        let made = Command::new("chmod").arg("+x").arg(&link).status().expect("chmod is there");
+        assert!(made.success());
+    }
+
+    fn put_back(&self) {
+        fs::remove_file(self.path("mlir-opt")).expect("it is there");
+        std::os::unix::fs::symlink(self.real(), self.path("mlir-opt")).expect("a link");
+    }
+
+    fn run(&self) -> Run {
+        let kernel = "--kernel=mlir-opt-qcast-o0";
+        verify_in(
+            &lanes(self.dir.path(), &[self.lane.clone()]),
+            &["--op=quantize", kernel, "--lane", NATIVE, "--effort=quick", "--type", TYPE],
+        )
+    }
+
+    /// The objects in the cache.
+    fn objects(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.path("cache")).expect("the cache").map(|entry| entry.expect("a file").path());
+        files.filter(|file| file.extension().is_some_and(|extension| extension == "so")).collect()
+    }
+}
+
+/// A lanes file of these lanes.
+fn lanes(dir: &Path, lanes: &[Value]) -> PathBuf {
+    let file = dir.join("lanes.json");
+    fs::write(&file, json!({ "lanes": lanes }).to_string()).expect("a file");
+    file
+}
+
+/// Same path, same version, another program: the key was once the version, and the cache never asked again.
+#[test]
+fn a_replaced_compiler_is_called_with_a_warm_cache() {
+    let fresh = Installed::new();
+    fresh.replace();
+    let convicted = fresh.run().exits(1).ledger();
+    assert!(
+        items(&convicted, "findings").iter().any(|finding| finding["kernel"] == "mlir-opt-qcast-o0"),
+        "{convicted}"
+    );
+
+    let warm = Installed::new();
+    let shipped = warm.run().exits(0).ledger();
+    let objects = warm.objects();
+    warm.replace();
+    let replaced = warm.run().exits(1).ledger();
+    assert_eq!(finding_classes(&replaced), finding_classes(&convicted));
+    // What a script starts may change without the script.
+    let again = warm.run().exits(1).ledger();
+    assert_eq!(finding_classes(&again), finding_classes(&convicted));
+    let file = |ledger: &Value| {
+        let files = items(&ledger["lanes"][0], "files");
+        files.iter().find(|file| file["name"] == "mlir-opt").cloned().expect("the tool is in the ledger")
+    };
+    assert_ne!(file(&shipped)["sha256"], file(&replaced)["sha256"]);
+
+    warm.put_back();
+    let made = |file: &PathBuf| file.metadata().and_then(|m| m.modified()).expect("it is there");
+    let times: Vec<_> = objects.iter().map(made).collect();
+    warm.run().exits(0);
+    assert_eq!(objects.iter().map(made).collect::<Vec<_>>(), times, "what the shipped tools made is still kept");
+}
+
+/// Invariant 11: compiler, libraries and worker, with the hash that `sha256sum` gives.
+#[test]
+fn the_ledger_says_what_made_a_lane() {
+    let installed = Installed::new();
+    let ledger = installed.run().exits(0).ledger();
+    let files = items(&ledger["lanes"][0], "files");
+    let has = |role: &str, name: &str| {
+        let found = files.iter().find(|f| f["role"] == role && f["name"].as_str().is_some_and(|n| n.starts_with(name)));
+        found.unwrap_or_else(|| panic!("no {role} {name}: {files:#?}"))
+    };
+    for (role, name) in [
+        ("worker", "tiebreak-module-worker"),
+        ("tool", "mlir-translate"),
+        ("tool", "opt"),
+        ("tool", "llc"),
+        ("tool", "ld"),
+        ("linked", "crti.o"),
+        ("library", "libMLIR.so"),
+        ("library", "libLLVM.so"),
+        ("library", "libc.so"),
+    ] {
+        has(role, name);
+    }
+    let told = Command::new("sha256sum").arg(installed.real()).output().expect("sha256sum is there");
+    let told = String::from_utf8(told.stdout).expect("text");
+    assert_eq!(has("tool", "mlir-opt")["sha256"].as_str(), told.split_whitespace().next());
+    let host = verify(&["--op=transform", "--lane=host", "--effort=quick"]).exits(0).ledger();
+    assert_eq!(host["lanes"][0]["files"][0]["name"], "tiebreak");
+}
+
+/// Half an object, and one with a byte changed: neither is taken from the cache.
+#[test]
+fn a_damaged_object_is_compiled_again() {
+    let installed = Installed::new();
+    installed.run().exits(0);
+    for damage in [|bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2), |bytes: &mut Vec<u8>| bytes[2000] ^= 1] {
+        for object in installed.objects() {
+            let mut bytes = fs::read(&object).expect("an object");
+            damage(&mut bytes);
+            fs::write(&object, bytes).expect("damaged");
+        }
+        installed.run().exits(0);
+    }
+}
+
+/// What an unasked lane says when it is installed so, and whether the run held.
+fn unasked(lane: Value, allowed: &[&str]) -> (i32, String) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = lanes(dir.path(), &[lane]);
+    let arguments = ["--op=quantize", "--kernel=mlir-qcast", "--effort=quick", "--allow-not-run=aarch64-qemu"];
+    let run = verify_in(&file, &[&arguments[..], allowed].concat());
+    let ledger = run.ledger();
+    let messages = items(&ledger, "findings").iter().filter_map(|finding| finding["message"].as_str());
+    (run.code, messages.collect::<Vec<_>>().join("\n"))
+}
+
+/// A lane of compiled modules may be absent, which is said by the lanes file. One that dies is not absent.
+#[test]
+fn an_installed_lane_that_dies_is_not_allowed() {
+    let absent = json!({"name": NATIVE, "not_run": "mlir-opt-22 is missing"});
+    assert_eq!(unasked(absent, &[]), (0, String::new()));
+    let dies = json!({"name": NATIVE, "command": ["false"]});
+    let allow = format!("--allow-not-run={NATIVE}");
+    for allowed in [&[][..], &[allow.as_str()]] {
+        let (code, told) = unasked(dies.clone(), allowed);
+        assert_eq!(code, 1, "{told}");
+        assert!(told.contains("it is installed and does not start") && told.contains("`false`"), "{told}");
+    }
+    let gone = json!({"name": NATIVE, "command": ["/nowhere/tiebreak-module-worker"]});
+    let (code, told) = unasked(gone.clone(), &[]);
+    assert!(code == 1 && told.contains("/nowhere/tiebreak-module-worker"), "{told}");
+    assert_eq!(unasked(gone, &[&allow]), (0, String::new()));
+}
+
+/// The module that ends the worker is named, whichever of them it is.
+#[test]
+fn a_truncated_module_is_named() {
+    let installed = Installed::new();
+    installed.run().exits(0);
+    let objects = installed.objects();
+    let half = installed.path("half.so");
+    let bytes = fs::read(&objects[0]).expect("an object");
+    fs::write(&half, &bytes[..bytes.len() / 2]).expect("half of it");
+    let mut command = worker(NATIVE);
+    for module in [&objects[1], &half] {
+        command.extend(["--module".to_owned(), module.to_string_lossy().into_owned()]);
+    }
+    let (code, told) = unasked(json!({"name": NATIVE, "command": command}), &[]);
+    assert!(code == 1 && told.contains("half.so does that by itself"), "{told}");
+}

@@ -1,0 +1,180 @@
+//! `mismatches.csv`: more than half of its rows named no operands, and could not be run again. Every row replays to its own difference.
+
+use crate::common::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tiebreak_impls::{fpm, mutants};
+use tiebreak_suites::stream::{below, stream};
+use tiebreak_suites::verify::{OPS, kernel_names};
+
+/// Rows replayed of each operation and side.
+const SAMPLE: usize = 8;
+/// What a row states, but for its command.
+const STATED: [&str; 9] = ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class"];
+
+type Row = BTreeMap<String, String>;
+
+fn rows(text: &str) -> Vec<Row> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().map(|row| row.expect("a row")).collect()
+}
+
+/// The row's own command shows the row's own difference.
+#[track_caller]
+fn replays(row: &Row) {
+    let run = again(&row["command"]);
+    let same = |other: &&Row| STATED.iter().all(|column| other[*column] == row[*column]);
+    let text = run.file("mismatches.csv");
+    assert!(rows(&text).iter().any(|other| same(&other)), "{row:?}\n{}{text}", run.told());
+}
+
+/// Some rows of each side, each form of a case among them.
+fn sample(op: &str, rows: &[Row]) -> Vec<Row> {
+    let mut rng = stream(1, &format!("mismatches/{op}"));
+    let mut out = Vec::new();
+    for against in ["contract", "reference"] {
+        let (large, small): (Vec<&Row>, Vec<&Row>) =
+            rows.iter().filter(|row| row["against"] == against).partition(|row| {
+                ["=[", "@", ".. ", "=alternating", "=counting"].iter().any(|mark| row["case"].contains(mark))
+            });
+        for some in [large, small] {
+            let some_of = |_| some.get(below(&mut rng, some.len() as u32) as usize).map(|row| (*row).clone());
+            out.extend((0..SAMPLE / 2).filter_map(some_of));
+        }
+    }
+    out
+}
+
+/// Everything of one operation that has differences, in one run on the host.
+fn names(op: &str) -> Vec<&'static str> {
+    match op {
+        "fpm" => {
+            fpm::kernels().iter().map(|k| k.name).chain(mutants::fpm::mutants().iter().map(|m| m.kernel.name)).collect()
+        }
+        // Lanes of compiled modules have those of the compiler.
+        _ => kernel_names(&[op.to_owned()]).into_iter().filter(|name| !name.starts_with("mlir-opt")).collect(),
+    }
+}
+
+#[track_caller]
+fn sampled_rows_replay(op: &str, sides: usize) {
+    let mut arguments = vec!["--op", op, "--lane=host", "--effort=quick"];
+    let names = names(op);
+    arguments.extend(names.iter().flat_map(|name| ["--kernel", name]));
+    let run = verify(&arguments).exits(1);
+    let all = rows(&run.file("mismatches.csv"));
+    let some = sample(op, &all);
+    let of = |against: &str| some.iter().filter(|row| row["against"] == against).count();
+    assert_eq!([of("contract"), of("reference")].into_iter().filter(|n| *n > 0).count(), sides, "{op}");
+    some.iter().for_each(replays);
+    println!("{op}: {} of {} rows replayed", some.len(), all.len());
+}
+
+#[test]
+fn rows_of_fpm_replay() {
+    sampled_rows_replay("fpm", 2);
+}
+
+#[test]
+fn rows_of_dot_replay() {
+    sampled_rows_replay("dot", 2);
+}
+
+#[test]
+fn rows_of_matmul_replay() {
+    sampled_rows_replay("matmul", 2);
+}
+
+#[test]
+fn rows_of_conv2d_replay() {
+    sampled_rows_replay("conv2d", 2);
+}
+
+#[test]
+fn rows_of_requantize_replay() {
+    sampled_rows_replay("requantize", 2);
+}
+
+#[test]
+fn rows_of_quantize_replay() {
+    sampled_rows_replay("quantize", 2);
+}
+
+#[test]
+fn rows_of_dequantize_replay() {
+    sampled_rows_replay("dequantize", 2);
+}
+
+#[test]
+fn rows_of_add_replay() {
+    sampled_rows_replay("add", 2);
+}
+
+/// A transform has no reference beside its contract.
+#[test]
+fn rows_of_transform_replay() {
+    sampled_rows_replay("transform", 1);
+}
+
+/// An instruction of a lane that adds without saturating.
+fn adds_without_saturating(dir: &Path) -> PathBuf {
+    let script = dir.join("worker.py");
+    let text = r#"
+import json, struct, sys
+def answer(header, payload=b""):
+    sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + payload)
+    sys.stdout.buffer.flush()
+for line in sys.stdin.buffer:
+    request = json.loads(line)
+    if request["command"] == "hello":
+        offer = {"op": "instruction", "kernel": "sqadd.s32", "isa_path": "python"}
+        answer({"answer": "hello", "protocol": 1, "arch": "python", "kernels": [offer]})
+        continue
+    n = request["len"]
+    both = struct.unpack("<%di" % (2 * n), sys.stdin.buffer.read(8 * n))
+    sums = [(a + b + 2**31) % 2**32 - 2**31 for a, b in zip(both[:n], both[n:])]
+    out = sums + [0] * (n // 4)
+    answer({"answer": "done", "bytes": 4 * len(out)}, struct.pack("<%di" % len(out), *out))
+"#;
+    std::fs::write(&script, text).expect("the temporary directory can be written");
+    lanes_with(dir, "mine", &["python3".to_owned(), script.display().to_string()])
+}
+
+/// An instruction had no row at all, and no command but that of all its cases.
+#[test]
+fn rows_of_instruction_replay() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let lanes = adds_without_saturating(dir.path());
+    let run = verify_in(&lanes, &["--op=instruction", "--kernel=sqadd.s32", "--lane=mine", "--effort=quick"]).exits(1);
+    let all = rows(&run.file("mismatches.csv"));
+    let classes: Vec<&str> = all.iter().map(|row| row["class"].as_str()).collect();
+    assert!(classes.contains(&"value") && classes.contains(&"saturation-flag"), "{classes:?}");
+    sample("instruction", &all).iter().for_each(replays);
+}
+
+#[test]
+fn a_case_of_an_instruction_that_is_none_is_refused() {
+    let given = |case: &str| {
+        let run = verify(&["--op=instruction", "--kernel=sqadd.s8", "--lane=host", "--case", case]).exits(2);
+        run.stderr
+    };
+    for (case, reason) in [
+        ("a=128", "`a=128`: an operand of this instruction is an integer in -128..=127, such as a=1"),
+        ("b", "`b`: an operand of this instruction is an integer in -128..=127"),
+        ("c=1", "unknown operand `c`"),
+        ("a=1 a=2", "a: given twice"),
+        ("", "the case is empty"),
+    ] {
+        let told = given(case);
+        assert!(told.contains(reason), "{case}: {told}");
+    }
+    verify(&["--op=instruction", "--kernel=sqadd.s8", "--lane=host", "--case=a=127 b=1"]).exits(0);
+}
+
+/// All ten operations are above.
+#[test]
+fn every_operation_is_replayed() {
+    let file = include_str!("mismatches.rs");
+    for op in OPS {
+        assert!(file.contains(&format!("fn rows_of_{op}_replay")), "{op}");
+    }
+}

@@ -1,0 +1,223 @@
+//! When a worker is hung and when it is not: what never ends is found, and what is slow, paused or large is left alone.
+
+use crate::common::*;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tiebreak_impls::matmul;
+use tiebreak_impls::protocol::Job;
+use tiebreak_suites::lane::config::Lanes;
+use tiebreak_suites::lane::{Failure, Input, Lane, Order};
+
+/// A worker that offers one kernel and does `body` with each batch; `$line` holds its header.
+fn offering(op: &str, kernel: &str, body: &str) -> String {
+    let offer = format!(r#"{{"op":"{op}","kernel":"{kernel}","isa_path":"scalar"}}"#);
+    let hello = format!(r#"{{"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{offer}]}}"#);
+    format!("read -r line\necho '{hello}'\nwhile read -r line; do\n{body}\ndone\n")
+}
+
+/// A lanes file with the lane `mine`, whose worker is this script, with so many seconds of patience.
+fn lanes(dir: &Path, body: &str, patience: u64) -> std::path::PathBuf {
+    let (script, file) = (dir.join("worker.sh"), dir.join("lanes.json"));
+    fs::write(&script, body).expect("written");
+    let lane = serde_json::json!({"name": "mine", "command": ["/bin/sh", script], "patience_seconds": patience});
+    fs::write(&file, serde_json::json!({"lanes": [lane]}).to_string()).expect("written");
+    file
+}
+
+fn opened(dir: &Path, body: &str, patience: u64) -> Lane {
+    let lanes = Lanes::read(&lanes(dir, body, patience)).expect("a lanes file");
+    Lane::open("mine", &lanes).expect("a known lane").expect("it speaks the protocol")
+}
+
+/// What one batch gives.
+fn run(lane: &Lane, job: &Job, len: usize, values: &[i32]) -> Result<Vec<i32>, Failure> {
+    let mut out = Vec::new();
+    lane.lease().run(&Order { job, input: Input::Values { len, values }, misalign: 0 }, &mut out).map(|()| out)
+}
+
+fn multiply() -> Job {
+    Job::Fpm { kernel: "tvm-relay".to_owned(), params: params(channel(1 << 30, -1)) }
+}
+
+/// The message of the finding that this worker's greeting ends in, in at most a minute.
+fn greeting(body: &str) -> String {
+    let dir = TempDir::new().expect("a temporary directory");
+    let begun = Instant::now();
+    let run = verify_in(&lanes(dir.path(), body, 2), &["--kernel=tvm-relay", "--lane=mine", "--effort=quick"]).exits(1);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    items(&run.ledger(), "findings")[0]["message"].as_str().expect("a message").to_owned()
+}
+
+fn is_there(pid: &str) -> bool {
+    // A process that nobody has reaped yet is not there any more.
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+}
+
+fn signal(name: &str, pid: &str) {
+    let status = Command::new("kill").args([name, pid]).status().expect("kill is there");
+    assert!(status.success(), "{pid} was gone already");
+}
+
+/// The text of a file once somebody has written a line to it.
+fn line_of(file: &Path) -> String {
+    let begun = Instant::now();
+    loop {
+        match fs::read_to_string(file) {
+            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+            _ => std::thread::sleep(Duration::from_millis(20)),
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{} is not written", file.display());
+    }
+}
+
+/// Only the direct child was killed, and the pipes of what it had started were read for ever.
+#[test]
+fn a_worker_whose_child_holds_the_pipes_is_hung_and_both_are_ended() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let pid = dir.path().join("pid");
+    let told = greeting(&format!("sleep 300 & echo $! > '{}'; wait; true", pid.display()));
+    assert!(told.contains("no answer within 2s"), "{told}");
+    let pid = line_of(&pid);
+    assert!(!is_there(&pid), "{pid} outlived its lane");
+}
+
+#[test]
+fn a_worker_that_leaves_its_pipes_to_another_process_is_dead() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let pid = dir.path().join("pid");
+    let told = greeting(&format!("read -r line; sleep 300 & echo $! > '{}'; exit 3", pid.display()));
+    assert!(told.contains("exit status: 3, while a process that it started held its pipes"), "{told}");
+    let pid = line_of(&pid);
+    assert!(!is_there(&pid), "{pid} outlived its lane");
+}
+
+/// 1,296 processes were counted. A cleared environment hides nothing on Linux.
+#[test]
+fn a_lane_that_runs_its_own_lanes_does_not_breed() {
+    for clear in ["", "env -i "] {
+        let dir = TempDir::new().expect("a temporary directory");
+        let (file, runs) = (dir.path().join("lanes.json"), dir.path().join("runs"));
+        let program = env!("CARGO_BIN_EXE_tiebreak");
+        let body = format!(
+            "echo run >> '{}'\nexec {clear}'{program}' verify --lanes '{}' --lane mine --op fpm --out '{}'\n",
+            runs.display(),
+            file.display(),
+            dir.path().join("inner").display()
+        );
+        let file = lanes(dir.path(), &body, 2);
+        let run = verify_in(&file, &["--kernel=tvm-relay", "--lane=mine", "--effort=quick"]).exits(1);
+        let told = items(&run.ledger(), "findings")[0]["message"].to_string();
+        assert!(told.contains("a lane's worker started this program"), "{told}");
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(fs::read_to_string(&runs).expect("it ran").lines().count(), 1);
+    }
+}
+
+/// The whole payload was written before anything was read: both waited for the other.
+#[test]
+fn a_worker_that_writes_while_it_reads_answers_a_million_elements() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let body = r#"echo '{"answer":"done","bytes":4000000}'; head -c 4000000"#;
+    let lane = opened(dir.path(), &offering("fpm", "tvm-relay", body), 5);
+    let values: Vec<i32> = (0..1_000_000).collect();
+    assert_eq!(run(&lane, &multiply(), values.len(), &values), Ok(values));
+}
+
+#[test]
+fn a_worker_that_reads_nothing_and_one_that_writes_without_end_are_hung() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let values = vec![1; 1_000_000];
+    let lane = opened(dir.path(), &offering("fpm", "tvm-relay", "sleep 300"), 1);
+    assert_eq!(run(&lane, &multiply(), values.len(), &values), Err(Failure::Hung(Duration::from_secs(1))));
+    let lane = opened(dir.path(), &offering("fpm", "tvm-relay", "cat /dev/zero"), 1);
+    let failure = run(&lane, &multiply(), values.len(), &values).unwrap_err();
+    assert_eq!(failure, Failure::Hung(Duration::from_secs(1)));
+}
+
+/// A fixed number of seconds called a large product under emulation hung.
+#[test]
+fn a_large_product_may_take_longer_than_a_small_one() {
+    let dir = TempDir::new().expect("a temporary directory");
+    // Each of two sizes is read, and answered after three seconds.
+    let body = r#"case "$line" in *'"k":1,'*) read=512;; *) read=2097152;; esac
+        head -c $read > /dev/null; sleep 3; echo '{"answer":"done","bytes":16384}'; head -c 16384 /dev/zero"#;
+    let lane = opened(dir.path(), &offering("matmul", "direct", body), 1);
+    let product = |k: usize| {
+        let params = matmul::Params { m: 64, n: 64, k, lhs_offset: 0, rhs_offset: 0 };
+        run(&lane, &Job::Matmul { kernel: "direct".to_owned(), params }, 64 * 64, &vec![0; 2 * 64 * k])
+    };
+    assert_eq!(product(1), Err(Failure::Hung(Duration::from_secs(1))));
+    assert_eq!(product(16_384).map(|out| out.len()), Ok(64 * 64));
+}
+
+/// One that spins uses a processor, and is no further for it.
+#[test]
+fn a_worker_that_spins_is_hung() {
+    let told = greeting("read -r line\nwhile :; do :; done\n");
+    assert!(told.contains("no answer within 2s"), "{told}");
+}
+
+#[test]
+fn a_worker_that_is_paused_is_not_hung() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let pid = dir.path().join("pid");
+    let body = format!(
+        "echo $$ > '{}'\n{}",
+        pid.display(),
+        offering(
+            "fpm",
+            "tvm-relay",
+            r#"kill -STOP $$
+        head -c 4 > /dev/null; echo '{"answer":"done","bytes":4}'; head -c 4 /dev/zero"#
+        )
+    );
+    let lane = opened(dir.path(), &body, 1);
+    let answer = std::thread::scope(|scope| {
+        let answer = scope.spawn(|| run(&lane, &multiply(), 1, &[7]));
+        std::thread::sleep(Duration::from_secs(4));
+        signal("-CONT", &line_of(&pid));
+        answer.join().expect("no panic")
+    });
+    assert_eq!(answer, Ok(vec![0]));
+}
+
+/// Both are paused, and go on one after the other: no time has passed for either.
+#[test]
+fn a_harness_that_was_paused_does_not_count_the_pause() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let pid = dir.path().join("pid");
+    let body = format!("echo $$ > '{}'\nsleep 1\n{}", pid.display(), offering("fpm", "tvm-relay", "echo no"));
+    let mut command = program();
+    command.args(["verify", "--kernel=tvm-relay", "--lane=mine", "--effort=quick", "--lanes"]);
+    command.arg(lanes(dir.path(), &body, 2)).arg("--out").arg(dir.path().join("out"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("tiebreak starts");
+    let (harness, worker) = (child.id().to_string(), line_of(&pid));
+    signal("-STOP", &worker);
+    signal("-STOP", &harness);
+    std::thread::sleep(Duration::from_secs(5));
+    signal("-CONT", &harness);
+    std::thread::sleep(Duration::from_millis(300));
+    signal("-CONT", &worker);
+    let run = ended(child.wait_with_output().expect("it ends"), dir);
+    assert_eq!(run.ledger()["lanes"][0]["status"], "ran", "{}", run.told());
+}
+
+/// A number of seconds that no clock holds is a number of seconds; none at all is not.
+#[test]
+fn any_patience_is_taken_but_none() {
+    let with = |patience: u64| {
+        let dir = TempDir::new().expect("a temporary directory");
+        let file = dir.path().join("lanes.json");
+        let lane = serde_json::json!({"name": "mine", "command": worker("host-worker"), "patience_seconds": patience});
+        fs::write(&file, serde_json::json!({"lanes": [lane]}).to_string()).expect("written");
+        verify_in(&file, &["--kernel=tvm-relay", "--lane=mine", "--multiplier=1073741824", "--shift=-1", "--x=1"])
+    };
+    with(u64::MAX).exits(0);
+    with(9_223_372_036_854_775_807).exits(0);
+    assert!(with(0).exits(2).stderr.contains("expected a nonzero u64"));
+}

@@ -1,0 +1,190 @@
+//! The files of a run that did not end: an earlier run's `holds` survived a kill, a signal and a wrong call.
+
+use crate::common::*;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Quick and sound.
+const SOUND: [&str; 6] =
+    ["verify", "--kernel=tvm-relay", "--lane=host", "--multiplier=1073741824", "--shift=-1", "--x=1"];
+
+fn call(dir: &Path, arguments: &[&str]) -> Command {
+    let mut command = program();
+    command.args(arguments).current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn output(command: &mut Command) -> Output {
+    command.output().expect("tiebreak starts")
+}
+
+fn ledger(dir: &Path) -> Value {
+    let text = fs::read_to_string(dir.join("tiebreak-out/ledger.json")).expect("a ledger");
+    serde_json::from_str(&text).expect("the ledger is JSON")
+}
+
+/// Every file says that there is no verdict, and this as the reason.
+#[track_caller]
+fn unfinished(dir: &Path, why: &str) -> Value {
+    let ledger = ledger(dir);
+    assert_eq!(ledger["verdict"], "unfinished");
+    let told = ledger["unfinished"].as_str().expect("a reason");
+    assert!(told.contains(why), "{told}");
+    let file = |name: &str| fs::read_to_string(dir.join("tiebreak-out").join(name)).expect("a file");
+    assert!(file("summary.md").starts_with("# Tiebreak: unfinished\n\nNo verdict"), "{}", file("summary.md"));
+    assert!(
+        file("junit.xml").contains("type=\"unfinished\"")
+            && !file("junit.xml").contains("errors=\"0\" failures=\"0\">\n        <testcase name=\"the run")
+    );
+    assert!(file("mismatches.csv").starts_with("op,kernel,"));
+    ledger
+}
+
+/// A directory in which a run has held.
+fn held() -> TempDir {
+    let dir = TempDir::new().expect("a temporary directory");
+    assert_eq!(output(&mut call(dir.path(), &SOUND)).status.code(), Some(0));
+    assert_eq!(ledger(dir.path())["verdict"], "holds");
+    dir
+}
+
+/// A run that has done its dot products and then waits for a worker that never answers a batch.
+fn waiting(dir: &Path) -> (Child, String) {
+    let started = dir.join("started");
+    let offer = r#"{"op":"transform","kernel":"i8mm-pack","isa_path":"scalar"}"#;
+    let hello = format!(r#"{{"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{offer}]}}"#);
+    let body = format!(
+        "read -r line\necho '{hello}'\nread -r line\nsleep 300 & echo $! > '{}.new'; mv '{0}.new' '{0}'\nwait\n",
+        started.display()
+    );
+    fs::write(dir.join("worker.sh"), body.replace("i8mm-pack", &transform())).expect("written");
+    let lane = serde_json::json!({"name": "mine", "command": ["/bin/sh", "worker.sh"], "patience_seconds": 3600});
+    fs::write(dir.join("lanes.json"), serde_json::json!({"lanes": [lane]}).to_string()).expect("written");
+    let arguments = ["verify", "--lanes=lanes.json", "--lane=host", "--lane=mine", "--effort=quick"];
+    let child = call(dir, &arguments).args(["--op=dot", "--op=transform"]).spawn().expect("tiebreak starts");
+    let begun = Instant::now();
+    while !started.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "the worker is given no batch");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    (child, fs::read_to_string(&started).expect("a number").trim().to_owned())
+}
+
+/// A kernel of `transform`.
+fn transform() -> String {
+    tiebreak_impls::transform::kernels()[0].name.to_owned()
+}
+
+fn end(child: Child, signal: &str) -> Output {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill is there");
+    assert!(status.success());
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn an_old_verdict_does_not_survive_a_call_that_is_wrong() {
+    let dir = held();
+    let wrong = output(&mut call(dir.path(), &["verify", "--kernel=no-such-kernel", "--lane=host"]));
+    assert_eq!(wrong.status.code(), Some(2));
+    let ledger = unfinished(dir.path(), "unknown kernel `no-such-kernel`");
+    assert_eq!(ledger["command"], "cargo xtask verify --kernel=no-such-kernel --lane=host");
+}
+
+#[test]
+fn an_old_verdict_does_not_survive_a_kill() {
+    let dir = held();
+    let (child, _) = waiting(dir.path());
+    assert_eq!(end(child, "-KILL").status.code(), None);
+    unfinished(dir.path(), "it is still going on, or was killed");
+}
+
+/// Whatever was judged until then is kept, and no worker is left.
+fn interrupted_by(signal: &str, code: i32) {
+    let dir = held();
+    let (child, sleeper) = waiting(dir.path());
+    let output = end(child, signal);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    assert!(told.contains("marked as unfinished"), "{told}");
+    let ledger = unfinished(dir.path(), "interrupted it");
+    let dots = items(&ledger, "rows").iter().filter(|row| row["op"] == "dot" && row["lane"] == "host");
+    assert!(dots.map(|row| row["inputs"].as_u64().expect("a count")).sum::<u64>() > 1000, "{ledger:#}");
+    assert_eq!(items(&ledger, "lanes").len(), 2);
+    std::thread::sleep(Duration::from_millis(300));
+    let alive = fs::read_to_string(format!("/proc/{sleeper}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    assert!(!alive, "a process of the worker outlived the run");
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has() {
+    interrupted_by("-INT", 130);
+}
+
+#[test]
+fn a_terminated_run_keeps_what_it_has() {
+    interrupted_by("-TERM", 143);
+}
+
+/// It was printed before it was written, and nothing was written then.
+#[test]
+fn a_standard_output_that_takes_nothing_costs_no_file() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let full = File::options().write(true).open("/dev/full").expect("the system has it");
+    let run = output(call(dir.path(), &SOUND).stdout(full));
+    assert_eq!(run.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("cannot write to standard output"));
+    assert_eq!(ledger(dir.path())["verdict"], "holds");
+}
+
+/// Each was a panic, exit code 101: lines of errors and of progress, in whatever command.
+#[test]
+fn a_standard_error_that_takes_nothing_is_no_panic() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let space = [
+        "census",
+        "--space=q31",
+        "--left=ties-up",
+        "--right=ties-even",
+        "--shift=-8",
+        "--multipliers=1073741824..1073741825",
+    ];
+    let calls: [(&[&str], i32); 5] = [
+        (&SOUND, 0),
+        (&["verify", "--kernel=no-such-kernel"], 2),
+        (&["verify", "--no-such-option"], 2),
+        (&["kernels", "--op=no-such-operation"], 2),
+        (&space, 0),
+    ];
+    for (arguments, code) in calls {
+        let full = File::options().write(true).open("/dev/full").expect("the system has it");
+        let run = output(call(dir.path(), arguments).stderr(full));
+        assert_eq!(run.status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+/// Commands that print say so where nothing can be printed, help among them.
+#[test]
+fn a_standard_output_that_takes_nothing_is_an_error_of_every_command() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let case = ["case", "--x=1", "--multiplier=1073741824", "--shift=-1"];
+    for arguments in [&["kernels"][..], &["schemes"], &["--help"], &["verify", "--help"], &case] {
+        let full = File::options().write(true).open("/dev/full").expect("the system has it");
+        let run = output(call(dir.path(), arguments).stdout(full));
+        assert_eq!(run.status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_directory_whose_name_is_no_text_is_no_panic() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let name = OsStr::from_bytes(b"out\xff");
+    let run = output(call(dir.path(), &SOUND).arg("--out").arg(name));
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(dir.path().join(name).join("ledger.json").is_file());
+}
