@@ -138,6 +138,7 @@ impl Record {
         };
         Settled {
             parameters: self.parameters,
+            given_up: self.given_up,
             contract: account(&self.contract),
             reference: account(&self.reference),
             failures: self.failures.clone(),

@@ -52,7 +52,7 @@ fn class<O: Operation>(told: &Told<'_, O>, seen: &Observed<O::Params>, index: us
     }
     let posed = told.subject.pose(seen.case.clone()).ok()?;
     let element = O::element(told.domain(), &seen.case.params, O::TENSORS.len());
-    due_to(&told.subject.links, &element, &posed, &seen.outs).get(index).copied().flatten()
+    due_to(&told.subject.links, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
 
 /// A difference with its case in words: as the caller gave it, spelled out where it is small, cut down to the operands of this result
