@@ -122,7 +122,8 @@ mod tests {
             chunk.possible().map_err(|e| e.what)
         };
         assert_eq!(refused(&nothing), Ok(()));
-        let cases: [(&dyn Fn(&mut Sums), &str); 16] = [
+        type Change<'a> = &'a dyn Fn(&mut Sums);
+        let cases: [(Change<'_>, &str); 16] = [
             (&|s| s.pairs = 11, "11 pairs where there are 10"),
             (&|s| s.pairs_differ = 999_999, "999999 pairs differ, of 10"),
             (&|s| s.inputs.0 -= 1, "are not the 42949672960 accumulators"),

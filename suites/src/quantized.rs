@@ -222,7 +222,7 @@ pub fn read_run_type(text: &str) -> Result<Quantized, String> {
     let least = usual_shape(&quantized).into_iter().fold(1usize, usize::saturating_mul);
     if least > MAX_ELEMENTS {
         return Err(format!(
-            "a tensor of it has {least} elements or more, and {MAX_ELEMENTS} are the most; take smaller blocks"
+            "{least} elements, which a tensor of it has at least, are more than {MAX_ELEMENTS}; take smaller blocks"
         ));
     }
     Ok(quantized)

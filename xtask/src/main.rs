@@ -26,7 +26,6 @@ mod workspace;
 use anyhow::Result;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 use workspace::Workspace;
 
@@ -66,9 +65,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
     if let Some(words) = help::asked(arguments)
         && let Some(text) = help::text(&Workspace::locate()?.root, &words)
     {
-        // A reader that has seen enough is not an error.
-        let _ = std::io::stdout().write_all(text.as_bytes());
-        return Ok(ExitCode::SUCCESS);
+        return say::print(text).map(|()| ExitCode::SUCCESS);
     }
     if let Some((command, rest)) = forward::select(arguments) {
         return forward::run(command, rest);

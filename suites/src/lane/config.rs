@@ -61,7 +61,7 @@ impl Lanes {
             );
         }
         let text = read::text(path, read::LANES)
-            .context("no lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
+            .context("cannot read the lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
         let lanes: Self = serde_json::from_str(&text).with_context(|| {
             format!("{} is not a lanes file: {{\"lanes\":[{{\"name\":..,\"command\":[..]}}]}}", path.display())
         })?;

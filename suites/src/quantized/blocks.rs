@@ -142,7 +142,8 @@ pub(super) fn asked(
     let open: Vec<usize> = (0..shape.len()).filter(|axis| sizes.iter().all(|(a, _)| a != axis)).collect();
     for (at, axis) in open.iter().copied().enumerate() {
         // Where blocks are so many that one tensor does not hold all elements of each, each has a part of them.
-        let room = (MAX_ELEMENTS / quantized.scales.len().max(1) / held >> (open.len() - 1)).max(1);
+        let each = MAX_ELEMENTS / quantized.scales.len().max(1) / held;
+        let room = (each >> (open.len() - 1)).max(1);
         shape[axis] = if at == 0 { most(quantized, seed, elements).div_ceil(held).min(room) } else { 2 };
     }
     tensors(domain, seed, (i, quantized), shape, elements, out);

@@ -21,7 +21,7 @@ fn what_is_too_large_to_run_is_refused_at_once_with_the_limit() {
     for (ty, words) in [
         (many.as_str(), "4097 scales are more than the 4096"),
         (FAR, "axis 2147483647 is beyond the 64 dimensions"),
-        (LONG, "18446744073709551614 elements or more, and 16777216 are the most"),
+        (LONG, "18446744073709551614 elements, which a tensor of it has at least, are more than 16777216"),
     ] {
         refused(&verify(&["--lane=host", "--type", ty]), &["--type", words]);
         let case = format!("type={ty} x=1.0");

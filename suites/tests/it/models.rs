@@ -101,7 +101,7 @@ fn a_mutant_is_caught_on_a_model() {
 
 #[test]
 fn models_that_cannot_be_used() {
-    refused(&verify(&["--model=/nowhere/a.tflite"]), &["/nowhere/a.tflite", "cannot be read", "No such file"]);
+    refused(&verify(&["--model=/nowhere/a.tflite"]), &["/nowhere/a.tflite", "cannot read", "No such file"]);
     refused(&verify(&["--model", env!("CARGO_MANIFEST_DIR")]), &[env!("CARGO_MANIFEST_DIR"), "cannot be read"]);
     refused(&layers(b"", &[]), &["small.tflite", "is no TFLite model", "TFL3"]);
     refused(&layers(b"\x7fELF....", &[]), &["small.tflite", "is no TFLite model"]);
