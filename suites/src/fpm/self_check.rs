@@ -25,7 +25,7 @@ pub fn run(lane: &Lane, seed: u64) -> Result<Vec<SelfCheck>, UnknownName> {
     for mutant in mutants::fpm::mutants().iter().filter(|mutant| due(&mutant.kernel)) {
         checks.push(check_mutant(mutant, lane, &pairs, seed)?);
     }
-    for control in mutants::controls().iter().filter(|control| due(&control.left)) {
+    for control in mutants::controls().iter().filter(|control| due(control.left)) {
         let contract =
             Contract { promise: control.against, domain: control.domain.clone(), ..control.left.contract.clone() };
         let kernel = Kernel { contract, ..control.left.clone() };

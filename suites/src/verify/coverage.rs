@@ -115,7 +115,10 @@ pub(super) fn findings(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     // A run of nothing but inputs without a value is told as a whole.
     if ledger.rows.iter().any(|row| row.inputs > 0) || ledger.rows.iter().all(|row| row.out_of_domain == 0) {
         out.extend(kernels_unjudged(request, ledger));
-        out.extend(lanes_unjudged(request, ledger));
+        // Where nothing at all was judged, and it is told why, the lanes have no more to say.
+        if ledger.rows.iter().any(|row| row.inputs > 0) || (out.is_empty() && ledger.findings.is_empty()) {
+            out.extend(lanes_unjudged(request, ledger));
+        }
     }
     out
 }

@@ -277,6 +277,13 @@ fn select(request: &Request) -> Result<Selected> {
             return Err(unknown("kernel", name, kernel_names(&request.ops)).into());
         }
     }
+    let named = |op: &&String| {
+        let names = kernel_names(std::slice::from_ref(*op));
+        request.kernels.iter().any(|name| names.contains(&name.as_str()))
+    };
+    if let Some(op) = request.ops.iter().filter(|_| request.ops_named).find(|op| !named(op)) {
+        anyhow::bail!("none of the kernels named is one of {op}: name one, or leave --op {op} out");
+    }
     Ok(selected)
 }
 

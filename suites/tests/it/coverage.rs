@@ -270,6 +270,13 @@ fn the_position_that_a_case_names() {
     refused(&at("x"), &["at: `x` is not an integer"]);
 }
 
+/// Of two operations, the one without a kernel among those named was passed over.
+#[test]
+fn an_operation_of_which_no_kernel_is_named() {
+    let named = ["--op=fpm", "--op=dot", "--kernel=tvm-relay", "--lane=host"];
+    refused(&verify(&named), &["none of the kernels named is one of dot", "leave --op dot out"]);
+}
+
 /// A sweep of one format of the multiplier, asked for in another; and options that an operation left alone.
 #[test]
 fn options_that_an_operation_would_leave_alone() {

@@ -358,5 +358,5 @@ fn a_worker_that_does_not_offer_the_kernel_is_a_finding() {
     let file = lanes_with(dir.path(), "mine", &script(dir.path(), &liar("x")));
     let run = verify_in(&file, &["--kernel=gemmlowp-neon", "--effort=quick", "--lane=mine"]).exits(1);
     assert_eq!(finding_classes(&run.ledger()), ["not-run"]);
-    assert!(run.stdout.contains("the lane's worker does not offer this kernel"), "{}", run.told());
+    assert!(run.stdout.contains("no lane of this run offers this kernel"), "{}", run.told());
 }
