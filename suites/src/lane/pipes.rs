@@ -32,6 +32,8 @@ pub(super) struct Pipes {
     input: ChildStdin,
     output: ChildStdout,
     inbox: Vec<u8>,
+    /// Where a chunk is read to.
+    chunk: Box<[u8]>,
 }
 
 impl Pipes {
@@ -42,7 +44,7 @@ impl Pipes {
             let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
             fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
         }
-        Ok(Self { input, output, inbox: Vec::new() })
+        Ok(Self { input, output, inbox: Vec::new(), chunk: vec![0; CHUNK].into() })
     }
 
     /// Writes all of `bytes`, and reads what comes meanwhile while less than `room` bytes wait to be taken.
@@ -78,12 +80,11 @@ impl Pipes {
 
     /// Takes a chunk in, or what is there of one.
     fn take_in(&mut self, wait: &mut Silence) -> Result<(), Stop> {
-        let mut chunk = [0; CHUNK];
-        if let Some(n) = moved(rustix::io::read(&self.output, &mut chunk))? {
+        if let Some(n) = moved(rustix::io::read(&self.output, &mut *self.chunk))? {
             if n == 0 {
                 return Err(Stop::Closed);
             }
-            self.inbox.extend_from_slice(&chunk[..n]);
+            self.inbox.extend_from_slice(&self.chunk[..n]);
             wait.moved(n);
         }
         Ok(())
