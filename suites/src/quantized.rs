@@ -79,7 +79,7 @@ pub(crate) fn at_fault<O: Operation<Params = Params>>(
     let fault = |known: &&faults::Known| {
         Some(Fault { class: known.class, reason: known.reason, each: known.each, may: may(known.effect)? })
     };
-    known.iter().filter_map(|known| fault(known)).collect()
+    known.iter().filter_map(fault).collect()
 }
 
 /// Of each result the words of what a scheme gives; none where it gives no value.

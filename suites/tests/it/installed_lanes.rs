@@ -67,7 +67,7 @@ impl Installed {
     fn run(&self) -> Run {
         let kernel = "--kernel=mlir-opt-qcast-o0";
         verify_in(
-            &lanes(self.dir.path(), &[self.lane.clone()]),
+            &lanes(self.dir.path(), std::slice::from_ref(&self.lane)),
             &["--op=quantize", kernel, "--lane", NATIVE, "--effort=quick", "--type", TYPE],
         )
     }
