@@ -77,7 +77,11 @@ pub(crate) fn at_fault<O: Operation<Params = Params>>(
         }
     };
     let fault = |known: &&faults::Known| {
-        Some(Fault { class: known.class, reason: known.reason, each: known.each, may: may(known.effect)? })
+        let may = may(known.effect)?;
+        // A zero point that was rounded twice may lead to a value that the storage type does not hold: its conversion is poison.
+        let poison = matches!(known.effect, Effect::IntegersByF32(_)) && O::OP == "quantize";
+        let undefined = if poison { may.iter().map(Vec::is_empty).collect() } else { Vec::new() };
+        Some(Fault { class: known.class, reason: known.reason, each: known.each, may, undefined })
     };
     known.iter().filter_map(fault).collect()
 }
