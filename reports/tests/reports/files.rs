@@ -132,7 +132,7 @@ fn what_is_no_ledger_is_said_to_be_none() {
         said.push(told(read_ledger(&path).unwrap_err(), dir.path()));
     }
     expect![[r#"
-        cannot read the ledger DIR/ledger.json: No such file or directory (os error 2)
+        cannot read DIR/ledger.json: No such file or directory (os error 2)
         DIR/ledger.json is not a ledger of format 2: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
         DIR/ledger.json is not a ledger of format 2: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
         DIR/ledger.json has ledger format 1, and this program reads format 2; use the version of tiebreak that wrote it
