@@ -12,7 +12,11 @@ pub(crate) fn refused(run: &Run, words: &[&str]) {
     for word in words {
         assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told());
     }
-    assert!(!run.out().join("ledger.json").exists());
+    // What a run of before left must not be taken for this one's.
+    let ledger = run.out().join("ledger.json");
+    if ledger.exists() {
+        assert_eq!(run.ledger()["verdict"], "unfinished", "{}", run.told());
+    }
 }
 
 #[test]
