@@ -41,3 +41,20 @@ fn the_rooms_that_build_everywhere_do_without_gmp() {
         assert!(tree.lines().count() > 1, "{package}: {tree}");
     }
 }
+
+/// Each package with its features, as cargo builds it for the selection.
+fn features(selection: &[&str]) -> BTreeSet<String> {
+    let format = ["tree", "--offline", "--prefix", "none", "--format", "{p} [{f}]"];
+    let tree = cargo(&[&format[..], selection].concat());
+    tree.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+}
+
+/// Once a package of the tests asked for another feature of `num-traits`, and everything from there to `tiebreak` was built twice.
+#[test]
+fn tests_and_programs_share_one_build() {
+    let programs =
+        features(&["--edges", "normal,build", "--package", "tiebreak-suites", "--package", "tiebreak-impls"]);
+    let all = features(&["--edges", "normal,build,dev", "--workspace"]);
+    let alone: Vec<&String> = programs.difference(&all).collect();
+    assert!(programs.len() > 50 && alone.is_empty(), "built for the programs with other features: {alone:?}");
+}

@@ -3,7 +3,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_reports::json::render;
-use tiebreak_reports::ledger::{DropReason, Link, OutsideDomain, Row, Unchecked};
+use tiebreak_reports::ledger::{DropReason, Extent, Link, OutsideDomain, Row, Unchecked};
 
 #[test]
 fn the_summary_of_a_broken_run() {
@@ -79,6 +79,8 @@ fn the_documented_form_is_the_real_one() {
         rejudged: 1,
         witness: Some("x=0.5: 0, 1".into()),
     }];
+    let extent = Extent { most: 2_553, each: false, because: "ties that the type can hold".into() };
+    ledger.rows[0].extents = [("tie-direction".to_owned(), extent)].into();
     ledger.outside_domain =
         vec![OutsideDomain { op: "fpm".into(), kernel: "tflite-single".into(), domain: "shift <= 0".into() }];
     ledger.planned = vec![sample::planned("tvm-neon-rfc", "host", 1000, &[(DropReason::OutsideDomain, 999)])];

@@ -99,7 +99,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         if request.asked.is_nothing() {
             part.findings.extend(record::stale(&subject, lane, &record, specs));
         }
-        record::settle(request, &subject, lane, (record, &specs), &mut part);
+        record::settle(request, &subject, lane, (record, specs), &mut part);
         let mut sweeps = Vec::new();
         if request.asked.case.is_none() {
             sweeps.extend(O::few(kernel, lane, &request.asked));
