@@ -143,7 +143,7 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
             workspace.cargo().args(["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         ),
         Step::ClippyAarch64 => check(step, &mut clippy_aarch64(workspace, probe)),
-        Step::Unit => check(step, workspace.cargo().args(["test", "--release", "--workspace"])),
+        Step::Unit => check(step, &mut unit(workspace)),
         Step::Aarch64 => {
             check(step, cargo::aarch64(workspace, probe, "test").args(["--release", "--package", cargo::WORKER.0]))
         }
@@ -166,6 +166,18 @@ fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     note(format_args!("==> {}: {line}", step.name()));
     let status = process::status(command)?;
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
+}
+
+/// All tests of the host. Many of them wait for processes of their own: more run at a time than there are cores, unless the caller says how many.
+fn unit(workspace: &Workspace) -> Command {
+    const THREADS: &str = "RUST_TEST_THREADS";
+    let mut command = workspace.cargo();
+    command.args(["test", "--release", "--workspace"]);
+    if std::env::var_os(THREADS).is_none() {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        command.env(THREADS, (2 * cores).to_string());
+    }
+    command
 }
 
 /// Clippy for aarch64 (in the release profile like everything here, so that dependencies are built once). Debian's is driven as cargo's own clippy drives its driver.

@@ -99,7 +99,7 @@ impl Walk {
                 return None;
             }
             self.counter.fold(&self.census, lo..=hi)?;
-            pairs([&self.counter.left, &self.counter.right], |pair| self.pairs.push(pair));
+            pairs(self.counter.pieces(), |pair| self.pairs.push(pair));
             if self.upwards {
                 self.pairs.reverse();
             }

@@ -18,6 +18,7 @@ mod residues;
 use crate::fpm::pieces::{Folder, Output, Piece};
 use crate::fpm::steps::Step;
 use crate::fpm::{Parameters, Scheme};
+use crate::word::Overflow;
 use pair::Pair;
 use std::ops::RangeInclusive;
 
@@ -116,9 +117,50 @@ impl Census {
 /// Counts one census after another in the same memory.
 #[derive(Clone, Debug)]
 pub struct Counter {
-    left: Folder,
-    right: Folder,
+    left: Folded,
+    right: Folded,
     most: usize,
+}
+
+/// The pieces of a scheme, and of what: who asks for one scheme against many folds it once.
+#[derive(Clone, Debug)]
+struct Folded {
+    folder: Folder,
+    of: Option<Subject>,
+}
+
+/// What is folded: a scheme at its parameters, with what the output makes of it, over a range.
+#[derive(Clone, Debug, PartialEq)]
+struct Subject {
+    steps: &'static [(&'static str, Step)],
+    overflow: Overflow,
+    parameters: Parameters,
+    output: Option<Output>,
+    xs: RangeInclusive<i64>,
+}
+
+impl Folded {
+    fn new(most: usize) -> Self {
+        Self { folder: Folder::new(most), of: None }
+    }
+
+    /// Folds anew unless these are the pieces held. Nothing where they are too many.
+    fn fold(&mut self, subject: Subject) -> Option<&[Piece]> {
+        if self.of.as_ref() != Some(&subject) {
+            self.of = None;
+            let Subject { steps, overflow, parameters: p, output, xs } = &subject;
+            self.folder.fold(steps.iter().map(|(_, step)| *step), *overflow, p, xs.clone())?;
+            if let Some(output) = output {
+                self.folder.put(output, *overflow, p)?;
+            }
+            self.of = Some(subject);
+        }
+        Some(self.pieces())
+    }
+
+    fn pieces(&self) -> &[Piece] {
+        self.folder.pieces()
+    }
 }
 
 impl Default for Counter {
@@ -130,7 +172,7 @@ impl Default for Counter {
 impl Counter {
     /// One that holds at most `most` pieces of a scheme.
     pub fn new(most: usize) -> Self {
-        Self { left: Folder::new(most), right: Folder::new(most), most }
+        Self { left: Folded::new(most), right: Folded::new(most), most }
     }
 
     /// [`Census::counts`].
@@ -178,8 +220,13 @@ impl Counter {
     fn over(&mut self, census: &Census, xs: RangeInclusive<i64>) -> Option<Counts> {
         self.fold(census, xs)?;
         let mut counts = Counts::default();
-        pairs([&self.left, &self.right], |pair| pair.tally(&mut counts));
+        pairs(self.pieces(), |pair| pair.tally(&mut counts));
         Some(counts)
+    }
+
+    /// The pieces of both, as folded last.
+    fn pieces(&self) -> [&[Piece]; 2] {
+        [self.left.pieces(), self.right.pieces()]
     }
 
     /// Folds both over `xs`. The one that is folded second only where the first has values, where it may have few pieces.
@@ -187,19 +234,24 @@ impl Counter {
         if census.parameters.word.bits > WIDEST {
             return None;
         }
-        let (left, right) = ((&census.left, &census.parameters), (&census.right, census.of_right()));
-        if fold(&mut self.left, left, census, xs.clone()).is_some() {
-            fold(&mut self.right, right, census, hull(self.left.pieces()))
+        let of = |scheme: Scheme, parameters: &Parameters, xs| {
+            let (steps, overflow) = (scheme.definition.steps, scheme.overflow);
+            Subject { steps, overflow, parameters: *parameters, output: census.output, xs }
+        };
+        let left = |xs| of(census.left, &census.parameters, xs);
+        let right = |xs| of(census.right, census.of_right(), xs);
+        if let Some(pieces) = self.left.fold(left(xs.clone())) {
+            self.right.fold(right(hull(pieces))).map(drop)
         } else {
-            fold(&mut self.right, right, census, xs)?;
-            fold(&mut self.left, left, census, hull(self.right.pieces()))
+            let pieces = self.right.fold(right(xs))?;
+            self.left.fold(left(hull(pieces))).map(drop)
         }
     }
 }
 
 /// The intervals on which both are one piece, in increasing order of x.
-fn pairs([left, right]: [&Folder; 2], mut each: impl FnMut(Pair)) {
-    let (mut left, mut right) = (left.pieces().iter(), right.pieces().iter());
+fn pairs([left, right]: [&[Piece]; 2], mut each: impl FnMut(Pair)) {
+    let (mut left, mut right) = (left.iter(), right.iter());
     let (mut l, mut r) = (left.next(), right.next());
     while let (Some(a), Some(b)) = (l, r) {
         let (lo, hi) = (a.lo.max(b.lo), a.hi.min(b.hi));
@@ -213,20 +265,6 @@ fn pairs([left, right]: [&Folder; 2], mut each: impl FnMut(Pair)) {
             r = right.next();
         }
     }
-}
-
-fn fold(
-    folder: &mut Folder,
-    (scheme, p): (&Scheme, &Parameters),
-    census: &Census,
-    xs: RangeInclusive<i64>,
-) -> Option<()> {
-    let steps = scheme.definition.steps.iter().map(|(_, step)| *step);
-    folder.fold(steps, scheme.overflow, p, xs)?;
-    if let Some(output) = &census.output {
-        folder.put(output, scheme.overflow, p)?;
-    }
-    Some(())
 }
 
 /// From the first accumulator of the pieces to the last.

@@ -169,7 +169,8 @@ impl Neighbours {
         }
         self.left.fold(&census.left, both, census.lo..=census.hi)?;
         self.right.fold(&census.right, both, hull(self.left.first.pieces()))?;
-        let (firsts, lasts) = ([&self.left.first, &self.right.first], [&self.left.last, &self.right.last]);
+        let firsts = [self.left.first.pieces(), self.right.first.pieces()];
+        let lasts = [self.left.last.pieces(), self.right.last.pieces()];
         let mut ends = (Vec::new(), Vec::new());
         pairs(firsts, |pair| ends.0.push(pair));
         pairs(lasts, |pair| ends.1.push(pair));

@@ -102,7 +102,10 @@ fn a_mutant_is_caught_on_a_model() {
 #[test]
 fn models_that_cannot_be_used() {
     refused(&verify(&["--model=/nowhere/a.tflite"]), &["/nowhere/a.tflite", "cannot read", "No such file"]);
-    refused(&verify(&["--model", env!("CARGO_MANIFEST_DIR")]), &[env!("CARGO_MANIFEST_DIR"), "cannot be read"]);
+    refused(
+        &verify(&["--model", env!("CARGO_MANIFEST_DIR")]),
+        &[env!("CARGO_MANIFEST_DIR"), "cannot read", "Is a directory"],
+    );
     refused(&layers(b"", &[]), &["small.tflite", "is no TFLite model", "TFL3"]);
     refused(&layers(b"\x7fELF....", &[]), &["small.tflite", "is no TFLite model"]);
     let whole = model(&[conv(INT8, 0, 0)]);

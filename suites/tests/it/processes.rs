@@ -293,7 +293,8 @@ fn reason(body: &str) -> String {
 fn a_worker_of_another_protocol_is_refused() {
     let hello = r#"{"answer":"hello","protocol":2,"arch":"x86_64","kernels":[]}"#;
     let told = reason(&format!("read line\necho '{hello}'\nread line\n"));
-    assert!(told.starts_with("not-run: not run: the worker speaks protocol 2, this program 1"), "{told}");
+    let words = "not-run: not run: it is installed and does not start: the worker speaks protocol 2, this program 1";
+    assert!(told.starts_with(words), "{told}");
 }
 
 #[test]

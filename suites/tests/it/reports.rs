@@ -95,7 +95,7 @@ fn the_json_form_is_the_documented_one() {
     assert_eq!(keys(&reference["witness"]), set("case got expected scheme class because command"));
     assert_eq!(keys(&reference["witness"]["case"]), set("x m s"));
     let lanes = items(&summary, "lanes");
-    assert_eq!(keys(&lanes[0]), set("name status arch via"));
+    assert_eq!(keys(&lanes[0]), set("name status arch via files"));
     assert_eq!((&lanes[0]["status"], &lanes[1]["arch"]), (&"ran".into(), &"aarch64".into()));
     let emulated = rows.iter().find(|r| r["lane"] == aarch64()).expect("a row of the aarch64 lane");
     assert_eq!(emulated["isa_path"], "neon: sqrdmulh, and, sshr, add, srshl, mul");

@@ -21,6 +21,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
     ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),
+    (
+        "cargo xtask help explain fpm",
+        As("cargo xtask explain fpm --help"),
+        "is a command of xtask itself; `the_help_that_needs_no_build_is_that_of_the_program` holds its text",
+    ),
     ("cargo xtask verify", Parsed, "takes minutes; it is run beside the tests"),
     (
         "cargo xtask verify --op fpm --kernel tvm-neon-rfc --multiplier 1395864371 --shift=-8 --effort exhaustive",
