@@ -32,7 +32,7 @@
 //!        "rejudged": 32,                  // so many of them again by big rationals: all where they are few
 //!        "witness": "x=...: ..."}
 //!     ],
-//!     "extents": {"tie-direction": {"most": 2553, "each": false, "because": "..."}},  // how many of them there can be; absent where nobody says
+//!     "extents": {"tie-direction": {"most": 2553, "each": false, "because": "..."}},  // how many of them there can be; absent where no closed form is known
 //!     "declared": {},                       // likewise: what the contract declares, with reasons, {"position": "..."}
 //!     "witness": {                          // the smallest differing input, or null
 //!       "case": {"x": -1, "m": 3, "s": -8}, // arguments by name, in the order in which the operation takes them

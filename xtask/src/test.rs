@@ -168,14 +168,16 @@ fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
 }
 
-/// All tests of the host. Many of them wait for processes of their own: more run at a time than there are cores, unless the caller says how many.
+/// All tests of the host, whatever another says. Many of them wait for processes of their own: more run at a time than there are cores.
+/// Properties draw the same cases each time. The caller's environment may say otherwise of both.
 fn unit(workspace: &Workspace) -> Command {
-    const THREADS: &str = "RUST_TEST_THREADS";
     let mut command = workspace.cargo();
-    command.args(["test", "--release", "--workspace"]);
-    if std::env::var_os(THREADS).is_none() {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        command.env(THREADS, (2 * cores).to_string());
+    command.args(["test", "--release", "--workspace", "--no-fail-fast"]);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for (name, value) in [("RUST_TEST_THREADS", 2 * cores), ("PROPTEST_RNG_SEED", 1)] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value.to_string());
+        }
     }
     command
 }

@@ -1,4 +1,4 @@
-//! What stands behind a C compiler that links: the programs it starts, and the files it links whoever asks.
+//! What a C compiler uses when it links: the programs that it starts, and the files that it links into every output.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
@@ -8,23 +8,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The programs that `linker` starts, and what it links into every shared object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Behind {
+pub(crate) struct LinkInputs {
     pub(crate) programs: Vec<PathBuf>,
     pub(crate) linked: Vec<PathBuf>,
 }
 
 /// Links nothing at all, and looks at what that takes. `work` is a directory to do it in.
-pub(crate) fn behind(linker: &Path, work: &Path) -> Result<Behind> {
+pub(crate) fn link_inputs(linker: &Path, work: &Path) -> Result<LinkInputs> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let nothing = work.join(format!("nothing-{}-{count}.so", std::process::id()));
-    let behind = linking(linker, &nothing);
+    let inputs = linking(linker, &nothing);
     // Where it could not be linked, it is not there.
     let _ = std::fs::remove_file(&nothing);
-    behind
+    inputs
 }
 
-fn linking(linker: &Path, nothing: &Path) -> Result<Behind> {
+fn linking(linker: &Path, nothing: &Path) -> Result<LinkInputs> {
     let shared = |told: &[&str]| {
         let mut command = Command::new(linker);
         // An empty file is a linker script that says nothing.
@@ -41,7 +41,7 @@ fn linking(linker: &Path, nothing: &Path) -> Result<Behind> {
     let trace = String::from_utf8_lossy(&trace.stdout).into_owned();
     let linked: BTreeSet<PathBuf> = trace.lines().map(PathBuf::from).filter(|path| path.is_file()).collect();
     let programs = programs.into_iter().filter(|path| !linked.contains(path)).collect();
-    Ok(Behind { programs, linked: linked.into_iter().collect() })
+    Ok(LinkInputs { programs, linked: linked.into_iter().collect() })
 }
 
 /// The absolute paths among the words of a command line, whatever option they are given to.
@@ -80,7 +80,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn the_linker_behind_the_compiler_is_found() {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let found = behind(Path::new("cc"), dir.path()).expect("a C compiler is there, which Rust links by");
+        let found = link_inputs(Path::new("cc"), dir.path()).expect("a C compiler is there, which Rust links by");
         let has = |paths: &[PathBuf], ends: &str| paths.iter().any(|path| path.to_string_lossy().ends_with(ends));
         assert!(has(&found.programs, "/ld"), "{found:?}");
         assert!(has(&found.linked, "/crti.o") && has(&found.linked, "libc.so.6"), "{found:?}");

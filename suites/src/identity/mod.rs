@@ -15,7 +15,7 @@ use std::sync::{LazyLock, Mutex};
 use tiebreak_reports::ledger::{Content, Role};
 
 pub use kept::Kept;
-pub(crate) use linker::behind as behind_linker;
+pub(crate) use linker::link_inputs;
 pub use loaded::mapped;
 pub(crate) use loaded::{Loaded, loaded};
 

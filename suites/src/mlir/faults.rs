@@ -22,7 +22,7 @@ pub struct Known {
     pub reason: &'static str,
     /// What it does.
     pub effect: Effect,
-    /// Whether all code of the kernel has it, so that every result that it can change is changed. Vector code has what the loop behind it has not.
+    /// Whether all code of the kernel has it, so that every result that it can change is changed. Vector code has it, and the scalar loop over the remaining elements does not.
     pub each: bool,
 }
 

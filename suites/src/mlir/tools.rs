@@ -1,7 +1,7 @@
 //! What makes a lane's objects, by content: the tools, what they load, and what is linked in.
 
 use super::toolchain::Toolchain;
-use crate::identity::{Kept, Loaded, behind_linker, content, find_program, loaded};
+use crate::identity::{Kept, Loaded, content, find_program, link_inputs, loaded};
 use anyhow::{Context, Result, anyhow};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -42,9 +42,9 @@ impl Toolchain {
         let mut linked = archives.clone();
         // What a script links with is what it says this time.
         if loaded(tools.last().expect("the linker"))? != Loaded::Unknown {
-            let behind = behind_linker(linker, cache)?;
-            tools.extend(behind.programs);
-            linked.extend(behind.linked);
+            let inputs = link_inputs(linker, cache)?;
+            tools.extend(inputs.programs);
+            linked.extend(inputs.linked);
         }
         let mut libraries = BTreeSet::new();
         for tool in &tools {

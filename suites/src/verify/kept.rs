@@ -63,6 +63,15 @@ impl Kept {
         let stages = self.stages();
         let mut part = stages.done.clone();
         part.extend(stages.current.clone());
+        let mut outcome = part.outcome(heading, stages.lanes.clone());
+        outcome.ledger.unfinished = Some(why.to_owned());
+        outcome
+    }
+}
+
+impl Part {
+    /// As a ledger without bounds and without a verdict.
+    pub(super) fn outcome(self, heading: &Heading, lanes: Vec<ledger::Lane>) -> Outcome {
         let ledger = Ledger {
             format: ledger::FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -70,20 +79,19 @@ impl Kept {
             seed: heading.seed,
             effort: heading.effort.name().to_owned(),
             verdict: Verdict::Unfinished,
-            unfinished: Some(why.to_owned()),
             seconds: heading.begun.elapsed().as_secs_f64(),
-            lanes: stages.lanes.clone(),
-            rows: part.rows,
-            catalogue: part.catalogue,
-            agreements: part.agreements,
-            outside_domain: part.outside_domain,
-            planned: part.planned,
-            positions: part.positions,
-            unchecked: part.unchecked,
-            self_checks: part.self_checks,
-            findings: part.findings,
+            lanes,
+            rows: self.rows,
+            catalogue: self.catalogue,
+            agreements: self.agreements,
+            outside_domain: self.outside_domain,
+            planned: self.planned,
+            positions: self.positions,
+            unchecked: self.unchecked,
+            self_checks: self.self_checks,
+            findings: self.findings,
             ..Ledger::default()
         };
-        Outcome { ledger, mismatches: part.mismatches }
+        Outcome { ledger, mismatches: self.mismatches }
     }
 }

@@ -157,36 +157,17 @@ pub fn run(request: &Request) -> Result<Outcome> {
     }
     let bounds = shown_bounds(request, own)?;
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
-    let mut ledger = Ledger {
-        format: ledger::FORMAT,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: request.command.whole(),
-        seed: request.seed,
-        effort: request.effort.name().to_owned(),
-        verdict: Verdict::Broken,
-        unfinished: None,
-        seconds: begun.elapsed().as_secs_f64(),
-        lanes: statuses,
-        rows: part.rows,
-        catalogue: part.catalogue,
-        agreements: part.agreements,
-        bounds,
-        outside_domain: part.outside_domain,
-        planned: part.planned,
-        positions: part.positions,
-        unchecked: part.unchecked,
-        self_checks: part.self_checks,
-        findings: part.findings,
-    };
+    let (seed, effort) = (request.seed, request.effort);
+    let Outcome { mut ledger, mismatches } =
+        part.outcome(&Heading { command: request.command.whole(), seed, effort, begun }, statuses);
+    ledger.bounds = bounds;
     let unseen = coverage::findings(request, &ledger);
     ledger.findings.extend(unseen);
     if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.inputs == 0) {
         ledger.findings.push(nothing_ran(ledger.rows.iter().any(|row| row.out_of_domain > 0)));
     }
-    if ledger.findings.is_empty() {
-        ledger.verdict = Verdict::Holds;
-    }
-    Ok(Outcome { ledger, mismatches: part.mismatches })
+    ledger.verdict = if ledger.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
+    Ok(Outcome { ledger, mismatches })
 }
 
 impl Part {
