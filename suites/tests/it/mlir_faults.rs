@@ -141,7 +141,7 @@ struct Edge {
 }
 
 /// The witnesses of findings 11, 12 and 14, one for each entry of `KNOWN`, in its order. Patterns of bf16 are 2^15 apart from 2^22 to 2^23.
-const EDGES: [Edge; 9] = [
+const EDGES: [Edge; 10] = [
     // 5079040, 5046272; 5013504 and 5111808.
     Edge {
         lane: "mlir-x86",
@@ -207,6 +207,16 @@ const EDGES: [Edge; 9] = [
         faulty: 258,
         beside: [259, 257],
     },
+    // x=-0.03125: -128; -129, of which int8 has the low bits.
+    Edge {
+        lane: "mlir-aarch64",
+        kernel: "mlir-opt-qcast-o2",
+        case: I8_LEAST,
+        input: 0xbd00,
+        right: -128,
+        faulty: 127,
+        beside: [126, -127],
+    },
     // q=6: 1.5, 1.5078125.
     Edge {
         lane: "mlir-aarch64",
@@ -231,6 +241,7 @@ const EDGES: [Edge; 9] = [
 const I32_03: &str = "type=!quant.uniform<i32:bf16,0.3:1>";
 const ZERO_POINT: &str = "type=!quant.uniform<i32:bf16,1.0:16842753>";
 const I16_03: &str = "type=!quant.uniform<i16:bf16,0.3:1>";
+const I8_LEAST: &str = "type=!quant.uniform<i8:bf16,0.0625:-128>";
 const SCALAR: &str = "type=!quant.uniform<u16:f16,0.0625> container=scalar";
 
 /// A lane of the shipped tools that gives `lie` for the input of an edge.
