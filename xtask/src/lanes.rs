@@ -48,11 +48,7 @@ pub(crate) struct Built {
 pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
     // Side by side: the oracle's GMP, on the host, leaves cores idle for minutes.
     let (emulated, native) = thread::scope(|scope| {
-        let emulated = scope.spawn(|| {
-            let worker = build_emulated(workspace, probe);
-            build_emulated_modules(workspace, probe);
-            worker
-        });
+        let emulated = scope.spawn(|| build_emulated(workspace, probe));
         let native = cargo::build(workspace, &[cargo::WORKER, cargo::TIEBREAK]);
         (emulated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), native)
     });
@@ -73,16 +69,6 @@ fn build_emulated(workspace: &Workspace, probe: &Probe) -> Result<Option<PathBuf
     }
     let built = cargo::build_aarch64(workspace, probe, &[cargo::WORKER])?;
     Ok(Some(program(&built, cargo::WORKER)))
-}
-
-/// The worker of the emulated lanes of compiled modules, built beside the host's programs. A lane whose worker cannot be built says so itself.
-fn build_emulated_modules(workspace: &Workspace, probe: &Probe) {
-    let is_emulated = |target: &Target| probe.host.arch != target.arch();
-    let can_run =
-        |target| mlir::why_not(probe, target).is_none() && mlir::toolchain(workspace, probe, target).is_some();
-    if Target::ALL.into_iter().filter(is_emulated).any(can_run) {
-        let _ = cargo::build_module_worker(workspace, probe, true);
-    }
 }
 
 /// The path of one of the programs that a build was asked for.
