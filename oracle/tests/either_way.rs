@@ -5,7 +5,7 @@ use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{Quantization, Storage, Stored};
 use tiebreak_oracle::{dequantize, quantize};
 
-/// Every number of a 16-bit format in order, with what stands for infinity behind the last: the number that would be next.
+/// Every number of a 16-bit format in order. The last entry stands for infinity: it is the number that would come next.
 fn numbers(format: Format) -> Vec<Rational> {
     let finite = |bits: u64| match format.decode(bits) {
         Float::Finite { value, .. } => Some(value),
@@ -32,7 +32,7 @@ fn nearest(numbers: &[Rational], value: &Rational) -> Vec<Rational> {
     }
 }
 
-/// The number of a pattern, the one behind the last for an infinity.
+/// The number of a pattern; for an infinity, the entry after the last number.
 fn number(format: Format, numbers: &[Rational], bits: u64) -> Rational {
     match format.decode(bits) {
         Float::Finite { value, .. } => value,

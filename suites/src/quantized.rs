@@ -47,7 +47,7 @@ pub(crate) fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
 }
 
-/// Of each result the words of all its values, one behind the other.
+/// For each result, the words of all its values in a row.
 type EitherWay<O> = fn(&<O as Operation>::Scheme, &Case<Params>) -> Result<Vec<Vec<i32>>, String>;
 
 /// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give; `either_way` has those of a scheme

@@ -155,7 +155,7 @@ pub fn run(
 }
 
 impl Stored {
-    /// What a value stands for behind the last step.
+    /// The stored value that a value is after the last step.
     pub(super) fn of(value: &Value) -> Self {
         match value {
             Value::Number(v) if v.is_integer() => v.numer().to_i64().map_or(Self::Unspecified, Self::Value),

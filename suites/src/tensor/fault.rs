@@ -118,7 +118,7 @@ pub struct Fault {
     pub reason: &'static str,
     /// Whether it changes every result that it can change: nothing of the code goes another way.
     pub each: bool,
-    /// Of each result of the case the values that it may be beside what the contract says, their words one behind the other.
+    /// Of each result of the case the values that it may be beside what the contract says, their words in a row.
     pub may: Vec<Vec<i32>>,
     /// Results that the fault leaves undefined: the value that it leads to has no conversion, so that any may come out. None where there is no such result.
     pub undefined: Vec<bool>,
