@@ -22,7 +22,7 @@ use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::quantize::Quantization;
+use tiebreak_oracle::quantize::{Liberties, Quantization};
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
@@ -50,15 +50,15 @@ fn each_of(case: &Case<Params>, scales: &[usize], one: impl Fn(&Quantization, i6
     Ok(out)
 }
 
-/// Of each stored value all that it may become where roundings of exact ties go either way: the words of each. Which NaN it is is nobody's promise.
-fn either_way(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<Vec<i32>>, String> {
+/// Of each stored value all that code may make of it that takes these liberties: the words of each. Which NaN it is is nobody's promise.
+fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, String> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
     let element = Element::Float(quantized::format(p.quantized.expressed));
     let stored = Element::Integer(p.quantized.storage.range());
     let values = |(word, scale): (&i32, usize)| {
-        let q = &all[scale];
-        let results = scheme.either_way(q, stored.place(&[*word]));
+        let (q, stored) = (&all[scale], stored.place(&[*word]));
+        let results = if liberties.ties { scheme.either_way(q, stored) } else { vec![scheme.expected(q, stored)] };
         results
             .into_iter()
             .filter(|bits| q.format.decode(*bits) != Float::Nan)
@@ -160,7 +160,7 @@ impl Operation for Dequantize {
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        quantized::at_fault::<Self>(kernel, lane, contract, case, either_way)
+        quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

@@ -21,9 +21,8 @@ use tiebreak_impls::quantize::{self, Domain, Run};
 use tiebreak_impls::quantized::Params;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::quantize::{Quantization, Scheme};
+use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
 use tiebreak_oracle::scheme::Described;
-use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::Value;
 
 pub(crate) use links::{rule_class, step_class_of};
@@ -50,16 +49,17 @@ fn each_of(
     Ok(values.map(|(words, scale)| one(&all[*scale], bits(words)).map(|v| v as i32)).collect())
 }
 
-/// Of each value all that it may become where roundings of exact ties go either way. One of the ways may lead beyond the storage type, where the contract
-/// gives no value: aarch64 converts to 32 bits, which saturates, and stores the low bits. One unit in the last place beyond a narrower type is within 32 bits.
-fn either_way(scheme: &Scheme, case: &Case<Params>) -> Result<Vec<Vec<i32>>, String> {
+/// Of each value all that code may make of it that takes these liberties.
+fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, String> {
     let quantized = &case.params.quantized;
     let all = quantizations(quantized)?;
     let values = case.tensors[0].chunks(quantized.expressed.words()).zip(places::scales(&case.params));
     let stored = |(words, scale): (&[i32], usize)| {
-        let q = &all[scale];
-        let overflow = if q.storage.bits == 32 { Overflow::Saturate } else { Overflow::Wrap };
-        let results = Scheme { overflow, ..*scheme }.either_way(q, bits(words));
+        let (q, x) = (&all[scale], bits(words));
+        let results = match scheme.expected(q, x) {
+            value @ Stored::Value(_) if !liberties.ties => vec![value],
+            _ => scheme.results(q, x, liberties),
+        };
         results.into_iter().filter_map(|result| result.value().map(|v| v as i32)).collect()
     };
     Ok(values.map(stored).collect())
@@ -156,7 +156,7 @@ impl Operation for Quantize {
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        quantized::at_fault::<Self>(kernel, lane, contract, case, either_way)
+        quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

@@ -4,6 +4,7 @@ mod blocks;
 pub(crate) mod places;
 pub mod plan;
 
+use crate::mlir;
 use crate::mlir::faults::{self, Effect};
 use crate::quant_type::{self, Uniform};
 use crate::tensor::fault::Fault;
@@ -15,7 +16,7 @@ use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::float::Format;
-use tiebreak_oracle::quantize as oracle;
+use tiebreak_oracle::quantize::{self as oracle, Liberties};
 use tiebreak_reports::ledger::{Unit, Value};
 
 /// The oracle's format.
@@ -47,29 +48,30 @@ pub(crate) fn covers(domain: &Domain, params: &Params) -> bool {
     params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
 }
 
-/// For each result, the words of all its values in a row.
-type EitherWay<O> = fn(&<O as Operation>::Scheme, &Case<Params>) -> Result<Vec<Vec<i32>>, String>;
+/// For each result, the words of all that it may be with these liberties, in a row.
+type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, String>;
 
-/// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give; `either_way` has those of a scheme
-/// whose roundings of exact ties go either way.
+/// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give.
 pub(crate) fn at_fault<O: Operation<Params = Params>>(
     kernel: &str,
     lane: &str,
     contract: &O::Scheme,
     case: &Case<Params>,
-    either_way: EitherWay<O>,
+    possible: Possible<O>,
 ) -> Vec<Fault> {
     let known: Vec<_> = faults::of(kernel, lane).filter(|known| known.covers(&case.params)).collect();
     let by_f32 = zero_points_by_f32(case);
+    let steps = Liberties { ties: false, conversion: Some(mlir::conversion::of(kernel, lane)) };
+    let ties = Liberties { ties: true, ..steps };
     let may = |effect| match effect {
-        Effect::IntegersByF32(name) => values::<O>(&O::scheme(name).ok()?, &by_f32),
-        Effect::FixedPoint => values::<O>(&O::scheme("ideal").ok()?, case),
+        Effect::IntegersByF32(name) => possible(&O::scheme(name).ok()?, &by_f32, &steps).ok(),
+        Effect::FixedPoint => possible(&O::scheme("ideal").ok()?, case, &steps).ok(),
         Effect::EitherSideOfTies => {
-            let mut may = either_way(contract, case).ok()?;
+            let mut may = possible(contract, case, &ties).ok()?;
             // Where integers are rounded to f32 as well, the steps behind have their ties elsewhere.
             for known in &known {
                 if let Effect::IntegersByF32(name) = known.effect {
-                    let more = either_way(&O::scheme(name).ok()?, &by_f32).ok()?;
+                    let more = possible(&O::scheme(name).ok()?, &by_f32, &ties).ok()?;
                     may.iter_mut().zip(more).for_each(|(may, more)| may.extend(more));
                 }
             }
@@ -78,20 +80,9 @@ pub(crate) fn at_fault<O: Operation<Params = Params>>(
     };
     let fault = |known: &&faults::Known| {
         let may = may(known.effect)?;
-        // A zero point that was rounded twice may lead to a value that the storage type does not hold: its conversion is poison.
-        let poison = matches!(known.effect, Effect::IntegersByF32(_)) && O::OP == "quantize";
-        let undefined = if poison { may.iter().map(Vec::is_empty).collect() } else { Vec::new() };
-        Some(Fault { class: known.class, reason: known.reason, each: known.each, may, undefined })
+        Some(Fault { class: known.class, reason: known.reason, each: known.each, may })
     };
     known.iter().filter_map(fault).collect()
-}
-
-/// Of each result the words of what a scheme gives; none where it gives no value.
-fn values<O: Operation<Params = Params>>(scheme: &O::Scheme, case: &Case<Params>) -> Option<Vec<Vec<i32>>> {
-    let expected = O::expected(scheme, case).ok()?;
-    let words = expected.len() / case.params.elements().ok()?.max(1);
-    let value = |words: &[Option<i32>]| words.iter().copied().collect::<Option<Vec<i32>>>().unwrap_or_default();
-    Some(expected.chunks(words.max(1)).map(value).collect())
 }
 
 /// The case with zero points that were rounded to f32, but in a scalar, where they are constants.

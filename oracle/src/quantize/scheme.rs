@@ -8,7 +8,7 @@ use crate::float::Format;
 use crate::rounding::RoundingRule;
 use crate::scheme::{Described, Registered};
 use crate::word::Overflow;
-use rug::Rational;
+use rug::{Integer, Rational};
 
 pub use super::registry::DEFINITIONS;
 
@@ -116,15 +116,41 @@ impl Definition {
     }
 }
 
+/// What an integer that the storage type does not hold may become, before it is clamped: every value that instructions give for it.
+pub type Conversion = fn(&Quantization, &Integer) -> Vec<i64>;
+
+/// How code may part from the steps of a scheme. By default in nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Liberties {
+    /// Roundings to the expressed type take what is exactly between two of its numbers to either.
+    pub ties: bool,
+    /// Numbers beyond the storage type are converted so, whatever the scheme's own policy is.
+    pub conversion: Option<Conversion>,
+}
+
 impl Scheme {
     /// Every result, each once, where each rounding to the expressed type takes what is exactly between two of its numbers to either.
     pub fn either_way(&self, q: &Quantization, bits: u64) -> Vec<Stored> {
+        self.results(q, bits, &Liberties { ties: true, ..Liberties::default() })
+    }
+
+    /// Every result, each once, of code that takes these liberties with the steps.
+    pub fn results(&self, q: &Quantization, bits: u64, liberties: &Liberties) -> Vec<Stored> {
         let (mut values, mut results) = (vec![Value::of(q.format, bits)], Vec::new());
         for (_, step) in self.definition.steps {
             let mut next = Vec::new();
             for value in values {
                 match (step, value) {
-                    (Step::RoundToFormat, Value::Number(v)) => next.extend(either_way(q.format, &v)),
+                    (Step::RoundToFormat, Value::Number(v)) if liberties.ties => next.extend(either_way(q.format, &v)),
+                    (Step::Convert(rule), Value::Number(v)) if liberties.conversion.is_some() => {
+                        let integer = rule.round(&v);
+                        let fits = (q.storage.min()..=q.storage.max()).contains(&integer);
+                        let converted = match liberties.conversion {
+                            Some(conversion) if !fits => conversion(q, &integer),
+                            _ => integer.to_i64().into_iter().collect(),
+                        };
+                        next.extend(converted.into_iter().map(|v| Value::Number(v.into())));
+                    }
                     (_, value) => match step.apply(value, self.overflow, q) {
                         Ok(value) => next.push(value),
                         Err(result) => results.push(result),

@@ -2,6 +2,7 @@
 //! at each level, and loaded by the worker of an `mlir-*` lane.
 
 mod compile;
+pub mod conversion;
 pub mod faults;
 mod text;
 mod toolchain;

@@ -120,24 +120,20 @@ pub struct Fault {
     pub each: bool,
     /// Of each result of the case the values that it may be beside what the contract says, their words in a row.
     pub may: Vec<Vec<i32>>,
-    /// Results that the fault leaves undefined: the value that it leads to has no conversion, so that any may come out. None where there is no such result.
-    pub undefined: Vec<bool>,
 }
 
 impl Fault {
     /// Whether it may give this for the result at that index.
     pub fn gives(&self, index: usize, out: &[i32]) -> bool {
-        let undefined = self.undefined.get(index) == Some(&true);
-        undefined || self.may.get(index).is_some_and(|values| values.chunks(out.len()).any(|value| value == out))
+        self.may.get(index).is_some_and(|values| values.chunks(out.len()).any(|value| value == out))
     }
 
     /// How many results it can change: those of which a value differs from what the contract says.
     pub fn extent(&self, expected: &Expected, words: usize) -> u64 {
-        let changes = |(index, (values, expected)): (usize, (&Vec<i32>, &[Option<i32>]))| {
-            let undefined = self.undefined.get(index) == Some(&true) && expected.iter().all(Option::is_some);
-            undefined || values.chunks(words).any(|value| differs(expected, value))
+        let changes = |(values, expected): &(&Vec<i32>, &[Option<i32>])| {
+            values.chunks(words).any(|value| differs(expected, value))
         };
-        self.may.iter().zip(expected.chunks(words)).enumerate().filter(|pair| changes(*pair)).count() as u64
+        self.may.iter().zip(expected.chunks(words)).filter(changes).count() as u64
     }
 }
 
@@ -147,13 +143,7 @@ mod tests {
 
     #[test]
     fn a_fault_gives_its_values_and_no_other() {
-        let fault = Fault {
-            class: "tie-direction",
-            reason: "",
-            each: false,
-            may: vec![vec![1, 2], vec![], vec![3]],
-            undefined: Vec::new(),
-        };
+        let fault = Fault { class: "tie-direction", reason: "", each: false, may: vec![vec![1, 2], vec![], vec![3]] };
         let gives = |i, out: i32| fault.gives(i, &[out]);
         assert_eq!([gives(0, 1), gives(0, 2), gives(0, 3)], [true, true, false]);
         assert_eq!([gives(1, 1), gives(2, 3), gives(2, 4), gives(3, 3)], [false, true, false, false]);
@@ -161,10 +151,6 @@ mod tests {
         assert!(!fault.gives(0, &[2, 1]) && fault.gives(0, &[1, 2]));
         let expected: Expected = [Some(1), Some(5), Some(3)].to_vec();
         assert_eq!(fault.extent(&expected, 1), 1);
-        // Poison on the way of the fault: there, and nowhere else, anything may come out.
-        let poison = Fault { undefined: vec![false, true, false], ..fault };
-        assert_eq!([poison.gives(1, &[9]), poison.gives(0, &[9]), poison.gives(2, &[9])], [true, false, false]);
-        assert_eq!(poison.extent(&expected, 1), 2);
     }
 
     #[test]
