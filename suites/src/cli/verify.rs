@@ -261,7 +261,7 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
         named => named,
     };
     if let Some(name) = op.iter().find(|op| !OPS.contains(&op.as_str())) {
-        bail!("{}; operations are {}", unknown("operation", name, OPS), OPS.join(", "));
+        bail!("{}; operations are {}", unknown("operation", name, OPS.iter().copied()), OPS.join(", "));
     }
     if args.case.is_some() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
@@ -294,7 +294,7 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
         () if args.rounding.name() != USUAL_ROUNDING => vec![ROUNDED[0].to_owned()],
         () if args.model.is_some() => vec!["conv2d".to_owned()],
         () if given_pairs => vec![SCALED[0].to_owned()],
-        () => OPS.map(str::to_owned).to_vec(),
+        () => OPS.iter().map(|op| (*op).to_owned()).collect(),
     })
 }
 
