@@ -68,8 +68,11 @@ impl Page {
         }
     }
 
+    /// A line that begins a part, a blank line above it unless it is the first.
     pub(super) fn heading(&mut self, text: &str) {
-        self.out.push('\n');
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
         self.line(0, text, Ink::Strong);
     }
 
