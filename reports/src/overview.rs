@@ -261,6 +261,7 @@ fn agreements(ledger: &Ledger) -> Option<Check> {
     let (comparisons, equal) = (plural(all, "comparison"), all - differ);
     let sentence = match differ {
         0 => format!("{comparisons}, all equal"),
+        _ if inside == 0 => format!("{comparisons}: {equal} equal, {differ} differ where no contract gives a value"),
         _ => format!(
             "{comparisons}: {equal} equal, {differ} differ, of these {inside} also where a contract gives a value"
         ),

@@ -107,12 +107,15 @@ fn unchecked(ledger: &Ledger) -> Vec<String> {
     lanes.into_iter().map(sentence).collect()
 }
 
+/// Kernels for which the run has no parameter, or no lane; with the reason where they share it.
 fn outside_domain(ledger: &Ledger) -> Option<String> {
     let names = ledger.outside_domain.iter().map(|outside| format!("{} {}", outside.op, outside.kernel));
     let names: Vec<String> = names.collect();
+    let reason = view::shared(ledger.outside_domain.iter().map(|outside| &outside.domain));
+    let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     let kernels = plural(names.len(), "kernel");
     (!names.is_empty())
-        .then(|| format!("{kernels} did not run, whose domain holds no parameter of this run: {}", some(&names)))
+        .then(|| format!("{kernels} did not run, with no parameter or lane of this run{reason}: {}", some(&names)))
 }
 
 /// What the plan has and a kernel's domain has not.

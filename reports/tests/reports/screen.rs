@@ -135,7 +135,7 @@ fn what_was_not_covered_is_counted() {
         "999 of 1,000 pairs given not run, the first m=5 s=31: outside its domain",
         "mine: its worker offers 0 of 12 kernels",
         "mlir-x86, mlir-aarch64, mlir-aarch64-bf16 not run: mlir-opt and llc are not installed",
-        "9 kernels did not run",
+        "9 kernels did not run, with no parameter or lane of this run (shifts 1..=31): fpm left-0, ",
     ] {
         assert!(text.contains(said), "no `{said}` in\n{page}");
     }

@@ -331,3 +331,44 @@ fn command(args: &Args) -> Command {
     let rounding = (args.rounding.name() != USUAL_ROUNDING).then(|| args.rounding.name().to_owned());
     Command { arguments, reference, rounding, lanes }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Call {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn detail_of(line: &str) -> Detail {
+        let words = ["verify"].into_iter().chain(line.split_whitespace());
+        let call = Call::try_parse_from(words).unwrap_or_else(|error| panic!("{line}: {error}"));
+        detail(&call.args).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    #[test]
+    fn a_run_of_everything_is_one_screen_and_a_narrowed_one_is_tables() {
+        for line in ["", "--op all", "--effort quick --lane host --seed 3", "--reference ties-away", "--format json"] {
+            assert_eq!(detail_of(line), Detail::Screen, "{line}");
+        }
+        for line in [
+            "--verbose",
+            "-v --lane host",
+            "--op fpm",
+            "--op fpm --op dot",
+            "--kernel tvm-relay",
+            "--multiplier 1 --shift 0",
+            "--params channels.csv",
+            "--op matmul --case m=1",
+            "--model model.tflite",
+            "--type !quant.uniform<i8:f32,0.5>",
+            "--rounding ties-away",
+            "--op all --params channels.csv",
+        ] {
+            assert_eq!(detail_of(line), Detail::Tables, "{line}");
+        }
+    }
+}
