@@ -63,7 +63,7 @@ fn tables(page: &mut Page, ledger: &Ledger) {
     all_findings(page, ledger);
     title(page, ledger);
     lanes(page, ledger);
-    // Operations have different references and widths: each has a table of its own.
+    // Operations have different references and widths: so each has a separate table.
     for part in view::by_op(&condensed) {
         let layout = Layout::fitting(&part, page.style.width);
         all_kernels(page, &part, layout, part.rows.len() < condensed.rows.len());
@@ -273,7 +273,7 @@ fn bounds(page: &mut Page, ledger: &Ledger) {
     }
 }
 
-/// Bounds as a table of their own.
+/// Bounds as a separate table.
 pub fn render_bounds(all: &[Bound], style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let mut kernel = "";

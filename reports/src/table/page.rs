@@ -131,7 +131,7 @@ impl Page {
 
 /// An entry of a list.
 pub(super) struct Entry {
-    /// Cells of their own, each as wide as it is.
+    /// A cell each, as wide as the text.
     pub(super) names: Vec<String>,
     pub(super) prose: String,
     pub(super) ink: Ink,
