@@ -50,7 +50,7 @@ pub fn render(ledger: &Ledger, detail: Detail, style: Style) -> String {
 }
 
 /// The line that says where the files of a run are, for those who have written them.
-pub fn places(dir: &Path, style: Style) -> String {
+pub fn format_files(dir: &Path, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let names = [files::LEDGER, files::DETAILS, files::SUMMARY, files::MISMATCHES, files::JUNIT];
     let (first, rest) = names.split_first().expect("several files");

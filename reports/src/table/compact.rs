@@ -15,8 +15,8 @@ use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 const WIDTH: u16 = 100;
 /// Findings that are listed.
 const FINDINGS: usize = 6;
-/// Bytes of what explains a finding.
-const EXPLANATION: usize = 280;
+/// Bytes of each sentence that explains a finding, so that its command stands in the first ten lines.
+const EXPLANATION: usize = 200;
 /// Lanes that are listed.
 const LANES: usize = 8;
 /// Checks that failed, listed beneath the counts.

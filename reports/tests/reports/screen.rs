@@ -4,7 +4,7 @@ use crate::{everything, sample};
 use expect_test::expect_file;
 use tiebreak_reports::ledger::*;
 use tiebreak_reports::markdown;
-use tiebreak_reports::table::{Detail, Style, places, render};
+use tiebreak_reports::table::{Detail, Style, format_files, render};
 
 fn screen(ledger: &Ledger) -> String {
     render(ledger, Detail::Screen, Style { colour: false, width: Some(100) })
@@ -26,7 +26,7 @@ fn a_run_of_everything_fits_one_screen() {
     expect_file!["snapshots/screen-everything.txt"].assert_eq(&page);
     for width in [Some(100), Some(120), Some(250), None] {
         let style = Style { colour: false, width };
-        let page = render(&ledger, Detail::Screen, style) + &places("tiebreak-out".as_ref(), style);
+        let page = render(&ledger, Detail::Screen, style) + &format_files("tiebreak-out".as_ref(), style);
         assert!(page.lines().count() <= 50, "{} lines\n{page}", page.lines().count());
         assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
     }
@@ -75,6 +75,24 @@ fn what_fails_comes_first() {
     // With tables, too.
     let tables = render(&sample::broken(), Detail::Tables, Style::default());
     assert!(tables.starts_with("Findings\n  fpm gemmlowp-neon aarch64-qemu x=-1"), "{tables}");
+}
+
+/// However long the explanation is, the command is near.
+#[test]
+fn the_command_is_in_the_first_ten_lines() {
+    let mut ledger = sample::broken();
+    let finding = &mut ledger.findings[0];
+    finding.message = "differs from its contract on many inputs of many kinds ".repeat(40);
+    let witness = finding.witness.as_mut().expect("a witness");
+    witness.because = "one rounding more than the contract has reproduces every output ".repeat(40);
+    let command = witness.command.clone();
+    for width in [80, 100, 200] {
+        let page = render(&ledger, Detail::Screen, Style { colour: false, width: Some(width) });
+        let first: Vec<_> = page.lines().take(10).map(str::trim).collect();
+        assert!(first.contains(&command.as_str()) && page.contains("(cut)"), "{page}");
+    }
+    let tables = render(&ledger, Detail::Tables, Style::default());
+    assert!(!tables.contains("(cut)") && !markdown::render(&ledger).contains("(cut)"), "{tables}");
 }
 
 /// Of 77 findings six are listed, of as many kernels, wrong results before what may follow from them; the number of the others is there.

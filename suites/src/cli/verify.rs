@@ -168,9 +168,9 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     };
     // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
     let written = files.ended(&outcome);
-    let places = if written.is_ok() { table::places(&args.out, style()) } else { String::new() };
+    let files_line = if written.is_ok() { table::format_files(&args.out, style()) } else { String::new() };
     let printed = print(&match args.format {
-        Format::Table => table::render(&outcome.ledger, detail(args)?, style()) + &places,
+        Format::Table => table::render(&outcome.ledger, detail(args)?, style()) + &files_line,
         Format::Json => json::render(&outcome.ledger),
     });
     written?;

@@ -1,6 +1,7 @@
 //! What a run of everything prints: one screen where it holds, and what fails in its first lines where it does not.
 
 use crate::common::*;
+use crate::coverage::offering;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -62,4 +63,20 @@ fn tables_begin_with_what_fails_too() {
     let run = verify(&["--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
     in_the_first_ten_lines(&run, "mutant-dead-fixup");
     assert!(run.stdout.contains("Differences from the reference, by their smallest witness"), "{}", run.told());
+}
+
+/// A run of everything in a lane that has one kernel: what the lane does not have is counted, and `--verbose` prints the tables.
+#[test]
+fn what_a_lane_does_not_offer_is_on_the_screen_and_verbose_prints_tables() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = offering(dir.path(), "mine", &["tvm-relay"]);
+    let call = ["--lane=mine", "--effort=quick"];
+    let screen = verify_in(&file, &call).exits(0);
+    let gaps = beneath(&screen.stdout, "Not covered");
+    assert!(gaps.iter().any(|line| line.contains("mine: its worker offers 1 of ")), "{}", screen.told());
+    assert!(screen.stdout.lines().count() <= 50, "{}", screen.told());
+    let tables = verify_in(&file, &[&call[..], &["--verbose"]].concat()).exits(0);
+    let headings = ["Left out", "Catalogue", "Self-check"];
+    assert!(headings.iter().all(|heading| !beneath(&tables.stdout, heading).is_empty()), "{}", tables.told());
+    assert!(headings.iter().all(|heading| beneath(&screen.stdout, heading).is_empty()), "{}", screen.told());
 }
