@@ -6,6 +6,7 @@
 
 mod apt;
 mod bench;
+mod book;
 mod cargo;
 mod doctor;
 mod forward;
@@ -51,6 +52,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Run fuzz targets with cargo-fuzz, which is installed where absent
     Fuzz(fuzz::Arguments),
+    /// Build the book in docs/ with mdBook, which is installed where absent
+    Book(book::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -78,6 +81,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         Command::Test(arguments) => test::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Book(arguments) => book::run(&arguments),
     }
 }
 

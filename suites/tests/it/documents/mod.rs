@@ -1,12 +1,13 @@
 //! Invariant 13: every example and every printed command is run. The example worker of the documents did not parse, from its first commit on.
 
+mod links;
 mod listed;
 mod read;
 
 use crate::common::*;
 use clap::Parser;
 use clap::error::ErrorKind;
-use listed::{EXIT, Instead, LISTED, OUTPUTS};
+use listed::{EXIT, Instead, LISTED};
 use rayon::prelude::*;
 use read::{Printed, commands, documents, words};
 use std::collections::BTreeSet;
@@ -43,7 +44,7 @@ fn examples() -> TempDir {
         put(&path, &contents);
     }
     put("channels.csv", b"name,multiplier,shift\na,1395864371,-8\nb,1073741824,-1\nc,2147483647,3\n");
-    put("outputs.csv", read::shown_file("README.md", "outputs.csv").as_bytes());
+    put("outputs.csv", read::shown_file("docs/src/adding-your-own.md", "outputs.csv").as_bytes());
     put("model.tflite", &crate::models::small());
     dir
 }
@@ -144,13 +145,6 @@ fn nothing_is_listed_that_is_not_printed() {
         assert!(reason.len() > 10, "{command}: no reason");
     }
     EXIT.iter().for_each(|(command, _)| assert!(all.contains(*command), "{command} is printed nowhere"));
-    let shown: Vec<Printed> = documents().iter().flat_map(commands).collect();
-    for (command, _) in OUTPUTS {
-        assert!(
-            shown.iter().any(|one| one.command == *command && !one.output.is_empty()),
-            "{command}: no output is printed"
-        );
-    }
 }
 
 /// The words of a text, so that another width of the terminal makes no difference.
@@ -162,11 +156,10 @@ fn collapsed(text: &str) -> String {
 /// keeps as it is.
 #[test]
 fn every_printed_output_is_what_the_command_prints() {
-    let not_compared: Vec<&str> = OUTPUTS.iter().map(|(command, _)| *command).collect();
     let shown: Vec<Printed> = documents().iter().flat_map(commands).filter(|one| !one.output.is_empty()).collect();
     assert!(shown.len() >= 6, "only {} blocks with an output", shown.len());
     let mut compared = 0;
-    for one in shown.iter().filter(|one| !not_compared.contains(&one.command.as_str())) {
+    for one in &shown {
         let run = xtask(&runnable(&one.command).unwrap_or_else(|| panic!("{} is not run", one.command)));
         let real = collapsed(&run.stdout);
         for line in one.output.iter().filter(|line| line.trim() != "..." && !line.trim().is_empty()) {
@@ -177,11 +170,11 @@ fn every_printed_output_is_what_the_command_prints() {
     assert!(compared >= 50, "only {compared} lines compared");
 }
 
-/// The failure that README shows, without the command that printed it.
+/// The failure that the book shows, without the command that printed it.
 #[test]
-fn the_failure_in_the_readme_is_printed() {
-    let readme = std::fs::read_to_string(workspace().join("README.md")).expect("README.md");
-    let block = read::block_with(&readme, "fpm mutant-dead-fixup host x=-1");
+fn the_failure_in_the_book_is_printed() {
+    let page = std::fs::read_to_string(workspace().join("docs/src/how-a-difference-is-explained.md")).expect("a page");
+    let block = read::block_with(&page, "fpm mutant-dead-fixup host x=-1");
     let run = verify(&["--op=fpm", "--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
     let real = collapsed(&run.stdout);
     for line in block.lines() {
@@ -189,12 +182,12 @@ fn the_failure_in_the_readme_is_printed() {
     }
 }
 
-/// A worker in Python is held to the contract of `tflite-single`, with either of the lanes files that CONTRIBUTING shows.
+/// A worker in Python is held to the contract of `tflite-single`, with the lanes file of the project and with the one that the book shows.
 #[test]
 fn the_example_worker_holds() {
     let dir = examples();
-    let contributing = std::fs::read_to_string(workspace().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
-    let shown = contributing.lines().find(|line| line.starts_with("{\"lanes\":")).expect("a lanes file");
+    let page = std::fs::read_to_string(workspace().join("docs/src/adding-your-own.md")).expect("a page");
+    let shown = page.lines().find(|line| line.starts_with("{\"lanes\":")).expect("a lanes file");
     std::fs::write(dir.path().join("shown.json"), shown).expect("the temporary directory can be written");
     for lanes in ["docs/example-lanes.json", "shown.json"] {
         let mut command = program();
@@ -219,7 +212,7 @@ fn the_example_worker_holds() {
     }
 }
 
-/// The worker as CONTRIBUTING tells to change it: another arithmetic is convicted.
+/// The worker with the arithmetic of another library: the contract is broken.
 #[test]
 fn the_example_worker_with_another_arithmetic_is_convicted() {
     let dir = examples();
@@ -236,14 +229,13 @@ fn the_example_worker_with_another_arithmetic_is_convicted() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("class tie-direction"));
 }
 
-/// No example lies in `docs` that no test uses.
+/// Every file in `docs` is a document, an example that the tests use, or the configuration of the book.
 #[test]
 fn every_example_file_is_used() {
     let used: BTreeSet<String> = documents().iter().map(|document| document.path.clone()).collect();
-    for entry in std::fs::read_dir(workspace().join("docs")).expect("docs") {
-        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
-        let known = ["example-worker.py", "example-lanes.json"].contains(&name.as_str());
-        assert!(known || used.contains(&format!("docs/{name}")), "docs/{name} is used by no test");
+    for path in read::paths("docs", &[""]) {
+        let known = ["docs/example-worker.py", "docs/example-lanes.json", "docs/book.toml"].contains(&path.as_str());
+        assert!(known || used.contains(&path), "{path} is used by no test");
     }
     let published = workspace().join("reports/published/micro-wake-word/params.csv");
     let channels = tiebreak_suites::parameters::read_csv(Path::new(&published)).expect("parameters");
