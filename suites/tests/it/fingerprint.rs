@@ -90,7 +90,7 @@ fn as_a_table() {
     let more = format!("{TIE_IN_FLOAT}1000,.05296124517917633,.024093778803944588,.11484327912330627,11\n");
     let (run, _) = fingerprint(more, &[]);
     expect![[r#"
-        Consistent, a group a number
+        Consistent candidates, grouped
          group  schemes (derivations of the multiplier)
          1      toward-negative (exact, exact-doubles, f64, f64-doubles)
          2      toward-zero (exact, exact-doubles, f64, f64-doubles)
