@@ -1,5 +1,5 @@
-//! The commands of `tiebreak` as commands of xtask: tools and lanes first, then `tiebreak` itself, with the arguments as
-//! they came, its exit code and its standard output.
+//! The commands of `tiebreak` as commands of xtask: builds tools and lanes first, and then becomes `tiebreak`, with the same arguments,
+//! its exit code and its standard output.
 
 use crate::cargo;
 use crate::lanes;
