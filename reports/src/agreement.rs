@@ -1,14 +1,14 @@
-//! How comparisons to the bit read: which of the kernels that promise the same a kernel follows also where the contract gives no value,
-//! and where two lanes part.
+//! The text of comparisons to the bit: which other kernel a kernel equals also where the contract gives no value, and where two lanes
+//! differ.
 
 use crate::ledger::{Agreement, AgreementWitness, Ledger};
 use crate::text::{classes, count, plural};
 use crate::view::label;
 
-/// Types a line names before it sums up the rest.
+/// How many types a line names before it counts the rest.
 const MOST: usize = 3;
 
-/// One line of the section, and what it is shown by.
+/// One line of the section, with the input that shows it.
 pub(crate) struct Told<'a> {
     /// Kernel, and lane or lanes.
     pub(crate) names: Vec<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Told<'a> {
     pub(crate) values: String,
 }
 
-/// A line for each kernel and lane, and one for each two lanes.
+/// One line for each kernel and lane, and one for each pair of lanes.
 pub(crate) fn lines(ledger: &Ledger) -> Vec<Told<'_>> {
     let mut out = Vec::new();
     for group in ledger.agreements.chunk_by(|a, b| (&a.op, &a.kernel, &a.lane) == (&b.op, &b.kernel, &b.lane)) {
@@ -31,7 +31,7 @@ pub(crate) fn lines(ledger: &Ledger) -> Vec<Told<'_>> {
     together(out)
 }
 
-/// Lanes of which the same is told, in one line.
+/// Lanes with the same text, on one line.
 fn together(all: Vec<Told<'_>>) -> Vec<Told<'_>> {
     let mut out: Vec<Told<'_>> = Vec::new();
     for told in all {
@@ -43,7 +43,7 @@ fn together(all: Vec<Told<'_>>) -> Vec<Told<'_>> {
     out
 }
 
-/// The kernels that it is as everywhere; else the one that it is most like. Kernels of one lane are all told.
+/// The kernels that it equals everywhere, or else the one that it resembles most. Kernels of the same lane are all listed.
 fn kernels<'a>(ledger: &Ledger, others: &[&'a Agreement]) -> Vec<Told<'a>> {
     let (same, mut rest): (Vec<&Agreement>, Vec<&Agreement>) =
         others.iter().copied().partition(|a| a.differ + a.differ_open == 0);
