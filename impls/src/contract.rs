@@ -1,6 +1,6 @@
-//! What a kernel declares beside its code: the scheme it implements, the domain on which it does, and the deviations
-//! that are known. Schemes are named here as text, because this crate knows nothing of the oracle that executes them;
-//! a test of the harness holds every name against the oracle's registry.
+//! Contracts: the scheme that a kernel implements, the domain on which it does, and its known deviations. Schemes are named
+//! here as text, because this crate does not know the oracle that executes them; a test of the harness looks every name up
+//! in the oracle's registry.
 
 use std::ops::RangeInclusive;
 

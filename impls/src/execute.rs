@@ -1,4 +1,4 @@
-//! Runs one job in this process: finds the kernel, checks parameters and lengths, lays the operands out as the kernel takes them.
+//! Runs one job in this process: finds the kernel, checks parameters and lengths, and lays out the operands for the kernel.
 
 use crate::Form;
 use crate::element::Element;

@@ -26,7 +26,7 @@ pub struct Native<R: 'static> {
     pub isa: &'static str,
     /// Architecture that has it, as Rust spells it: `aarch64`, `x86_64`.
     pub arch: &'static str,
-    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` is held to hold
+    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` must contain
     /// every one of them.
     pub instructions: &'static [&'static str],
     /// Symbol of the function that holds them, in builds for `arch`.

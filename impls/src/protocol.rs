@@ -118,7 +118,7 @@ pub enum Job {
         /// Scales, zero points, clamp.
         params: add::Params,
     },
-    /// Layout transform. Input and output: the elements before and behind it.
+    /// Layout transform. Input and output: the elements before and after it.
     Transform {
         /// Kernel or mutant name.
         kernel: String,
@@ -149,7 +149,7 @@ impl Job {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// The payload behind the request: `bytes` bytes.
+    /// The payload after the request: `bytes` bytes.
     Payload {
         /// Length of the payload.
         bytes: usize,

@@ -1,4 +1,4 @@
-//! Shapes that cannot be: every size, stride and offset is checked before anything is allocated or multiplied.
+//! Shape validation: every size, stride and offset is checked before anything is allocated or multiplied.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 //! Dot-product steps: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32, as one instruction or one short
-//! sequence computes it. A batch is any number of steps, one behind the other.
+//! sequence computes it. A batch is any number of steps, one after the other.
 
 use crate::pair_sum::PairSum;
 use crate::scheme::{Described, Registered};
@@ -192,7 +192,7 @@ impl Scheme {
         }
     }
 
-    /// Each result by big integers, straight from the definition; nothing where it is out of domain.
+    /// Each result by big integers, straight from the definition; `None` if it is out of domain.
     pub fn exact(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         self.definition.check_operands(acc, a, b)?;
         let steps = acc.chunks(self.definition.results);
@@ -222,7 +222,7 @@ impl Scheme {
         self.pair().map_or(sum.clone(), |pair| pair.exact(&sum))
     }
 
-    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where it is out of domain.
+    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if it is out of domain.
     pub fn expected(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         self.definition.check_operands(acc, a, b)?;
         let Definition { results, elements, terms, .. } = *self.definition;

@@ -1,5 +1,5 @@
-//! The float formats of IEEE 754 that quantization expresses values in, on exact rationals: what a bit pattern means, and which
-//! pattern a real number rounds to. Source: IEEE 754-2019, 3.4 (binary interchange formats), 4.3 (rounding), 7.4 (overflow);
+//! The IEEE 754 float formats of expressed values, on exact rationals: the value of a bit pattern, and the
+//! pattern that a real number rounds to. Source: IEEE 754-2019, 3.4 (binary interchange formats), 4.3 (rounding), 7.4 (overflow);
 //! bf16 is the upper half of an f32.
 
 use crate::names::{UnknownName, unknown};
@@ -167,7 +167,7 @@ impl Format {
     }
 
     /// Exponent of the distance between neighbours around `value`, were the exponents of numbers unbounded above; where they
-    /// are bounded, and the value is beyond, the exponent behind the last one.
+    /// are bounded, and the value is beyond, the exponent after the last one.
     fn spacing(self, value: &Rational) -> i32 {
         if *value == 0 {
             return self.least_exponent();

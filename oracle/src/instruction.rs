@@ -1,5 +1,5 @@
-//! NEON instructions used by the kernels, defined on big integers from the Arm Architecture Reference Manual, so that both the
-//! portable models and the real instructions have something to be held against.
+//! NEON instructions used by the kernels, defined on big integers from the Arm Architecture Reference Manual. Both the portable
+//! models and the real instructions are compared with these definitions.
 
 use crate::names::{UnknownName, unknown};
 use crate::rounding::RoundingRule::{TiesUp, TowardNegative};
@@ -97,7 +97,7 @@ impl Mnemonic {
         }
     }
 
-    /// The same in machine integers, derived apart from [`Mnemonic::lane_exact`].
+    /// The same in machine integers, derived independently of [`Mnemonic::lane_exact`].
     pub fn lane(self, word: Word, a: i64, b: i64) -> (i64, bool) {
         let (n, a, b) = (b as i8, i128::from(a), i128::from(b));
         let (exact, saturates) = match self {

@@ -1,4 +1,4 @@
-//! Looking things up by name, with the nearest name when there is none.
+//! Lookups by name, which suggest the nearest name for an unknown one.
 
 use thiserror::Error;
 

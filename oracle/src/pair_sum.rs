@@ -1,4 +1,4 @@
-//! The sum of two products in a 16-bit lane: what 8-bit dot products by multiply-long pass through on their way to 32 bits.
+//! The sum of two products in a 16-bit lane, through which 8-bit dot products by multiply-long pass before 32 bits.
 
 use crate::word::Word;
 use rug::Integer;

@@ -1,4 +1,4 @@
-//! What a scheme is in every operation: a definition, and the policy for results that do not fit. Written `NAME` or `NAME:POLICY`.
+//! A scheme of any operation: a definition, and the policy for results that do not fit. It is written `NAME` or `NAME:POLICY`.
 
 use crate::names::{UnknownName, unknown};
 use crate::word::Overflow;

@@ -166,7 +166,7 @@ fn left_shifts_differ_where_they_wrap() {
     );
 }
 
-/// Whether the set of a scheme is empty at a multiplier; nothing where it depends on more than its size.
+/// Whether the set of a scheme is empty at a multiplier; `None` if it depends on more than its size.
 fn is_identical(name: &str, m: i64, e: u32, q: u32) -> Option<bool> {
     match m.unsigned_abs() {
         small if small < 1 << (e - 1) => Some(true),

@@ -1,4 +1,4 @@
-//! Quantized addition of two tensors: each with a scale and a zero point, the result with its own, one file a system.
+//! Quantized addition of two tensors: each with a scale and a zero point, the result with its own; one file for each system.
 
 pub(crate) mod cmsis_nn;
 pub(crate) mod onnx;

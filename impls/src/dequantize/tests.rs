@@ -106,7 +106,7 @@ fn integer_differences_are_rounded_once() {
     }
 }
 
-/// Distributed products: the witness of the report; and, as a negative control, nothing where the scale is a power of two.
+/// Distributed products: the witness of the report; and, as a negative control, no difference if the scale is a power of two.
 #[test]
 fn distributed_products_differ_but_for_powers_of_two() {
     let at = |scale, zero_point, stored: &[i32]| {

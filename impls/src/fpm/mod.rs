@@ -57,7 +57,7 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// A vector form of a kernel: the same algorithm over real instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Neon {
-    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` is held to hold
+    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` must contain
     /// every one of them (in which order, and how often, is the compiler's business).
     pub instructions: &'static [&'static str],
     /// Symbol of the function that holds them, in aarch64 builds.

@@ -1,4 +1,4 @@
-//! Rounded twice where once is promised, and the reverse.
+//! Two roundings where the contract promises one, and the reverse.
 
 use super::{Mutant, Witness, scalar};
 use crate::contract::{Contract, Domain, Overflow, Promise};
@@ -23,7 +23,7 @@ pub(super) const SINGLE_FOR_DOUBLE: Mutant = scalar!(
 /// The vector body truncates and then rounds, which is one rounding; the tail rounds in both steps.
 ///
 /// For right shifts the body is ties-up exactly, so that what is wrong is the tail alone: CMSIS-NN's `_pred` form, which
-/// its matrix kernels use for the elements behind the last whole vector.
+/// its matrix kernels use for the elements after the last whole vector.
 pub(super) const DOUBLE_ROUNDING_TAIL: Mutant = Mutant {
     kernel: Kernel {
         name: "mutant-tail-double-rounding",

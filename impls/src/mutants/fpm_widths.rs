@@ -1,4 +1,4 @@
-//! Something did not fit and was not saturated, or not kept wide enough.
+//! Values that do not fit and are not saturated, or are not kept wide enough.
 
 use super::{Mutant, scalar};
 use crate::contract::Domain;

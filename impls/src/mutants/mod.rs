@@ -1,7 +1,7 @@
-//! Known bugs, re-implemented so that the harness can be shown to catch them. Never mistaken for kernels: they have
-//! registries of their own, and [`crate::fpm::find`] does not know them.
+//! Known bugs, re-implemented to prove that the harness catches them. They cannot be mistaken for kernels: they have
+//! separate registries, and [`crate::fpm::find`] does not know them.
 //!
-//! Every mutant claims a contract, breaks it, and says by which class. The values in `witnesses` are those of
+//! Every mutant claims a contract, breaks it, and names the class. The values in `witnesses` are those of
 //! the reports that the bugs come from.
 
 mod add;

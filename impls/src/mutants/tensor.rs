@@ -1,6 +1,6 @@
-//! Mutants of the tensor operations: kernels that claim what they do not do.
+//! Mutants of the tensor operations: kernels that break the contract they claim.
 //!
-//! Each is of one form, the same in every lane.
+//! Each has one form, the same in every lane.
 
 use crate::kernel::Kernel;
 use crate::{add, conv2d, dequantize, dot, matmul, quantize, requantize, transform};

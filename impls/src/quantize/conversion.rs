@@ -1,5 +1,5 @@
 //! `arith.fptosi` and `arith.fptoui`, as processors carry them out: truncation towards zero where the result fits. Where it does not,
-//! LLVM calls the result poison, and each target gives what its instructions give.
+//! LLVM calls the result poison, and each target gives the result of its instructions.
 //!
 //! The sequences are those that llc 22 emits for the baselines of x86-64 and aarch64. A type of another width than 8, 16 or 32
 //! is converted as the next wider one, and stays that wide until it is stored; only u32 is wider than the instruction, and goes

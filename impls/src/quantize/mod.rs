@@ -1,4 +1,4 @@
-//! Quantization: expressed (floating-point) values to stored integers, as shipped systems compute it, one file a system.
+//! Quantization: expressed (floating-point) values to stored integers, as shipped systems compute it, one file for each.
 
 pub(crate) mod conversion;
 pub(crate) mod mlir;

@@ -1,4 +1,4 @@
-//! What shares a scale and a zero point.
+//! Which elements share a scale and a zero point.
 //!
 //! Sources: MLIR RFC "Improvements in the 'quant' dialect"; blocks: llvm/llvm-project mlir/lib/Dialect/Quant/IR/QuantOps.cpp,
 //! `verifySubChannelQuantization`; the blocks of ONNX: ONNX operators, QuantizeLinear, `block_size`.

@@ -59,7 +59,7 @@ pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = Kernel::scalar(
     },
 );
 
-/// The legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, behind the entry points `Gemm` and `EightBitIntGemm`.
+/// The legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, which the entry points `Gemm` and `EightBitIntGemm` use.
 pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
     "gemmlowp-eight-bit-int",
     "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",

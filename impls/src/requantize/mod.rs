@@ -26,7 +26,7 @@ pub struct Params {
     pub channels: Vec<Channel>,
     /// Added to the accumulator first, one a channel as `channels`: a bias, or `result_offset`.
     pub bias: Vec<i32>,
-    /// Added behind the multiplication: the zero point of the output.
+    /// Added after the multiplication: the zero point of the output.
     pub zero_point: i32,
     /// Smallest result.
     pub min: i32,
@@ -45,7 +45,7 @@ pub struct Domain {
     pub per_channel: bool,
     /// Whether it adds a bias; otherwise every bias is 0.
     pub bias: bool,
-    /// Whether it adds a zero point behind the multiplication; otherwise the zero point is 0.
+    /// Whether it adds a zero point after the multiplication; otherwise the zero point is 0.
     pub zero_point: bool,
     /// Whether it clamps to any bounds; otherwise they are those of the output type.
     pub clamp: bool,

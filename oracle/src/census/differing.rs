@@ -87,7 +87,7 @@ impl Walk {
         }
     }
 
-    /// The intervals of the next block that has any. Nothing behind the end.
+    /// The intervals of the next block that has any. `None` after the end.
     fn load(&mut self) -> Option<()> {
         while self.pairs.is_empty() {
             let (lo, hi) = if self.upwards {

@@ -61,7 +61,7 @@ impl Census {
         Self { left, right, parameters, right_parameters: None, lo, hi, output: None }
     }
 
-    /// The counts in closed form, or nothing where a scheme does not fold. See [`Counter`] where there are many.
+    /// The counts in closed form, or `None` if a scheme does not fold. For many censuses use [`Counter`].
     pub fn counts(&self) -> Option<Counts> {
         Counter::default().counts(self)
     }
@@ -72,7 +72,7 @@ impl Census {
         Differing::new(*self)
     }
 
-    /// Both values at `x`, left first; nothing where it is out of the domain of either.
+    /// Both values at `x`, left first; `None` if it is out of the domain of either.
     #[inline]
     pub fn values(&self, x: i64) -> Option<(i64, i64)> {
         Some((self.value(&self.left, &self.parameters, x)?, self.value(&self.right, self.of_right(), x)?))
@@ -182,7 +182,7 @@ impl Counter {
         self.at_once(census).or_else(|| self.halved(census, lo, hi))
     }
 
-    /// The same, but nothing where a scheme has more pieces than are held at a time, unless both repeat themselves: what takes
+    /// The same, but `None` if a scheme has more pieces than are held at a time, unless both repeat themselves: what takes
     /// milliseconds at most.
     pub fn at_once(&mut self, census: &Census) -> Option<Counts> {
         let Census { lo, hi, .. } = *census;

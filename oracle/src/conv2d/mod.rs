@@ -136,7 +136,7 @@ impl Convolution {
         Ok(outputs)
     }
 
-    /// Where tap (i, j) of output (y, x) lies in the image, or nothing where it lies outside.
+    /// Where tap (i, j) of output (y, x) lies in the image, or `None` if it lies outside.
     pub(crate) fn pixel(&self, (y, x): (usize, usize), (i, j): (usize, usize)) -> Option<(usize, usize)> {
         let row = (y * self.stride_h + i * self.dilation_h).checked_sub(self.top).filter(|row| *row < self.height)?;
         let column =
@@ -145,7 +145,7 @@ impl Convolution {
     }
 }
 
-/// Each result by big integers, straight from the definition; nothing where it is out of domain.
+/// Each result by big integers, straight from the definition; `None` if it is out of domain.
 pub fn exact(
     scheme: &matmul::Scheme,
     p: &Convolution,
@@ -165,7 +165,7 @@ pub fn exact(
     Ok(out)
 }
 
-/// Each result by machine integers, derived apart from [`exact`]; nothing where it is out of domain.
+/// Each result by machine integers, derived independently of [`exact`]; `None` if it is out of domain.
 pub fn expected(
     scheme: &matmul::Scheme,
     p: &Convolution,

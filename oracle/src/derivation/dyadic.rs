@@ -59,7 +59,7 @@ impl Dyadic {
         Self::new(self.n * other.n, self.e + other.e)
     }
 
-    /// The quotient, cut off behind 64 bits or more with the last bit set where something was: as good as exact for any rounding
+    /// The quotient, cut off after 64 bits or more with the last bit set where something was: as good as exact for any rounding
     /// to fewer bits. Significands of at most 60 bits, the divisor's not 0.
     #[inline]
     pub fn over(self, other: Self) -> Self {

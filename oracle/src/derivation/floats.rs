@@ -45,7 +45,7 @@ pub struct Definition {
     pub format: Format,
     /// What is multiplied.
     pub steps: Steps,
-    /// Whether the zero point is added before rounding, in the format, or behind it.
+    /// Whether the zero point is added before rounding, in the format, or after it.
     pub zero_point_first: bool,
     /// The rounding.
     pub rounding: ToInteger,

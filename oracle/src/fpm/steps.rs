@@ -138,7 +138,7 @@ impl Step {
         }
     }
 
-    /// The next exact value, or nothing when the step puts the input out of domain.
+    /// The next exact value, or `None` if the step puts the input out of domain.
     pub fn apply(self, v: Rational, p: &Parameters) -> Option<Rational> {
         let in_integers = |v: Rational, f: &dyn Fn(&Integer) -> Integer| {
             assert!(v.is_integer(), "a scheme applies {self:?} to the fraction {v}");

@@ -70,7 +70,7 @@ impl Stepper {
         rest.iter().enumerate().all(|(i, &got)| got == self.ahead(done + i))
     }
 
-    /// How `outs` differ from the expected results from here on; nothing when some differ by more than one.
+    /// How `outs` differ from the expected results from here on; `None` if some differ by more than one.
     #[inline(always)]
     pub fn differences(&self, outs: &[i32]) -> Option<Differences> {
         let (whole, rest) = outs.as_chunks::<LANES>();

@@ -1,4 +1,4 @@
-//! One input through a step list, with what became of it at each step: the exact value before and after, and what was lost.
+//! One input through a step list: for each step the exact value before and after, and what was lost.
 
 use super::steps::{Exponent, Multiplier, Step, effective_multiplier, power_of_two_shift};
 use super::{Parameters, exact};
@@ -18,7 +18,7 @@ pub struct Trace {
     /// Each step, up to the one that refuses the input if one does. A result that had to be fitted to the word has a last step for
     /// that; one that fits has none.
     pub steps: Vec<Traced>,
-    /// The result, or nothing when the input is out of domain.
+    /// The result, or `None` if the input is out of domain.
     pub result: Option<Integer>,
 }
 
@@ -31,7 +31,7 @@ pub struct Traced {
     pub step: Step,
     /// The value before.
     pub before: Rational,
-    /// The value after, or nothing where the step refuses the input.
+    /// The value after, or `None` if the step refuses the input.
     pub after: Option<Rational>,
     /// What was lost.
     pub effect: Effect,

@@ -37,7 +37,7 @@ fn pairs(terms: &[(i32, i32)], apart: usize, sum: PairSum) -> Integer {
     change
 }
 
-/// The four lanes behind the last block, added modulo 2^32.
+/// The four lanes after the last block, added modulo 2^32.
 fn quads(terms: &[(i32, i32)]) -> Integer {
     let mut lanes = [const { Integer::new() }; 4];
     for block in terms.chunks(BLOCK) {

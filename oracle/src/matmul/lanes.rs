@@ -84,7 +84,7 @@ impl<'a> Lanes<'a> {
         for (run, elements) in lhs.chunks(BLOCK * BLOCKS_IN_INT32).enumerate() {
             sums.fill(0);
             for first in (0..elements.len()).filter(|k| (k / apart).is_multiple_of(2)) {
-                // A second element behind the end is a padded 0; which row it meets does not matter.
+                // A second element after the end is a padded 0; which row it meets does not matter.
                 let second = if first + apart < elements.len() { first + apart } else { first };
                 let a = [elements[first], if second == first { 0 } else { elements[second] }];
                 let row = |k: usize| self.columns.row(run * BLOCK * BLOCKS_IN_INT32 + k);

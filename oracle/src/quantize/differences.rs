@@ -1,4 +1,4 @@
-//! On how many floats schemes differ, in closed form: runs side by side.
+//! On how many floats schemes differ, in closed form, by comparing their runs.
 
 use super::{Runs, Stored};
 use crate::float::Format;

@@ -1,4 +1,4 @@
-//! The registry of quantize schemes: eight rounding rules four ways, and those of the systems.
+//! The registry of quantize schemes: four kinds for each of eight rounding rules, and those of the systems.
 
 use super::fast;
 use super::scheme::{Definition, Takes};

@@ -1,4 +1,4 @@
-//! What a quantize scheme is: a name, where it comes from, its steps, and the fast integer form held against them.
+//! A quantize scheme: its name, its origin, its steps, and the fast integer form, which tests compare with the steps.
 
 use super::fast::Fast;
 use super::registry::suffix;
@@ -119,17 +119,17 @@ impl Definition {
 /// What an integer that the storage type does not hold may become, before it is clamped: every value that instructions give for it.
 pub type Conversion = fn(&Quantization, &Integer) -> Vec<i64>;
 
-/// How code may part from the steps of a scheme. By default in nothing.
+/// How code may deviate from the steps of a scheme; by default not at all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Liberties {
-    /// Roundings to the expressed type take what is exactly between two of its numbers to either.
+    /// Roundings to the expressed type may round an exact tie either way.
     pub ties: bool,
     /// Numbers beyond the storage type are converted so, whatever the scheme's own policy is.
     pub conversion: Option<Conversion>,
 }
 
 impl Scheme {
-    /// Every result, each once, where each rounding to the expressed type takes what is exactly between two of its numbers to either.
+    /// Every possible result, each once, if each rounding to the expressed type may round an exact tie either way.
     pub fn either_way(&self, q: &Quantization, bits: u64) -> Vec<Stored> {
         self.results(q, bits, &Liberties { ties: true, ..Liberties::default() })
     }

@@ -7,7 +7,7 @@ use crate::rounding::RoundingRule;
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
-/// A value on its way. The sign of zero is dropped: no step behind looks at it.
+/// A value on its way. The sign of zero is dropped: no later step looks at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A number.
@@ -104,7 +104,7 @@ pub enum Nan {
     Poison,
     /// 0.
     Zero,
-    /// The least value that the clamp behind leaves alone.
+    /// The least value that the following clamp does not change.
     Lowest,
 }
 
