@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return space::run(args.left, args.right, args.shift, &args.whole, args.format);
     }
     if let Some(option) = args.whole.stray() {
-        bail!("{option} goes with --space");
+        bail!("{option} needs --space");
     }
     if args.x_min > args.x_max {
         bail!("--x-min {} is above --x-max {}", args.x_min, args.x_max);
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let channels = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => read_csv(path)?,
         (None, Some(multiplier), Some([shift, last])) if shift == last => vec![Channel { multiplier, shift }],
-        (None, _, Some(_)) => bail!("--shift A..B goes with --space: a census is of one"),
+        (None, _, Some(_)) => bail!("--shift A..B needs --space: without it a census has one shift"),
         _ => bail!("--multiplier and --shift, or --params, must be given"),
     };
     let answers: Vec<Answer> = channels.par_iter().map(|channel| answer(args, *channel)).collect();

@@ -76,7 +76,7 @@ fn as_table(observations: &Observations, fingerprint: &Fingerprint) -> String {
         let numbered = groups.iter().enumerate().flat_map(|(i, group)| {
             let mut lines = text::names(candidates, &group.members);
             lines.extend(
-                group.within.map(|limit| format!("(told apart nowhere in -{limit}..={limit}; not looked further)")),
+                group.within.map(|limit| format!("(equal for every x in -{limit}..={limit}; other x were not tried)")),
             );
             let label = move |at: usize| if at == 0 { (i + 1).to_string() } else { String::new() };
             lines.into_iter().enumerate().map(move |(at, line)| vec![label(at), line])
@@ -86,7 +86,7 @@ fn as_table(observations: &Observations, fingerprint: &Fingerprint) -> String {
     }
     let exclusions = text::exclusions(fingerprint);
     if !exclusions.is_empty() {
-        out += "Excluded, each by the first observation that it does not give\n";
+        out += "Excluded candidates, each with the first observation that it does not give\n";
         let rows = exclusions.iter().flat_map(|(exclusion, members)| {
             let row = &observations.rows[exclusion.observation];
             let first =

@@ -86,7 +86,7 @@ fn int32() -> impl clap::builder::TypedValueParser<Value = i32> {
 /// The value parser of `LO:HI`.
 fn interval(text: &str) -> Result<(i32, i32), String> {
     let ends = text.split_once(':').and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
-    let (lo, hi) = ends.ok_or("two int32 are wanted, LO:HI")?;
+    let (lo, hi) = ends.ok_or("expected two int32, LO:HI")?;
     if lo > hi { Err(format!("{lo} is above {hi}")) } else { Ok((lo, hi)) }
 }
 
@@ -94,7 +94,7 @@ fn interval(text: &str) -> Result<(i32, i32), String> {
 fn interval_of(text: &str) -> Result<std::ops::RangeInclusive<i32>, String> {
     let ends =
         text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.trim_start_matches('=').parse().ok()?)));
-    let (a, b) = ends.or_else(|| Some((text.parse().ok()?, text.parse().ok()?))).ok_or("A..B is wanted, two int32")?;
+    let (a, b) = ends.or_else(|| Some((text.parse().ok()?, text.parse().ok()?))).ok_or("expected two int32, A..B")?;
     if a > b { Err(format!("{a} is above {b}")) } else { Ok(a..=b) }
 }
 
@@ -113,7 +113,7 @@ pub fn main() -> ExitCode {
         Err(message) => return explained(&message),
     };
     if let Err(error) = interrupt::watch() {
-        note(&format!("error: signals cannot be watched for: {error}"));
+        note(&format!("error: cannot watch for signals: {error}"));
         return ExitCode::from(2);
     }
     let result = match cli.command {

@@ -105,7 +105,7 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     let plan = part.plan(options.commit.clone().or_else(space::commit))?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
     if options.resume && !out.exists() && !space::journal::path(&out).exists() {
-        note(&format!("nothing to go on with at {}: counting from the beginning", out.display()));
+        note(&format!("{} has nothing to resume: counting from the beginning", out.display()));
     }
     let jobs = options.jobs.map(usize::from);
     let (resume, verify_all) = (options.resume, options.verify_all);
@@ -167,7 +167,7 @@ fn again(parts: &[merge::Part], all: bool) -> Result<Again> {
 pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     let out = args.out.clone().unwrap_or_else(|| space::usual_out(None));
     if out.exists() {
-        bail!("{} is there: name another file with --out", out.display());
+        bail!("{} exists: name another file with --out", out.display());
     }
     let parts = args.files.iter().map(|path| merge::read(path)).collect::<Result<Vec<_>>>()?;
     match merge::merge(&parts)? {
@@ -181,7 +181,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
         merge::Merged::Missing { chunks, of, commands } => {
             let (chunks, of) = (text::count(chunks as u64), text::count(of as u64));
             note(&format!(
-                "missing: {chunks} of {of} chunks, and nothing is written; these count them, then merge again:"
+                "missing: {chunks} of {of} chunks; nothing was written. Count them with these commands, then merge again:"
             ));
             commands.iter().for_each(|command| note(&format!("  {command}")));
             Ok(false)

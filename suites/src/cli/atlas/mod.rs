@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let schemes = if args.scheme.is_empty() { all() } else { args.scheme.clone() };
     let labels: BTreeSet<String> = schemes.iter().map(Scheme::label).collect();
     if labels.len() < 2 {
-        bail!("at least two schemes are wanted, or no --scheme for all of them");
+        bail!("give at least two --scheme, or none for all schemes");
     }
     let channels = channels(args)?;
     let progress = ProgressBar::new(channels.len() as u64);

@@ -1,12 +1,12 @@
-//! Printed commands that are not run as they are printed, each with the reason; one that no document prints any more fails the tests.
+//! Printed commands that are not run as they are printed, each with the reason. The tests fail for an entry that no document prints.
 
-/// What is done in the place of running a command.
+/// What is done instead of running a command.
 pub(super) enum Instead {
     /// It is a command of `cargo xtask` itself, which is not run.
     Xtask,
     /// It is parsed.
     Parsed,
-    /// It is run with these arguments more.
+    /// It is run with these additional arguments.
     With(&'static str),
     /// Another is run.
     As(&'static str),
@@ -14,7 +14,7 @@ pub(super) enum Instead {
 
 use Instead::{As, Parsed, With, Xtask};
 
-/// Command, what is done instead, and why.
+/// The command, what is done instead, and why.
 pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
@@ -94,7 +94,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     (
         "cargo xtask census --space q31 --left ties-up --right sqrdmulh-srshl --shift=-8 --out ties-up-sqrdmulh-srshl-shift-8.jsonl",
         Parsed,
-        "takes hours; the chunk of the command behind it is run",
+        "takes hours; the command after it, which counts one chunk, is run",
     ),
     (
         "cargo xtask merge",

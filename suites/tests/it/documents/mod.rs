@@ -1,4 +1,4 @@
-//! Invariant 13: every example and every printed command is run. The example worker of the documents did not parse, from its first commit on.
+//! Invariant 13: every example and every printed command is run. The example worker of the documents could not be parsed until this test ran it.
 
 mod links;
 mod listed;
@@ -61,7 +61,7 @@ fn xtask(arguments: &[String]) -> Run {
     ended(output, dir)
 }
 
-/// The words of a command behind `cargo xtask`.
+/// The words of a command after `cargo xtask`.
 fn arguments(command: &str) -> Vec<String> {
     words(command).split_off(2)
 }
@@ -70,7 +70,7 @@ fn listed(command: &str) -> Option<&'static Instead> {
     LISTED.iter().find(|(printed, ..)| *printed == command).map(|(_, instead, _)| instead)
 }
 
-/// The words that are run in the place of a printed command; nothing where it is only parsed, or is not a command of `tiebreak`.
+/// The words that are run instead of a printed command, or `None` if it is only parsed, or is not a command of `tiebreak`.
 fn runnable(command: &str) -> Option<Vec<String>> {
     let text = match listed(command) {
         None => command.to_owned(),
@@ -109,7 +109,7 @@ fn every_printed_command_runs() {
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
 
-/// A command that is too costly to run is one that the program takes.
+/// The program accepts the arguments of every printed command, also of those that are too slow to run.
 #[test]
 fn every_printed_command_is_one() {
     let own = std::fs::read_to_string(workspace().join("xtask/src/main.rs")).expect("the commands of xtask");
@@ -135,7 +135,7 @@ fn every_printed_command_is_one() {
     }
 }
 
-/// What is listed by hand is printed somewhere: a command that no document prints any more is listed no more.
+/// Every command that is listed by hand is printed somewhere.
 #[test]
 fn nothing_is_listed_that_is_not_printed() {
     let all = printed();
@@ -147,13 +147,12 @@ fn nothing_is_listed_that_is_not_printed() {
     EXIT.iter().for_each(|(command, _)| assert!(all.contains(*command), "{command} is printed nowhere"));
 }
 
-/// The words of a text, so that another width of the terminal makes no difference.
+/// The words of a text, so that the width of the terminal does not matter.
 fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Every line that a document prints below a command is one that the command prints. An abridged block leaves lines out; what it keeps it
-/// keeps as it is.
+/// The command prints every line that a document shows below it. An abridged block leaves lines out, but changes none.
 #[test]
 fn every_printed_output_is_what_the_command_prints() {
     let shown: Vec<Printed> = documents().iter().flat_map(commands).filter(|one| !one.output.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! What the documents print: commands in fences and in prose, and the outputs below them.
+//! Reads the documents: commands in fences and in prose, and the outputs below them.
 
 use crate::common::workspace;
 use std::path::Path;
@@ -14,9 +14,9 @@ pub(super) struct Document {
 pub(super) struct Printed {
     /// The document.
     pub(super) document: String,
-    /// From `cargo xtask` on, without a comment behind it.
+    /// From `cargo xtask` on, without a comment after it.
     pub(super) command: String,
-    /// The lines below it, where it stands behind a `$`.
+    /// The lines below it, if it stands after a `$`.
     pub(super) output: Vec<String>,
 }
 
