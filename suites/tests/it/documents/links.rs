@@ -206,6 +206,21 @@ fn the_readme_is_at_most_150_lines() {
     assert!(lines <= 150, "{lines} lines");
 }
 
+/// A finding that is added to its page gets its row in the README, too.
+#[test]
+fn every_finding_is_in_the_readme() {
+    let tree = repository();
+    let numbered = |anchor: &&String| anchor.starts_with(|c: char| c.is_ascii_digit());
+    let findings: Vec<&String> = tree.pages["docs/src/findings.md"].anchors.iter().filter(numbered).collect();
+    assert!(findings.len() >= 15, "only {findings:?}");
+    for finding in findings {
+        let link = format!("docs/src/findings.md#{finding}");
+        let rows = tree.pages["README.md"].links.iter().filter(|(to, _)| *to == link);
+        let numbers: Vec<&str> = rows.map(|(_, number)| number.as_str()).collect();
+        assert!(numbers.len() == 1 && finding.starts_with(&format!("{}-", numbers[0])), "{finding}: {numbers:?}");
+    }
+}
+
 /// A tree of one page of the book beside its summary and a README, in which one text is replaced by another.
 fn with(replaced: &str, by: &str) -> (Vec<String>, Vec<String>, Vec<String>) {
     let texts = [

@@ -5,8 +5,8 @@ mod listed;
 mod read;
 
 use crate::common::*;
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use listed::{EXIT, Instead, LISTED};
 use rayon::prelude::*;
 use read::{Printed, commands, documents, words};
@@ -16,21 +16,10 @@ use std::process::Command;
 use tempfile::TempDir;
 use tiebreak_suites::cli::Cli;
 
-/// Commands of `tiebreak`; the others are of `cargo xtask` itself.
-const SUBCOMMANDS: [&str; 12] = [
-    "verify",
-    "bounds",
-    "kernels",
-    "schemes",
-    "case",
-    "explain",
-    "atlas",
-    "check-type",
-    "fingerprint",
-    "census",
-    "merge",
-    "rewrites",
-];
+/// The commands of `tiebreak`; the others are of `cargo xtask` itself.
+fn subcommands() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
 
 /// A directory with everything that the documents name: their examples, and files of one's own.
 fn examples() -> TempDir {
@@ -87,8 +76,8 @@ fn exit_code(command: &str) -> i32 {
 
 /// Everything printed, once each.
 fn printed() -> BTreeSet<String> {
-    let help = SUBCOMMANDS.iter().flat_map(|name| {
-        let text = tiebreak(&[name, "--help"]).exits(0).stdout;
+    let help = subcommands().into_iter().flat_map(|name| {
+        let text = tiebreak(&[&name, "--help"]).exits(0).stdout;
         read::commands_in_prose(&text)
     });
     documents().iter().flat_map(commands).map(|Printed { command, .. }| command).chain(help).collect()
@@ -132,6 +121,17 @@ fn every_printed_command_is_one() {
                 assert!(refused.is_none(), "{command}: {}", refused.map_or(String::new(), |e| e.to_string()));
             }
         }
+    }
+}
+
+/// The page of commands names every command of `tiebreak`.
+#[test]
+fn every_command_has_its_line_in_the_book() {
+    let page = std::fs::read_to_string(workspace().join("docs/src/commands.md")).expect("the page of commands");
+    let names = subcommands();
+    assert!(names.len() >= 12, "only {names:?}");
+    for name in names {
+        assert!(page.contains(&format!("`cargo xtask {name}")), "docs/src/commands.md does not name `{name}`");
     }
 }
 
