@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-/// What becomes of an exact result that does not fit in the output type.
+/// The policy for an exact result that does not fit in the output type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// Two's-complement wrap, as a cast does.
@@ -20,7 +20,7 @@ pub enum Overflow {
 pub struct Promise {
     /// Name in the oracle's registry, such as `gemmlowp-double`.
     pub scheme: &'static str,
-    /// Policy for what does not fit in int32 at the end.
+    /// The policy for a final result that does not fit in int32.
     pub overflow: Overflow,
 }
 
@@ -88,16 +88,16 @@ pub struct Deviation {
     pub class: &'static str,
     /// Where it holds.
     pub region: Region,
-    /// What the kernel computes there.
+    /// The scheme that the kernel follows there.
     pub instead: Promise,
     /// Why, in a sentence a reviewer can use.
     pub reason: &'static str,
 }
 
-/// The promise of one kernel. `D` is what the domain of its operation is made of.
+/// The promise of one kernel. `D` is the domain type of its operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contract<D = Domain> {
-    /// What the kernel computes.
+    /// The promised scheme.
     pub promise: Promise,
     /// For which parameters.
     pub domain: D,

@@ -19,7 +19,7 @@ pub struct Lengths {
     pub output: usize,
 }
 
-/// What a job over `len` elements reads and writes; for a tensor operation `len` is the number of results.
+/// How many elements a job over `len` elements reads and writes; for a tensor operation `len` is the number of results.
 pub fn lengths(job: &Job, len: usize) -> Result<Lengths, String> {
     let sizes = match job {
         Job::Fpm { .. } => return Ok(Lengths { input: len, output: len }),

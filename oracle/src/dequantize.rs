@@ -20,13 +20,13 @@ pub use short::Fixed;
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
     /// The composition, each step with its name. Starts from the stored value.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived apart; unrounded at the end.
+    /// The same in machine integers, derived independently; unrounded at the end.
     fast: fn(&Prepared, i64) -> Soft,
     /// The factor of the scale, if all steps before it are on integers and only one rounding follows.
     factor: Option<Factor>,

@@ -27,7 +27,7 @@ pub enum Terms {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -136,7 +136,7 @@ impl Registered for &'static Definition {
 }
 
 impl Definition {
-    /// Elements of each operand of a batch of `results`, or the argument that cannot be.
+    /// Elements of each operand of a batch of `results`, or the invalid argument.
     pub fn check(&self, results: usize) -> Result<usize, ShapeError> {
         shape::positive(&[("acc", results)])?;
         shape::elements("acc", &[results])?;
@@ -247,7 +247,7 @@ fn products<'a>(a: &'a [i32], b: &'a [i32]) -> impl Iterator<Item = i128> + use<
 }
 
 impl Terms {
-    /// What result `i` of one step adds to its accumulator, in machine integers.
+    /// The sum that one step adds to accumulator `i`, in machine integers.
     fn sum(self, i: usize, a: &[i32], b: &[i32]) -> i128 {
         let pair = |lane: PairSum, [k, l]: [usize; 2]| i128::from(lane.of([a[k], a[l]], [b[k], b[l]]));
         match self {

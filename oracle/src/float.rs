@@ -21,7 +21,7 @@ pub enum Format {
     F64,
 }
 
-/// What a bit pattern means.
+/// The meaning of a bit pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Float {
     /// Not a number.
@@ -133,7 +133,7 @@ impl Format {
         }
     }
 
-    /// What a pattern means.
+    /// The meaning of a pattern.
     pub fn decode(self, bits: u64) -> Float {
         let (negative, magnitude) = self.split(bits);
         if magnitude > self.infinity() {
@@ -147,7 +147,7 @@ impl Format {
         Float::Finite { value: if negative { -value } else { value }, negative }
     }
 
-    /// The pattern of `value` correctly rounded. Subnormal numbers are kept. What overflows becomes an infinity, or the largest
+    /// The pattern of `value` correctly rounded. Subnormal numbers are kept. A value that overflows becomes an infinity, or the largest
     /// number where a directed rule says so; negative values keep their sign where they become 0, and 0 is +0.
     pub fn round(self, value: &Rational, rule: RoundingRule) -> u64 {
         let negative = *value < 0;
@@ -182,7 +182,7 @@ impl Format {
         (exponent - (self.precision() as i32 - 1)).max(self.least_exponent())
     }
 
-    /// [`Format::round`] to nearest, ties to even: what every operation of a format does by default.
+    /// [`Format::round`] to nearest, ties to even, which is the default of every operation of a format.
     pub fn nearest(self, value: &Rational) -> u64 {
         self.round(value, RoundingRule::TiesEven)
     }
@@ -220,7 +220,7 @@ impl Format {
     }
 }
 
-/// The exact value of a decimal: `digits[.digits][e[+-]digits]`, with a sign. Nothing where it is not one, or where its
+/// The exact value of a decimal: `digits[.digits][e[+-]digits]`, with a sign. `None` if it is not one, or where its
 /// exponent is beyond ±9999.
 pub fn decimal(text: &str) -> Option<Rational> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {

@@ -6,7 +6,7 @@ use crate::rounding::RoundingRule::{TiesUp, TowardNegative};
 use crate::word::Word;
 use rug::{Integer, Rational};
 
-/// What an instruction gives in one lane, exactly: the value, and whether it sets the cumulative saturation flag.
+/// The exact result of an instruction in one lane: the value, and whether it sets the cumulative saturation flag.
 pub type ExactLane = (Integer, bool);
 
 /// An instruction by mnemonic. Operands are signed lanes; `b` is a lane of the second register (a shift amount is its low byte,
@@ -55,7 +55,7 @@ impl Mnemonic {
         ("sshl", Sshl),
     ];
 
-    /// What it does, in a line, after the Arm Architecture Reference Manual.
+    /// A description in one line, after the Arm Architecture Reference Manual.
     pub fn summary(self) -> &'static str {
         match self {
             Sqrdmulh => "signed saturating rounding doubling multiply returning high half",

@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("unknown {kind} `{name}`{}", .nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
 pub struct UnknownName {
-    /// What was looked for: `scheme`, `kernel`, `lane`, ...
+    /// The kind of name: `scheme`, `kernel`, `lane`, ...
     pub kind: &'static str,
     /// The name as given.
     pub name: String,

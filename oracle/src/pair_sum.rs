@@ -6,7 +6,7 @@ use rug::ops::RemRounding;
 
 const INT16: Word = Word { bits: 16 };
 
-/// What becomes of the sum in its lane.
+/// The policy for a sum that does not fit its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PairSum {
     /// Modulo 2^16, read as unsigned (UMULL, UMLAL2: Arm ARM).

@@ -14,10 +14,10 @@ use std::ops::RangeInclusive;
 /// Parameters of one batch. Element `i` is of channel `i % channels.len()`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// Multiplier and shift (positive = left), one, or one a channel. For `legacy` the multiplier is the integer
+    /// Multiplier and shift (positive = left), one, or one for each channel. For `legacy` the multiplier is the integer
     /// `result_mult_int`, and the shift is `-result_shift`.
     pub channels: Vec<(i32, i32)>,
-    /// Added to the accumulator first, one a channel: a bias, or `result_offset`.
+    /// Added to the accumulator first, one for each channel: a bias, or `result_offset`.
     pub bias: Vec<i32>,
     /// Added after the multiplication.
     pub zero_point: i32,
@@ -84,7 +84,7 @@ impl Definition {
 }
 
 impl Parameters {
-    /// Whether a batch of `len` can be, or the argument that cannot.
+    /// Checks a batch of `len`, and returns the invalid argument.
     pub fn check(&self, definition: Definition, len: usize) -> Result<(), ShapeError> {
         shape::elements("acc", &[len])?;
         if self.channels.is_empty() {

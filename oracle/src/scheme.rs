@@ -9,16 +9,16 @@ pub trait Registered: Copy + 'static {
     fn all() -> impl Iterator<Item = Self>;
     /// Name used everywhere.
     fn name(self) -> &'static str;
-    /// What a list says of it.
+    /// Its description in a list.
     fn described(self) -> Described;
 }
 
-/// What a list says of a definition.
+/// The description of a definition in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -38,7 +38,7 @@ impl Described {
 pub struct Scheme<D> {
     /// The mathematics.
     pub definition: D,
-    /// What becomes of results that do not fit.
+    /// The policy for results that do not fit.
     pub overflow: Overflow,
 }
 

@@ -74,7 +74,7 @@ fn tensor(sizes: [usize; 4], f: impl Fn([usize; 4]) -> Source) -> Vec<Source> {
 }
 
 impl Transform {
-    /// Elements of the input and of the output, or the argument that cannot be.
+    /// Elements of the input and of the output, or the invalid argument.
     pub fn check(&self) -> Result<[usize; 2], ShapeError> {
         let matrix = |rows: usize, columns: usize, [row_block, column_block]: [usize; 2]| {
             shape::positive(&[("rows", rows), ("columns", columns)])?;

@@ -1,4 +1,4 @@
-//! Invariant 2 for addition: rationals step by step, and machine integers derived apart, are two ways to one answer. All pairs of 8 bits at
+//! Invariant 2 for addition: rationals step by step, and machine integers derived independently, are two ways to one answer. All pairs of 8 bits at
 //! directed parameters, and random ones; what is not a rounding of the sum itself is held to known values.
 
 use proptest::prelude::*;

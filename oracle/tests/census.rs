@@ -409,7 +409,7 @@ proptest! {
     }
 }
 
-/// Multipliers of one layer that were derived apart: near each other, or halved with a shift that is one more.
+/// Multipliers of one layer that were derived separately: near each other, or halved with a shift that is one more.
 #[test]
 fn two_multipliers() {
     let all: Vec<Scheme> = Scheme::every().collect();

@@ -58,7 +58,7 @@ pub enum Scales {
     Wide,
 }
 
-/// What a kernel takes.
+/// The parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     /// Type of both operands and of the result.
@@ -70,7 +70,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Sizes of both operands, and of the results; or the argument that cannot be.
+    /// Sizes of both operands, and of the results; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
         let (range, name) = (self.element.range(), self.element.name());

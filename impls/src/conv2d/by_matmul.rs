@@ -18,7 +18,7 @@ pub(crate) struct Steps {
     pub(crate) input: Element,
     /// Type of the weights.
     pub(crate) weights: Element,
-    /// The raw value of what lies outside the image.
+    /// The raw value of elements outside the image.
     pub(crate) padding: fn(&Params) -> i32,
     /// The product of im2col `[B*OH*OW, KH*KW*C/groups]` by weights `[KH*KW*C/groups, O/groups]`.
     pub(crate) product: matmul::Run,

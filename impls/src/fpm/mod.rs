@@ -1,4 +1,4 @@
-//! Fixed point multiply: `round(x * m * 2^(s - q))` as shipped systems compute it, one file a system.
+//! Fixed point multiply: `round(x * m * 2^(s - q))` as shipped systems compute it, one file for each system.
 //!
 //! Signed overflow is undefined in most of the sources; kernels here wrap, as the compiled code does.
 
@@ -71,9 +71,9 @@ pub struct Neon {
 pub struct Kernel {
     /// Name on the command line and in every report.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
-    /// What it promises.
+    /// Its contract.
     pub contract: Contract,
     /// Whether several channels may share a batch.
     pub per_channel: bool,

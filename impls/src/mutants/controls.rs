@@ -11,7 +11,7 @@ pub struct Control {
     pub name: &'static str,
     /// The kernel.
     pub left: &'static Kernel,
-    /// What it must equal.
+    /// The kernel that it must equal.
     pub against: Promise,
     /// Where.
     pub domain: Domain,

@@ -40,13 +40,13 @@ pub struct Witness {
     pub m: i32,
     /// Shift.
     pub s: i32,
-    /// What the mutant computes, in a batch of this one element.
+    /// The mutant's result, in a batch of this one element.
     pub got: i32,
-    /// What its contract promises.
+    /// The result that its contract promises.
     pub expected: i32,
 }
 
-/// A known bug, as a kernel that claims what it does not do.
+/// A known bug, as a kernel that breaks the contract it claims.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     /// The buggy code, with the contract that it claims.

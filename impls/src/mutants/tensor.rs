@@ -5,7 +5,7 @@
 use crate::kernel::Kernel;
 use crate::{add, conv2d, dequantize, dot, matmul, quantize, requantize, transform};
 
-/// A known bug, as a kernel that claims what it does not do.
+/// A known bug, as a kernel that breaks the contract it claims.
 #[derive(Clone, Debug)]
 pub struct Mutant<R: 'static, D: 'static> {
     /// The buggy code, with the contract that it claims.
@@ -56,7 +56,7 @@ pub fn transform() -> &'static [Mutant<transform::Run, transform::Domain>] {
     super::transform::MUTANTS
 }
 
-/// A mutant: its name, the class it shows, what it does in a line, the scheme it claims with what becomes of results beyond
+/// A mutant: its name, the class it shows, what it does, in one line, the scheme it claims with what becomes of results beyond
 /// int32, on which domain, where it comes from, and its code.
 macro_rules! mutant {
     (

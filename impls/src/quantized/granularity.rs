@@ -63,7 +63,7 @@ impl Finest {
 }
 
 impl Granularity {
-    /// How many scales a tensor of that shape has; or the argument that cannot be.
+    /// How many scales a tensor of that shape has; or the invalid argument.
     pub(super) fn scales(&self, shape: &[usize]) -> Result<usize, ShapeError> {
         match self {
             Self::Layer => Ok(1),

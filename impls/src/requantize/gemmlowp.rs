@@ -25,7 +25,7 @@ const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow:
 /// Right shifts only, of 0 to 31 places.
 const RIGHT: contract::Domain = contract::Domain { shifts: -31..=0, ..contract::Domain::ALL };
 
-/// What stages alone take: one channel, the whole output type.
+/// The domain of a stage alone: one channel, the whole output type.
 const fn stage(output: Element, channels: contract::Domain) -> Domain {
     Domain { output, channels, per_channel: false, bias: false, zero_point: true, clamp: false }
 }

@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Elements of the batch.
     pub len: usize,
-    /// Multipliers and shifts; one, or one a channel. For the legacy pipeline the multiplier is `result_mult_int`, an
+    /// Multipliers and shifts; one, or one for each channel. For the legacy pipeline the multiplier is `result_mult_int`, an
     /// integer, and the shift is `-result_shift`.
     pub channels: Vec<Channel>,
-    /// Added to the accumulator first, one a channel as `channels`: a bias, or `result_offset`.
+    /// Added to the accumulator first, one for each channel as `channels`: a bias, or `result_offset`.
     pub bias: Vec<i32>,
     /// Added after the multiplication: the zero point of the output.
     pub zero_point: i32,
@@ -34,7 +34,7 @@ pub struct Params {
     pub max: i32,
 }
 
-/// What a kernel takes.
+/// The parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     /// Type of the results; clamp bounds and zero point lie in its range.
@@ -52,7 +52,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Sizes of the accumulators (and nothing), and of the results; or the argument that cannot be.
+    /// Sizes of the accumulators (and nothing), and of the results; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
         let range = self.output.range();

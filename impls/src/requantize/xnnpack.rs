@@ -32,7 +32,7 @@ const DOMAIN: Domain = Domain {
     clamp: true,
 };
 
-/// NEON's sequence, to int8. Its scaling runs on instructions; what narrows comes after, element by element.
+/// NEON's sequence, to int8. Its scaling runs on instructions; the narrowing follows, element by element.
 pub(super) const RNDNU_I8: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,

@@ -37,7 +37,7 @@ pub fn im2col<T: Copy>(params: &conv2d::Params, group: usize, input: &[T], zero_
     }
 }
 
-/// What the filter sees with its first element at `corner` of the padded image.
+/// The elements under the filter, with its first element at `corner` of the padded image.
 #[inline(always)]
 fn patch<T: Copy>(
     params: &conv2d::Params,

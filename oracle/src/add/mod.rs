@@ -56,15 +56,15 @@ pub struct Parameters {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// What becomes of each operand, from the stored value less its zero point to a term of the sum.
+    /// The steps of each operand, from the stored value minus its zero point to a term of the sum.
     pub term: &'static [(&'static str, Step)],
-    /// What becomes of the sum of both terms.
+    /// The steps of the sum of both terms.
     pub sum: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived apart.
+    /// The same in machine integers, derived independently.
     fast: Fast,
 }
 

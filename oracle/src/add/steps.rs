@@ -62,7 +62,7 @@ pub enum Step {
     Clamp,
 }
 
-/// What the steps of a batch take from its parameters.
+/// The constants that the steps derive from a batch's parameters.
 #[derive(Clone, Debug)]
 pub struct Constants<'p> {
     p: &'p Parameters,

@@ -8,7 +8,7 @@ use super::{Census, Counter, pairs};
 pub struct Differing {
     up: Walk,
     down: Walk,
-    /// What each walk has found and not given yet.
+    /// The accumulators that each walk has found and not yet returned.
     found: (Option<i64>, Option<i64>),
 }
 

@@ -66,7 +66,7 @@ impl Census {
         Counter::default().counts(self)
     }
 
-    /// The differing accumulators, the nearest to zero first, of two at one distance the positive one. Nothing where a scheme does
+    /// The differing accumulators, the nearest to zero first, of two at one distance the positive one. `None` if a scheme does
     /// not fold.
     pub fn differing(&self) -> Option<Differing> {
         Differing::new(*self)
@@ -122,14 +122,14 @@ pub struct Counter {
     most: usize,
 }
 
-/// The pieces of a scheme, and of what: who asks for one scheme against many folds it once.
+/// The pieces of a scheme, with its subject, so that one scheme against many is folded only once.
 #[derive(Clone, Debug)]
 struct Folded {
     folder: Folder,
     of: Option<Subject>,
 }
 
-/// What is folded: a scheme at its parameters, with what the output makes of it, over a range.
+/// A scheme to fold: its parameters, the steps of the output, and a range.
 #[derive(Clone, Debug, PartialEq)]
 struct Subject {
     steps: &'static [(&'static str, Step)],
@@ -144,7 +144,7 @@ impl Folded {
         Self { folder: Folder::new(most), of: None }
     }
 
-    /// Folds anew unless these are the pieces held. Nothing where they are too many.
+    /// Folds anew unless these are the pieces held. `None` if they are too many.
     fn fold(&mut self, subject: Subject) -> Option<&[Piece]> {
         if self.of.as_ref() != Some(&subject) {
             self.of = None;
@@ -201,7 +201,7 @@ impl Counter {
         Some(counts)
     }
 
-    /// Halves of halves, each of so many pieces as fit. Nothing where a piece is of a few accumulators only.
+    /// Halves of halves, each of so many pieces as fit. `None` if a piece is of a few accumulators only.
     fn halved(&mut self, census: &Census, lo: i64, hi: i64) -> Option<Counts> {
         if hi - lo < self.block() {
             return self.over(census, lo..=hi);

@@ -116,7 +116,7 @@ pub struct Neighbours {
     alone: Counter,
     templates: Vec<Template>,
     steady: Vec<Steady>,
-    /// What each multiplier has in common with all others of the templates.
+    /// The parts of the templates that all multipliers share.
     common: Counts,
 }
 

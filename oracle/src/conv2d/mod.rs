@@ -86,7 +86,7 @@ impl Side {
 }
 
 impl Convolution {
-    /// Rows and columns of the output, or the argument that cannot be.
+    /// Rows and columns of the output, or the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         let rows =
             ROWS.outputs([self.height, self.top, self.bottom], [self.kernel_h, self.stride_h, self.dilation_h])?;
@@ -95,7 +95,7 @@ impl Convolution {
         Ok((rows, columns))
     }
 
-    /// Elements of input, weights and output, or the argument that cannot be.
+    /// Elements of input, weights and output, or the invalid argument.
     pub fn check(&self) -> Result<[usize; 3], ShapeError> {
         shape::positive(&[
             ("batches", self.batches),

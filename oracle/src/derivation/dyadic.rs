@@ -99,7 +99,7 @@ mod tests {
     }
 
     proptest! {
-        /// Held against the machine, which is no part of either form.
+        /// Compared with the machine, which is no part of either form.
         #[test]
         fn products_and_quotients_round_as_the_machine_rounds(a in any::<f32>(), b in any::<f32>(), c in 1e-30f32..1e30) {
             prop_assume!(a.is_finite() && b.is_finite());

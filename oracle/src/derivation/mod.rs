@@ -40,7 +40,7 @@ impl Scales {
 pub struct Derivation {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Repository and file.
     pub source: &'static str,

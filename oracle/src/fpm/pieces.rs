@@ -17,7 +17,7 @@ const MOST_PIECES: usize = 4096;
 /// Longest denominator, in bits: that of the longest shift of int32 by a Q0.31 multiplier. Censuses count with it in 64 bits.
 const MOST_BITS: u32 = 62;
 
-/// The scheme over the whole word, in increasing order of x; accumulators in no piece are out of domain. Nothing when the
+/// The scheme over the whole word, in increasing order of x; accumulators in no piece are out of domain. `None` if the
 /// scheme cannot be folded at these parameters.
 pub fn fold(scheme: &Scheme, p: &Parameters) -> Option<Vec<Piece>> {
     let steps: Vec<Step> = scheme.definition.steps.iter().map(|(_, s)| *s).collect();
@@ -99,7 +99,7 @@ impl Folder {
         Some(&self.pieces)
     }
 
-    /// What was folded last.
+    /// The last folded pieces.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -108,7 +108,7 @@ impl Folder {
         self.step(Step::fitting(overflow, p.word), p)
     }
 
-    /// One step more. Nothing where the pieces cannot follow it.
+    /// One step more. `None` if the pieces cannot follow it.
     pub(crate) fn step(&mut self, step: Step, p: &Parameters) -> Option<()> {
         match step {
             Step::Scale(e) => self.scale(e.at(p)),

@@ -13,13 +13,13 @@ use rug::{Integer, Rational};
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
     /// The composition, each step with the name its source gives it. Starts from the accumulator.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived apart.
+    /// The same in machine integers, derived independently.
     pub fast: Fast,
 }
 

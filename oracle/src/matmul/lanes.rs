@@ -27,7 +27,7 @@ impl<'a> Columns<'a> {
 /// Blocks whose 8 pair sums each, of magnitude below 2^16, cannot overflow an int32 sum: 2048 * 8 * 2^16 = 2^30.
 const BLOCKS_IN_INT32: usize = 2048;
 
-/// What all rows of a product share.
+/// The data that all rows of a product share.
 pub(crate) struct Lanes<'a> {
     narrow: Narrow,
     overflow: Overflow,
@@ -40,7 +40,7 @@ pub(crate) struct Lanes<'a> {
 }
 
 impl<'a> Lanes<'a> {
-    /// `pair_bound`: what the magnitude of a sum of two raw products cannot exceed.
+    /// `pair_bound`: an upper bound of the magnitude of a sum of two raw products.
     pub(crate) fn new(
         narrow: Narrow,
         overflow: Overflow,

@@ -42,7 +42,7 @@ pub enum Narrow {
     Pairs {
         /// How far apart the two are: 1 (elements 2j and 2j+1) or 8 (elements j and j+8).
         apart: usize,
-        /// What becomes of their sum.
+        /// The policy for their sum.
         sum: PairSum,
     },
     /// Four int32 lanes from block to block; each adds the exact sum of an adjacent quad and saturates. The lanes are added
@@ -55,7 +55,7 @@ pub enum Narrow {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -116,7 +116,7 @@ impl Registered for &'static Definition {
 }
 
 impl Product {
-    /// Elements of lhs, rhs and the result, or the argument that cannot be.
+    /// Elements of lhs, rhs and the result, or the invalid argument.
     pub fn check(&self) -> Result<[usize; 3], ShapeError> {
         shape::positive(&[("m", self.m), ("n", self.n), ("k", self.k)])?;
         Ok([

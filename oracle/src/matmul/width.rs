@@ -45,7 +45,7 @@ width!(Quadruple: i64, i128);
 
 /// Work that is written once for every width.
 pub(crate) trait Work {
-    /// What it gives.
+    /// Its result.
     type Output;
     /// Does it in `W`.
     fn run<W: Width>(self) -> Self::Output;

@@ -192,7 +192,7 @@ const SHIPPED: [Definition; 7] = [
     },
 ];
 
-/// What the names of a rule's schemes end in.
+/// The suffix in the names of a rule's schemes.
 pub(crate) fn suffix(rule: RoundingRule) -> &'static str {
     match rule {
         TiesEven => "nearest-even",

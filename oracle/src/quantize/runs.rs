@@ -48,7 +48,7 @@ pub struct Boundary {
 }
 
 impl Runs {
-    /// Over all floats but NaN.
+    /// Over all floats except NaN.
     ///
     /// # Panics
     /// Where big rationals contradict the bisection.

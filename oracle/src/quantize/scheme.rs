@@ -17,7 +17,7 @@ pub use super::registry::DEFINITIONS;
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -25,7 +25,7 @@ pub struct Definition {
     pub takes: Takes,
     /// The composition, each step with its name. Starts from the float.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived apart.
+    /// The same in machine integers, derived independently.
     pub(super) fast: Fast,
 }
 
@@ -63,7 +63,7 @@ impl Registered for &'static Definition {
 /// The values of a scheme at one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// `x / scale + zero_point`, or nothing for NaN and infinities.
+    /// `x / scale + zero_point`, or `None` for NaN and infinities.
     pub exact: Option<Rational>,
     /// Each step's name with the exact value after it, from the float on.
     pub steps: Vec<(&'static str, Value)>,
@@ -116,7 +116,7 @@ impl Definition {
     }
 }
 
-/// What an integer that the storage type does not hold may become, before it is clamped: every value that instructions give for it.
+/// The values that instructions may give for an integer outside the storage type, before it is clamped.
 pub type Conversion = fn(&Quantization, &Integer) -> Vec<i64>;
 
 /// How code may deviate from the steps of a scheme; by default not at all.

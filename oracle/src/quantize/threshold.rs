@@ -61,7 +61,7 @@ impl Scheme {
 }
 
 impl Threshold {
-    /// The first float of the format that is one of these inputs, infinities among the floats. Nothing where none is.
+    /// The first float of the format that is one of these inputs, infinities among the floats. `None` if none is.
     pub fn first(&self, format: Format) -> Option<u64> {
         let lowest = -(format.infinity() as i64) - 1;
         match self {
