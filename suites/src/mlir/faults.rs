@@ -1,4 +1,4 @@
-//! Known faults of the shipped compiler (LLVM 22.1.8), by lane: what it makes of casts to and from bf16 and f16. Each is in docs/src/findings.md with a reproducer
+//! Known faults of the shipped compiler (LLVM 22.1.8), by lane: its casts to and from bf16 and f16. Each is in docs/src/findings.md with a reproducer
 //! of one line.
 
 use rug::Rational;

@@ -37,7 +37,7 @@ pub struct Contents {
     pub plan: Plan,
     /// What is counted, in the order of the file.
     pub chunks: Vec<Chunk>,
-    /// Length of the whole lines, in bytes; behind them may be one that is not whole.
+    /// Length of the whole lines, in bytes; after them may be one that is not whole.
     whole: usize,
 }
 
@@ -153,7 +153,7 @@ impl Journal {
         })
     }
 
-    /// Goes on behind `length` bytes; what is there is dropped.
+    /// Continues after `length` bytes, and drops the rest.
     fn cut(&mut self, length: usize) -> Result<()> {
         let cut = self.file.set_len(length as u64).and_then(|()| self.file.seek(SeekFrom::Start(length as u64)));
         cut.map(drop).with_context(|| format!("cannot write {}", self.path.display()))
@@ -171,7 +171,7 @@ fn lock(file: &File, path: &Path) -> Result<()> {
     }
 }
 
-/// That what was begun is what is asked for.
+/// Checks that the journal belongs to the requested run.
 pub(super) fn same(begun: &Plan, asked: &Plan, path: &Path) -> Result<()> {
     let mut unlike = asked.unlike(begun);
     if begun.shard != asked.shard {

@@ -114,7 +114,7 @@ fn there(request: &Request) -> Result<Option<Ledger>> {
     Ok(Some(ledger))
 }
 
-/// Counts what is not in the journal, writes the ledger and removes the journal.
+/// Counts the chunks that the journal lacks, writes the ledger and removes the journal.
 fn rest(request: &Request, journal: Journal, done: Vec<Chunk>) -> Result<(Ledger, u64)> {
     let Request { plan, left, right, .. } = request;
     let known: HashSet<Place> = done.iter().map(|chunk| chunk.place).collect();
