@@ -12,7 +12,7 @@ use std::fmt::{self, Display, Formatter};
 pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
 
 /// Version of the JSON form.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// One verification run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

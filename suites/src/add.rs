@@ -128,7 +128,7 @@ impl Operation for Add {
         causes::causes(scheme)
     }
 
-    fn own(contract: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the results are those of {}", contract.label());
         Some(Cause::scheme(links::OWN, because, *contract))
     }

@@ -4,6 +4,7 @@ mod causes;
 mod sweep;
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::lane::Lane;
 use crate::mlir;
 use crate::quantize::{alone, smaller};
@@ -72,7 +73,7 @@ impl Operation for Dequantize {
     const OP: &'static str = "dequantize";
     const TENSORS: &'static [&'static str] = &["q"];
     /// A step overflows, and infinities meet: which NaN it gives is nobody's promise.
-    const OPEN: &'static str = "overflow";
+    const OPEN: Class = Class::Overflow;
     const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../catalogue/dequantize.txt");
     type Params = Params;
@@ -155,7 +156,7 @@ impl Operation for Dequantize {
         causes::links(contract)
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<&'static str> {
+    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
         mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
     }
 
@@ -187,7 +188,7 @@ impl Operation for Dequantize {
         causes::causes(scheme)
     }
 
-    fn own(contract: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
         Some(Cause::scheme(causes::OWN, because, *contract))
     }

@@ -7,6 +7,7 @@ mod smaller;
 pub mod sweep;
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::lane::Lane;
 use crate::mlir;
 use crate::quantized::{self, places, plan, quantizations};
@@ -25,7 +26,6 @@ use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-pub(crate) use links::{rule_class, step_class_of};
 pub(crate) use smaller::{alone, smaller};
 
 /// The operation.
@@ -151,7 +151,7 @@ impl Operation for Quantize {
         links::links(contract, reference)
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<&'static str> {
+    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
         mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
     }
 
@@ -179,7 +179,7 @@ impl Operation for Quantize {
         causes::causes(scheme)
     }
 
-    fn own(contract: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
         Some(Cause::scheme(links::OWN, because, *contract))
     }

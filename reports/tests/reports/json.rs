@@ -72,7 +72,7 @@ fn the_documented_form_is_the_real_one() {
     ledger.agreements =
         vec![sample::agreement("mlir-qcast", "host", ["mlir-qcast-arm", "host"], [0, 9], &[("u8:f32", 9)])];
     ledger.rows[0].path = vec![Link {
-        class: "truncation".into(),
+        class: "directed-rounding".into(),
         from: "nearest-even".into(),
         to: "toward-zero".into(),
         differ: 1,

@@ -1,57 +1,100 @@
 //! How the exact sum becomes the scheme of a contract, one change at a time: what each difference from it is due to.
 
 use super::Add;
+use crate::class::Class;
 use crate::tensor::Link;
-use tiebreak_oracle::add::Scheme;
-use tiebreak_oracle::rounding::RoundingRule::{self, *};
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::add::steps::Step;
+use tiebreak_oracle::add::{Definition, Scheme};
+use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
+use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::word::Overflow;
 
 /// Class of a difference that the contract's own scheme reproduces, until its links tell more.
-pub(super) const OWN: &str = "scheme";
+pub(super) const OWN: Class = Class::OtherScheme;
 
-/// What a scheme is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a scheme scales.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// Three rescales.
-    Rescaled,
-    /// Integer multipliers and one shift.
+    /// Exactly.
+    Exact,
+    /// Exactly, by the multipliers of a rescaling.
+    Narrowed,
+    /// By three rescales, each by this scheme of fixed point multiply.
+    Rescaled(&'static fpm::Definition),
+    /// By integer multipliers and one shift.
     Fixed,
-    /// Steps in f32, with the zero point behind the rounding or before it.
-    Floats { zero_point_first: bool },
+    /// By steps in f32.
+    Floats,
 }
 
-/// What a scheme is made of, and the rule by which it rounds last; none for exact ones.
-pub(super) fn kind(name: &str) -> Option<(Kind, RoundingRule)> {
-    Some(match name {
-        "tflite" | "cmsis-nn" | "tosa-double" => (Kind::Rescaled, TiesAway),
-        "tflite-single" | "cmsis-nn-single" | "tosa-single" | "tflite-int16-multiplier" => (Kind::Rescaled, TiesUp),
-        "xnnpack" => (Kind::Fixed, TiesUp),
-        "onnx-neon" => (Kind::Fixed, TiesAway),
-        "onnx" => (Kind::Floats { zero_point_first: true }, TiesEven),
-        "pytorch" => (Kind::Floats { zero_point_first: false }, TiesEven),
+/// What a scheme is made of, read from its steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    pub(super) kind: Kind,
+    /// The rule by which it rounds last.
+    pub(super) rule: RoundingRule,
+    /// Whether the zero point is added before the rounding.
+    pub(super) zero_point_first: bool,
+}
+
+/// What a scheme is made of.
+pub(super) fn parts(definition: &Definition) -> Option<Parts> {
+    let kind = definition.term.iter().chain(definition.sum).find_map(|(_, step)| match step {
+        Step::Rescale(name, _) => DEFINITIONS.iter().find(|fpm| fpm.name == *name).map(Kind::Rescaled),
+        Step::Multiply(_) => Some(Kind::Narrowed),
+        Step::Fixed(_) => Some(Kind::Fixed),
+        Step::RoundToSingle => Some(Kind::Floats),
+        _ => None,
+    });
+    let kind = kind.unwrap_or(Kind::Exact);
+    let place = |is: fn(&Step) -> bool| definition.sum.iter().position(|(_, step)| is(step));
+    let rounds = place(|step| matches!(step, Step::Round(_) | Step::Rescale(..)))?;
+    let rule = match (kind, definition.sum[rounds].1) {
+        (_, Step::Round(rule)) => rule,
+        (Kind::Rescaled(fpm), _) => last_rule(fpm)?,
         _ => return None,
-    })
+    };
+    let zero_point_first = place(|step| *step == Step::AddZeroPoint).is_some_and(|at| at < rounds);
+    Some(Parts { kind, rule, zero_point_first })
+}
+
+/// The rule by which a scheme of fixed point multiply rounds eighths, which its first rounding leaves alone: sources spell it in many ways.
+fn last_rule(fpm: &fpm::Definition) -> Option<RoundingRule> {
+    let eighths = fpm::Parameters::q31(1 << 30, -2);
+    let rounds = |rule: RoundingRule| {
+        let same = |x: i64| fpm.exact(Overflow::Wrap, x, &eighths) == Some(rule.round(&Rational::from((x, 8))));
+        (-16..=16).step_by(2).all(same)
+    };
+    RoundingRule::ALL.into_iter().find(|rule| rounds(*rule))
 }
 
 /// The links from an exact sum rounded by a rule to a contract; none where it is not known what either is made of.
 pub(super) fn links(contract: &Scheme, reference: &Scheme) -> Vec<Link<Add>> {
-    let from = RoundingRule::ALL.into_iter().find(|rule| Scheme::ideal(*rule).label() == reference.label());
-    let (Some((kind, rule)), Some(from)) = (kind(contract.definition.name), from) else { return Vec::new() };
-    let mut out: Vec<Link<Add>> = Vec::new();
-    if rule != from {
-        let class: fn(&_) -> _ = if from.is_nearest() { |_| "tie-direction" } else { |_| "directed-rounding" };
-        out.push(Link { class, scheme: Scheme::ideal(rule) });
+    let (Some(to), Some(from)) = (parts(contract.definition), parts(reference.definition)) else { return Vec::new() };
+    if !matches!(from, Parts { kind: Kind::Exact, zero_point_first: false, .. }) {
+        return Vec::new();
     }
-    match kind {
-        Kind::Rescaled => {
-            out.push(Link { class: |_| "multiplier-narrowed", scheme: Scheme::narrowed(rule) });
-            out.push(Link { class: |_| "double-rounding", scheme: *contract });
+    let mut out: Vec<Link<Add>> = Vec::new();
+    if to.rule != from.rule {
+        let class: fn(&_) -> _ = match Class::rounding(from.rule, to.rule) {
+            Class::TieDirection => |_| Class::TieDirection,
+            _ => |_| Class::DirectedRounding,
+        };
+        out.push(Link { class, scheme: Scheme::ideal(to.rule) });
+    }
+    match to.kind {
+        Kind::Rescaled(_) => {
+            out.push(Link { class: |_| Class::MultiplierNarrowed, scheme: Scheme::narrowed(to.rule) });
+            out.push(Link { class: |_| Class::DoubleRounding, scheme: *contract });
         }
-        Kind::Fixed => out.push(Link { class: |_| "multiplier-narrowed", scheme: *contract }),
-        Kind::Floats { zero_point_first } => {
-            let placed = Scheme::parse("zero-point-first-nearest-even").ok().filter(|_| zero_point_first);
-            out.extend(placed.map(|scheme| Link { class: |_| "zero-point-placement", scheme }));
-            out.push(Link { class: |_| "f32-step", scheme: *contract });
+        Kind::Narrowed | Kind::Fixed => out.push(Link { class: |_| Class::MultiplierNarrowed, scheme: *contract }),
+        Kind::Floats => {
+            let placed = Scheme::parse("zero-point-first-nearest-even").ok().filter(|_| to.zero_point_first);
+            out.extend(placed.map(|scheme| Link { class: |_| Class::ZeroPointPlacement, scheme }));
+            out.push(Link { class: |_| Class::F32Step, scheme: *contract });
         }
+        Kind::Exact => {}
     }
     out
 }

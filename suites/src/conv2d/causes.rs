@@ -1,6 +1,7 @@
 //! What may be the cause of a difference in a convolution.
 
 use super::{Conv2d, products};
+use crate::class::Class;
 use crate::matmul::{orders, other_sign, reproduced, wrapping};
 use crate::tensor::explain::Observed;
 use crate::tensor::{Case, Cause, Expected, Operation};
@@ -22,7 +23,7 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
         ("the weight zero point is added", false, true),
         ("both zero points are added", true, true),
     ] {
-        out.push(changed("offset-sign", because, base, move |case| {
+        out.push(changed(Class::OffsetSign, because, base, move |case| {
             let negated = |v: i32, on: bool| if on { v.wrapping_neg() } else { v };
             case.params.input_zero_point = negated(case.params.input_zero_point, input);
             case.params.weight_zero_point = negated(case.params.weight_zero_point, weights);
@@ -32,7 +33,7 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
         ("the input is read with the other sign", 0, domain.operands.lhs),
         ("the weights are read with the other sign", 1, domain.operands.rhs),
     ] {
-        out.push(changed("signedness", because, base, move |case: &mut Case<Params>| {
+        out.push(changed(Class::Signedness, because, base, move |case: &mut Case<Params>| {
             case.tensors[t].iter_mut().for_each(|v| *v = other_sign(element, *v));
         }));
     }
@@ -43,7 +44,7 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
 
 /// The scheme's results on a case with something changed.
 fn changed(
-    class: &'static str,
+    class: Class,
     because: impl Into<String>,
     base: Scheme,
     change: impl Fn(&mut Case<Params>) + Send + Sync + 'static,
@@ -61,7 +62,7 @@ fn paddings(base: Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
     values.dedup();
     let padded = |value: i32| {
         let because = format!("the border is filled with {value} where it must be the zero point");
-        changed("padding", because, base, move |case| *case = bordered(case, value))
+        changed(Class::Padding, because, base, move |case| *case = bordered(case, value))
     };
     values.into_iter().map(padded).collect()
 }
@@ -88,15 +89,15 @@ fn widths(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
         _ => "pairs-s16-wrap:wrap",
     };
     let named = [
-        ("16-bit-wrap", "products k and k+8 are added in 16 bits, wrapping", pairs),
-        ("16-bit-saturation", "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
-        ("32-bit-saturation", "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
+        (Class::Wrap16, "products k and k+8 are added in 16 bits, wrapping", pairs),
+        (Class::Saturation16, "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
+        (Class::Saturation, "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
     ];
     let known = |(class, because, name)| Some(Cause::scheme(class, because, Scheme::parse(name).ok()?));
     let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
     for (class, because, overflow) in [
-        ("32-bit-wrap", "the 32-bit result wraps", Overflow::Wrap),
-        ("32-bit-saturation", "the 32-bit result saturates", Overflow::Saturate),
+        (Class::MissingSaturation, "the 32-bit result wraps", Overflow::Wrap),
+        (Class::Saturation, "the 32-bit result saturates", Overflow::Saturate),
     ] {
         out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
     }
@@ -116,9 +117,9 @@ fn layouts(base: Scheme) -> Vec<Cause<Conv2d>> {
     ];
     let mut out: Vec<_> = swaps
         .into_iter()
-        .map(|(because, swap)| changed("layout", because, base, move |case| swap(&mut case.params)))
+        .map(|(because, swap)| changed(Class::Layout, because, base, move |case| swap(&mut case.params)))
         .collect();
-    out.push(Cause::found("layout", move |evidence| permutation(base, evidence)));
+    out.push(Cause::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }
 

@@ -5,10 +5,10 @@ mod counted;
 mod extent;
 
 use super::{Dequantize, causes};
+use crate::class::Class;
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::quantized::{self, quantizations};
 use crate::tensor::element::{bits, float};
-use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::fault::{self, Faulty, Made, Seen};
 use crate::tensor::{Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise, text};
 use counted::{Counted, Step};
@@ -45,7 +45,7 @@ struct Swept {
 
 /// A scheme on the way from the reference to the contract's.
 struct Stop {
-    class: &'static str,
+    class: Class,
     scheme: Scheme,
     fixed: Fixed,
 }
@@ -109,7 +109,7 @@ impl<'a> Plan<'a> {
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
         let q = *quantizations(quantized).ok()?.first()?;
         let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
-        let mut path = vec![stop("", Scheme::parse("ideal").ok()?)];
+        let mut path = vec![stop(Class::OtherScheme, Scheme::parse("ideal").ok()?)];
         let links = causes::links(&promise::<Dequantize>(kernel).ok()?);
         path.extend(links.into_iter().map(|link| stop((link.class)(&params), link.scheme)));
         Some(Self { kernel, lane, q, params, faulty, path })
@@ -213,7 +213,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Which of these results follow a known fault, by their index; each is counted.
-    fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, &'static str> {
+    fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
         let words = Element::Float(self.q.format).words();
         let differs = |i: &usize| bits(&outs[i * words..(i + 1) * words]) != exact[*i];
         let differing: Vec<usize> = if self.faulty { (0..exact.len()).filter(differs).collect() } else { Vec::new() };
@@ -259,7 +259,7 @@ impl<'a> Plan<'a> {
                 format!("q={stored}: {a}, {b}")
             };
             Link {
-                class: to.class.to_owned(),
+                class: to.class.into(),
                 from: from.scheme.label(),
                 to: to.scheme.label(),
                 differ: step.differ,
@@ -291,7 +291,7 @@ impl<'a> Plan<'a> {
             _ => "the sampled cases tell the cause".to_owned(),
         };
         if told < counted.differ {
-            classes.insert(UNEXPLAINED, counted.differ - told);
+            classes.insert(Class::Unexplained, counted.differ - told);
         }
         SweptSide {
             against,

@@ -1,5 +1,6 @@
 //! All 2^32 quadruples `a0, a1, b0, b1` of one 16-bit pair sum, against the contract's pair sum and against the true one.
 
+use crate::class::Class;
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::tensor::{Case, Sweep, SweptSide, SweptWitness, Wanted, text};
 use rayon::prelude::*;
@@ -51,10 +52,10 @@ pub(super) fn sweep(kernel: &Kernel, lane: &Lane) -> Option<Sweep> {
         all.truth.merge(part.truth);
         all.failure = all.failure.or(part.failure);
     }
-    let class = if scheme.definition.name.ends_with("-wrap") { "16-bit-wrap" } else { "16-bit-saturation" };
+    let class = if scheme.definition.name.ends_with("-wrap") { Class::Wrap16 } else { Class::Saturation16 };
     let reference = <super::Dot as crate::tensor::Operation>::reference(kernel, &Wanted::default()).unwrap_or_default();
     let sides = vec![
-        all.contract.side(kernel, all.inputs, Against::Contract, scheme.label(), crate::tensor::explain::UNEXPLAINED),
+        all.contract.side(kernel, all.inputs, Against::Contract, scheme.label(), Class::Unexplained),
         all.truth.side(kernel, all.inputs, Against::Reference, reference, class),
     ];
     let exhaustive = all.inputs == 1 << 32;
@@ -135,7 +136,7 @@ impl Counted {
         self.first = self.first.or(other.first);
     }
 
-    fn side(self, kernel: &Kernel, inputs: u64, against: Against, scheme: String, class: &'static str) -> SweptSide {
+    fn side(self, kernel: &Kernel, inputs: u64, against: Against, scheme: String, class: Class) -> SweptSide {
         let witness = self.first.map(|(quadruple, got, expected)| SweptWitness {
             case: spelled(kernel, quadruple),
             got: got.into(),

@@ -6,6 +6,7 @@ use super::yardstick::{Norm, Yardstick, in_domain};
 use super::{Case, case};
 use crate::accumulators::accumulators;
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -103,9 +104,6 @@ pub struct Unanswered {
     pub during: String,
 }
 
-/// Class of differences whose cause was not looked for: the run did not get so far.
-const UNSETTLED: &str = "unsettled";
-
 impl Record {
     /// Counts parameter pairs that are about to run, if they are.
     fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
@@ -133,7 +131,7 @@ impl Record {
                 deviations: tally.deviations.clone(),
                 ..Tally::default()
             },
-            classes: (tally.differ > 0).then_some((UNSETTLED, tally.differ)).into_iter().collect(),
+            classes: (tally.differ > 0).then_some((Class::Unsettled, tally.differ)).into_iter().collect(),
             ..Account::default()
         };
         Settled {

@@ -4,6 +4,7 @@
 use super::Case;
 use super::classify::{Explanation, Observation, explain};
 use super::yardstick::Yardstick;
+use crate::class::Class;
 use std::collections::BTreeMap;
 use tiebreak_impls::fpm::Channel;
 
@@ -116,7 +117,7 @@ pub struct Tally {
     /// By `got - expected`; a sweep counts what is not small under [`FAR`].
     pub by_delta: BTreeMap<i64, u64>,
     /// Inputs that followed a declared deviation where it differs from the contract's scheme.
-    pub deviations: BTreeMap<&'static str, u64>,
+    pub deviations: BTreeMap<Class, u64>,
     /// Differences by zone of the yardstick and regime.
     pub buckets: BTreeMap<(usize, Regime), Bucket>,
     /// Smallest difference.
@@ -129,7 +130,7 @@ pub struct Account {
     /// What was counted.
     pub tally: Tally,
     /// Differing inputs by class.
-    pub classes: BTreeMap<&'static str, u64>,
+    pub classes: BTreeMap<Class, u64>,
     /// Smallest mismatch.
     pub witness: Option<Seen>,
     /// The smallest mismatches kept.

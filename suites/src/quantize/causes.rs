@@ -1,7 +1,8 @@
 //! What may be the cause of a difference in a quantization.
 
-use super::links::{Parts, RULES, parts, rule_class, step_class_of};
+use super::links::{Parts, RULES, parts, rule_class};
 use super::{Quantize, each, each_of};
+use crate::class::Class;
 use crate::quantized::places::MISTAKES;
 use crate::tensor::{Case, Cause, Expected};
 use std::iter;
@@ -26,10 +27,10 @@ pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Quantize>> {
     }
     let place = if own.after { "added before the rounding" } else { "added behind the rounding" };
     let placed = Parts { after: !own.after, ..own };
-    out.push(variant("zero-point-placement", format!("the zero point is {place}"), scheme, placed));
+    out.push(variant(Class::ZeroPointPlacement, format!("the zero point is {place}"), scheme, placed));
     if own.steps {
         let how = if own.reciprocal { "divided by the scale" } else { "multiplied by the rounded 1/scale" };
-        out.push(variant("reciprocal", how.to_owned(), scheme, Parts { reciprocal: !own.reciprocal, ..own }));
+        out.push(variant(Class::Reciprocal, how.to_owned(), scheme, Parts { reciprocal: !own.reciprocal, ..own }));
     }
     out.extend(steps(scheme, own));
     out.extend(others(scheme));
@@ -49,7 +50,7 @@ fn is_nan(format: Format, x: u64) -> bool {
 /// NaN becomes something else, and nothing else is wrong.
 fn not_numbers(scheme: Scheme) -> Vec<Cause<Quantize>> {
     let to = |because: &'static str, value: fn(&Quantization) -> i64| {
-        Cause::predicts("nan-policy", because, move |case| {
+        Cause::predicts(Class::NanPolicy, because, move |case| {
             let one = |q: &Quantization, x: u64| {
                 if is_nan(q.format, x) { Some(value(q)) } else { scheme.expected(q, x).value() }
             };
@@ -91,33 +92,33 @@ fn varied(scheme: Scheme, other: Parts, q: &Quantization, x: u64) -> Option<i64>
     wide(other, q, x).map(|v| v.clamp(q.min, q.max)).or(own)
 }
 
-fn variant(class: &'static str, because: String, scheme: Scheme, other: Parts) -> Cause<Quantize> {
+fn variant(class: Class, because: String, scheme: Scheme, other: Parts) -> Cause<Quantize> {
     Cause::predicts(class, because, move |case| each(case, |q, x| varied(scheme, other, q, x)).ok())
 }
 
 /// What happens between the integer and the stored value, in another order or not at all.
 fn narrowing(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
     type Narrow = fn(&Quantization, i64) -> i64;
-    let orders: [(&'static str, &'static str, Narrow); 7] = [
-        ("clamp-order", "the low bits are taken, then clamped", |q, v| q.storage.wrap(v).clamp(q.min, q.max)),
-        ("saturation", "the low bits are taken, without a clamp", |q, v| q.storage.wrap(v)),
-        ("saturation", "clamped to the storage and not to the bounds", |q, v| {
+    let orders: [(Class, &'static str, Narrow); 7] = [
+        (Class::ClampOrder, "the low bits are taken, then clamped", |q, v| q.storage.wrap(v).clamp(q.min, q.max)),
+        (Class::MissingSaturation, "the low bits are taken, without a clamp", |q, v| q.storage.wrap(v)),
+        (Class::MissingSaturation, "clamped to the storage and not to the bounds", |q, v| {
             v.clamp(q.storage.min(), q.storage.max())
         }),
-        ("clamp-order", "the low bits are taken before the zero point is added", |q, v| {
+        (Class::ClampOrder, "the low bits are taken before the zero point is added", |q, v| {
             (q.storage.wrap(v - q.zero_point) + q.zero_point).clamp(q.min, q.max)
         }),
-        ("clamp-order", "the low bits are taken before and behind the zero point", |q, v| {
+        (Class::ClampOrder, "the low bits are taken before and behind the zero point", |q, v| {
             q.storage.wrap(q.storage.wrap(v - q.zero_point) + q.zero_point).clamp(q.min, q.max)
         }),
-        ("clamp-order", "clamped before the zero point is added, and again", |q, v| {
+        (Class::ClampOrder, "clamped before the zero point is added, and again", |q, v| {
             ((v - q.zero_point).clamp(q.min, q.max) + q.zero_point).clamp(q.min, q.max)
         }),
-        ("clamp-order", "clamped before the zero point is added, and the low bits taken", |q, v| {
+        (Class::ClampOrder, "clamped before the zero point is added, and the low bits taken", |q, v| {
             q.storage.wrap((v - q.zero_point).clamp(q.min, q.max) + q.zero_point)
         }),
     ];
-    let cause = |(class, because, narrow): (&'static str, &'static str, Narrow)| {
+    let cause = |(class, because, narrow): (Class, &'static str, Narrow)| {
         Cause::predicts(class, because, move |case| {
             let one = |q: &Quantization, x: u64| {
                 let kept = scheme.expected(q, x).value()?;
@@ -134,7 +135,7 @@ fn steps(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
     let other = Parts { steps: !own.steps, reciprocal: false, ..own };
     let because = if own.steps { "no step is rounded in" } else { "every step is rounded in" };
     let one = |expressed: Expressed| {
-        let class = step_class_of(expressed);
+        let class = Class::step(expressed);
         Cause::predicts(class, format!("{because} {}", expressed.name()), move |case: &Case<Params>| {
             let same = case.params.quantized.expressed == expressed;
             same.then(|| each(case, |q, x| varied(scheme, other, q, x)).ok()).flatten()
@@ -145,7 +146,7 @@ fn steps(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
 
 /// Other parameters than the element's, or another type.
 fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
-    let sign = Cause::predicts("signedness", "the zero point is read with a sign", move |case| {
+    let sign = Cause::predicts(Class::Signedness, "the zero point is read with a sign", move |case| {
         let one = |q: &Quantization, x: u64| {
             let unused = 64 - q.storage.bits;
             scheme.expected(&Quantization { zero_point: q.zero_point << unused >> unused, ..*q }, x).value()
@@ -158,7 +159,7 @@ fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
         })
     });
     let float =
-        Cause::predicts("f32-step", "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
+        Cause::predicts(Class::F32Step, "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
             let one = |q: &Quantization, x: u64| {
                 let [scale, x] = [q.scale, x].map(|bits| narrowed(q.format, bits));
                 scheme.expected(&Quantization { format: Format::F32, scale, ..*q }, x).value()
@@ -183,7 +184,7 @@ fn positions(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
     for vector in VECTORS {
         for rule in TAILS.into_iter().filter(|rule| *rule != own.rule) {
             let because = format!("elements behind the last whole vector of {vector} are rounded by {rule}");
-            out.push(Cause::predicts("position", because, move |case: &Case<Params>| {
+            out.push(Cause::predicts(Class::Position, because, move |case: &Case<Params>| {
                 let body = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
                 let tail = each(case, |q, x| varied(scheme, Parts { rule, ..own }, q, x)).ok()?;
                 Some(joined(body, &tail, vector))

@@ -1,12 +1,13 @@
 //! How the reference becomes the scheme of a contract, one change at a time: what each difference from the reference is due to.
 
 use super::Quantize;
+use crate::class::Class;
 use crate::tensor::Link;
-use tiebreak_impls::quantized::{Expressed, Params};
+use tiebreak_impls::quantized::Params;
 use tiebreak_oracle::quantize::Scheme;
 
 /// Class of a difference that the contract's own scheme reproduces, until its links tell more.
-pub(super) const OWN: &str = "scheme";
+pub(super) const OWN: Class = Class::OtherScheme;
 
 /// What a scheme is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,27 +74,16 @@ fn dividing(parts: Parts) -> Option<Scheme> {
 }
 
 /// Class of a difference between two rules.
-pub(crate) fn rule_class(rule: &str) -> &'static str {
+pub(crate) fn rule_class(rule: &str) -> Class {
     match rule {
-        "toward-zero" => "truncation",
-        rule if rule.starts_with("nearest-") => "tie-direction",
-        _ => "directed-rounding",
+        rule if rule.starts_with("nearest-") => Class::TieDirection,
+        _ => Class::DirectedRounding,
     }
 }
 
 /// Class of a step that is rounded in the expressed type of a case.
-pub(super) fn step_class(p: &Params) -> &'static str {
-    step_class_of(p.quantized.expressed)
-}
-
-/// Class of a step that is rounded in a type.
-pub(crate) fn step_class_of(expressed: Expressed) -> &'static str {
-    match expressed {
-        Expressed::F16 => "f16-step",
-        Expressed::Bf16 => "bf16-step",
-        Expressed::F32 => "f32-step",
-        Expressed::F64 => "f64-step",
-    }
+pub(super) fn step_class(p: &Params) -> Class {
+    Class::step(p.quantized.expressed)
 }
 
 /// The links from an exact reference to a contract; none where it is not known what either is made of.
@@ -104,19 +94,18 @@ pub(super) fn links(contract: &Scheme, reference: &Scheme) -> Vec<Link<Quantize>
     let mut rule = from.rule;
     if to.rule != rule {
         rule = to.rule;
-        let class: fn(&Params) -> &'static str = match rule_class(rule) {
-            "truncation" => |_| "truncation",
-            "tie-direction" => |_| "tie-direction",
-            _ => |_| "directed-rounding",
+        let class: fn(&Params) -> Class = match rule_class(rule) {
+            Class::TieDirection => |_| Class::TieDirection,
+            _ => |_| Class::DirectedRounding,
         };
         out.extend(exact(rule, from.after).map(|scheme| Link { class, scheme }));
     }
     if to.after != from.after {
-        out.extend(exact(rule, to.after).map(|scheme| Link { class: |_| "zero-point-placement", scheme }));
+        out.extend(exact(rule, to.after).map(|scheme| Link { class: |_| Class::ZeroPointPlacement, scheme }));
     }
     if to.reciprocal {
         out.extend(dividing(to).map(|scheme| Link { class: step_class, scheme }));
-        out.push(Link { class: |_| "reciprocal", scheme: *contract });
+        out.push(Link { class: |_| Class::Reciprocal, scheme: *contract });
     } else if to.steps {
         out.push(Link { class: step_class, scheme: *contract });
     }

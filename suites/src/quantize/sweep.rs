@@ -7,11 +7,11 @@ mod path;
 mod pieces;
 
 use super::Quantize;
+use crate::class::Class;
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::quantized::{self, quantizations};
-use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::fault::{self, Extent, Made, Seen, Sighting};
-use crate::tensor::{Asked, Case, Element, Operation, POISON, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
+use crate::tensor::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
 use counted::{Counted, Due};
 use path::told;
 use pieces::{Piece, pieces};
@@ -227,7 +227,7 @@ impl<'a> Plan<'a> {
 
     /// Which of these results follow a known fault, by their index; each is counted.
     #[cold]
-    fn faulty(&self, value: i64, from: u64, outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, &'static str> {
+    fn faulty(&self, value: i64, from: u64, outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
         if !self.faulty {
             return BTreeMap::new();
         }
@@ -276,7 +276,7 @@ impl<'a> Plan<'a> {
         let mut classes = counted.classes;
         let told: u64 = classes.values().sum();
         if told < counted.differ {
-            classes.insert(UNEXPLAINED, counted.differ - told);
+            classes.insert(Class::Unexplained, counted.differ - told);
         }
         SweptSide {
             against,
@@ -293,15 +293,15 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn class_at(&self, bits: u64, got: i32, against: Against) -> Option<&'static str> {
+    fn class_at(&self, bits: u64, got: i32, against: Against) -> Option<Class> {
         let faulty = self.made().among(&self.case([bits].into_iter(), 1), 1, &[got]);
         if let Some(Some(class)) = faulty.first().filter(|_| against == Against::Reference) {
-            return Some(class);
+            return Some(*class);
         }
         let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
         match against {
             Against::Contract => None,
-            Against::Reference if piece.contract == Stored::Poison => Some(POISON),
+            Against::Reference if piece.contract == Stored::Poison => Some(Class::Poison),
             Against::Reference => piece.class,
         }
     }

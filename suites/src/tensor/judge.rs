@@ -3,6 +3,7 @@
 use super::explain::Observed;
 use super::fault::{self, Faulty, Made, Seen};
 use super::{Case, Element, Expected, Link, Operation};
+use crate::class::Class;
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -42,7 +43,7 @@ pub struct Side<P> {
     /// By `got - expected`.
     pub by_delta: BTreeMap<i64, u64>,
     /// Differences by class, where the operation knows the links to the contract and every difference is due to one.
-    pub classes: BTreeMap<&'static str, u64>,
+    pub classes: BTreeMap<Class, u64>,
     /// Cases with differences, the smallest first.
     pub differing: Vec<Observed<P>>,
     /// Cases without.
@@ -236,7 +237,7 @@ pub fn due_to<O: Operation>(
     posed: &Posed<O::Params>,
     outs: &[i32],
     faulty: &Faulty,
-) -> Vec<Option<&'static str>> {
+) -> Vec<Option<Class>> {
     let Some(reference) = posed.reference.as_ref().filter(|_| !links.is_empty()) else { return Vec::new() };
     let case = &posed.case;
     let given = |link: &Link<O>| Some(((link.class)(&case.params), O::expected(&link.scheme, case).ok()?));

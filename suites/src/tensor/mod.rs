@@ -14,6 +14,7 @@ pub mod shrink;
 pub mod text;
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::lane::{Failure, Lane};
 use fill::Fill;
 use std::collections::BTreeMap;
@@ -95,13 +96,10 @@ impl Default for Wanted {
 /// A scheme on the way from the reference to the scheme of a contract, with the class of what it changes.
 pub struct Link<O: Operation> {
     /// Class of a difference that this scheme, and none before it, reproduces.
-    pub class: fn(&O::Params) -> &'static str,
+    pub class: fn(&O::Params) -> Class,
     /// The scheme.
     pub scheme: O::Scheme,
 }
-
-/// Class of a result whose conversion is undefined: the contract gives it no value.
-pub const POISON: &str = "poison";
 
 impl Asked {
     /// Whether the plan is to run.
@@ -143,9 +141,9 @@ pub struct SweptSide {
     /// By `got - expected`.
     pub by_delta: BTreeMap<i64, u64>,
     /// By class.
-    pub classes: BTreeMap<&'static str, u64>,
+    pub classes: BTreeMap<Class, u64>,
     /// Class of the witness.
-    pub class: Option<&'static str>,
+    pub class: Option<Class>,
     /// What the differences are due to, in words.
     pub because: String,
     /// How the reference becomes the contract's scheme.
@@ -175,7 +173,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// Names of the input tensors.
     const TENSORS: &'static [&'static str];
     /// Class of a result to which the contract gives no value where the reference gives one.
-    const OPEN: &'static str = POISON;
+    const OPEN: Class = Class::Poison;
     /// Name of the result tensor.
     const RESULT: &'static str = "out";
     /// Shape, offsets, ...
@@ -241,7 +239,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     }
 
     /// Known faults of what made a kernel's code in a lane for these parameters, each by its class.
-    fn faults(_kernel: &str, _lane: &str, _params: &Self::Params) -> Vec<&'static str> {
+    fn faults(_kernel: &str, _lane: &str, _params: &Self::Params) -> Vec<Class> {
         Vec::new()
     }
     /// The known faults of what made a kernel's code in a lane, at one case.
@@ -278,7 +276,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// What may be the cause of a difference from `scheme`, in the order of preference.
     fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;
     /// How a kernel that keeps its contract is told apart from the reference, where no cause is more telling than its own scheme.
-    fn own(_contract: &Self::Scheme) -> Option<Cause<Self>> {
+    fn own(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Option<Cause<Self>> {
         None
     }
     /// Cases that keep of the operands little more than what result `index` is computed from, the plainest first, each with the place of

@@ -1,8 +1,8 @@
 //! From records to rows, witnesses, findings and mismatches of the ledger.
 
 use super::{Part, Request};
+use crate::class::Class;
 use crate::fpm::Case;
-use crate::fpm::hypotheses::class;
 use crate::fpm::sampled::{Settled, Subject, Unanswered};
 use crate::fpm::tally::{Account, FAR, Seen};
 use crate::fpm::yardstick::Yardstick;
@@ -18,7 +18,7 @@ pub(super) const OP: &str = "fpm";
 fn case(seen: &Seen) -> ledger::Case {
     let c = seen.case();
     let mut out = arguments(c);
-    if matches!(seen.explanation.class, class::POSITION | class::STALE_DEVIATION) {
+    if matches!(seen.explanation.class, Class::Position | Class::StaleDeviation) {
         out.extend([("index".to_owned(), (c.index as i64).into()), ("len".to_owned(), (c.len as i64).into())]);
     }
     out
@@ -40,7 +40,7 @@ fn witness(request: &Request, subject: &Subject<'_>, seen: &Seen) -> Witness {
         got: seen.observation.got.into(),
         expected: Some(seen.expected.into()),
         scheme: seen.scheme.clone(),
-        class: seen.explanation.class.to_owned(),
+        class: seen.explanation.class.into(),
         because: seen.explanation.because.clone(),
         command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
     }
@@ -66,7 +66,7 @@ fn row(
     record: &Settled,
     coverage: Coverage,
 ) -> Row {
-    let named = |map: &BTreeMap<&'static str, u64>| map.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect();
+    let named = |map: &BTreeMap<Class, u64>| map.iter().map(|(class, n)| (class.name().to_owned(), *n)).collect();
     Row {
         op: OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
@@ -106,7 +106,7 @@ pub(super) fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
 /// What the contract declares, for the rows against it.
 fn declared(subject: &Subject<'_>, against: Against) -> BTreeMap<String, String> {
     let deviations = subject.kernel.contract.deviations.iter().filter(|_| against == Against::Contract);
-    deviations.map(|d| (d.class.to_owned(), d.reason.to_owned())).collect()
+    deviations.map(|d| (d.class.into(), d.reason.to_owned())).collect()
 }
 
 fn mismatch(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismatch {
@@ -120,7 +120,7 @@ fn mismatch(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, see
         case: text::case(&case(seen)),
         got: seen.observation.got.into(),
         expected: seen.expected.into(),
-        class: seen.explanation.class.to_owned(),
+        class: seen.explanation.class.into(),
         command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
     }
 }
@@ -137,7 +137,7 @@ fn broken(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, accou
             )
         }
         Against::Reference => {
-            let n = account.classes.get(class::UNEXPLAINED)?;
+            let n = account.classes.get(&Class::Unexplained)?;
             format!("differs from the reference on {} inputs for no known reason", text::count(*n))
         }
     };
@@ -145,7 +145,7 @@ fn broken(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, accou
         op: OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
         lane: subject.lane.name.clone(),
-        class: seen.explanation.class.to_owned(),
+        class: seen.explanation.class.into(),
         message,
         witness: Some(witness(request, subject, seen)),
     })
@@ -153,7 +153,7 @@ fn broken(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, accou
 
 /// Batches without an output, those of one class as one finding: the simplest case of it, and how often it happened.
 fn unanswered(request: &Request, subject: &Subject<'_>, all: &[Unanswered]) -> Vec<Finding> {
-    let mut by_class: BTreeMap<&'static str, Vec<&Unanswered>> = BTreeMap::new();
+    let mut by_class: BTreeMap<Class, Vec<&Unanswered>> = BTreeMap::new();
     for one in all {
         by_class.entry(one.failure.class()).or_default().push(one);
     }
@@ -170,7 +170,7 @@ fn one_unanswered(request: &Request, subject: &Subject<'_>, unanswered: &Unanswe
         got: 0.into(),
         expected: None,
         scheme: String::new(),
-        class: unanswered.failure.class().to_owned(),
+        class: unanswered.failure.class().into(),
         because: unanswered.failure.to_string(),
         command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
     });
@@ -180,7 +180,7 @@ fn one_unanswered(request: &Request, subject: &Subject<'_>, unanswered: &Unanswe
         op: OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
         lane: subject.lane.name.clone(),
-        class: unanswered.failure.class().to_owned(),
+        class: unanswered.failure.class().into(),
         message: format!("{} (batch of {}){again}{often}", unanswered.failure, unanswered.during),
         witness,
     }

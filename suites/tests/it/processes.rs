@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tiebreak_impls::mutants::FAULT_AT;
+use tiebreak_suites::class::Class;
 use tiebreak_suites::fpm::sampled::{Record, Subject, run_batch};
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
 use tiebreak_suites::lane::{Failure, Lane, NotRun};
@@ -66,7 +67,7 @@ fn only_failure(record: &Record) -> (&Failure, i32) {
 fn a_crash_is_isolated_out_of_a_big_batch() {
     let record = batch("mutant-crash");
     let (failure, x) = only_failure(&record);
-    assert_eq!((failure.class(), x), ("crash", FAULT_AT));
+    assert_eq!((failure.class(), x), (Class::Crash, FAULT_AT));
     assert!(failure.to_string().contains("signal: 6"), "{failure}");
 }
 
@@ -81,7 +82,7 @@ fn a_hang_is_isolated_out_of_a_big_batch() {
 fn a_panic_is_isolated_out_of_a_big_batch() {
     let record = batch("mutant-panic");
     let (failure, x) = only_failure(&record);
-    assert_eq!((failure.class(), x), ("refused", FAULT_AT));
+    assert_eq!((failure.class(), x), (Class::Refused, FAULT_AT));
     assert!(failure.to_string().contains("panicked: met x = 0x0badf00d"), "{failure}");
 }
 
@@ -247,7 +248,7 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
             "attempt {attempt}"
         );
         let classes: Vec<_> = settled.failures.iter().map(|f| f.failure.class()).collect();
-        assert_eq!(classes, ["crash"], "{:?}", settled.failures);
+        assert_eq!(classes, [Class::Crash], "{:?}", settled.failures);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What differs in a sweep of stored values, counted.
 
+use crate::class::Class;
 use crate::fpm::tally::FAR;
 use std::collections::BTreeMap;
 use tiebreak_oracle::float::Format;
@@ -15,7 +16,7 @@ pub(super) struct Seen {
     pub(super) stored: i64,
     pub(super) got: u64,
     pub(super) expected: u64,
-    pub(super) class: Option<&'static str>,
+    pub(super) class: Option<Class>,
 }
 
 /// Nearest to zero first, the positive one of two.
@@ -63,7 +64,7 @@ pub(super) struct Counted {
     pub(super) out_of_domain: u64,
     pub(super) differ: u64,
     pub(super) by_delta: Deltas,
-    pub(super) classes: BTreeMap<&'static str, u64>,
+    pub(super) classes: BTreeMap<Class, u64>,
     pub(super) smallest: Option<Seen>,
 }
 
@@ -75,7 +76,7 @@ impl Counted {
         stored: i64,
         got: u64,
         expected: u64,
-        due: impl FnOnce() -> Option<&'static str>,
+        due: impl FnOnce() -> Option<Class>,
     ) {
         if expected & (format.sign() - 1) > format.infinity() {
             self.out_of_domain += 1;

@@ -1,9 +1,9 @@
 //! The steps of quantize schemes at one float: what each lost, and what of them could be changed.
 
+use crate::class::Class;
 use crate::explain::cast::{self, Change, Way};
 use crate::explain::sheet::{Line, fraction};
 use crate::fraction::signed;
-use crate::quantize::rule_class;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::steps::{Addend, Nan, Step, Value, reciprocal, run};
@@ -23,7 +23,7 @@ pub(super) struct Steps {
     pub(super) overflow: Overflow,
     pub(super) q: Quantization,
     pub(super) x: u64,
-    pub(super) step_class: &'static str,
+    pub(super) step_class: Class,
 }
 
 /// A result, for readers.
@@ -172,19 +172,18 @@ impl Way for Steps {
     fn towards(&self, other: &Self) -> Vec<Change<Self>> {
         let (own, other) = (self.spelled(), other.spelled());
         let mut out: Vec<Change<Self>> = Vec::new();
-        let mut change = |class: &str, what: String, apply: Box<dyn Fn(&mut Self)>| {
+        let mut change = |class: Class, what: String, apply: Box<dyn Fn(&mut Self)>| {
             // What a change is made to must be spelled in the same way.
             let apply = Box::new(move |way: &mut Self| {
                 *way = way.spelled();
                 apply(way);
             });
-            out.push(Change { class: class.to_owned(), what, apply });
+            out.push(Change { class, what, apply });
         };
         if let (Some((_, from)), Some((_, to))) = (own.rounding(), other.rounding())
             && from != to
         {
-            let directed = [from, to].into_iter().find(|rule| !rule.is_nearest());
-            let class = rule_class(directed.map_or("nearest-", RoundingRule::name));
+            let class = Class::rounding(from, to);
             let apply = move |way: &mut Self| {
                 for (_, step) in &mut way.list {
                     match step {
@@ -198,7 +197,7 @@ impl Way for Steps {
         if own.after() != other.after() {
             let place = if own.after() { "before" } else { "behind" };
             let what = format!("the zero point added {place} the rounding");
-            change("zero-point-placement", what, Box::new(Self::moved));
+            change(Class::ZeroPointPlacement, what, Box::new(Self::moved));
         }
         if own.has(Step::MultiplyByReciprocal) && other.has(Step::Divide) {
             let divide = |way: &mut Self| {
@@ -208,13 +207,13 @@ impl Way for Steps {
                     }
                 }
             };
-            change("reciprocal", "a division in place of the rounded reciprocal".to_owned(), Box::new(divide));
+            change(Class::Reciprocal, "a division in place of the rounded reciprocal".to_owned(), Box::new(divide));
         }
         for (name, step) in &own.list {
             let class = match step {
                 Step::RoundToFormat => own.step_class,
-                Step::ClampBeforeZeroPoint => "clamp-order",
-                Step::Saturate(_) => "saturation",
+                Step::ClampBeforeZeroPoint => Class::ClampOrder,
+                Step::Saturate(_) => Class::Saturation,
                 _ => continue,
             };
             let name = *name;
@@ -236,7 +235,7 @@ impl Way for Steps {
         if own.overflow != other.overflow {
             let overflow = Overflow::Saturate;
             let what = "a conversion that saturates".to_owned();
-            change("saturation", what, Box::new(move |way: &mut Self| way.overflow = overflow));
+            change(Class::Saturation, what, Box::new(move |way: &mut Self| way.overflow = overflow));
         }
         out
     }

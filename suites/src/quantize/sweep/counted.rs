@@ -1,7 +1,7 @@
 //! What differs in a sweep, counted: a constant run at a time, or one by one.
 
+use crate::class::Class;
 use crate::fpm::tally::FAR;
-use crate::tensor::POISON;
 use std::collections::BTreeMap;
 use tiebreak_oracle::quantize::Quantization;
 
@@ -12,7 +12,7 @@ pub(super) struct Counted {
     pub(super) out_of_domain: u64,
     pub(super) differ: u64,
     pub(super) by_delta: BTreeMap<i64, u64>,
-    pub(super) classes: BTreeMap<&'static str, u64>,
+    pub(super) classes: BTreeMap<Class, u64>,
     /// The smallest pattern, what was given, and what is expected.
     pub(super) smallest: Option<(u64, i32, i64)>,
 }
@@ -23,7 +23,7 @@ pub(super) enum Due {
     /// A known fault, which is no difference on this side.
     Excused,
     /// This class, where it is known.
-    To(Option<&'static str>),
+    To(Option<Class>),
 }
 
 impl Counted {
@@ -34,7 +34,7 @@ impl Counted {
         }
     }
 
-    fn due(&mut self, class: Option<&'static str>, n: u64) {
+    fn due(&mut self, class: Option<Class>, n: u64) {
         self.differ += n;
         if let Some(class) = class {
             *self.classes.entry(class).or_default() += n;
@@ -47,7 +47,7 @@ impl Counted {
         (from, len): (u64, u64),
         got: i64,
         expected: i64,
-        class: Option<&'static str>,
+        class: Option<Class>,
         q: Quantization,
     ) {
         self.due(class, len);
@@ -79,7 +79,7 @@ impl Counted {
         if differ == 0 {
             return;
         }
-        self.due(Some(POISON), differ);
+        self.due(Some(Class::Poison), differ);
         *self.by_delta.entry(FAR).or_default() += differ;
         if self.smallest.is_none()
             && let Some(i) = outs.iter().position(|out| *out != expected as i32)

@@ -3,7 +3,7 @@
 use super::super::links::{ideal_steps, links, step_class};
 use super::Plan;
 use super::counted::Counted;
-use crate::tensor::POISON;
+use crate::class::Class;
 use tiebreak_oracle::quantize::{Runs, Scheme, Stored};
 use tiebreak_reports::ledger::Link;
 
@@ -23,9 +23,9 @@ impl Plan<'_> {
         if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
             out.extend(self.link(step_class(&case), &self.reference, &steps));
         }
-        let poison = reference.classes.get(POISON).copied();
+        let poison = reference.classes.get(&Class::Poison).copied();
         out.extend(poison.map(|differ| Link {
-            class: POISON.to_owned(),
+            class: Class::Poison.into(),
             from: self.reference.label(),
             to: format!("{} in {}", self.kernel.name, self.lane.name),
             differ,
@@ -35,7 +35,7 @@ impl Plan<'_> {
         out
     }
 
-    fn link(&self, class: &str, from: &Scheme, to: &Scheme) -> Option<Link> {
+    fn link(&self, class: Class, from: &Scheme, to: &Scheme) -> Option<Link> {
         let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
         let (a, b) = (a?, b?);
         let differences = a.differ(&b);
@@ -52,7 +52,7 @@ impl Plan<'_> {
         });
         let differ = u64::try_from(differences.differ()).unwrap_or(u64::MAX);
         Some(Link {
-            class: class.to_owned(),
+            class: class.into(),
             from: from.label(),
             to: to.label(),
             differ,

@@ -1,6 +1,7 @@
 //! All patterns of a float type, cut where a scheme concerned changes its result.
 
 use super::super::links::links;
+use crate::class::Class;
 use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Storage};
 use tiebreak_oracle::quantize::{Quantization, Runs, Scheme, Stored};
 
@@ -10,7 +11,7 @@ pub(super) struct Piece {
     pub(super) contract: Stored,
     pub(super) reference: Stored,
     /// What a difference between the two is due to.
-    pub(super) class: Option<&'static str>,
+    pub(super) class: Option<Class>,
 }
 
 /// The pieces of all patterns of a format, in their order.
@@ -18,7 +19,7 @@ pub(super) fn pieces(q: &Quantization, contract: &Scheme, reference: &Scheme) ->
     let links = links(contract, reference);
     let runs = |scheme: &Scheme| Runs::new(scheme, q).ok();
     let (of_contract, of_reference) = (runs(contract)?, runs(reference)?);
-    let of_links: Vec<(&'static str, Runs)> = {
+    let of_links: Vec<(Class, Runs)> = {
         let p = Params { quantized: placeholder(q), container: Container::Ranked, shape: vec![1] };
         links.iter().filter_map(|link| Some(((link.class)(&p), runs(&link.scheme)?))).collect()
     };

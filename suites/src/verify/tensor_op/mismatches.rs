@@ -1,6 +1,7 @@
 //! The lines of `mismatches.csv`. Each holds a case that is complete, and the command that runs it again.
 
 use super::told::{Told, command};
+use crate::class::Class;
 use crate::lane::Lane;
 use crate::tensor::explain::{Explanation, Observed};
 use crate::tensor::judge::{Side, due_to, run};
@@ -38,7 +39,7 @@ pub(super) fn rows<O: Operation>(
             case: words::case(&case),
             got: witness.got,
             expected: witness.expected,
-            class: class.to_owned(),
+            class: class.into(),
             command,
         })
     };
@@ -46,7 +47,7 @@ pub(super) fn rows<O: Operation>(
 }
 
 /// The class of one difference from the reference by itself, where it is due to a known change.
-fn class<O: Operation>(told: &Told<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<&'static str> {
+fn class<O: Operation>(told: &Told<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<Class> {
     if told.against != Against::Reference || told.subject.links.is_empty() {
         return None;
     }

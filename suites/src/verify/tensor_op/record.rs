@@ -4,6 +4,7 @@ use super::super::{Part, Request};
 use super::kernel::Subject;
 use super::mismatches;
 use super::told::Told;
+use crate::class::Class;
 use crate::lane::Lane;
 use crate::tensor::explain::{Cause, Explanation, explain};
 use crate::tensor::fault::{Extent, Made, Seen, Sighting};
@@ -52,12 +53,12 @@ pub(super) fn settle<O: Operation>(
 /// Tells each known fault.
 pub(super) fn declare(row: &mut Row, faults: &Seen) {
     let seen = faults.iter().filter(|(_, sighting)| sighting.results > 0);
-    row.deviations = seen.map(|(class, sighting)| ((*class).to_owned(), sighting.results)).collect();
-    let reason = |(class, sighting): (&&str, &Sighting)| ((*class).to_owned(), sighting.reason.to_owned());
+    row.deviations = seen.map(|(class, sighting)| (class.name().to_owned(), sighting.results)).collect();
+    let reason = |(class, sighting): (&Class, &Sighting)| (class.name().to_owned(), sighting.reason.to_owned());
     row.declared = faults.iter().map(reason).collect();
-    let extent = |(class, sighting): (&&str, &Sighting)| {
+    let extent = |(class, sighting): (&Class, &Sighting)| {
         let Extent { most, each, because } = sighting.extent.clone()?;
-        Some(((*class).to_owned(), ledger::Extent { most, each, because }))
+        Some((class.name().to_owned(), ledger::Extent { most, each, because }))
     };
     row.extents = faults.iter().filter_map(extent).collect();
 }
@@ -69,15 +70,15 @@ pub(super) fn stale<O: Operation>(
     record: &Record<O::Params>,
     specs: &[Spec<O::Params>],
 ) -> Vec<Finding> {
-    let seen = |class: &&str| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
+    let seen = |class: &Class| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
     let of = |spec: &Spec<O::Params>| O::faults(subject.kernel.name, &lane.name, &spec.params);
-    let covered: BTreeSet<&'static str> = specs.iter().flat_map(of).collect();
+    let covered: BTreeSet<Class> = specs.iter().flat_map(of).collect();
     let unseen = covered.into_iter().filter(|class| !seen(class));
     let finding = |class| Finding {
         op: O::OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
         lane: lane.name.clone(),
-        class: "stale-deviation".to_owned(),
+        class: Class::StaleDeviation.into(),
         message: format!("the known fault `{class}` of what made this lane's code was not seen: remove it"),
         witness: None,
     };
@@ -94,7 +95,7 @@ fn explained<O: Operation>(
 ) -> Option<(Explanation, Witness<O::Params>)> {
     let first = side.smallest()?;
     let domain = &subject.kernel.contract.domain;
-    let own = if kept { O::own(&subject.contract) } else { None };
+    let own = if kept { O::own(&subject.contract, scheme) } else { None };
     let causes: Vec<Cause<O>> = own.into_iter().chain(O::causes(scheme, domain)).collect();
     let explanation = explain(&causes, &side.evidence());
     let shown = Shown {
@@ -136,11 +137,11 @@ fn refined<O: Operation>(
     let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);
     if let Some(Some(class)) = faulty.get(witness.index) {
         let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
-        return Explanation { class, because };
+        return Explanation { class: *class, because };
     }
     let due = due_to(&subject.links, &element, &posed, &outs, &faulty);
     match due.get(witness.index) {
-        Some(Some(class)) => Explanation { class, ..explanation },
+        Some(Some(class)) => Explanation { class: *class, ..explanation },
         _ => explanation,
     }
 }

@@ -4,8 +4,8 @@ use super::super::Request;
 use super::super::rows::by_delta;
 use super::kernel::Subject;
 use super::record::declare;
+use crate::class::Class;
 use crate::lane::Lane;
-use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::{Operation, Sweep};
 use std::collections::BTreeMap;
 use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
@@ -17,7 +17,7 @@ pub(super) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
         .sides
         .iter()
         .map(|side| {
-            let classes = side.classes.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect();
+            let classes = side.classes.iter().map(|(class, n)| (class.name().to_owned(), *n)).collect();
             let mut row = Row {
                 op: O::OP.to_owned(),
                 kernel: subject.kernel.name.to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
                     got: w.got.clone(),
                     expected: Some(w.expected.clone()),
                     scheme: side.scheme.clone(),
-                    class: side.class.unwrap_or(UNEXPLAINED).to_owned(),
+                    class: side.class.unwrap_or(Class::Unexplained).into(),
                     because: side.because.clone(),
                     command: format!(
                         "{} --case '{}'",
@@ -72,7 +72,7 @@ pub(super) fn findings<O: Operation>(
         op: row.op,
         kernel: row.kernel,
         lane: row.lane,
-        class: UNEXPLAINED.to_owned(),
+        class: Class::Unexplained.into(),
         message: format!("differs from its contract on {} of all {}", words::count(row.differ), sweep.what),
         witness: row.witness,
     });
@@ -80,7 +80,7 @@ pub(super) fn findings<O: Operation>(
         op: O::OP.to_owned(),
         kernel: subject.kernel.name.to_owned(),
         lane: lane.name.clone(),
-        class: failure.class().to_owned(),
+        class: failure.class().into(),
         message: format!("{failure}, in the sweep of {}", sweep.what),
         witness: None,
     });
@@ -90,7 +90,7 @@ pub(super) fn findings<O: Operation>(
             op: O::OP.to_owned(),
             kernel: subject.kernel.name.to_owned(),
             lane: lane.name.clone(),
-            class: "stale-deviation".to_owned(),
+            class: Class::StaleDeviation.into(),
             message: format!(
                 "the known fault `{class}` is not what this lane's code does to all {}: {told}",
                 sweep.what

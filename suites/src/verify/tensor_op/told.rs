@@ -4,8 +4,9 @@ use super::super::rows::by_delta;
 use super::super::{Command, Request};
 use super::Kernel;
 use super::kernel::Subject;
+use crate::class::Class;
 use crate::lane::{Failure, Lane};
-use crate::tensor::explain::{Explanation, UNEXPLAINED};
+use crate::tensor::explain::Explanation;
 use crate::tensor::judge::Side;
 use crate::tensor::shrink::Witness;
 use crate::tensor::{Case, Operation, text};
@@ -45,7 +46,7 @@ impl<O: Operation> Told<'_, O> {
             got: witness.got.clone(),
             expected: Some(witness.expected.clone()),
             scheme: O::label(self.scheme),
-            class: explanation.class.to_owned(),
+            class: explanation.class.into(),
             because: explanation.because.clone(),
             command: self.command(&witness.case),
         }
@@ -54,7 +55,7 @@ impl<O: Operation> Told<'_, O> {
     pub(super) fn row(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>, seconds: f64) -> Row {
         // What is due to a known change is counted as that, the rest as what explains the whole.
         let mut classes: BTreeMap<String, u64> =
-            side.classes.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect();
+            side.classes.iter().map(|(class, n)| (class.name().to_owned(), *n)).collect();
         let rest = side.differ.saturating_sub(classes.values().sum());
         if let Some(witness) = witness.as_ref().filter(|_| rest > 0) {
             *classes.entry(witness.class.clone()).or_default() += rest;
@@ -88,7 +89,7 @@ impl<O: Operation> Told<'_, O> {
         let (differ, inputs) = (words::count(side.differ), words::count(side.inputs));
         let message = match self.against {
             Against::Contract => format!("differs from its contract on {differ} of {inputs} results"),
-            Against::Reference if witness.class == UNEXPLAINED => {
+            Against::Reference if witness.class == Class::Unexplained.name() => {
                 format!("differs from the reference on {differ} results for no known reason")
             }
             Against::Reference => return None,
@@ -109,14 +110,14 @@ impl<O: Operation> Told<'_, O> {
             op: O::OP.to_owned(),
             kernel: self.kernel().to_owned(),
             lane: self.lane.name.clone(),
-            class: failure.class().to_owned(),
+            class: failure.class().into(),
             message: format!("{failure}{often}"),
             witness: Some(ledger::Witness {
                 case: self.case(case, None),
                 got: 0.into(),
                 expected: None,
                 scheme: String::new(),
-                class: failure.class().to_owned(),
+                class: failure.class().into(),
                 because: failure.to_string(),
                 command: self.command(case),
             }),
@@ -153,7 +154,7 @@ pub(crate) fn line<O: Operation>(
     domain: &O::Domain,
     witness: &Witness<O::Params>,
     scheme: &str,
-    class: &str,
+    class: Class,
 ) -> String {
     let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index)));
     format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)
