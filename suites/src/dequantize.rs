@@ -5,7 +5,7 @@ mod sweep;
 
 use crate::budget::Budget;
 use crate::class::Class;
-use crate::lane::Lane;
+use crate::engine::runner::Runner;
 use crate::mlir;
 use crate::quantize::{alone, smaller};
 use crate::quantized::{self, places, plan, quantizations};
@@ -176,12 +176,12 @@ impl Operation for Dequantize {
         sweep::params(domain, asked)
     }
 
-    fn few(kernel: &'static dequantize::Kernel, lane: &Lane, asked: &Asked) -> Vec<Sweep> {
-        sweep::few(kernel, lane, asked)
+    fn few(kernel: &'static dequantize::Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
+        sweep::few(kernel, runner, asked)
     }
 
-    fn sweeps(kernel: &'static dequantize::Kernel, lane: &Lane, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
-        sweep::many(kernel, lane, asked)
+    fn sweeps(kernel: &'static dequantize::Kernel, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::many(kernel, runner, asked)
     }
 
     fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {

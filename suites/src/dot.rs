@@ -5,7 +5,7 @@ mod sweep;
 
 use crate::budget::Budget;
 use crate::class::Class;
-use crate::lane::Lane;
+use crate::engine::runner::Runner;
 use crate::matmul::other_sign;
 use crate::tensor::fill::{self, Fill};
 use crate::tensor::text::{self, Arguments};
@@ -124,8 +124,8 @@ impl Operation for Dot {
         specs
     }
 
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, lane: &Lane, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
-        sweep::sweep(kernel, lane).filter(|_| asked.is_nothing()).into_iter().collect()
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
     }
 
     fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {

@@ -14,6 +14,7 @@ pub mod cli;
 pub mod conv2d;
 pub mod dequantize;
 pub mod dot;
+pub mod engine;
 pub mod explain;
 pub mod fingerprint;
 pub mod floats;

@@ -8,7 +8,7 @@ pub mod sweep;
 
 use crate::budget::Budget;
 use crate::class::Class;
-use crate::lane::Lane;
+use crate::engine::runner::Runner;
 use crate::mlir;
 use crate::quantized::{self, places, plan, quantizations};
 use crate::tensor::element::bits;
@@ -171,8 +171,8 @@ impl Operation for Quantize {
         sweep::params(domain, asked)
     }
 
-    fn sweeps(kernel: &'static quantize::Kernel, lane: &Lane, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, lane, asked, wanted)
+    fn sweeps(kernel: &'static quantize::Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+        sweep::sweeps(kernel, runner, asked, wanted)
     }
 
     fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {

@@ -6,8 +6,9 @@ use crate::timing::{by_turns, median};
 use rayon::prelude::*;
 use std::hint::black_box;
 use tiebreak_impls::quantize::{Kernel, find};
+use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::quantize::sweep::{BLOCK_IN_PROCESS, CHUNK, Plan, Swept};
+use tiebreak_suites::quantize::sweep::{BLOCK_IN_PROCESS, CHUNK, Plan};
 use tiebreak_suites::quantized::read_type;
 use tiebreak_suites::tensor::Wanted;
 
@@ -32,7 +33,8 @@ pub(crate) fn run() -> Vec<Measured> {
 
 fn measure(kernel: &'static Kernel, ty: &str, lane: &Lane) -> Measured {
     let quantized = read_type(ty).expect("a type");
-    let plan = Plan::new(kernel, lane, &quantized, &Wanted::default()).expect("a type with decision boundaries");
+    let runner = Runner::new(lane);
+    let plan = Plan::new(kernel, &runner, &quantized, &Wanted::default()).expect("a type with decision boundaries");
     let params = plan.params(BLOCK_IN_PROCESS);
     let chunks: Vec<u64> = (0..(1u64 << 32) / CHUNK).step_by(STRIDE as usize).collect();
     let run = kernel.run(tiebreak_impls::Form::Native);
@@ -47,8 +49,7 @@ fn measure(kernel: &'static Kernel, ty: &str, lane: &Lane) -> Measured {
     };
     let mut judged = || {
         chunks.par_iter().for_each(|chunk| {
-            let swept: Swept = plan.task(chunk * CHUNK);
-            black_box(swept);
+            black_box(plan.chunk(chunk * CHUNK));
         });
     };
     let rounds = by_turns(ROUNDS, &mut [&mut alone, &mut judged]);

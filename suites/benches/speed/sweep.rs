@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use std::hint::black_box;
 use tiebreak_impls::fpm::{Channel, Kernel, Params, find};
 use tiebreak_oracle::fpm::Scheme;
+use tiebreak_suites::engine::sweep::Blocks;
 use tiebreak_suites::fpm::sampled::Subject;
-use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, CHUNK, Plan, Swept};
+use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, CHUNK, Plan, Sides};
 use tiebreak_suites::fpm::yardstick::Norm;
 use tiebreak_suites::lane::Lane;
 
@@ -88,7 +89,7 @@ pub(crate) fn run() -> Vec<Measured> {
 }
 
 /// First accumulator, inputs, outputs, and what has been judged.
-type OnBlock<'a> = dyn Fn(i64, &mut [i32], &mut [i32], &mut Swept) + Sync + 'a;
+type OnBlock<'a> = dyn Fn(i64, &mut [i32], &mut [i32], &mut Sides) + Sync + 'a;
 
 fn measure(kernel: &Kernel, channel: Channel, lane: &Lane, reference: &Norm, table: &mut Table) -> Measured {
     let subject = Subject::new(kernel, lane, Some(reference)).expect("schemes are known");
@@ -97,7 +98,7 @@ fn measure(kernel: &Kernel, channel: Channel, lane: &Lane, reference: &Norm, tab
     let over_blocks = |f: &OnBlock<'_>| {
         STARTS.par_iter().for_each(|start| {
             let (mut xs, mut outs) = (vec![0; BLOCK_IN_PROCESS], vec![0; BLOCK_IN_PROCESS]);
-            let mut swept = Swept::default();
+            let mut swept = Sides::default();
             for at in (start * CHUNK..(start + 1) * CHUNK).step_by(BLOCK_IN_PROCESS) {
                 f(at, &mut xs, &mut outs, &mut swept);
             }

@@ -6,14 +6,15 @@ mod extent;
 
 use super::{Dequantize, causes};
 use crate::class::Class;
-use crate::lane::{Failure, Input, Lane, Order};
+use crate::engine::runner::Runner;
+use crate::engine::sweep::{self, Blocks, Space};
+use crate::lane::Lane;
 use crate::quantized::{self, quantizations};
 use crate::tensor::element::{bits, float};
 use crate::tensor::fault::{self, Faulty, Made, Seen};
 use crate::tensor::{Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise, text};
 use counted::{Counted, Step};
-use rayon::prelude::*;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
@@ -21,7 +22,7 @@ use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, Granularity, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
 use tiebreak_oracle::dequantize::{Fixed, Scheme};
 use tiebreak_oracle::quantize::Quantization;
-use tiebreak_reports::ledger::{Against, Link};
+use tiebreak_reports::ledger::{self, Against, Link};
 
 /// Stored values of one task.
 const CHUNK: i64 = 1 << 22;
@@ -32,15 +33,16 @@ const BLOCK_IN_WORKER: i64 = 1 << 16;
 /// Storage of so many bits is swept in every run.
 const FEW_BITS: u32 = 16;
 
-/// What a task saw.
+/// What was seen against contract and reference.
 #[derive(Clone, Default)]
-struct Swept {
+struct Sides {
     contract: Counted,
     reference: Counted,
     /// Where each scheme on the path differs from the one before it.
     steps: Vec<Step>,
     faults: Seen,
-    failure: Option<Failure>,
+    /// What each scheme gives for a block.
+    exact: Vec<Vec<u64>>,
 }
 
 /// A scheme on the way from the reference to the contract's.
@@ -54,6 +56,7 @@ struct Stop {
 struct Plan<'a> {
     kernel: &'static Kernel,
     lane: &'a Lane,
+    runner: &'a Runner<'a>,
     q: Quantization,
     /// Of a batch of one stored value.
     params: Params,
@@ -67,9 +70,9 @@ struct Plan<'a> {
 const FEW: [(Storage, i64); 4] = [(I8, 1), (U8, 129), (I16, -3001), (U16, 3001)];
 
 /// The types of few values that were asked for, or all of 8 and 16 bits to f32 that the kernel takes.
-pub(super) fn few(kernel: &'static Kernel, lane: &Lane, asked: &Asked) -> Vec<Sweep> {
+pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
     let few = types(asked).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
-    few.filter_map(|ty| Plan::new(kernel, lane, &ty)).map(|plan| plan.sweep()).collect()
+    few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
 }
 
 /// The parameters of these sweeps and of [`many`].
@@ -97,14 +100,15 @@ fn of(storage: Storage, zero_point: i64) -> Quantized {
 }
 
 /// Each type of more values that was asked for.
-pub(super) fn many(kernel: &'static Kernel, lane: &Lane, asked: &Asked) -> Vec<Sweep> {
+pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
     let types = asked.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
-    types.filter_map(|ty| Plan::new(kernel, lane, ty)).map(|plan| plan.sweep()).collect()
+    types.filter_map(|ty| Plan::new(kernel, runner, ty)).map(|plan| plan.sweep()).collect()
 }
 
 impl<'a> Plan<'a> {
     /// Nothing where the type is not the kernel's, or has several scales.
-    fn new(kernel: &'static Kernel, lane: &'a Lane, quantized: &Quantized) -> Option<Self> {
+    fn new(kernel: &'static Kernel, runner: &'a Runner<'a>, quantized: &Quantized) -> Option<Self> {
+        let lane = runner.lane;
         let params = quantized::swept(&kernel.contract.domain, quantized, 1)?;
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
         let q = *quantizations(quantized).ok()?.first()?;
@@ -112,25 +116,23 @@ impl<'a> Plan<'a> {
         let mut path = vec![stop(Class::OtherScheme, Scheme::parse("ideal").ok()?)];
         let links = causes::links(&promise::<Dequantize>(kernel).ok()?);
         path.extend(links.into_iter().map(|link| stop((link.class)(&params), link.scheme)));
-        Some(Self { kernel, lane, q, params, faulty, path })
+        Some(Self { kernel, lane, runner, q, params, faulty, path })
     }
 
     fn sweep(&self) -> Sweep {
         let begun = Instant::now();
-        let (min, max) = (self.q.min, self.q.max);
-        let tasks = (max - min) / CHUNK + 1;
-        let first = |task: i64| min + task * CHUNK;
-        let parts: Vec<Swept> = (0..tasks).into_par_iter().map(|task| self.task(first(task))).collect();
-        let mut all = self.nothing();
-        for part in parts {
-            all.contract.merge(part.contract);
-            all.reference.merge(part.reference);
-            fault::merge(&mut all.faults, part.faults);
-            all.steps.iter_mut().zip(part.steps).for_each(|(all, part)| all.merge(part));
-            all.failure = all.failure.or(part.failure);
-        }
+        let space = Space {
+            first: self.q.min,
+            last: self.q.max,
+            chunk: CHUNK,
+            in_process: BLOCK_IN_PROCESS,
+            in_worker: BLOCK_IN_WORKER,
+            outwards: false,
+        };
+        let swept = sweep::sweep(self.runner, self, &space, || ());
+        let mut all = swept.seen;
         all.steps.iter_mut().for_each(Step::thin);
-        let exhaustive = all.contract.inputs + all.contract.out_of_domain == (max - min + 1) as u64;
+        let exhaustive = all.contract.count.seen() == space.inputs();
         if exhaustive && self.faulty {
             self.extents(&mut all.faults);
         }
@@ -140,60 +142,20 @@ impl<'a> Plan<'a> {
             sides.push(self.side(all.reference, Against::Reference, path));
         }
         let seconds = begun.elapsed().as_secs_f64();
-        Sweep { what: "stored values", exhaustive, sides, faults: all.faults, failure: all.failure, seconds }
-    }
-
-    fn nothing(&self) -> Swept {
-        Swept { steps: vec![Step::default(); self.path.len() - 1], ..Swept::default() }
+        let failures = swept.failures.into_iter().map(|failed| failed.map(|stored| self.spelled(stored))).collect();
+        Sweep { what: "stored values", exhaustive, sides, faults: all.faults, failures, seconds }
     }
 
     fn params(&self, len: usize) -> Params {
         Params { shape: vec![len], ..self.params.clone() }
     }
 
-    /// One chunk: two blocks in flight, so that the lane computes one while the other is judged.
-    fn task(&self, start: i64) -> Swept {
-        let mut swept = self.nothing();
-        let end = (start + CHUNK - 1).min(self.q.max);
-        let block = if self.lane.is_isolated() { BLOCK_IN_WORKER } else { BLOCK_IN_PROCESS };
-        let mut lease = self.lane.lease();
-        let (mut waiting, mut outs) = (VecDeque::new(), Vec::new());
-        let mut exact = vec![vec![0; block as usize]; self.path.len()];
-        let mut next = (start..=end).step_by(block as usize);
-        loop {
-            while waiting.len() < 2 {
-                let Some(at) = next.next() else { break };
-                let len = block.min(end - at + 1) as usize;
-                let job = Job::Dequantize { kernel: self.kernel.name.to_owned(), params: self.params(len) };
-                let input = Input::Range { start: at as i32, len };
-                waiting.push_back((at, lease.submit(&Order { job: &job, input, misalign: 0 })));
-            }
-            let Some((at, submitted)) = waiting.pop_front() else { break };
-            match submitted.and_then(|()| lease.collect(&mut outs)) {
-                Ok(()) => self.judge(at, &outs, &mut exact, &mut swept),
-                Err(failure) => {
-                    swept.failure = Some(failure);
-                    return swept;
-                }
-            }
-        }
-        self.anchor(start);
-        self.anchor(end);
-        swept
-    }
-
-    /// Holds the machine integers against big rationals.
-    fn anchor(&self, stored: i64) {
-        for stop in &self.path {
-            let (fast, exact) = (stop.fixed.expected(stored), stop.scheme.exact(&self.q, stored));
-            assert_eq!(fast, exact, "the oracle disagrees with itself: {} at {stored}", stop.scheme.label());
-        }
-    }
-
-    fn judge(&self, at: i64, outs: &[i32], exact: &mut [Vec<u64>], swept: &mut Swept) {
+    fn compared(&self, at: i64, outs: &[i32], swept: &mut Sides) {
+        let exact = &mut swept.exact;
         let words = Element::Float(self.q.format).words();
         let len = outs.len() / words;
         for (stop, exact) in self.path.iter().zip(exact.iter_mut()) {
+            exact.resize(len.max(exact.len()), 0);
             stop.fixed.fill(at, &mut exact[..len]);
         }
         for (step, pair) in swept.steps.iter_mut().zip(exact.windows(2)) {
@@ -271,40 +233,68 @@ impl<'a> Plan<'a> {
     }
 
     fn side(&self, counted: Counted, against: Against, path: Vec<Link>) -> SweptSide {
-        let domain = &self.kernel.contract.domain;
         let element = Element::Float(self.q.format);
-        let witness = counted.smallest.and_then(|seen| {
-            let case = Case {
-                params: self.params(1),
-                tensors: [vec![seen.stored as i32], Vec::new(), Vec::new()],
-                misalign: 0,
-            };
-            let case = text::arguments::<Dequantize>(domain, &case)?;
+        let witness = counted.smallest.map(|seen| {
             let [got, expected] = [seen.got, seen.expected].map(|bits| element.told(&element.of(bits)));
-            Some(SweptWitness { case, got, expected })
+            SweptWitness { case: self.spelled(seen.stored), got, expected }
         });
         let stop = if against == Against::Contract { self.path.last() } else { self.path.first() };
-        let mut classes = counted.classes;
-        let told: u64 = classes.values().sum();
+        let mut count = counted.count;
         let because = match self.path.last() {
-            Some(last) if told == counted.differ => format!("the values are those of {}", last.scheme.label()),
+            Some(last) if count.unclassified() == 0 => format!("the values are those of {}", last.scheme.label()),
             _ => "the sampled cases tell the cause".to_owned(),
         };
-        if told < counted.differ {
-            classes.insert(Class::Unexplained, counted.differ - told);
-        }
+        count.leave_unexplained(Class::Unexplained);
         SweptSide {
             against,
             scheme: stop.map_or(String::new(), |stop| stop.scheme.label()),
-            inputs: counted.inputs,
-            out_of_domain: counted.out_of_domain,
-            differ: counted.differ,
-            by_delta: counted.by_delta.all(),
-            classes,
+            count,
             class: counted.smallest.and_then(|seen| seen.class),
             because,
             path,
             witness,
         }
+    }
+
+    /// A case of one stored value, as `--case` takes it.
+    fn spelled(&self, stored: i64) -> ledger::Case {
+        let tensors = [vec![stored as i32], Vec::new(), Vec::new()];
+        let case = Case { params: self.params(1), tensors, misalign: 0 };
+        text::arguments::<Dequantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
+    }
+}
+
+impl Blocks for Plan<'_> {
+    type Seen = Sides;
+
+    fn nothing(&self) -> Sides {
+        let steps = vec![Step::default(); self.path.len() - 1];
+        Sides { steps, exact: vec![Vec::new(); self.path.len()], ..Sides::default() }
+    }
+
+    fn merge(&self, all: &mut Sides, part: Sides) {
+        all.contract.merge(part.contract);
+        all.reference.merge(part.reference);
+        fault::merge(&mut all.faults, part.faults);
+        all.steps.iter_mut().zip(part.steps).for_each(|(all, part)| all.merge(part));
+    }
+
+    fn job(&self, len: usize) -> Job {
+        Job::Dequantize { kernel: self.kernel.name.to_owned(), params: self.params(len) }
+    }
+
+    fn judge(&self, first: i64, outs: &[i32], seen: &mut Sides) {
+        self.compared(first, outs, seen);
+    }
+
+    fn anchor(&self, stored: i64) {
+        for stop in &self.path {
+            let (fast, exact) = (stop.fixed.expected(stored), stop.scheme.exact(&self.q, stored));
+            assert_eq!(fast, exact, "the oracle disagrees with itself: {} at {stored}", stop.scheme.label());
+        }
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        format!("stored values {first}..={last}, {}", quantized::type_text(&self.params.quantized))
     }
 }

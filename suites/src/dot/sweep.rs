@@ -1,9 +1,12 @@
 //! All 2^32 quadruples `a0, a1, b0, b1` of one 16-bit pair sum, against the contract's pair sum and against the true one.
 
+use super::Dot;
 use crate::class::Class;
-use crate::lane::{Failure, Input, Lane, Order};
-use crate::tensor::{Case, Sweep, SweptSide, SweptWitness, Wanted, text};
-use rayon::prelude::*;
+use crate::engine::count::Count;
+use crate::engine::runner::Runner;
+use crate::engine::sweep::{self, Blocks, Space};
+use crate::tensor::{Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
+use rug::Integer;
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_impls::dot::{Kernel, Params};
@@ -12,74 +15,100 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::pair_sum::PairSum;
 use tiebreak_reports::ledger::{self, Against};
 
-/// Quadruples of one batch.
-const BATCH: usize = 1 << 16;
-/// Batches of one task.
-const BATCHES: usize = 1 << 8;
+/// All quadruples.
+const SPACE: Space =
+    Space { first: 0, last: u32::MAX as i64, chunk: 1 << 24, in_process: 1 << 16, in_worker: 1 << 16, outwards: false };
 
 /// What differs on one side.
 #[derive(Clone, Default)]
 struct Counted {
-    differ: u64,
-    by_delta: BTreeMap<i64, u64>,
+    count: Count,
     /// The first quadruple, what was given, and what is expected.
     first: Option<(u32, i32, i32)>,
 }
 
 #[derive(Clone, Default)]
-struct Part {
-    inputs: u64,
+struct Sides {
     contract: Counted,
     truth: Counted,
-    failure: Option<Failure>,
 }
 
-/// The sweep, where the kernel's step has a pair sum of 16 bits.
-pub(super) fn sweep(kernel: &Kernel, lane: &Lane) -> Option<Sweep> {
+/// A kernel whose step has a pair sum of 16 bits.
+struct Pairs<'a> {
+    kernel: &'a Kernel,
+    pair: PairSum,
+}
+
+/// The sweep, where there is such a sum.
+pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
     let domain = &kernel.contract.domain;
     if domain.pairs.is_empty() || domain.lhs.bytes() != 1 {
         return None;
     }
-    let scheme = crate::tensor::promise::<super::Dot>(kernel).ok()?;
-    let pair = scheme.pair()?;
+    let scheme = promise::<Dot>(kernel).ok()?;
+    let pairs = Pairs { kernel, pair: scheme.pair()? };
     let begun = Instant::now();
-    let tasks = (1u64 << 32) / (BATCH * BATCHES) as u64;
-    let parts: Vec<Part> = (0..tasks).into_par_iter().map(|task| one_task(kernel, pair, lane, task as usize)).collect();
-    let mut all = Part::default();
-    for part in parts {
-        all.inputs += part.inputs;
-        all.contract.merge(part.contract);
-        all.truth.merge(part.truth);
-        all.failure = all.failure.or(part.failure);
-    }
+    let swept = sweep::sweep(runner, &pairs, &SPACE, || ());
+    let Sides { contract, truth } = swept.seen;
+    let exhaustive = contract.count.seen() == SPACE.inputs();
     let class = if scheme.definition.name.ends_with("-wrap") { Class::Wrap16 } else { Class::Saturation16 };
-    let reference = <super::Dot as crate::tensor::Operation>::reference(kernel, &Wanted::default()).unwrap_or_default();
+    let reference = Dot::reference(kernel, &Wanted::default()).unwrap_or_default();
     let sides = vec![
-        all.contract.side(kernel, all.inputs, Against::Contract, scheme.label(), Class::Unexplained),
-        all.truth.side(kernel, all.inputs, Against::Reference, reference, class),
+        contract.side(kernel, Against::Contract, scheme.label(), Class::Unexplained),
+        truth.side(kernel, Against::Reference, reference, class),
     ];
-    let exhaustive = all.inputs == 1 << 32;
+    let failures = swept.failures.into_iter().map(|failed| failed.map(|at| spelled(kernel, at as u32))).collect();
     let seconds = begun.elapsed().as_secs_f64();
-    Some(Sweep { what: "pair sums", exhaustive, sides, faults: BTreeMap::new(), failure: all.failure, seconds })
+    Some(Sweep { what: "pair sums", exhaustive, sides, faults: BTreeMap::new(), failures, seconds })
 }
 
-fn one_task(kernel: &Kernel, pair: PairSum, lane: &Lane, task: usize) -> Part {
-    let job = Job::Dot { kernel: kernel.name.to_owned(), params: Params { len: BATCH } };
-    let mut part = Part::default();
-    let mut lease = lane.lease();
-    let mut outs = Vec::new();
-    for batch in 0..BATCHES {
-        let start = ((task * BATCHES + batch) * BATCH) as u32;
-        let input = Input::Range { start: start as i32, len: BATCH };
-        match lease.run(&Order { job: &job, input, misalign: 0 }, &mut outs) {
-            Ok(()) => judge(kernel, pair, start, &outs, &mut part),
-            Err(failure) => {
-                part.failure = Some(failure);
-                return part;
+impl Blocks for Pairs<'_> {
+    type Seen = Sides;
+
+    fn nothing(&self) -> Sides {
+        Sides::default()
+    }
+
+    fn merge(&self, all: &mut Sides, part: Sides) {
+        all.contract.merge(part.contract);
+        all.truth.merge(part.truth);
+    }
+
+    fn job(&self, len: usize) -> Job {
+        Job::Dot { kernel: self.kernel.name.to_owned(), params: Params { len } }
+    }
+
+    fn group(&self) -> usize {
+        self.kernel.contract.domain.results
+    }
+
+    fn judge(&self, first: i64, outs: &[i32], seen: &mut Sides) {
+        for (i, out) in outs.iter().enumerate() {
+            let quadruple = (first as u32).wrapping_add(i as u32);
+            let (a, b) = operands(self.kernel, quadruple);
+            let (promised, truth) = (self.pair.of_narrow(a, b), a[0] * b[0] + a[1] * b[1]);
+            if *out != promised {
+                seen.contract.note(quadruple, *out, promised);
+            }
+            if *out != truth {
+                seen.truth.note(quadruple, *out, truth);
             }
         }
+        seen.contract.count.inputs += outs.len() as u64;
+        seen.truth.count.inputs += outs.len() as u64;
     }
-    part
+
+    /// The pair sum in 32 bits against big integers.
+    fn anchor(&self, quadruple: i64) {
+        let (a, b) = operands(self.kernel, quadruple as u32);
+        let exact: Integer = Integer::from(a[0]) * b[0] + Integer::from(a[1]) * b[1];
+        let fast = a[0] * b[0] + a[1] * b[1];
+        assert_eq!(exact, fast, "the oracle disagrees with itself: {a:?} {b:?}");
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        format!("quadruples {first:#x}..={last:#x}")
+    }
 }
 
 /// Elements of a quadruple.
@@ -102,55 +131,34 @@ fn spelled(kernel: &Kernel, quadruple: u32) -> ledger::Case {
         (tensors[1][place], tensors[2][place]) = (a[i], b[i]);
     }
     let case = Case { params: Params { len: domain.results }, tensors, misalign: 0 };
-    text::arguments::<super::Dot>(domain, &case).unwrap_or_default()
-}
-
-fn judge(kernel: &Kernel, pair: PairSum, start: u32, outs: &[i32], part: &mut Part) {
-    for (i, out) in outs.iter().enumerate() {
-        let quadruple = start.wrapping_add(i as u32);
-        let (a, b) = operands(kernel, quadruple);
-        let (promised, truth) = (pair.of_narrow(a, b), a[0] * b[0] + a[1] * b[1]);
-        if *out != promised {
-            part.contract.note(quadruple, *out, promised);
-        }
-        if *out != truth {
-            part.truth.note(quadruple, *out, truth);
-        }
-    }
-    part.inputs += outs.len() as u64;
+    text::arguments::<Dot>(domain, &case).unwrap_or_default()
 }
 
 impl Counted {
     #[cold]
     fn note(&mut self, quadruple: u32, got: i32, expected: i32) {
-        self.differ += 1;
-        *self.by_delta.entry(i64::from(got) - i64::from(expected)).or_default() += 1;
+        self.count.differs(i64::from(got) - i64::from(expected), None, 1);
         self.first.get_or_insert((quadruple, got, expected));
     }
 
     fn merge(&mut self, other: Self) {
-        self.differ += other.differ;
-        for (delta, n) in other.by_delta {
-            *self.by_delta.entry(delta).or_default() += n;
-        }
+        self.count.merge(other.count);
         self.first = self.first.or(other.first);
     }
 
-    fn side(self, kernel: &Kernel, inputs: u64, against: Against, scheme: String, class: Class) -> SweptSide {
+    fn side(self, kernel: &Kernel, against: Against, scheme: String, class: Class) -> SweptSide {
         let witness = self.first.map(|(quadruple, got, expected)| SweptWitness {
             case: spelled(kernel, quadruple),
             got: got.into(),
             expected: expected.into(),
         });
-        let class = (self.differ > 0).then_some(class);
+        let mut count = self.count;
+        let class = (count.differ > 0).then_some(class);
+        class.into_iter().for_each(|class| count.leave_unexplained(class));
         SweptSide {
             against,
             scheme,
-            inputs,
-            out_of_domain: 0,
-            differ: self.differ,
-            by_delta: self.by_delta,
-            classes: class.map(|class| (class, self.differ)).into_iter().collect(),
+            count,
             class,
             because: "the pair sum leaves 16 bits".to_owned(),
             path: Vec::new(),

@@ -20,10 +20,10 @@ pub fn judge(yardstick: &Yardstick, params: &Params, xs: &[i32], outs: &[i32]) -
         let case = case(params, xs, index);
         let (zone, expected) = yardstick.expected(&case);
         let Some(expected) = expected else {
-            tally.out_of_domain += 1;
+            tally.count.out_of_domain += 1;
             continue;
         };
-        tally.inputs += 1;
+        tally.count.inputs += 1;
         let observation = Observation { case, got };
         if i64::from(got) == expected {
             if index.is_multiple_of(stride) || index + 4 >= outs.len() {
@@ -44,8 +44,7 @@ pub fn judge(yardstick: &Yardstick, params: &Params, xs: &[i32], outs: &[i32]) -
 
 fn note_difference(tally: &mut Tally, zone: usize, stride: usize, observation: Observation, expected: i64) {
     let case = observation.case;
-    tally.differ += 1;
-    *tally.by_delta.entry(i64::from(observation.got) - expected).or_default() += 1;
+    tally.count.differs(i64::from(observation.got) - expected, None, 1);
     tally.offer((observation, expected));
     let bucket = tally.buckets.entry((zone, Regime::of(case.channel.shift))).or_default();
     let count = bucket.counts.entry((case.channel, case.q)).or_default();

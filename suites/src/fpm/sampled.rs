@@ -7,16 +7,14 @@ use super::{Case, case};
 use crate::accumulators::accumulators;
 use crate::budget::Budget;
 use crate::class::Class;
+use crate::engine::count::Count;
+use crate::engine::runner::{Answer, FailedBatch, Runner, fails, isolate};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use tiebreak_impls::fpm::{Channel, Kernel, Params};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::text;
-
-/// A kernel that failed to answer this often in a lane is not asked again.
-const MOST_FAILURES: usize = 3;
 
 /// One kernel in one lane, with what it is judged by.
 pub struct Subject<'a> {
@@ -24,11 +22,12 @@ pub struct Subject<'a> {
     pub kernel: &'a Kernel,
     /// Where it runs.
     pub lane: &'a Lane,
+    /// How it is asked there.
+    pub runner: Runner<'a>,
     /// Its contract.
     pub contract: Yardstick,
     /// The operation's reference; none where only the contract matters.
     pub reference: Option<Yardstick>,
-    failures: AtomicUsize,
 }
 
 impl<'a> Subject<'a> {
@@ -37,25 +36,15 @@ impl<'a> Subject<'a> {
         Ok(Self {
             kernel,
             lane,
+            runner: Runner::new(lane),
             contract: Yardstick::contract(&kernel.contract)?,
             reference: reference.map(|r| Yardstick::reference(&kernel.contract, r)).transpose()?,
-            failures: AtomicUsize::new(0),
         })
     }
 
     /// What a lane runs.
     pub fn job(&self, params: &Params) -> Job {
         Job::Fpm { kernel: self.kernel.name.to_owned(), params: params.clone() }
-    }
-
-    /// Whether it has failed to answer too often to be asked again.
-    pub fn has_given_up(&self) -> bool {
-        self.failures.load(Ordering::Relaxed) >= MOST_FAILURES
-    }
-
-    /// Counts one failure to answer.
-    pub fn note_failure(&self) {
-        self.failures.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -71,7 +60,7 @@ pub struct Record {
     /// Against the reference.
     pub reference: Tally,
     /// Batches that gave no output.
-    pub failures: Vec<Unanswered>,
+    pub failures: Vec<FailedBatch<Case>>,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -88,26 +77,15 @@ pub struct Settled {
     /// Against the reference.
     pub reference: Account,
     /// Batches that gave no output.
-    pub failures: Vec<Unanswered>,
+    pub failures: Vec<FailedBatch<Case>>,
     /// Seconds of lane and judge.
     pub seconds: f64,
-}
-
-/// A batch that gave no output.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unanswered {
-    /// What happened.
-    pub failure: Failure,
-    /// The input that makes it happen again, if one does.
-    pub case: Option<Case>,
-    /// What was running.
-    pub during: String,
 }
 
 impl Record {
     /// Counts parameter pairs that are about to run, if they are.
     fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
-        *(if subject.has_given_up() { &mut self.given_up } else { &mut self.parameters }) += pairs;
+        *(if subject.runner.has_given_up() { &mut self.given_up } else { &mut self.parameters }) += pairs;
     }
 
     /// Adds another part.
@@ -122,17 +100,11 @@ impl Record {
 
     /// What was counted so far, with no cause looked for.
     pub fn counted(&self) -> Settled {
-        let account = |tally: &Tally| Account {
-            tally: Tally {
-                inputs: tally.inputs,
-                out_of_domain: tally.out_of_domain,
-                differ: tally.differ,
-                by_delta: tally.by_delta.clone(),
-                deviations: tally.deviations.clone(),
-                ..Tally::default()
-            },
-            classes: (tally.differ > 0).then_some((Class::Unsettled, tally.differ)).into_iter().collect(),
-            ..Account::default()
+        let account = |tally: &Tally| {
+            let unsettled = (tally.count.differ > 0).then_some((Class::Unsettled, tally.count.differ));
+            let count = Count { classes: unsettled.into_iter().collect(), ..tally.count.clone() };
+            let tally = Tally { count, deviations: tally.deviations.clone(), ..Tally::default() };
+            Account { tally, ..Account::default() }
         };
         Settled {
             parameters: self.parameters,
@@ -146,7 +118,7 @@ impl Record {
 
     /// Names the cause of everything seen.
     pub fn settle(self, subject: &Subject<'_>) -> Settled {
-        let holds = self.contract.differ == 0;
+        let holds = self.contract.count.differ == 0;
         let reference = subject.reference.as_ref().map(|yardstick| self.reference.settle(yardstick, holds));
         Settled {
             parameters: self.parameters,
@@ -174,23 +146,33 @@ impl Settled {
 /// One batch through one subject: run, judged, and narrowed down where it gave no output.
 pub fn run_batch(subject: &Subject<'_>, lease: &mut Lease<'_>, params: &Params, xs: &[i32], misalign: usize) -> Record {
     let mut record = Record::default();
-    if subject.has_given_up() {
-        return record;
-    }
     let begun = Instant::now();
     let job = subject.job(params);
-    let order = |values| Order { job: &job, input: Input::Values { len: xs.len(), values }, misalign };
+    let order = Order { job: &job, input: Input::Values { len: xs.len(), values: xs }, misalign };
     let mut outs = Vec::new();
-    let mut result = lease.run(&order(xs), &mut outs);
-    if let Err(failure) = result {
-        subject.note_failure();
-        let case = isolate(subject.lane, &job, xs).map(|index| case(params, xs, index));
-        let during = format!("{}, {}", text::plural(xs.len(), "input"), describe(params));
-        // What does not happen again is still a finding, but costs no coverage.
-        result = if case.is_none() { lease.run(&order(xs), &mut outs) } else { Err(failure.clone()) };
-        record.failures.push(Unanswered { failure, case, during });
-    }
-    if result.is_ok() {
+    let narrow = |_: &Failure| {
+        let mut lease = subject.runner.impatient();
+        let fails = |range: std::ops::Range<usize>| {
+            let values = &xs[range];
+            let input = Input::Values { len: values.len(), values };
+            fails(&mut lease, &Order { job: &job, input, misalign: 0 })
+        };
+        isolate(xs.len(), params.channels.len(), fails).map(|index| case(params, xs, index))
+    };
+    let during = || format!("{}, {}", text::plural(xs.len(), "input"), describe(params));
+    let answered = match subject.runner.run(lease, &order, &mut outs, narrow, during) {
+        Answer::Given => true,
+        Answer::GivenUp => false,
+        Answer::GivenAgain(failed) => {
+            record.failures.push(failed);
+            true
+        }
+        Answer::Failed(failed) => {
+            record.failures.push(failed);
+            false
+        }
+    };
+    if answered {
         record.contract = judge(&subject.contract, params, xs, &outs);
         if let Some(reference) = &subject.reference {
             record.reference = judge(reference, params, xs, &outs);
@@ -209,36 +191,6 @@ pub fn describe(params: &Params) -> String {
         n => format!(" and {} more channels", n - 1),
     };
     format!("m={multiplier} s={shift}{q}{more}")
-}
-
-/// The element that alone makes the batch fail again, found by halving; nothing when it does not fail again, or needs company.
-pub fn isolate(lane: &Lane, job: &Job, xs: &[i32]) -> Option<usize> {
-    let channels = match job {
-        Job::Fpm { params, .. } => params.channels.len(),
-        _ => 1,
-    };
-    let fails = |range: std::ops::Range<usize>| {
-        let values = &xs[range];
-        let order = Order { job, input: Input::Values { len: values.len(), values }, misalign: 0 };
-        Lease::impatient(lane).run(&order, &mut Vec::new()).is_err()
-    };
-    let mut range = 0..xs.len();
-    if range.is_empty() || !fails(range.clone()) {
-        return None;
-    }
-    while range.len() > channels {
-        // Halves start at a channel boundary, so that every element keeps its channel.
-        let middle = range.start + (range.len() / 2).next_multiple_of(channels);
-        let (left, right) = (range.start..middle, middle..range.end);
-        range = if fails(left.clone()) {
-            left
-        } else if right.is_empty() || !fails(right.clone()) {
-            return None;
-        } else {
-            right
-        };
-    }
-    Some(range.start)
 }
 
 /// A group of channels: the unit of parallel work.

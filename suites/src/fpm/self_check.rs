@@ -7,6 +7,7 @@ use super::yardstick::promised;
 use crate::accumulators::accumulators;
 use crate::budget::Effort;
 use crate::class::Class;
+use crate::engine::count::Count;
 use crate::lane::Lane;
 use crate::parameters::grid;
 use tiebreak_impls::contract::Contract;
@@ -31,7 +32,7 @@ pub fn run(lane: &Lane, seed: u64) -> Result<Vec<SelfCheck>, UnknownName> {
             Contract { promise: control.against, domain: control.domain.clone(), ..control.left.contract.clone() };
         let kernel = Kernel { contract, ..control.left.clone() };
         let record = cases(&Subject::new(&kernel, lane, None)?, &pairs, seed);
-        let (inputs, differ) = (record.contract.tally.inputs, record.contract.tally.differ);
+        let Count { inputs, differ, .. } = record.contract.tally.count;
         let unseen = record.failures.first().map(|f| f.failure.to_string());
         checks.push(SelfCheck {
             op: OP.to_owned(),
@@ -83,12 +84,12 @@ fn check_mutant(mutant: &Mutant, lane: &Lane, pairs: &[Channel], seed: u64) -> R
     }
     drop(lease);
     let account = cases(&subject, pairs, seed).contract;
-    let named = account.classes.keys().eq([&mutant.class.parse::<Class>()?]);
+    let named = account.tally.count.classes.keys().eq([&mutant.class.parse::<Class>()?]);
     let seen = match &account.witness {
-        None => format!("alive after {} inputs", account.tally.inputs),
+        None => format!("alive after {} inputs", account.tally.count.inputs),
         Some(witness) => {
             let smallest = shrink(&subject, &subject.contract, witness, Freedom::Everything);
-            let classes: Vec<&str> = account.classes.keys().map(|class| class.name()).collect();
+            let classes: Vec<&str> = account.tally.count.classes.keys().map(|class| class.name()).collect();
             let wrong = if named { String::new() } else { format!("; classes {}", classes.join(", ")) };
             format!("{}{wrong}", super::catalogue::line(&smallest))
         }

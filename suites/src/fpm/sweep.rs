@@ -2,15 +2,16 @@
 //! accumulator, anchored to big rationals at both ends of every chunk.
 
 use super::classify::{Observation, by_own_scheme};
-use super::sampled::{Settled, Subject, Unanswered, isolate};
-use super::tally::{Account, Bucket, FAR, Regime, Seen, Tally};
+use super::sampled::{Settled, Subject, describe};
+use super::tally::{Account, Bucket, Regime, Seen, Tally};
 use super::yardstick::Yardstick;
 use super::{Case, parameters};
-use crate::lane::{Failure, Input, Lease, Order};
+use crate::engine::count::{Count, FAR};
+use crate::engine::sweep::{self, Blocks, Space, Swept};
 use fearless_simd::{Level, Simd, dispatch};
-use std::collections::{BTreeMap, VecDeque};
-use std::time::Instant;
+use std::collections::BTreeMap;
 use tiebreak_impls::fpm::{Channel, Params};
+use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
 use tiebreak_oracle::fpm::sweep::{Differences, Expected, Stepper, Sweep};
 use tiebreak_reports::ledger::Against;
@@ -26,18 +27,20 @@ const EVIDENCE: usize = 64;
 /// Deltas up to this, either way, are counted each; those beyond together.
 const SMALL: i64 = 16;
 
-/// The chunks that make up all accumulators.
-pub fn chunks() -> impl Iterator<Item = i64> {
-    (i64::from(i32::MIN)..=i64::from(i32::MAX)).step_by(CHUNK as usize)
-}
+/// All accumulators.
+pub const SPACE: Space = Space {
+    first: i32::MIN as i64,
+    last: i32::MAX as i64,
+    chunk: CHUNK,
+    in_process: BLOCK_IN_PROCESS as i64,
+    in_worker: BLOCK_IN_WORKER as i64,
+    outwards: true,
+};
 
-/// One chunk's outcome against one yardstick.
+/// What was seen against one yardstick.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
-    inputs: u64,
-    out_of_domain: u64,
-    differ: u64,
-    by_delta: BTreeMap<i64, u64>,
+    count: Count,
     differing: Vec<(Observation, i64)>,
     agreeing: Vec<Observation>,
     smallest: Option<(Observation, i64)>,
@@ -45,23 +48,16 @@ pub struct Part {
     searched: usize,
 }
 
-/// One chunk's outcome.
+/// What was seen against contract and reference.
 #[derive(Clone, Debug, Default)]
-pub struct Swept {
+pub struct Sides {
     contract: Part,
     reference: Part,
-    failures: Vec<Unanswered>,
-    seconds: f64,
 }
 
 impl Part {
     fn merge(&mut self, other: Self) {
-        self.inputs += other.inputs;
-        self.out_of_domain += other.out_of_domain;
-        self.differ += other.differ;
-        for (delta, n) in other.by_delta {
-            *self.by_delta.entry(delta).or_default() += n;
-        }
+        self.count.merge(other.count);
         self.differing.extend(other.differing);
         self.agreeing.extend(other.agreeing);
         if let Some(seen) = other.smallest {
@@ -72,13 +68,6 @@ impl Part {
     fn offer(&mut self, seen: (Observation, i64)) {
         if self.smallest.as_ref().is_none_or(|s| seen.0.case.size() < s.0.case.size()) {
             self.smallest = Some(seen);
-        }
-    }
-
-    fn delta(&mut self, delta: i64, n: u64) {
-        if n > 0 {
-            *self.by_delta.entry(delta).or_default() += n;
-            self.differ += n;
         }
     }
 
@@ -94,20 +83,10 @@ impl Part {
             }
         }
         for (delta, n) in (-SMALL..).zip(small).filter(|(delta, _)| *delta != 0) {
-            self.delta(delta, n);
+            self.count.differs(delta, None, n);
         }
-        self.delta(FAR, far);
+        self.count.differs(FAR, None, far);
         all
-    }
-}
-
-impl Swept {
-    /// Adds another chunk.
-    pub fn merge(&mut self, other: Self) {
-        self.contract.merge(other.contract);
-        self.reference.merge(other.reference);
-        self.failures.extend(other.failures);
-        self.seconds += other.seconds;
     }
 }
 
@@ -117,112 +96,56 @@ pub struct Plan<'a> {
     channel: Channel,
     contract: Sweep,
     reference: Option<Sweep>,
-    block: usize,
     level: Level,
 }
 
 impl<'a> Plan<'a> {
     /// Prepares the exact values. The kernel is in its domain, and whole blocks lie in one zone.
     pub fn new(subject: &'a Subject<'a>, channel: Channel) -> Self {
-        let block = if subject.lane.is_isolated() { BLOCK_IN_WORKER } else { BLOCK_IN_PROCESS };
         let params = Params { q: 31, channels: vec![channel] };
-        assert!(subject.contract.is_uniform(&params, block), "a block has no tail");
+        let uniform = |block| subject.contract.is_uniform(&params, block);
+        assert!(uniform(BLOCK_IN_PROCESS) && uniform(BLOCK_IN_WORKER), "a block has no tail");
         let sweep = |yardstick: &Yardstick| Sweep::new(*yardstick.scheme(), parameters(channel, 31));
         Self {
             subject,
             channel,
             contract: sweep(&subject.contract),
             reference: subject.reference.as_ref().map(sweep),
-            block,
             level: Level::new(),
         }
     }
 
     /// One chunk, from `start` on.
-    pub fn chunk(&self, start: i64) -> Swept {
-        let begun = Instant::now();
-        let mut swept = Swept::default();
-        let mut lease = self.subject.lane.lease();
-        let params = Params { q: 31, channels: vec![self.channel] };
-        let job = self.subject.job(&params);
-        // Nearest zero first, so that a witness found is not bettered a thousand times.
-        let mut starts: Vec<i64> = (start..start + CHUNK).step_by(self.block).collect();
-        if start < 0 {
-            starts.reverse();
-        }
-        let order =
-            |at: i64| Order { job: &job, input: Input::Range { start: at as i32, len: self.block }, misalign: 0 };
-        let (mut waiting, mut outs) = (VecDeque::new(), Vec::new());
-        let mut next = starts.into_iter();
-        // Two in flight: the worker computes one block while the other is judged.
-        loop {
-            while waiting.len() < 2 && !self.subject.has_given_up() {
-                let Some(at) = next.next() else { break };
-                let submitted = lease.submit(&order(at));
-                let failed = submitted.is_err();
-                waiting.push_back((at, submitted));
-                if failed {
-                    // The next one would start another session, whose answers are not those waited for.
-                    break;
-                }
-            }
-            let Some((at, submitted)) = waiting.pop_front() else { break };
-            match submitted.and_then(|()| lease.collect(&mut outs)) {
-                Ok(()) => self.judge(at, &outs, &mut swept),
-                Err(failure) => {
-                    let lost = std::iter::once(at).chain(waiting.drain(..).map(|(at, _)| at)).collect::<Vec<_>>();
-                    swept.failures.push(self.unanswered(failure, &lost));
-                    self.again(&lost, &mut lease, &mut swept, &order);
-                }
-            }
-        }
-        self.anchor(start);
-        swept.seconds = begun.elapsed().as_secs_f64();
-        swept
+    pub fn chunk(&self, start: i64) -> Swept<Sides> {
+        sweep::chunk(&self.subject.runner, self, &SPACE, start)
     }
 
-    /// Runs the blocks of a lost session one at a time.
-    fn again<'o>(&self, lost: &[i64], lease: &mut Lease<'_>, swept: &mut Swept, order: &impl Fn(i64) -> Order<'o>) {
-        let mut outs = Vec::new();
-        for &at in lost {
-            if lease.run(&order(at), &mut outs).is_ok() {
-                self.judge(at, &outs, swept);
-            }
-        }
+    /// Every accumulator; `done` is called after each chunk.
+    pub fn sweep(&self, done: impl Fn() + Sync) -> Swept<Sides> {
+        sweep::sweep(&self.subject.runner, self, &SPACE, done)
     }
 
-    fn unanswered(&self, failure: Failure, lost: &[i64]) -> Unanswered {
-        self.subject.note_failure();
-        let params = Params { q: 31, channels: vec![self.channel] };
-        let job = self.subject.job(&params);
-        let found = lost.iter().find_map(|&at| {
-            let xs: Vec<i32> = (at..at + self.block as i64).map(|x| x as i32).collect();
-            isolate(self.subject.lane, &job, &xs).map(|index| xs[index])
-        });
-        let case = found.map(|x| self.case(x));
-        let during = format!(
-            "accumulators {}..={}, m={} s={}",
-            lost[0],
-            lost[0] + self.block as i64 - 1,
-            self.channel.multiplier,
-            self.channel.shift
-        );
-        Unanswered { failure, case, during }
+    fn params(&self) -> Params {
+        Params { q: 31, channels: vec![self.channel] }
     }
 
     fn case(&self, x: i32) -> Case {
-        Case { x, channel: self.channel, q: 31, index: 0, len: self.block }
+        Case { x, channel: self.channel, q: 31, index: 0, len: self.len() }
+    }
+
+    fn len(&self) -> usize {
+        if self.subject.lane.is_isolated() { BLOCK_IN_WORKER } else { BLOCK_IN_PROCESS }
     }
 
     /// Compares one block with the contract and with the reference.
-    pub fn judge(&self, at: i64, outs: &[i32], swept: &mut Swept) {
+    fn compared(&self, at: i64, outs: &[i32], swept: &mut Sides) {
         let contract_held = self.compare(&self.contract, at, outs, &mut swept.contract, None);
         if let Some(reference) = &self.reference {
             let already = contract_held.then_some(&self.contract);
             for (x, len, promised) in self.contract.runs(at, outs.len()) {
                 // Where the contract promises nothing, nothing is expected by any reference.
                 if promised == Expected::OutOfDomain {
-                    swept.reference.out_of_domain += len as u64;
+                    swept.reference.count.out_of_domain += len as u64;
                 } else {
                     self.compare(reference, x, &outs[(x - at) as usize..][..len], &mut swept.reference, already);
                 }
@@ -233,33 +156,33 @@ impl<'a> Plan<'a> {
     /// Compares a block; true where all of it has a value and equals it. `equal_to` is a scheme the block has been found equal
     /// to: where both step alike there is nothing left to compare.
     fn compare(&self, sweep: &Sweep, at: i64, outs: &[i32], part: &mut Part, equal_to: Option<&Sweep>) -> bool {
-        let before = (part.differ, part.out_of_domain);
+        let before = (part.count.differ, part.count.out_of_domain);
         let mut known = equal_to.map(|s| s.runs(at, outs.len()));
         for run in sweep.runs(at, outs.len()) {
             let alike = known.as_mut().and_then(Iterator::next) == Some(run);
             let (x, len, expected) = run;
             let outs = &outs[(x - at) as usize..][..len];
             match expected {
-                Expected::OutOfDomain => part.out_of_domain += len as u64,
-                Expected::Stepped(_) if alike => part.inputs += len as u64,
+                Expected::OutOfDomain => part.count.out_of_domain += len as u64,
+                Expected::Stepped(_) if alike => part.count.inputs += len as u64,
                 Expected::Stepped(stepper) => self.stepped(&stepper, x, outs, part),
                 Expected::OneByOne => self.one_by_one(sweep, x, outs, part),
             }
         }
-        before == (part.differ, part.out_of_domain)
+        before == (part.count.differ, part.count.out_of_domain)
     }
 
     fn stepped(&self, stepper: &Stepper, x: i64, outs: &[i32], part: &mut Part) {
-        part.inputs += outs.len() as u64;
+        part.count.inputs += outs.len() as u64;
         if equal(self.level, stepper, outs) {
             return;
         }
         let near = differences(self.level, stepper, outs).map(|near| (near, 0));
         match near.or_else(|| far_differences(self.level, stepper, outs)) {
             Some((Differences { plus, minus }, far)) => {
-                part.delta(1, plus);
-                part.delta(-1, minus);
-                part.delta(FAR, far);
+                part.count.differs(1, None, plus);
+                part.count.differs(-1, None, minus);
+                part.count.differs(FAR, None, far);
             }
             None => {
                 part.deltas(outs.iter().enumerate().map(|(i, got)| i64::from(*got) - i64::from(stepper.ahead(i))));
@@ -269,12 +192,12 @@ impl<'a> Plan<'a> {
     }
 
     fn one_by_one(&self, sweep: &Sweep, x: i64, outs: &[i32], part: &mut Part) {
-        let before = part.differ;
+        let before = part.count.differ;
         let expected = |i: usize| sweep.one(x + i as i64);
         let inputs = part.deltas(outs.iter().enumerate().filter_map(|(i, got)| Some(i64::from(*got) - expected(i)?)));
-        part.inputs += inputs;
-        part.out_of_domain += outs.len() as u64 - inputs;
-        if part.differ > before {
+        part.count.inputs += inputs;
+        part.count.out_of_domain += outs.len() as u64 - inputs;
+        if part.count.differ > before {
             self.gather(x, outs, part, expected);
         }
     }
@@ -312,45 +235,29 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Holds the stepped values against big rationals at both ends of the chunk.
-    fn anchor(&self, start: i64) {
-        for sweep in std::iter::once(&self.contract).chain(&self.reference) {
-            for x in [start, start + CHUNK / 2 - 1, start + CHUNK - 1] {
-                let (fast, exact) = (sweep.at(x), sweep.anchor(x));
-                assert_eq!(fast, exact, "the oracle disagrees with itself: {} at x={x}", sweep.scheme().label());
-            }
-        }
-    }
-
     /// Names the cause of everything the sweep saw.
-    pub fn settle(&self, swept: Swept) -> Settled {
-        let holds = swept.contract.differ == 0;
-        let reference =
-            self.subject.reference.as_ref().map(|yardstick| self.account(yardstick, swept.reference, holds));
+    pub fn settle(&self, swept: Swept<Sides>) -> Settled {
+        let Sides { contract, reference } = swept.seen;
+        let holds = contract.count.differ == 0;
+        let reference = self.subject.reference.as_ref().map(|yardstick| self.account(yardstick, reference, holds));
         Settled {
             parameters: 1,
             given_up: 0,
-            contract: self.account(&self.subject.contract, swept.contract, holds),
+            contract: self.account(&self.subject.contract, contract, holds),
             reference: reference.unwrap_or_default(),
-            failures: swept.failures,
+            failures: swept.failures.into_iter().map(|failed| failed.map(|x| self.case(x as i32))).collect(),
             seconds: swept.seconds,
         }
     }
 
     fn account(&self, yardstick: &Yardstick, part: Part, holds: bool) -> Account {
         let rest = yardstick.zones.len() - 1;
-        let mut tally = Tally {
-            inputs: part.inputs,
-            out_of_domain: part.out_of_domain,
-            differ: part.differ,
-            by_delta: part.by_delta,
-            smallest: part.smallest,
-            ..Tally::default()
-        };
+        let differ = part.count.differ;
+        let mut tally = Tally { count: part.count, smallest: part.smallest, ..Tally::default() };
         let differing: Vec<_> = part.smallest.into_iter().chain(part.differing).collect();
         let mut evidence: Vec<Observation> = differing.iter().map(|(o, _)| *o).collect();
         evidence.extend(&part.agreeing);
-        let counts = BTreeMap::from([((self.channel, 31), part.differ)]);
+        let counts = BTreeMap::from([((self.channel, 31), differ)]);
         let bucket = Bucket { counts, differing, agreeing: part.agreeing };
         tally.buckets.insert((rest, Regime::of(self.channel.shift)), bucket);
         let mut account = tally.settle(yardstick, holds);
@@ -371,6 +278,38 @@ impl<'a> Plan<'a> {
         let own = fold(&yardstick.own, &p);
         let hypothesis = witness.explanation.hypothesis.as_ref();
         hypothesis.is_some_and(|h| own.is_some() && fold_steps(&h.steps, h.overflow, &p) == own)
+    }
+}
+
+impl Blocks for Plan<'_> {
+    type Seen = Sides;
+
+    fn nothing(&self) -> Sides {
+        Sides::default()
+    }
+
+    fn merge(&self, all: &mut Sides, part: Sides) {
+        all.contract.merge(part.contract);
+        all.reference.merge(part.reference);
+    }
+
+    fn job(&self, _: usize) -> Job {
+        self.subject.job(&self.params())
+    }
+
+    fn judge(&self, at: i64, outs: &[i32], seen: &mut Sides) {
+        self.compared(at, outs, seen);
+    }
+
+    fn anchor(&self, x: i64) {
+        for sweep in std::iter::once(&self.contract).chain(&self.reference) {
+            let (fast, exact) = (sweep.at(x), sweep.anchor(x));
+            assert_eq!(fast, exact, "the oracle disagrees with itself: {} at x={x}", sweep.scheme().label());
+        }
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        format!("accumulators {first}..={last}, {}", describe(&self.params()))
     }
 }
 

@@ -5,6 +5,7 @@ use super::Case;
 use super::classify::{Explanation, Observation, explain};
 use super::yardstick::Yardstick;
 use crate::class::Class;
+use crate::engine::count::{Count, add};
 use std::collections::BTreeMap;
 use tiebreak_impls::fpm::Channel;
 
@@ -12,10 +13,6 @@ use tiebreak_impls::fpm::Channel;
 const KEPT: usize = 64;
 /// Differing outputs, and half as many agreeing ones, that one explanation must reproduce.
 const EVIDENCE: usize = 4096;
-
-/// Delta under which a sweep counts those that are not small, so that billions of outputs have few deltas. No int32 differs
-/// from another by it.
-pub const FAR: i64 = i64::MAX;
 
 /// A mismatch with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,14 +105,8 @@ fn thin<T>(items: &mut Vec<T>, most: usize) {
 /// Counts, and the differences to be explained.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Inputs compared.
-    pub inputs: u64,
-    /// Inputs to which the scheme gives no value.
-    pub out_of_domain: u64,
-    /// Inputs on which the kernel differs.
-    pub differ: u64,
-    /// By `got - expected`; a sweep counts what is not small under [`FAR`].
-    pub by_delta: BTreeMap<i64, u64>,
+    /// What was compared. Its classes are known once the whole is settled.
+    pub count: Count,
     /// Inputs that followed a declared deviation where it differs from the contract's scheme.
     pub deviations: BTreeMap<Class, u64>,
     /// Differences by zone of the yardstick and regime.
@@ -129,8 +120,6 @@ pub struct Tally {
 pub struct Account {
     /// What was counted.
     pub tally: Tally,
-    /// Differing inputs by class.
-    pub classes: BTreeMap<Class, u64>,
     /// Smallest mismatch.
     pub witness: Option<Seen>,
     /// The smallest mismatches kept.
@@ -140,10 +129,7 @@ pub struct Account {
 impl Tally {
     /// Adds another part.
     pub fn merge(&mut self, other: Self) {
-        self.inputs += other.inputs;
-        self.out_of_domain += other.out_of_domain;
-        self.differ += other.differ;
-        add(&mut self.by_delta, other.by_delta);
+        self.count.merge(other.count);
         add(&mut self.deviations, other.deviations);
         for (key, bucket) in other.buckets {
             self.buckets.entry(key).or_default().merge(bucket);
@@ -202,6 +188,7 @@ impl Tally {
         account.witness = self.smallest.map(|smallest| account.seen_as(yardstick, smallest));
         account.kept.sort_by_key(|seen| seen.case().size());
         account.kept.truncate(KEPT);
+        self.count.classes = std::mem::take(&mut account.tally.count.classes);
         account.tally = self;
         account
     }
@@ -211,7 +198,6 @@ impl Account {
     /// Adds the same subject at other parameters.
     pub fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
-        add(&mut self.classes, other.classes);
         if let Some(seen) = other.witness
             && self.witness.as_ref().is_none_or(|w| seen.case().size() < w.case().size())
         {
@@ -223,7 +209,7 @@ impl Account {
     }
 
     fn add(&mut self, yardstick: &Yardstick, zone: usize, bucket: &Bucket, explanation: &Explanation) {
-        *self.classes.entry(explanation.class).or_default() += bucket.counts.values().sum::<u64>();
+        *self.tally.count.classes.entry(explanation.class).or_default() += bucket.counts.values().sum::<u64>();
         self.kept.extend(bucket.differing.iter().map(|(observation, expected)| Seen {
             observation: *observation,
             expected: *expected,
@@ -234,7 +220,7 @@ impl Account {
 
     /// Gives everything one reason.
     pub fn explain_all(&mut self, explanation: &Explanation) {
-        self.classes = BTreeMap::from([(explanation.class, self.tally.differ)]);
+        self.tally.count.classes = BTreeMap::from([(explanation.class, self.tally.count.differ)]);
         for seen in self.kept.iter_mut().chain(&mut self.witness) {
             seen.explanation = explanation.clone();
         }
@@ -255,11 +241,5 @@ impl Account {
             .map_or_else(Explanation::none, |seen| seen.explanation.clone());
         let scheme = yardstick.zones[yardstick.zone_of(&observation.case)].norm.scheme.label();
         Seen { observation, expected, explanation, scheme }
-    }
-}
-
-fn add<K: Ord>(into: &mut BTreeMap<K, u64>, from: BTreeMap<K, u64>) {
-    for (key, n) in from {
-        *into.entry(key).or_default() += n;
     }
 }

@@ -8,21 +8,22 @@ mod pieces;
 
 use super::Quantize;
 use crate::class::Class;
-use crate::lane::{Failure, Input, Lane, Order};
+use crate::engine::runner::Runner;
+use crate::engine::sweep::{self, Blocks, Space, Swept};
+use crate::lane::Lane;
 use crate::quantized::{self, quantizations};
 use crate::tensor::fault::{self, Extent, Made, Seen, Sighting};
 use crate::tensor::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
 use counted::{Counted, Due};
 use path::told;
 use pieces::{Piece, pieces};
-use rayon::prelude::*;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
-use tiebreak_reports::ledger::{Against, Link};
+use tiebreak_reports::ledger::{self, Against, Link};
 
 /// Patterns of one task.
 pub const CHUNK: u64 = 1 << 22;
@@ -33,19 +34,19 @@ const BLOCK_IN_WORKER: usize = 1 << 16;
 /// Patterns that are few enough to ask of each what a known fault can make of it.
 const FEW_PATTERNS: u64 = 1 << 16;
 
-/// What a task saw.
+/// What was seen against contract and reference.
 #[derive(Clone, Default)]
-pub struct Swept {
+pub struct Sides {
     contract: Counted,
     reference: Counted,
     faults: Seen,
-    failure: Option<Failure>,
 }
 
 /// A kernel in a lane at one type, with the exact results of all patterns.
 pub struct Plan<'a> {
     kernel: &'static Kernel,
     lane: &'a Lane,
+    runner: &'a Runner<'a>,
     q: Quantization,
     /// Of a batch of one pattern.
     params: Params,
@@ -57,9 +58,9 @@ pub struct Plan<'a> {
 }
 
 /// One sweep for each type asked for, or of one type that the kernel takes.
-pub(super) fn sweeps(kernel: &'static Kernel, lane: &Lane, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
     let types = types(&kernel.contract.domain, asked);
-    types.iter().filter_map(|ty| Plan::new(kernel, lane, ty, wanted)).map(|plan| plan.sweep()).collect()
+    types.iter().filter_map(|ty| Plan::new(kernel, runner, ty, wanted)).map(|plan| plan.sweep()).collect()
 }
 
 /// The parameters of these sweeps.
@@ -92,7 +93,13 @@ fn usual(domain: &Domain) -> Vec<Quantized> {
 
 impl<'a> Plan<'a> {
     /// Nothing where the patterns are too many, the type is not the kernel's, or a scheme has no decision boundaries.
-    pub fn new(kernel: &'static Kernel, lane: &'a Lane, quantized: &Quantized, wanted: &Wanted) -> Option<Self> {
+    pub fn new(
+        kernel: &'static Kernel,
+        runner: &'a Runner<'a>,
+        quantized: &Quantized,
+        wanted: &Wanted,
+    ) -> Option<Self> {
+        let lane = runner.lane;
         let params = quantized::swept(&kernel.contract.domain, quantized, 1)?;
         if quantized.expressed.bits() > 32 {
             return None;
@@ -102,22 +109,14 @@ impl<'a> Plan<'a> {
         let reference = Scheme::ideal(wanted.rounding);
         let pieces = pieces(&q, &contract, &reference)?;
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
-        Some(Self { kernel, lane, q, params, faulty, pieces, contract, reference })
+        Some(Self { kernel, lane, runner, q, params, faulty, pieces, contract, reference })
     }
 
     fn sweep(&self) -> Sweep {
         let begun = Instant::now();
-        let patterns = 1u64 << self.q.format.bits();
-        let tasks = patterns.div_ceil(CHUNK);
-        let parts: Vec<Swept> = (0..tasks).into_par_iter().map(|task| self.task(task * CHUNK)).collect();
-        let mut all = Swept::default();
-        for part in parts {
-            all.contract.merge(part.contract, self.q);
-            all.reference.merge(part.reference, self.q);
-            fault::merge(&mut all.faults, part.faults);
-            all.failure = all.failure.or(part.failure);
-        }
-        let exhaustive = all.contract.inputs + all.contract.out_of_domain == patterns;
+        let swept = sweep::sweep(self.runner, self, &self.space(), || ());
+        let mut all = swept.seen;
+        let exhaustive = all.contract.count.seen() == self.space().inputs();
         if exhaustive {
             self.extents(&mut all.faults);
         }
@@ -129,7 +128,19 @@ impl<'a> Plan<'a> {
         if self.contract.label() != self.reference.label() {
             sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
         }
-        Sweep { what: "patterns", exhaustive, sides, faults: all.faults, failure: all.failure, seconds }
+        let failures = swept.failures.into_iter().map(|failed| failed.map(|bits| self.spelled(bits as u64))).collect();
+        Sweep { what: "patterns", exhaustive, sides, faults: all.faults, failures, seconds }
+    }
+
+    fn space(&self) -> Space {
+        Space {
+            first: 0,
+            last: (1 << self.q.format.bits()) - 1,
+            chunk: CHUNK as i64,
+            in_process: BLOCK_IN_PROCESS as i64,
+            in_worker: BLOCK_IN_WORKER as i64,
+            outwards: false,
+        }
     }
 
     /// The kernel's parameters for a batch of so many patterns.
@@ -137,47 +148,12 @@ impl<'a> Plan<'a> {
         Params { shape: vec![len], ..self.params.clone() }
     }
 
-    /// One chunk: two blocks in flight, so that the lane computes one while the other is judged.
-    pub fn task(&self, start: u64) -> Swept {
-        let mut swept = Swept::default();
-        let end = (start + CHUNK).min(1 << self.q.format.bits());
-        let block = if self.lane.is_isolated() { BLOCK_IN_WORKER } else { BLOCK_IN_PROCESS };
-        let block = block.min((end - start) as usize);
-        let job = Job::Quantize { kernel: self.kernel.name.to_owned(), params: self.params(block) };
-        let mut lease = self.lane.lease();
-        let (mut waiting, mut outs) = (VecDeque::new(), Vec::new());
-        let mut next = (start..end).step_by(block);
-        loop {
-            while waiting.len() < 2 {
-                let Some(at) = next.next() else { break };
-                let input = Input::Range { start: at as u32 as i32, len: block };
-                let submitted = lease.submit(&Order { job: &job, input, misalign: 0 });
-                waiting.push_back((at, submitted));
-            }
-            let Some((at, submitted)) = waiting.pop_front() else { break };
-            match submitted.and_then(|()| lease.collect(&mut outs)) {
-                Ok(()) => self.judge(at, &outs, &mut swept),
-                Err(failure) => {
-                    swept.failure = Some(failure);
-                    return swept;
-                }
-            }
-        }
-        self.anchor(start);
-        self.anchor(end - 1);
-        swept
+    /// One chunk, from a pattern on.
+    pub fn chunk(&self, start: u64) -> Swept<Sides> {
+        sweep::chunk(self.runner, self, &self.space(), start as i64)
     }
 
-    /// Holds the decision boundaries against big rationals.
-    fn anchor(&self, bits: u64) {
-        let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
-        for (scheme, result) in [(&self.contract, piece.contract), (&self.reference, piece.reference)] {
-            let exact = scheme.exact(&self.q, bits);
-            assert_eq!(result, exact, "the oracle disagrees with itself: {} at {bits:#x}", scheme.label());
-        }
-    }
-
-    fn judge(&self, at: u64, outs: &[i32], swept: &mut Swept) {
+    fn compared(&self, at: u64, outs: &[i32], swept: &mut Sides) {
         let end = at + outs.len() as u64;
         let first = self.pieces.partition_point(|piece| piece.first <= at) - 1;
         for (i, piece) in self.pieces.iter().enumerate().skip(first).take_while(|(_, piece)| piece.first < end) {
@@ -188,16 +164,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn piece(&self, piece: &Piece, from: u64, outs: &[i32], swept: &mut Swept) {
+    fn piece(&self, piece: &Piece, from: u64, outs: &[i32], swept: &mut Sides) {
         let len = outs.len() as u64;
         let mut faulty = BTreeMap::new();
         let kept = match piece.contract.value() {
             None => {
-                swept.contract.out_of_domain += len;
+                swept.contract.count.out_of_domain += len;
                 None
             }
             Some(value) => {
-                swept.contract.inputs += len;
+                swept.contract.count.inputs += len;
                 let kept = is_all(outs, value);
                 if !kept {
                     faulty = self.faulty(value, from, outs, &mut swept.faults);
@@ -209,10 +185,10 @@ impl<'a> Plan<'a> {
         };
         let reference = &mut swept.reference;
         let Some(value) = piece.reference.value() else {
-            reference.out_of_domain += len;
+            reference.count.out_of_domain += len;
             return;
         };
-        reference.inputs += len;
+        reference.count.inputs += len;
         match kept {
             Some(own) if own == value => {}
             Some(own) => reference.whole((from, len), own, value, piece.class, self.q),
@@ -265,32 +241,20 @@ impl<'a> Plan<'a> {
 
     fn side(&self, counted: Counted, against: Against, scheme: &Scheme, because: String, path: Vec<Link>) -> SweptSide {
         let domain = &self.kernel.contract.domain;
-        let witness = counted.smallest.and_then(|(bits, got, expected)| {
-            let tensors = [Element::Float(self.q.format).of(bits), Vec::new(), Vec::new()];
-            let case = Case { params: self.params(1), tensors, misalign: 0 };
-            let stored = Quantize::element(domain, &case.params, 1);
-            let case = text::arguments::<Quantize>(domain, &case)?;
-            Some(SweptWitness { case, got: stored.told(&[got]), expected: expected.into() })
+        let witness = counted.smallest.map(|(bits, got, expected)| {
+            let stored = Quantize::element(domain, &self.params(1), 1);
+            SweptWitness { case: self.spelled(bits), got: stored.told(&[got]), expected: expected.into() }
         });
         let class = counted.smallest.and_then(|(bits, got, _)| self.class_at(bits, got, against));
-        let mut classes = counted.classes;
-        let told: u64 = classes.values().sum();
-        if told < counted.differ {
-            classes.insert(Class::Unexplained, counted.differ - told);
-        }
-        SweptSide {
-            against,
-            scheme: scheme.label(),
-            inputs: counted.inputs,
-            out_of_domain: counted.out_of_domain,
-            differ: counted.differ,
-            by_delta: counted.by_delta,
-            classes,
-            class,
-            because,
-            path,
-            witness,
-        }
+        let mut count = counted.count;
+        count.leave_unexplained(Class::Unexplained);
+        SweptSide { against, scheme: scheme.label(), count, class, because, path, witness }
+    }
+
+    /// A case of one pattern, as `--case` takes it.
+    fn spelled(&self, bits: u64) -> ledger::Case {
+        let case = self.case([bits].into_iter(), 1);
+        text::arguments::<Quantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
     }
 
     fn class_at(&self, bits: u64, got: i32, against: Against) -> Option<Class> {
@@ -304,6 +268,41 @@ impl<'a> Plan<'a> {
             Against::Reference if piece.contract == Stored::Poison => Some(Class::Poison),
             Against::Reference => piece.class,
         }
+    }
+}
+
+impl Blocks for Plan<'_> {
+    type Seen = Sides;
+
+    fn nothing(&self) -> Sides {
+        Sides::default()
+    }
+
+    fn merge(&self, all: &mut Sides, part: Sides) {
+        all.contract.merge(part.contract, self.q);
+        all.reference.merge(part.reference, self.q);
+        fault::merge(&mut all.faults, part.faults);
+    }
+
+    fn job(&self, len: usize) -> Job {
+        Job::Quantize { kernel: self.kernel.name.to_owned(), params: self.params(len) }
+    }
+
+    fn judge(&self, first: i64, outs: &[i32], seen: &mut Sides) {
+        self.compared(first as u64, outs, seen);
+    }
+
+    fn anchor(&self, pattern: i64) {
+        let bits = pattern as u64;
+        let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
+        for (scheme, result) in [(&self.contract, piece.contract), (&self.reference, piece.reference)] {
+            let exact = scheme.exact(&self.q, bits);
+            assert_eq!(result, exact, "the oracle disagrees with itself: {} at {bits:#x}", scheme.label());
+        }
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        format!("patterns {first:#x}..={last:#x}, {}", quantized::type_text(&self.params.quantized))
     }
 }
 

@@ -4,6 +4,7 @@
 use super::judge::{Answers, Posed, answers, outs};
 use super::shrink::{Witness, shrink_by};
 use super::{Case, Operation};
+use crate::engine::runner::Runner;
 use crate::lane::{Lane, Lease};
 use std::collections::BTreeMap;
 use tiebreak_impls::kernel::Kernel;
@@ -66,18 +67,18 @@ impl<'a, O: Operation> Agreements<'a, O> {
     }
 
     /// Compares what the lanes gave for some cases.
-    pub fn compare(&mut self, posed: &[Posed<O::Params>], given: &[Answers]) {
+    pub fn compare(&mut self, posed: &[Posed<O::Params>], given: &[Answers<O::Params>]) {
         let Self { kernel, host, each, .. } = self;
-        let mut models: BTreeMap<&str, Answers> = BTreeMap::new();
+        let mut models: BTreeMap<&str, Answers<O::Params>> = BTreeMap::new();
         for agreement in each {
             let theirs = match agreement.other {
                 Other::Lane(lane) => &given[lane],
                 Other::Kernel(model) => {
-                    models.entry(model.name).or_insert_with(|| answers::<O>(host, model.name, posed))
+                    models.entry(model.name).or_insert_with(|| answers::<O>(&Runner::new(host), model, posed))
                 }
             };
             for (at, posed) in posed.iter().enumerate() {
-                if let (Ok(ours), Ok(theirs)) = (&given[agreement.lane].each[at], &theirs.each[at]) {
+                if let (Some(ours), Some(theirs)) = (&given[agreement.lane].each[at], &theirs.each[at]) {
                     agreement.add(&kernel.contract.domain, posed, ours, theirs);
                 }
             }

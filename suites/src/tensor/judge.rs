@@ -2,15 +2,20 @@
 
 use super::explain::Observed;
 use super::fault::{self, Faulty, Made, Seen};
+use super::shrink::{Witness, shrink_by};
 use super::{Case, Element, Expected, Link, Operation};
 use crate::class::Class;
+use crate::engine::count::Count;
+use crate::engine::runner::{Answer, FailedBatch, Runner};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
-use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_impls::kernel::Kernel;
+use tiebreak_reports::text;
 
 /// Cases kept as evidence for each side, and half as many in which nothing differs.
 const EVIDENCE: usize = 48;
+/// Failures that narrowing one down may cost: each ends a worker, or takes as long as it is waited for.
+const NARROWED: usize = 32;
 /// Elements read and written above which a case is kept as evidence only while nothing else was seen.
 const SMALL: usize = 1 << 14;
 
@@ -34,16 +39,8 @@ struct Given<'a, P> {
 /// What was seen against one scheme.
 #[derive(Clone, Debug)]
 pub struct Side<P> {
-    /// Results compared.
-    pub inputs: u64,
-    /// Results to which the scheme gives no value.
-    pub out_of_domain: u64,
-    /// Results that differ.
-    pub differ: u64,
-    /// By `got - expected`.
-    pub by_delta: BTreeMap<i64, u64>,
-    /// Differences by class, where the operation knows the links to the contract and every difference is due to one.
-    pub classes: BTreeMap<Class, u64>,
+    /// What was compared. Classes are of differences that are due to a known link to the contract, where the operation knows the links.
+    pub count: Count,
     /// Cases with differences, the smallest first.
     pub differing: Vec<Observed<P>>,
     /// Cases without.
@@ -52,15 +49,7 @@ pub struct Side<P> {
 
 impl<P> Default for Side<P> {
     fn default() -> Self {
-        Self {
-            inputs: 0,
-            out_of_domain: 0,
-            differ: 0,
-            by_delta: BTreeMap::new(),
-            classes: BTreeMap::new(),
-            differing: Vec::new(),
-            agreeing: Vec::new(),
-        }
+        Self { count: Count::default(), differing: Vec::new(), agreeing: Vec::new() }
     }
 }
 
@@ -73,19 +62,18 @@ impl<P: Clone> Side<P> {
         let results = expected.chunks(element.words()).zip(outs.chunks(element.words()));
         for (index, (expected, out)) in results.enumerate() {
             if expected.iter().any(Option::is_none) {
-                self.out_of_domain += 1;
+                self.count.out_of_domain += 1;
                 continue;
             }
-            self.inputs += 1;
+            self.count.inputs += 1;
             if differs(expected, out) && !(excused && is_faulty(index)) {
                 differ += 1;
                 faulty += usize::from(is_faulty(index));
                 let expected: Vec<i32> = expected.iter().copied().flatten().collect();
                 let delta = element.place(out).saturating_sub(element.place(&expected));
-                *self.by_delta.entry(delta).or_default() += 1;
+                self.count.differs(delta, None, 1);
             }
         }
-        self.differ += differ as u64;
         let unexcused = differ - faulty;
         let kept = if differ > 0 { &mut self.differing } else { &mut self.agreeing };
         let room = if differ > 0 { EVIDENCE } else { EVIDENCE / 2 };
@@ -98,15 +86,7 @@ impl<P: Clone> Side<P> {
     }
 
     fn merge(&mut self, other: Self) {
-        self.inputs += other.inputs;
-        self.out_of_domain += other.out_of_domain;
-        self.differ += other.differ;
-        for (delta, n) in other.by_delta {
-            *self.by_delta.entry(delta).or_default() += n;
-        }
-        for (class, n) in other.classes {
-            *self.classes.entry(class).or_default() += n;
-        }
+        self.count.merge(other.count);
         self.differing.extend(other.differing);
         self.agreeing.extend(other.agreeing);
         self.thin();
@@ -161,8 +141,10 @@ pub struct Record<P> {
     pub contract: Side<P>,
     /// Against the reference.
     pub reference: Side<P>,
-    /// Cases without an answer, with why: the smallest of each class, and how many.
-    pub failures: Vec<(Failure, Case<P>, u64)>,
+    /// Cases not run any more after failures to answer.
+    pub given_up: u64,
+    /// Cases without an answer at first.
+    pub failures: Vec<FailedBatch<Case<P>>>,
     /// Results that follow a known fault of what made the lane's code, by its class, with the reason.
     pub faults: Seen,
     /// Seconds of lane and judge.
@@ -173,6 +155,7 @@ impl<P> Default for Record<P> {
     fn default() -> Self {
         Self {
             cases: 0,
+            given_up: 0,
             contract: Side::default(),
             reference: Side::default(),
             failures: Vec::new(),
@@ -186,11 +169,10 @@ impl<P: Clone> Record<P> {
     /// Adds what another part of the run saw.
     pub fn merge(&mut self, other: Self) {
         self.cases += other.cases;
+        self.given_up += other.given_up;
         self.contract.merge(other.contract);
         self.reference.merge(other.reference);
-        for (failure, case, n) in other.failures {
-            self.failed(failure, case, n);
-        }
+        self.failures.extend(other.failures);
         fault::merge(&mut self.faults, other.faults);
         self.seconds += other.seconds;
     }
@@ -199,19 +181,6 @@ impl<P: Clone> Record<P> {
     pub fn learn_from(&mut self, other: Self) {
         self.contract.learn_from(other.contract);
         self.reference.learn_from(other.reference);
-    }
-
-    fn failed(&mut self, failure: Failure, case: Case<P>, times: u64) {
-        let size = |case: &Case<P>| case.tensors.iter().map(Vec::len).sum::<usize>();
-        match self.failures.iter_mut().find(|(known, ..)| known.class() == failure.class()) {
-            Some((known, smallest, n)) => {
-                *n += times;
-                if size(&case) < size(smallest) {
-                    (*known, *smallest) = (failure, case);
-                }
-            }
-            None => self.failures.push((failure, case, times)),
-        }
     }
 }
 
@@ -261,26 +230,68 @@ pub fn due_to<O: Operation>(
 }
 
 /// What a lane gave for cases, in their order.
-pub struct Answers {
-    /// Of each case its results, or why there are none.
-    pub each: Vec<Result<Vec<i32>, Failure>>,
+pub struct Answers<P> {
+    /// Of each case its results, if there are any.
+    pub each: Vec<Option<Vec<i32>>>,
+    /// Cases without an answer at first.
+    failures: Vec<FailedBatch<Case<P>>>,
+    /// Cases not run any more.
+    given_up: u64,
     seconds: f64,
 }
 
 /// Runs the cases of a kernel in a lane.
-pub fn answers<O: Operation>(lane: &Lane, kernel: &str, cases: &[Posed<O::Params>]) -> Answers {
+pub fn answers<O: Operation>(
+    runner: &Runner<'_>,
+    kernel: &Kernel<O::Run, O::Domain>,
+    cases: &[Posed<O::Params>],
+) -> Answers<O::Params> {
     let begun = Instant::now();
-    let mut lease = lane.lease();
-    let mut each = Vec::with_capacity(cases.len());
+    let mut lease = runner.lane.lease();
+    let mut all = Answers { each: Vec::with_capacity(cases.len()), failures: Vec::new(), given_up: 0, seconds: 0.0 };
     for posed in cases {
-        let answer = outs::<O>(&mut lease, kernel, &posed.case, posed.contract.len());
-        if answer.is_err() {
-            drop(lease);
-            lease = lane.lease();
+        let case = &posed.case;
+        let (job, payload) = (O::job(kernel.name, &case.params), case.payload());
+        let input = Input::Values { len: posed.contract.len(), values: &payload };
+        let order = Order { job: &job, input, misalign: case.misalign };
+        let narrow = |_: &Failure| narrowed::<O>(runner, kernel, case);
+        let during = || format!("{}: {}", text::plural(posed.contract.len(), "result"), shape::<O>(&case.params));
+        let mut out = Vec::new();
+        let answer = runner.run(&mut lease, &order, &mut out, narrow, during);
+        let answered = matches!(answer, Answer::Given | Answer::GivenAgain(_));
+        all.each.push(answered.then_some(out));
+        match answer {
+            Answer::Given => {}
+            Answer::GivenUp => all.given_up += 1,
+            Answer::GivenAgain(failed) | Answer::Failed(failed) => all.failures.push(failed),
         }
-        each.push(answer);
     }
-    Answers { each, seconds: begun.elapsed().as_secs_f64() }
+    all.seconds = begun.elapsed().as_secs_f64();
+    all
+}
+
+/// The parameters in words.
+fn shape<O: Operation>(params: &O::Params) -> String {
+    text::case(&O::arguments(params).into_iter().collect())
+}
+
+/// The smallest case found that makes a kernel fail again by itself, if the case does.
+fn narrowed<O: Operation>(
+    runner: &Runner<'_>,
+    kernel: &Kernel<O::Run, O::Domain>,
+    case: &Case<O::Params>,
+) -> Option<Case<O::Params>> {
+    let domain = &kernel.contract.domain;
+    let mut lease = runner.impatient();
+    let mut failed = 0;
+    let mut shows = |case: &Case<O::Params>| {
+        let results = O::sizes(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
+        let fails = failed < NARROWED && outs::<O>(&mut lease, kernel.name, case, results).is_err();
+        failed += usize::from(fails);
+        fails.then(|| Witness { case: case.clone(), index: 0, got: 0.into(), expected: 0.into() })
+    };
+    let first = shows(case)?;
+    Some(shrink_by::<O>(domain, &[], first, &mut shows).case)
 }
 
 /// Runs the cases of a kernel in a lane, and judges them.
@@ -291,7 +302,7 @@ pub fn run<O: Operation>(
     links: &[Link<O>],
     cases: &[Posed<O::Params>],
 ) -> Record<O::Params> {
-    judged(lane, kernel, contract, links, cases, answers::<O>(lane, kernel.name, cases))
+    judged(lane, kernel, contract, links, cases, answers::<O>(&Runner::new(lane), kernel, cases))
 }
 
 /// Judges what a lane gave for the cases of a kernel.
@@ -301,21 +312,15 @@ pub fn judged<O: Operation>(
     contract: &O::Scheme,
     links: &[Link<O>],
     cases: &[Posed<O::Params>],
-    answers: Answers,
+    answers: Answers<O::Params>,
 ) -> Record<O::Params> {
     let begun = Instant::now();
-    let mut record = Record::default();
+    let mut record = Record { given_up: answers.given_up, failures: answers.failures, ..Record::default() };
+    record.cases = cases.len() as u64 - record.given_up;
     let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
     for (posed, answer) in cases.iter().zip(answers.each) {
-        record.cases += 1;
+        let Some(outs) = answer else { continue };
         let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
-        let outs = match answer {
-            Ok(outs) => outs,
-            Err(failure) => {
-                record.failed(failure, posed.case.clone(), 1);
-                continue;
-            }
-        };
         let faulty = match differs(&posed.contract, &outs) {
             true => made.faulty(&posed.case, &posed.contract, element.words(), &outs, &mut record.faults),
             false => Faulty::new(),
@@ -326,7 +331,7 @@ pub fn judged<O: Operation>(
             && record.reference.judge(&element, &given, reference, false) > 0
         {
             for class in due_to(links, &element, posed, &outs, &faulty).into_iter().flatten() {
-                *record.reference.classes.entry(class).or_default() += 1;
+                *record.reference.count.classes.entry(class).or_default() += 1;
             }
         }
     }

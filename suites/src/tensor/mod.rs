@@ -15,9 +15,9 @@ pub mod text;
 
 use crate::budget::Budget;
 use crate::class::Class;
-use crate::lane::{Failure, Lane};
+use crate::engine::count::Count;
+use crate::engine::runner::{FailedBatch, Runner};
 use fill::Fill;
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 use tiebreak_impls::conv2d;
@@ -119,8 +119,8 @@ pub struct Sweep {
     pub sides: Vec<SweptSide>,
     /// Results that follow a known fault of what made the lane's code, which differ from no side for it.
     pub faults: fault::Seen,
-    /// Why it ended early.
-    pub failure: Option<Failure>,
+    /// Blocks that gave no output at first, each with the input that makes it happen again, if one does.
+    pub failures: Vec<FailedBatch<ledger::Case>>,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -132,16 +132,8 @@ pub struct SweptSide {
     pub against: Against,
     /// The scheme, by label.
     pub scheme: String,
-    /// Inputs judged.
-    pub inputs: u64,
-    /// Inputs to which the scheme gives no value.
-    pub out_of_domain: u64,
-    /// Inputs that differ.
-    pub differ: u64,
-    /// By `got - expected`.
-    pub by_delta: BTreeMap<i64, u64>,
-    /// By class.
-    pub classes: BTreeMap<Class, u64>,
+    /// What was counted.
+    pub count: Count,
     /// Class of the witness.
     pub class: Option<Class>,
     /// What the differences are due to, in words.
@@ -261,13 +253,13 @@ pub trait Operation: Sized + Send + Sync + 'static {
         Vec::new()
     }
     /// Everything there is of some kind, where it is so little that every run sweeps it.
-    fn few(_kernel: &'static Kernel<Self::Run, Self::Domain>, _lane: &Lane, _asked: &Asked) -> Vec<Sweep> {
+    fn few(_kernel: &'static Kernel<Self::Run, Self::Domain>, _runner: &Runner<'_>, _asked: &Asked) -> Vec<Sweep> {
         Vec::new()
     }
     /// Everything there is of some kind, where it can be swept.
     fn sweeps(
         _kernel: &'static Kernel<Self::Run, Self::Domain>,
-        _lane: &Lane,
+        _runner: &Runner<'_>,
         _asked: &Asked,
         _wanted: &Wanted,
     ) -> Vec<Sweep> {

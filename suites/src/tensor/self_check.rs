@@ -44,8 +44,8 @@ pub fn check<O: Operation>(
     let side = &record.contract;
     let (seen, passed) = match (side.smallest(), record.failures.first()) {
         _ if lost > 0 => (format!("{lost} cases of its plan cannot be posed"), false),
-        (_, Some((failure, ..))) => (failure.to_string(), false),
-        (None, None) => (format!("alive after {} results", side.inputs), false),
+        (_, Some(failed)) => (failed.failure.to_string(), false),
+        (None, None) => (format!("alive after {} results", side.count.inputs), false),
         (Some(first), None) => {
             let explanation = explain(&causes, &side.evidence());
             let shown = Shown {
@@ -58,7 +58,7 @@ pub fn check<O: Operation>(
                 types: &[],
             };
             let text = shrink(&shown, lane, first).map_or_else(
-                || format!("{} results differ, class {}", side.differ, explanation.class),
+                || format!("{} results differ, class {}", side.count.differ, explanation.class),
                 |witness| line::<O>(domain, &witness, &O::label(&scheme), explanation.class),
             );
             (text, explanation.class == expected)

@@ -73,6 +73,11 @@ pub(super) fn given_up(count: u64, because: String) -> Dropped {
     Dropped { why: DropReason::GivenUp, because, count, first: String::new() }
 }
 
+/// The same after so many failures that nothing more was asked.
+pub(super) fn not_asked_again(count: u64) -> Dropped {
+    given_up(count, "it failed to answer too often to be asked again".to_owned())
+}
+
 impl Part {
     /// Notes a kernel that a lane does not offer. In a lane of the project's, which must have it, that is a finding.
     pub(super) fn not_offered(&mut self, plan: &Plan<'_>, lane: &Lane) {

@@ -1,6 +1,6 @@
 //! Fixed point multiply in a run: catalogue first, then sampled cases, sweeps, and the harness's own mutants.
 
-use super::coverage::{Plan, given_up, outside_domain};
+use super::coverage::{Plan, not_asked_again, outside_domain};
 use super::rows::{self, OP};
 use super::{Pairs, Part, Request, failed_check, progress};
 use crate::accumulators::accumulators;
@@ -9,7 +9,7 @@ use crate::fpm::catalogue::{self, Entry};
 use crate::fpm::sampled::{Formats, Group, Record, Settled, Subject, run_batch, run_group};
 use crate::fpm::self_check;
 use crate::fpm::shrink::{Freedom, shrink};
-use crate::fpm::sweep::{self, Swept, chunks};
+use crate::fpm::sweep::{self, SPACE};
 use crate::fpm::tally::Account;
 use crate::fpm::yardstick::{Norm, Yardstick};
 use crate::lane::Lane;
@@ -58,7 +58,7 @@ pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[La
     if sweeps {
         let swept = if request.pairs == Pairs::Grid { SWEPT.to_vec() } else { distinct(&channels) };
         let plans = subjects.iter().map(|subject| in_domain(subject, &swept).count()).sum::<usize>();
-        let bar = progress("fpm sweep", plans * chunks().count());
+        let bar = progress("fpm sweep", plans * SPACE.chunks().count());
         for subject in &subjects {
             let record = sweep(subject, &swept, &bar);
             part.planned.push(planned(&plan(request, subject.kernel, &swept, 1), subject.lane, &record));
@@ -101,7 +101,7 @@ fn planned(plan: &Plan<'_>, lane: &Lane, record: &Settled) -> Planned {
     let known = plan.outside.clone().map(|dropped| (dropped.first, dropped.because));
     let first = known.unwrap_or_else(|| (String::new(), "another format of the multiplier".to_owned()));
     let plan = Plan { outside: outside_domain(outside, Some(first)), ..*plan };
-    plan.ran(lane, [given_up(record.given_up, "it failed to answer too often to be asked again".to_owned())])
+    plan.ran(lane, [not_asked_again(record.given_up)])
 }
 
 fn channels(request: &Request) -> Vec<Channel> {
@@ -173,8 +173,8 @@ fn run_catalogue(request: &Request, subjects: &[Subject<'_>], lanes: &[Lane]) ->
             broken: 0,
         };
         for (subject, record) in subjects.iter().zip(&records).filter(|(s, _)| s.lane.name == lane.name) {
-            run.judged += record.contract.tally.inputs;
-            run.broken += record.contract.tally.differ;
+            run.judged += record.contract.tally.count.inputs;
+            run.broken += record.contract.tally.count.differ;
             let mut found = Part::default();
             rows::record(request, subject, record, Coverage::Sampled, &mut found);
             for finding in &mut found.findings {
@@ -273,7 +273,7 @@ fn one_case(request: &Request, subject: &Subject<'_>, channels: &[Channel], x: i
             record.merge(run_batch(subject, &mut lease, &params, &vec![x; len], 0));
         }
         record.parameters += 1;
-        if record.contract.differ + record.reference.differ > 0 {
+        if record.contract.count.differ + record.reference.count.differ > 0 {
             // One accumulator fits many causes: others tell them apart, and are not counted.
             let others = accumulators(*channel, request.q, &Effort::Quick.budget(), request.seed);
             let more = run_batch(subject, &mut lease, &params, &others, 0);
@@ -309,25 +309,16 @@ fn in_domain<'c>(subject: &Subject<'_>, channels: &'c [Channel]) -> impl Iterato
 /// Every accumulator of every channel in a subject's domain.
 fn sweep(subject: &Subject<'_>, channels: &[Channel], bar: &ProgressBar) -> Settled {
     let mut record = Settled::default();
-    let starts: Vec<i64> = chunks().collect();
     for channel in in_domain(subject, channels) {
         let plan = sweep::Plan::new(subject, *channel);
-        let chunk = |start: &i64| {
-            let swept = plan.chunk(*start);
-            bar.inc(1);
-            swept
-        };
-        let parts: Vec<Swept> = starts.par_iter().map(chunk).collect();
-        let mut whole = Swept::default();
-        parts.into_iter().for_each(|p| whole.merge(p));
-        record.merge(plan.settle(whole));
+        record.merge(plan.settle(plan.sweep(|| bar.inc(1))));
     }
     record
 }
 
 /// A sweep that lost blocks to a worker that died is not exhaustive.
 fn swept_coverage(record: &Settled) -> Coverage {
-    let seen = record.contract.tally.inputs + record.contract.tally.out_of_domain;
+    let seen = record.contract.tally.count.seen();
     if seen == record.parameters << 32 { Coverage::Exhaustive } else { Coverage::Sampled }
 }
 

@@ -1,8 +1,10 @@
 //! Instructions in a run.
 
 use super::coverage::{Plan, given_up};
+use super::place::Place;
 use super::{Part, Request, progress};
 use crate::class::Class;
+use crate::engine::count::Count;
 use crate::instruction::{self, Cases, OP, Outcome};
 use crate::lane::Lane;
 use anyhow::{Context, Result};
@@ -84,7 +86,6 @@ fn mismatch(request: &Request, cases: &Cases, lane: &Lane, seen: &instruction::M
 }
 
 fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row {
-    let kernel = cases.kernel.name;
     let counts = [(Class::Value, outcome.values), (Class::SaturationFlag, outcome.flags)];
     let classes: BTreeMap<String, u64> =
         counts.into_iter().filter(|(_, n)| *n > 0).map(|(class, n)| (class.into(), n)).collect();
@@ -97,27 +98,14 @@ fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row 
         because: "differs from the instruction's definition".to_owned(),
         command: command(request, cases, lane, w),
     });
-    Row {
-        op: OP.to_owned(),
-        kernel: kernel.to_owned(),
-        lane: lane.name.clone(),
-        isa_path: lane.isa_path(OP, kernel).unwrap_or("not offered").to_owned(),
-        against: Against::Contract,
-        scheme: scheme(cases),
-        parameters: 0,
-        inputs: outcome.inputs,
-        coverage: if cases.exhaustive { Coverage::Exhaustive } else { Coverage::Sampled },
-        out_of_domain: 0,
-        differ: outcome.values + outcome.flags,
-        by_delta: BTreeMap::new(),
-        classes,
-        deviations: BTreeMap::new(),
-        declared: BTreeMap::new(),
-        extents: BTreeMap::new(),
-        path: Vec::new(),
-        witness,
-        seconds: outcome.seconds,
-    }
+    let count = Count { inputs: outcome.inputs, differ: outcome.values + outcome.flags, ..Count::default() };
+    let coverage = if cases.exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
+    let row = place(cases, lane).row(Against::Contract, scheme(cases), &count, coverage);
+    Row { classes, witness, seconds: outcome.seconds, ..row }
+}
+
+fn place<'a>(cases: &Cases, lane: &'a Lane) -> Place<'a> {
+    Place { op: OP, kernel: cases.kernel.name, lane }
 }
 
 fn finding(cases: &Cases, lane: &Lane, outcome: &Outcome, witness: Option<Witness>) -> Option<Finding> {
@@ -129,12 +117,5 @@ fn finding(cases: &Cases, lane: &Lane, outcome: &Outcome, witness: Option<Witnes
         }
         (None, None) => return None,
     };
-    Some(Finding {
-        op: OP.to_owned(),
-        kernel: cases.kernel.name.to_owned(),
-        lane: lane.name.clone(),
-        class,
-        message,
-        witness,
-    })
+    Some(place(cases, lane).finding(class, message, witness))
 }

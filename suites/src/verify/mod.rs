@@ -5,6 +5,7 @@ mod coverage;
 mod fpm_op;
 mod instruction_op;
 mod kept;
+mod place;
 mod rows;
 mod tensor_op;
 

@@ -87,12 +87,12 @@ fn settled(kernel: &Kernel) -> Settled {
         record.reference.merge(judge(subject.reference.as_ref().expect("given"), &params(channel), &xs, &outs));
         record.parameters += 1;
     }
-    assert!(record.contract.inputs > 1000);
+    assert!(record.contract.count.inputs > 1000);
     record.settle(&subject)
 }
 
 fn classes(settled: &Settled) -> Vec<Class> {
-    settled.contract.classes.keys().copied().collect()
+    settled.contract.tally.count.classes.keys().copied().collect()
 }
 
 fn rounded(x: i32, m: i32, s: i32) -> i128 {
@@ -128,7 +128,7 @@ fn a_declared_deviation_that_is_not_there() {
     };
     let promise = Promise { scheme: "sqrdmulh-srshl", overflow: Overflow::Wrap };
     let sound = settled(&kernel(promise, Domain::ALL, &[], twice));
-    assert_eq!(sound.contract.tally.differ, 0, "without the declaration it keeps its contract");
+    assert_eq!(sound.contract.tally.count.differ, 0, "without the declaration it keeps its contract");
     let stale = settled(&kernel(promise, Domain::ALL, TAIL, twice));
     assert_eq!(classes(&stale), [Class::StaleDeviation]);
     assert!(stale.contract.tally.deviations.is_empty());
@@ -229,7 +229,11 @@ fn recognised(yardstick: &Yardstick, hypothesis: &Hypothesis, inputs: &[(Channel
         }
         let account = tally.settle(yardstick, false);
         let what = format!("{}: {} ({regime:?})", yardstick.own.label(), hypothesis.because);
-        assert!(!account.classes.contains_key(&Class::Unexplained), "{what}: {:?}", account.classes);
+        assert!(
+            !account.tally.count.classes.contains_key(&Class::Unexplained),
+            "{what}: {:?}",
+            account.tally.count.classes
+        );
         let Some(witness) = &account.witness else { continue };
         let found = witness.explanation.hypothesis.as_ref().unwrap_or_else(|| panic!("{what}: {witness:?}"));
         if found.class == hypothesis.class {

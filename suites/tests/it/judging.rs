@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use tiebreak_impls::Form;
 use tiebreak_impls::fpm::{Channel, kernels};
 use tiebreak_oracle::fpm::Scheme;
+use tiebreak_suites::engine::sweep::{Blocks, Swept};
 use tiebreak_suites::fpm::judge::judge;
 use tiebreak_suites::fpm::sampled::Subject;
-use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, Plan, Swept};
+use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, Plan};
 use tiebreak_suites::fpm::yardstick::{Norm, Yardstick};
 
 fn runner(cases: u32) -> TestRunner {
@@ -34,17 +35,17 @@ fn one_output_off_by_one_is_one_difference() {
         let kernel = &kernels()[which];
         let yardstick = Yardstick::contract(&kernel.contract).expect("known schemes");
         let mut outs = outputs(kernel.name, at, &xs);
-        prop_assert_eq!(judge(&yardstick, &params(at), &xs, &outs).differ, 0);
+        prop_assert_eq!(judge(&yardstick, &params(at), &xs, &outs).count.differ, 0);
         let index = index.index(xs.len());
         let delta = if up { 1 } else { -1 };
         outs[index] += delta;
         let tally = judge(&yardstick, &params(at), &xs, &outs);
-        let out_of_domain = tally.out_of_domain;
+        let count = &tally.count;
         let in_domain = yardstick.expected(&tiebreak_suites::fpm::case(&params(at), &xs, index)).1.is_some();
-        prop_assert_eq!(tally.inputs + out_of_domain, xs.len() as u64);
-        prop_assert_eq!(tally.differ, u64::from(in_domain));
+        prop_assert_eq!(count.seen(), xs.len() as u64);
+        prop_assert_eq!(count.differ, u64::from(in_domain));
         if in_domain {
-            prop_assert_eq!(tally.by_delta, BTreeMap::from([(i64::from(delta), 1)]));
+            prop_assert_eq!(count.by_delta.all(), BTreeMap::from([(i64::from(delta), 1)]));
             prop_assert_eq!(tally.smallest.expect("it differs").0.case.index, index);
         }
         Ok(())
@@ -81,18 +82,18 @@ fn a_changed_block_is_counted_exactly() {
         }
         let plan = Plan::new(&subject, channel);
         let mut swept = Swept::default();
-        plan.judge(at, &outs, &mut swept);
+        plan.judge(at, &outs, &mut swept.seen);
         let settled = plan.settle(swept);
         for (account, yardstick) in
             [(&settled.contract, &subject.contract), (&settled.reference, subject.reference.as_ref().expect("given"))]
         {
             let one_by_one = judge(yardstick, &params(channel), &xs, &outs);
-            let tally = &account.tally;
+            let (tally, count) = (&account.tally, &account.tally.count);
             prop_assert_eq!(
-                (tally.inputs, tally.out_of_domain, tally.differ),
-                (one_by_one.inputs, one_by_one.out_of_domain, one_by_one.differ)
+                (count.inputs, count.out_of_domain, count.differ),
+                (one_by_one.count.inputs, one_by_one.count.out_of_domain, one_by_one.count.differ)
             );
-            prop_assert_eq!(deltas(&tally.by_delta), deltas(&one_by_one.by_delta));
+            prop_assert_eq!(deltas(&count.by_delta), deltas(&one_by_one.count.by_delta));
             let smallest =
                 |s: &Option<(tiebreak_suites::fpm::classify::Observation, i64)>| s.map(|(o, e)| (o.case.x, o.got, e));
             prop_assert_eq!(smallest(&tally.smallest), smallest(&one_by_one.smallest));
@@ -112,8 +113,8 @@ fn the_ends_of_the_word_are_far_apart() {
     let mut outs = vec![i32::MAX; BLOCK_IN_PROCESS];
     outs[BLOCK_IN_PROCESS / 2] = i32::MIN;
     let mut swept = Swept::default();
-    plan.judge((1 << 31) - BLOCK_IN_PROCESS as i64, &outs, &mut swept);
-    let tally = plan.settle(swept).reference.tally;
+    plan.judge((1 << 31) - BLOCK_IN_PROCESS as i64, &outs, &mut swept.seen);
+    let tally = plan.settle(swept).reference.tally.count;
     assert_eq!((tally.inputs, tally.differ), (BLOCK_IN_PROCESS as u64, 1));
     assert_eq!(deltas(&tally.by_delta), (BTreeMap::new(), 1), "{:?}", tally.by_delta);
 }

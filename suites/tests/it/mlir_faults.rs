@@ -353,7 +353,7 @@ fn judged<O: Operation<Params = Params>>(edge: &Edge, lie: i32) -> (u64, u64, u6
     let record = run::<O>(&lane, kernel, &contract, &[], &[posed]);
     assert!(record.failures.is_empty(), "{:?}", record.failures);
     let seen = record.faults.values().map(|sighting| sighting.results).sum();
-    (record.contract.differ, seen, record.reference.differ)
+    (record.contract.count.differ, seen, record.reference.count.differ)
 }
 
 /// Every entry of `KNOWN` lets pass what it says, and not the next value: some once let pass anything.

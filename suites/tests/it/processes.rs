@@ -47,10 +47,10 @@ fn batch(kernel_name: &str) -> Record {
     // The lane is usable afterwards, by others and by the culprit.
     let other = Subject::new(kernel("tvm-relay"), &lane, None).expect("a known scheme");
     let sound = run_batch(&other, &mut lane.lease(), &params, &many(), 0);
-    assert_eq!((sound.contract.inputs, sound.contract.differ, sound.failures.len()), (40_000, 0, 0));
+    assert_eq!((sound.contract.count.inputs, sound.contract.count.differ, sound.failures.len()), (40_000, 0, 0));
     let again = run_batch(&subject, &mut lane.lease(), &params, &[1, 2, 3], 0);
     if kernel_name != "mutant-short" {
-        assert_eq!((again.contract.inputs, again.contract.differ, again.failures.len()), (3, 0, 0));
+        assert_eq!((again.contract.count.inputs, again.contract.count.differ, again.failures.len()), (3, 0, 0));
     }
     record
 }
@@ -58,7 +58,7 @@ fn batch(kernel_name: &str) -> Record {
 fn only_failure(record: &Record) -> (&Failure, i32) {
     assert_eq!(record.failures.len(), 1, "{:?}", record.failures);
     let unanswered = &record.failures[0];
-    let case = unanswered.case.unwrap_or_else(|| panic!("not isolated: {unanswered:?}"));
+    let case = unanswered.witness.unwrap_or_else(|| panic!("not isolated: {unanswered:?}"));
     assert_eq!(case.channel, channel(1 << 30, -1));
     (&unanswered.failure, case.x)
 }
@@ -243,7 +243,7 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
         kill(started.lines().last().and_then(|l| l.parse().ok()).expect("a number"));
         let settled = plan.settle(plan.chunk(0));
         assert_eq!(
-            (settled.contract.tally.inputs, settled.contract.tally.differ),
+            (settled.contract.tally.count.inputs, settled.contract.tally.count.differ),
             (CHUNK as u64, 0),
             "attempt {attempt}"
         );

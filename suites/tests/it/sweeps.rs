@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Scheme;
+use tiebreak_suites::engine::count::Deltas;
 use tiebreak_suites::fpm::sampled::{Record, Settled, Subject, run_batch};
-use tiebreak_suites::fpm::sweep::{CHUNK, Plan, chunks};
+use tiebreak_suites::fpm::sweep::{CHUNK, Plan, SPACE};
 use tiebreak_suites::fpm::tally::Account;
 use tiebreak_suites::fpm::yardstick::Norm;
 use tiebreak_suites::lane::Lane;
@@ -30,7 +31,8 @@ fn one_by_one(subject: &Subject<'_>, channel: Channel, start: i64) -> Settled {
 }
 
 /// Small deltas each, the others together: a sweep does not tell those apart.
-pub(crate) fn deltas(all: &BTreeMap<i64, u64>) -> (BTreeMap<i64, u64>, u64) {
+pub(crate) fn deltas(all: &Deltas) -> (BTreeMap<i64, u64>, u64) {
+    let all = all.all();
     let small = all.iter().filter(|(delta, _)| delta.unsigned_abs() <= 16).map(|(delta, n)| (*delta, *n));
     let small: BTreeMap<i64, u64> = small.collect();
     let far = all.values().sum::<u64>() - small.values().sum::<u64>();
@@ -38,14 +40,14 @@ pub(crate) fn deltas(all: &BTreeMap<i64, u64>) -> (BTreeMap<i64, u64>, u64) {
 }
 
 fn same(what: &str, swept: &Account, judged: &Account) {
-    let (s, j) = (&swept.tally, &judged.tally);
+    let (s, j) = (&swept.tally.count, &judged.tally.count);
     assert_eq!(s.inputs + s.out_of_domain, CHUNK as u64, "{what}");
     assert_eq!((s.inputs, s.out_of_domain, s.differ), (j.inputs, j.out_of_domain, j.differ), "{what}");
     assert_eq!(deltas(&s.by_delta), deltas(&j.by_delta), "{what}");
-    assert_eq!(s.by_delta.values().sum::<u64>(), s.differ, "{what}");
+    assert_eq!(s.by_delta.all().values().sum::<u64>(), s.differ, "{what}");
     let smallest = |a: &Account| a.witness.as_ref().map(|w| (w.case().x, w.observation.got, w.expected));
     assert_eq!(smallest(swept), smallest(judged), "{what}");
-    assert_eq!(swept.classes.values().sum::<u64>(), s.differ, "{what}");
+    assert_eq!(s.classes.values().sum::<u64>(), s.differ, "{what}");
 }
 
 fn agree(lane: &Lane, name: &str, channel: Channel, reference: &str, starts: &[i64]) -> u64 {
@@ -60,7 +62,7 @@ fn agree(lane: &Lane, name: &str, channel: Channel, reference: &str, starts: &[i
         assert!(swept.failures.is_empty() && judged.failures.is_empty(), "{what}");
         same(&format!("{what} against its contract"), &swept.contract, &judged.contract);
         same(&format!("{what} against {reference}"), &swept.reference, &judged.reference);
-        differ += swept.contract.tally.differ + swept.reference.tally.differ;
+        differ += swept.contract.tally.count.differ + swept.reference.tally.count.differ;
     }
     differ
 }
@@ -104,7 +106,7 @@ fn a_sweep_in_a_worker_counts_the_same() {
 /// The chunks are all accumulators, each once.
 #[test]
 fn chunks_are_a_partition() {
-    let starts: Vec<i64> = chunks().collect();
+    let starts: Vec<i64> = SPACE.chunks().collect();
     assert_eq!(starts.len() as i64 * CHUNK, 1 << 32);
     assert_eq!((starts[0], *starts.last().expect("some")), (FIRST, LAST));
     assert!(starts.windows(2).all(|w| w[1] - w[0] == CHUNK));

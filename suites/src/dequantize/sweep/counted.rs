@@ -1,8 +1,7 @@
 //! What differs in a sweep of stored values, counted.
 
 use crate::class::Class;
-use crate::fpm::tally::FAR;
-use std::collections::BTreeMap;
+use crate::engine::count::{Count, FAR};
 use tiebreak_oracle::float::Format;
 
 /// Differing inputs kept for big rationals: all of them where they are no more.
@@ -24,47 +23,11 @@ fn rank(stored: i64) -> (u64, bool) {
     (stored.unsigned_abs(), stored < 0)
 }
 
-/// Counts by units of the last place: the near ones in a table, since there may be billions.
-#[derive(Clone)]
-pub(super) struct Deltas {
-    near: [u64; 2 * NEAR as usize + 1],
-    far: u64,
-}
-
-impl Default for Deltas {
-    fn default() -> Self {
-        Self { near: [0; 2 * NEAR as usize + 1], far: 0 }
-    }
-}
-
-impl Deltas {
-    fn note(&mut self, format: Format, got: u64, expected: u64) {
-        let delta = format.key(got).zip(format.key(expected)).map(|(got, expected)| got - expected);
-        match delta.and_then(|delta| self.near.get_mut(usize::try_from(delta + NEAR).ok()?)) {
-            Some(count) => *count += 1,
-            None => self.far += 1,
-        }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.near.iter_mut().zip(other.near).for_each(|(all, n)| *all += n);
-        self.far += other.far;
-    }
-
-    pub(super) fn all(&self) -> BTreeMap<i64, u64> {
-        let near = (-NEAR..=NEAR).zip(self.near);
-        near.chain([(FAR, self.far)]).filter(|(_, n)| *n > 0).collect()
-    }
-}
-
 /// What differs on one side.
 #[derive(Clone, Default)]
 pub(super) struct Counted {
-    pub(super) inputs: u64,
-    pub(super) out_of_domain: u64,
-    pub(super) differ: u64,
-    pub(super) by_delta: Deltas,
-    pub(super) classes: BTreeMap<Class, u64>,
+    /// Deltas are units of the last place.
+    pub(super) count: Count,
     pub(super) smallest: Option<Seen>,
 }
 
@@ -79,19 +42,16 @@ impl Counted {
         due: impl FnOnce() -> Option<Class>,
     ) {
         if expected & (format.sign() - 1) > format.infinity() {
-            self.out_of_domain += 1;
+            self.count.out_of_domain += 1;
             return;
         }
-        self.inputs += 1;
+        self.count.inputs += 1;
         if got == expected {
             return;
         }
-        self.differ += 1;
-        self.by_delta.note(format, got, expected);
         let class = due();
-        if let Some(class) = class {
-            *self.classes.entry(class).or_default() += 1;
-        }
+        let delta = format.key(got).zip(format.key(expected)).map(|(got, expected)| got - expected);
+        self.count.differs(delta.filter(|delta| delta.abs() <= NEAR).unwrap_or(FAR), class, 1);
         self.offer(Seen { stored, got, expected, class });
     }
 
@@ -102,13 +62,7 @@ impl Counted {
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        self.inputs += other.inputs;
-        self.out_of_domain += other.out_of_domain;
-        self.differ += other.differ;
-        self.by_delta.merge(&other.by_delta);
-        for (class, n) in other.classes {
-            *self.classes.entry(class).or_default() += n;
-        }
+        self.count.merge(other.count);
         other.smallest.into_iter().for_each(|seen| self.offer(seen));
     }
 }

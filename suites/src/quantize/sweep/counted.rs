@@ -1,18 +1,13 @@
 //! What differs in a sweep, counted: a constant run at a time, or one by one.
 
 use crate::class::Class;
-use crate::fpm::tally::FAR;
-use std::collections::BTreeMap;
+use crate::engine::count::{Count, FAR};
 use tiebreak_oracle::quantize::Quantization;
 
 /// What differs on one side.
 #[derive(Clone, Default)]
 pub(super) struct Counted {
-    pub(super) inputs: u64,
-    pub(super) out_of_domain: u64,
-    pub(super) differ: u64,
-    pub(super) by_delta: BTreeMap<i64, u64>,
-    pub(super) classes: BTreeMap<Class, u64>,
+    pub(super) count: Count,
     /// The smallest pattern, what was given, and what is expected.
     pub(super) smallest: Option<(u64, i32, i64)>,
 }
@@ -34,13 +29,6 @@ impl Counted {
         }
     }
 
-    fn due(&mut self, class: Option<Class>, n: u64) {
-        self.differ += n;
-        if let Some(class) = class {
-            *self.classes.entry(class).or_default() += n;
-        }
-    }
-
     /// A run of results that are all `got`.
     pub(super) fn whole(
         &mut self,
@@ -50,8 +38,7 @@ impl Counted {
         class: Option<Class>,
         q: Quantization,
     ) {
-        self.due(class, len);
-        *self.by_delta.entry(got - expected).or_default() += len;
+        self.count.differs(got - expected, class, len);
         self.offer((from, got as i32, expected), q);
     }
 
@@ -67,8 +54,7 @@ impl Counted {
     ) {
         for (i, out) in outs.iter().enumerate().filter(|(_, out)| **out != expected as i32) {
             let Due::To(class) = due(i) else { continue };
-            self.due(class, 1);
-            *self.by_delta.entry(i64::from(*out) - i64::from(expected as i32)).or_default() += 1;
+            self.count.differs(i64::from(*out) - i64::from(expected as i32), class, 1);
             self.offer((from + i as u64, *out, expected), q);
         }
     }
@@ -79,8 +65,7 @@ impl Counted {
         if differ == 0 {
             return;
         }
-        self.due(Some(Class::Poison), differ);
-        *self.by_delta.entry(FAR).or_default() += differ;
+        self.count.differs(FAR, Some(Class::Poison), differ);
         if self.smallest.is_none()
             && let Some(i) = outs.iter().position(|out| *out != expected as i32)
         {
@@ -89,15 +74,7 @@ impl Counted {
     }
 
     pub(super) fn merge(&mut self, other: Self, q: Quantization) {
-        self.inputs += other.inputs;
-        self.out_of_domain += other.out_of_domain;
-        self.differ += other.differ;
-        for (delta, n) in other.by_delta {
-            *self.by_delta.entry(delta).or_default() += n;
-        }
-        for (class, n) in other.classes {
-            *self.classes.entry(class).or_default() += n;
-        }
+        self.count.merge(other.count);
         if let Some(seen) = other.smallest {
             self.offer(seen, q);
         }

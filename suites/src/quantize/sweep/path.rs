@@ -23,7 +23,7 @@ impl Plan<'_> {
         if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
             out.extend(self.link(step_class(&case), &self.reference, &steps));
         }
-        let poison = reference.classes.get(&Class::Poison).copied();
+        let poison = reference.count.classes.get(&Class::Poison).copied();
         out.extend(poison.map(|differ| Link {
             class: Class::Poison.into(),
             from: self.reference.label(),

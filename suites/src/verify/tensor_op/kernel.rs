@@ -1,10 +1,12 @@
 //! One kernel in every lane: its cases posed, run and anchored to big integers, and the catalogue's.
 
 use super::super::coverage::not_run;
+use super::super::place::Place;
 use super::super::{Part, Request};
 use super::planned::Planned;
 use super::{Kernel, agreed, position, record, swept};
 use crate::budget::Effort;
+use crate::engine::runner::Runner;
 use crate::lane::Lane;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Answers, Posed, Record, answers, judged, run};
@@ -33,6 +35,11 @@ impl<O: Operation> Subject<O> {
         let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
         let links = reference.as_ref().map_or(Vec::new(), |reference| O::links(&contract, reference));
         Ok(Self { kernel, contract, reference, links })
+    }
+
+    /// The kernel in a lane, as the ledger names it.
+    pub(super) fn place<'a>(&self, lane: &'a Lane) -> Place<'a> {
+        Place { op: O::OP, kernel: self.kernel.name, lane }
     }
 
     pub(super) fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
@@ -74,6 +81,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     if offering.is_empty() {
         return Ok(part);
     }
+    let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
     let mut agreements = Agreements::<O>::new(kernel, &offering);
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
@@ -81,7 +89,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(&subject, &posed)?;
-        let given: Vec<Answers> = offering.iter().map(|lane| answers::<O>(lane, kernel.name, &posed)).collect();
+        let given: Vec<Answers<_>> = runners.iter().map(|runner| answers::<O>(runner, kernel, &posed)).collect();
         agreements.compare(&posed, &given);
         if let Some(at) = at {
             part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));
@@ -94,17 +102,17 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     if request.asked.case.is_some() {
         learn(request, &subject, &offering, &mut records)?;
     }
-    for (lane, record) in offering.iter().zip(records) {
-        planned.ran(kernel, lane, record.cases, &mut part);
+    for ((lane, runner), record) in offering.iter().zip(&runners).zip(records) {
+        planned.ran(kernel, lane, [record.cases, record.given_up], &mut part);
         if request.asked.is_nothing() {
             part.findings.extend(record::stale(&subject, lane, &record, specs));
         }
         record::settle(request, &subject, lane, (record, specs), &mut part);
         let mut sweeps = Vec::new();
         if request.asked.case.is_none() {
-            sweeps.extend(O::few(kernel, lane, &request.asked));
+            sweeps.extend(O::few(kernel, runner, &request.asked));
             if request.effort == Effort::Exhaustive {
-                sweeps.extend(O::sweeps(kernel, lane, &request.asked, &request.wanted()));
+                sweeps.extend(O::sweeps(kernel, runner, &request.asked, &request.wanted()));
             }
         }
         for sweep in sweeps {
@@ -132,7 +140,7 @@ fn learn<O: Operation>(
     records: &mut [Record<O::Params>],
 ) -> Result<()> {
     for (lane, record) in lanes.iter().zip(records) {
-        if record.contract.differ + record.reference.differ == 0 {
+        if record.contract.count.differ + record.reference.count.differ == 0 {
             continue;
         }
         let domain = &subject.kernel.contract.domain;
@@ -148,7 +156,7 @@ fn learn<O: Operation>(
 /// What was asked for is nothing to this kernel, which is listed.
 fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lane], domain: String) -> Part {
     let mut part = Part::default();
-    lanes.iter().for_each(|lane| planned.ran(kernel, lane, 0, &mut part));
+    lanes.iter().for_each(|lane| planned.ran(kernel, lane, [0, 0], &mut part));
     part.outside_domain = vec![OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
     part
 }
@@ -210,8 +218,8 @@ pub(super) fn run_catalogue<O: Operation>(
             taken.extend(cases.iter().map(|(at, _)| *at));
             let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
             let record = run::<O>(lane, kernel, &subject.contract, &subject.links, &posed);
-            total.judged += record.contract.inputs;
-            total.broken += record.contract.differ;
+            total.judged += record.contract.count.inputs;
+            total.broken += record.contract.count.differ;
             let mut found = Part::default();
             record::settle(request, &subject, lane, (record, &[]), &mut found);
             for mut finding in found.findings {

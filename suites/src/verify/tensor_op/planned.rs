@@ -1,6 +1,6 @@
 //! The cases of one kernel, and what of the plan or of the caller's parameters they leave out.
 
-use super::super::coverage::{Plan, no_such_case, outside_domain};
+use super::super::coverage::{Plan, no_such_case, not_asked_again, outside_domain};
 use super::super::{Part, Request};
 use super::Kernel;
 use crate::lane::Lane;
@@ -76,12 +76,13 @@ impl<O: Operation> Planned<O> {
         part.planned.extend(others.iter().map(|plan| plan.not_offered(lane)));
     }
 
-    /// Notes a lane in which so many cases ran.
-    pub(super) fn ran(&self, kernel: &Kernel<O>, lane: &Lane, cases: u64, part: &mut Part) {
-        let lost = self.specs.len() as u64 - cases;
+    /// Notes a lane in which so many cases ran, and so many not any more after failures to answer.
+    pub(super) fn ran(&self, kernel: &Kernel<O>, lane: &Lane, [cases, skipped]: [u64; 2], part: &mut Part) {
+        let lost = self.specs.len() as u64 - cases - skipped;
         part.planned.extend(self.plans(kernel).iter().map(|plan| {
-            let of_cases = (plan.unit == Unit::Case && lost > 0).then(|| no_such_case(lost));
-            plan.ran(lane, of_cases)
+            let of_cases = plan.unit == Unit::Case;
+            let no_case = (of_cases && lost > 0).then(|| no_such_case(lost));
+            plan.ran(lane, no_case.into_iter().chain((of_cases && skipped > 0).then(|| not_asked_again(skipped))))
         }));
     }
 }

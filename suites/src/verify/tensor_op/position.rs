@@ -12,7 +12,7 @@ pub(super) fn at<O: Operation>(
     at: usize,
     posed: &[Posed<O::Params>],
     lanes: &[&Lane],
-    given: &[Answers],
+    given: &[Answers<O::Params>],
 ) -> Vec<Position> {
     let Some(posed) = posed.first() else { return Vec::new() };
     let element = O::element(&subject.kernel.contract.domain, &posed.case.params, O::TENSORS.len());
@@ -24,8 +24,8 @@ pub(super) fn at<O: Operation>(
     let contract = (O::label(&subject.contract), value(&posed.contract));
     let reference = subject.reference.as_ref().zip(posed.reference.as_ref());
     let reference = reference.map(|(scheme, expected)| (O::label(scheme), value(expected)));
-    let one = |(lane, answers): (&&Lane, &Answers)| {
-        let outs = answers.each.first()?.as_ref().ok()?;
+    let one = |(lane, answers): (&&Lane, &Answers<O::Params>)| {
+        let outs = answers.each.first()?.as_ref()?;
         Some(Position {
             op: O::OP.to_owned(),
             kernel: subject.kernel.name.to_owned(),

@@ -28,7 +28,7 @@ pub(super) fn settle<O: Operation>(
     ];
     for (against, scheme, side) in sides {
         let Some(scheme) = scheme else { continue };
-        let kept = against == Against::Reference && record.contract.differ == 0;
+        let kept = against == Against::Reference && record.contract.count.differ == 0;
         let seen = explained(request, (subject, lane), scheme, side, kept);
         let told = Told { request, subject, lane, against, scheme };
         let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
@@ -44,10 +44,8 @@ pub(super) fn settle<O: Operation>(
         }
         part.rows.push(row);
     }
-    part.findings.extend(record.failures.iter().map(|(failure, case, times)| {
-        let told = Told { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
-        told.unanswered(failure, case, *times)
-    }));
+    let told = Told { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
+    part.findings.extend(told.failed(&record.failures));
 }
 
 /// Tells each known fault.
@@ -74,13 +72,9 @@ pub(super) fn stale<O: Operation>(
     let of = |spec: &Spec<O::Params>| O::faults(subject.kernel.name, &lane.name, &spec.params);
     let covered: BTreeSet<Class> = specs.iter().flat_map(of).collect();
     let unseen = covered.into_iter().filter(|class| !seen(class));
-    let finding = |class| Finding {
-        op: O::OP.to_owned(),
-        kernel: subject.kernel.name.to_owned(),
-        lane: lane.name.clone(),
-        class: Class::StaleDeviation.into(),
-        message: format!("the known fault `{class}` of what made this lane's code was not seen: remove it"),
-        witness: None,
+    let finding = |class| {
+        let message = format!("the known fault `{class}` of what made this lane's code was not seen: remove it");
+        subject.place(lane).finding(Class::StaleDeviation, message, None)
     };
     unseen.map(finding).collect()
 }

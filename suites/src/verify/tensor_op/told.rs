@@ -1,16 +1,16 @@
 //! How one side of a record reads in the ledger: its row, witness and findings.
 
-use super::super::rows::by_delta;
+use super::super::place::Place;
 use super::super::{Command, Request};
 use super::Kernel;
 use super::kernel::Subject;
 use crate::class::Class;
-use crate::lane::{Failure, Lane};
+use crate::engine::runner::FailedBatch;
+use crate::lane::Lane;
 use crate::tensor::explain::Explanation;
 use crate::tensor::judge::Side;
 use crate::tensor::shrink::Witness;
 use crate::tensor::{Case, Operation, text};
-use std::collections::BTreeMap;
 use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
 use tiebreak_reports::text as words;
 
@@ -26,6 +26,10 @@ pub(super) struct Told<'a, O: Operation> {
 impl<O: Operation> Told<'_, O> {
     pub(super) fn kernel(&self) -> &'static str {
         self.subject.kernel.name
+    }
+
+    fn place(&self) -> Place<'_> {
+        self.subject.place(self.lane)
     }
 
     pub(super) fn domain(&self) -> &'static O::Domain {
@@ -54,39 +58,18 @@ impl<O: Operation> Told<'_, O> {
 
     pub(super) fn row(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>, seconds: f64) -> Row {
         // What is due to a known change is counted as that, the rest as what explains the whole.
-        let mut classes: BTreeMap<String, u64> =
-            side.classes.iter().map(|(class, n)| (class.name().to_owned(), *n)).collect();
-        let rest = side.differ.saturating_sub(classes.values().sum());
-        if let Some(witness) = witness.as_ref().filter(|_| rest > 0) {
-            *classes.entry(witness.class.clone()).or_default() += rest;
+        let row = self.place().row(self.against, O::label(self.scheme), &side.count, Coverage::Sampled);
+        let mut classes = row.classes;
+        if let Some(witness) = witness.as_ref().filter(|_| side.count.unclassified() > 0) {
+            *classes.entry(witness.class.clone()).or_default() += side.count.unclassified();
         }
-        Row {
-            op: O::OP.to_owned(),
-            kernel: self.kernel().to_owned(),
-            lane: self.lane.name.clone(),
-            isa_path: self.lane.isa_path(O::OP, self.kernel()).unwrap_or("not offered").to_owned(),
-            against: self.against,
-            scheme: O::label(self.scheme),
-            parameters: 0,
-            inputs: side.inputs,
-            coverage: Coverage::Sampled,
-            out_of_domain: side.out_of_domain,
-            differ: side.differ,
-            by_delta: by_delta(&side.by_delta),
-            classes,
-            deviations: BTreeMap::new(),
-            declared: BTreeMap::new(),
-            extents: BTreeMap::new(),
-            path: Vec::new(),
-            witness,
-            seconds,
-        }
+        Row { classes, witness, seconds, ..row }
     }
 
     /// Any difference from the contract; and, from the reference, one that nothing explains.
     pub(super) fn finding(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>) -> Option<Finding> {
         let witness = witness?;
-        let (differ, inputs) = (words::count(side.differ), words::count(side.inputs));
+        let (differ, inputs) = (words::count(side.count.differ), words::count(side.count.inputs));
         let message = match self.against {
             Against::Contract => format!("differs from its contract on {differ} of {inputs} results"),
             Against::Reference if witness.class == Class::Unexplained.name() => {
@@ -94,34 +77,13 @@ impl<O: Operation> Told<'_, O> {
             }
             Against::Reference => return None,
         };
-        Some(Finding {
-            op: O::OP.to_owned(),
-            kernel: self.kernel().to_owned(),
-            lane: self.lane.name.clone(),
-            class: witness.class.clone(),
-            message,
-            witness: Some(witness),
-        })
+        Some(self.place().finding(witness.class.clone(), message, Some(witness)))
     }
 
-    pub(super) fn unanswered(&self, failure: &Failure, case: &Case<O::Params>, times: u64) -> Finding {
-        let often = if times > 1 { format!(", {times} times in all") } else { String::new() };
-        Finding {
-            op: O::OP.to_owned(),
-            kernel: self.kernel().to_owned(),
-            lane: self.lane.name.clone(),
-            class: failure.class().into(),
-            message: format!("{failure}{often}"),
-            witness: Some(ledger::Witness {
-                case: self.case(case, None),
-                got: 0.into(),
-                expected: None,
-                scheme: String::new(),
-                class: failure.class().into(),
-                because: failure.to_string(),
-                command: self.command(case),
-            }),
-        }
+    /// Batches without an output.
+    pub(super) fn failed(&self, failures: &[FailedBatch<Case<O::Params>>]) -> Vec<Finding> {
+        let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
+        self.place().failed(failures, size, |case| (self.case(case, None), self.command(case)))
     }
 }
 
