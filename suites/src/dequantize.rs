@@ -12,7 +12,7 @@ use crate::quantized::{self, places, plan, quantizations};
 use crate::stream::{int32, stream};
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Link, Operation, Spec, Sweep, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::dequantize::{self, Run};
 use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
@@ -152,8 +152,8 @@ impl Operation for Dequantize {
         Some("ideal".to_owned())
     }
 
-    fn links(contract: &Scheme, _: &Scheme) -> Vec<Link<Self>> {
-        causes::links(contract)
+    fn path(contract: &Scheme, _: &Scheme) -> Vec<PathStep<Self>> {
+        causes::path(contract)
     }
 
     fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
@@ -190,7 +190,7 @@ impl Operation for Dequantize {
 
     fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
-        Some(Cause::scheme(causes::OWN, because, *contract))
+        Some(Cause::scheme(Class::OtherScheme, because, *contract))
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {

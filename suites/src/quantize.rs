@@ -2,7 +2,8 @@
 
 mod causes;
 mod inputs;
-mod links;
+pub(crate) mod parts;
+mod path;
 mod smaller;
 pub mod sweep;
 
@@ -14,7 +15,7 @@ use crate::quantized::{self, places, plan, quantizations};
 use crate::tensor::element::bits;
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Link, Operation, Spec, Sweep, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
 use tiebreak_impls::protocol::Job;
@@ -147,8 +148,8 @@ impl Operation for Quantize {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
-    fn links(contract: &Scheme, reference: &Scheme) -> Vec<Link<Self>> {
-        links::links(contract, reference)
+    fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Self>> {
+        path::path(contract, reference)
     }
 
     fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
@@ -181,7 +182,7 @@ impl Operation for Quantize {
 
     fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
-        Some(Cause::scheme(links::OWN, because, *contract))
+        Some(Cause::scheme(Class::OtherScheme, because, *contract))
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {

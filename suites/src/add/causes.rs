@@ -1,6 +1,6 @@
 //! What may be the cause of a difference in an addition.
 
-use super::links::{Kind, Parts, parts};
+use super::path::{Kind, Parts, parts};
 use super::{Add, at, parameters};
 use crate::class::Class;
 use crate::fpm::hypotheses::structural_class;

@@ -3,7 +3,7 @@
 use super::{Dequantize, each, each_of};
 use crate::class::Class;
 use crate::quantized::places::MISTAKES;
-use crate::tensor::{Case, Cause, Link};
+use crate::tensor::{Case, Cause, PathStep};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::dequantize::{Scheme, Step};
 use tiebreak_oracle::float::{Float, Format};
@@ -11,20 +11,19 @@ use tiebreak_oracle::quantize::Quantization;
 use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// Class of a difference that the contract's own scheme reproduces, until its links tell more.
-pub(super) const OWN: Class = Class::OtherScheme;
-
-/// Schemes between the ideal one and that of a contract.
-pub(super) fn links(contract: &Scheme) -> Vec<Link<Dequantize>> {
-    let step: fn(&Params) -> Class = |p| Class::step(p.quantized.expressed);
-    match contract.definition.name {
-        "ideal" => Vec::new(),
-        "distributed" => {
-            let between = Scheme::parse("mlir-dcast").ok().map(|scheme| Link { class: step, scheme });
-            between.into_iter().chain([Link { class: |_| Class::Distributed, scheme: *contract }]).collect()
-        }
-        _ => vec![Link { class: step, scheme: *contract }],
+/// The path from the ideal scheme to that of a contract.
+pub(super) fn path(contract: &Scheme) -> Vec<PathStep<Dequantize>> {
+    let rounds = |step: &Step| !matches!(step, Step::Subtract | Step::Multiply);
+    let steps = || contract.definition.steps.iter().map(|(_, step)| step);
+    if steps().filter(|step| rounds(step)).count() == 1 {
+        return Vec::new();
     }
+    let step = |scheme| PathStep::new(|p: &Params| Class::step(p.quantized.expressed), scheme);
+    if !steps().any(|step| *step == Step::SubtractProduct) {
+        return vec![step(*contract)];
+    }
+    let between = Scheme::parse("mlir-dcast").ok().map(step);
+    between.into_iter().chain([PathStep::of(Class::Distributed, *contract)]).collect()
 }
 
 /// Every cause, in the order of preference.

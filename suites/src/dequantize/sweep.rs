@@ -114,8 +114,8 @@ impl<'a> Plan<'a> {
         let q = *quantizations(quantized).ok()?.first()?;
         let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
         let mut path = vec![stop(Class::OtherScheme, Scheme::parse("ideal").ok()?)];
-        let links = causes::links(&promise::<Dequantize>(kernel).ok()?);
-        path.extend(links.into_iter().map(|link| stop((link.class)(&params), link.scheme)));
+        let steps = causes::path(&promise::<Dequantize>(kernel).ok()?);
+        path.extend(steps.into_iter().map(|step| stop(step.class(&params), step.scheme)));
         Some(Self { kernel, lane, runner, q, params, faulty, path })
     }
 

@@ -94,11 +94,27 @@ impl Default for Wanted {
 }
 
 /// A scheme on the way from the reference to the scheme of a contract, with the class of what it changes.
-pub struct Link<O: Operation> {
-    /// Class of a difference that this scheme, and none before it, reproduces.
-    pub class: fn(&O::Params) -> Class,
+pub struct PathStep<O: Operation> {
+    class: Box<dyn Fn(&O::Params) -> Class + Send + Sync>,
     /// The scheme.
     pub scheme: O::Scheme,
+}
+
+impl<O: Operation> PathStep<O> {
+    /// A change whose class depends on the parameters.
+    pub fn new(class: impl Fn(&O::Params) -> Class + Send + Sync + 'static, scheme: O::Scheme) -> Self {
+        Self { class: Box::new(class), scheme }
+    }
+
+    /// A change of one class.
+    pub fn of(class: Class, scheme: O::Scheme) -> Self {
+        Self::new(move |_| class, scheme)
+    }
+
+    /// Class of a difference that this scheme, and none before it, reproduces.
+    pub fn class(&self, params: &O::Params) -> Class {
+        (self.class)(params)
+    }
 }
 
 impl Asked {
@@ -215,7 +231,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn reference(kernel: &Kernel<Self::Run, Self::Domain>, wanted: &Wanted) -> Option<String>;
     /// How the reference becomes a contract's scheme, one change at a time: what each difference of a kernel that keeps its contract
     /// is due to. None where differences have one cause.
-    fn links(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Vec<Link<Self>> {
+    fn path(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Vec<PathStep<Self>> {
         Vec::new()
     }
 

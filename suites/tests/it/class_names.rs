@@ -169,11 +169,11 @@ fn paths_name_a_cause_as_causes_do() {
         let contract = promise::<O>(kernel).expect("known");
         let domain = &kernel.contract.domain;
         let spec = &O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1)[0];
-        (O::links(&contract, &O::scheme(reference).expect("known"))[0].class)(&spec.params)
+        O::path(&contract, &O::scheme(reference).expect("known"))[0].class(&spec.params)
     }
     for (reference, class) in [("toward-zero", Class::DirectedRounding), ("nearest-down", Class::TieDirection)] {
         assert_eq!(first::<Add>("tflite-add-i8", reference), class, "add from {reference}");
-        assert_eq!(first::<Quantize>("KERNELNAME", reference), class, "quantize from {reference}");
+        assert_eq!(first::<Quantize>("tflite-quantize", reference), class, "quantize from {reference}");
     }
     assert_eq!(first::<Quantize>("mlir-qcast", "nearest-even"), Class::DirectedRounding);
 }

@@ -4,17 +4,13 @@ use crate::class::Class;
 use crate::explain::cast::{self, Change, Way};
 use crate::explain::sheet::{Line, fraction};
 use crate::fraction::signed;
+use crate::quantize::parts::{Named, Parts, spelled};
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::steps::{Addend, Nan, Step, Value, reciprocal, run};
 use tiebreak_oracle::quantize::{Quantization, Stored};
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::word::Overflow;
-
-type Named = (&'static str, Step);
-
-/// Added and subtracted again, it rounds an f32 to an integer, ties to even.
-const MAGIC: &str = "the magic bias rounds";
 
 /// A step list at one float.
 #[derive(Clone)]
@@ -114,15 +110,7 @@ fn line(name: &str, step: Step, before: &Value, after: &Value, q: &Quantization,
 impl Steps {
     /// With a magic bias spelled as the rounding to an integer that it is.
     fn spelled(&self) -> Self {
-        let mut list = self.list.clone();
-        let magic = |w: &[Named]| match [w[0].1, w[1].1, w[2].1] {
-            [Step::Add(Addend::Constant(a)), Step::RoundToFormat, Step::Add(Addend::Constant(b))] => a == -b,
-            _ => false,
-        };
-        if let Some(at) = list.windows(3).position(magic) {
-            list.splice(at..at + 3, [(MAGIC, Step::RoundToInteger(RoundingRule::TiesEven))]);
-        }
-        Self { list, ..self.clone() }
+        Self { list: spelled(&self.list), ..self.clone() }
     }
 
     fn place(&self, find: impl Fn(Step) -> bool) -> Option<usize> {
@@ -180,7 +168,8 @@ impl Way for Steps {
             });
             out.push(Change { class, what, apply });
         };
-        if let (Some((_, from)), Some((_, to))) = (own.rounding(), other.rounding())
+        let parts = [&own, &other].map(|way| Parts::of(&way.list));
+        if let [Some(Parts { rule: from, .. }), Some(Parts { rule: to, .. })] = parts
             && from != to
         {
             let class = Class::rounding(from, to);

@@ -1,6 +1,6 @@
 //! How the reference becomes the contract's scheme, counted over all patterns at each change.
 
-use super::super::links::{ideal_steps, links, step_class};
+use super::super::path::{ideal_steps, path};
 use super::Plan;
 use super::counted::Counted;
 use crate::class::Class;
@@ -16,12 +16,12 @@ impl Plan<'_> {
         let mut out = Vec::new();
         let case = self.params(1);
         let mut before = self.reference;
-        for link in links(&self.contract, &self.reference) {
-            out.extend(self.link((link.class)(&case), &before, &link.scheme));
-            before = link.scheme;
+        for step in path(&self.contract, &self.reference) {
+            out.extend(self.link(step.class(&case), &before, &step.scheme));
+            before = step.scheme;
         }
         if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
-            out.extend(self.link(step_class(&case), &self.reference, &steps));
+            out.extend(self.link(Class::step(case.quantized.expressed), &self.reference, &steps));
         }
         let poison = reference.count.classes.get(&Class::Poison).copied();
         out.extend(poison.map(|differ| Link {

@@ -48,12 +48,12 @@ pub(super) fn rows<O: Operation>(
 
 /// The class of one difference from the reference by itself, where it is due to a known change.
 fn class<O: Operation>(told: &Told<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<Class> {
-    if told.against != Against::Reference || told.subject.links.is_empty() {
+    if told.against != Against::Reference || told.subject.path.is_empty() {
         return None;
     }
     let posed = told.subject.pose(seen.case.clone()).ok()?;
     let element = O::element(told.domain(), &seen.case.params, O::TENSORS.len());
-    due_to(&told.subject.links, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
+    due_to(&told.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
 
 /// A difference with its case in words: as the caller gave it, spelled out where it is small, cut down to the operands of this result
@@ -95,7 +95,7 @@ fn shown<O: Operation>(told: &Told<'_, O>, lane: &Lane, case: Case<O::Params>) -
         return None;
     }
     let posed = subject.pose(case).ok()?;
-    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.links, &[posed]);
+    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[posed]);
     let side = if told.against == Against::Contract { &record.contract } else { &record.reference };
     let seen = side.smallest()?;
     let unexcused = first_difference::<O>(told.domain(), told.scheme, seen);

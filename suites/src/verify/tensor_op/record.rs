@@ -36,7 +36,7 @@ pub(super) fn settle<O: Operation>(
             part.mismatches.extend(mismatches::rows(&told, side, specs, explanation));
         }
         // A contract that is not kept is the finding; what the reference says of it then is no other.
-        let noise = against == Against::Reference && !kept && !subject.links.is_empty();
+        let noise = against == Against::Reference && !kept && !subject.path.is_empty();
         part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
         let mut row = told.row(side, witness, record.seconds);
         if against == Against::Contract {
@@ -112,7 +112,7 @@ fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O
     Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
-/// The class of the witness by itself, where the contract is kept and the links to it are known.
+/// The class of the witness by itself, where the contract is kept and the path to it is known.
 fn refined<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,
@@ -120,7 +120,7 @@ fn refined<O: Operation>(
     witness: &Witness<O::Params>,
     kept: bool,
 ) -> Explanation {
-    if !kept || subject.links.is_empty() {
+    if !kept || subject.path.is_empty() {
         return explanation;
     }
     let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
@@ -133,7 +133,7 @@ fn refined<O: Operation>(
         let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
         return Explanation { class: *class, because };
     }
-    let due = due_to(&subject.links, &element, &posed, &outs, &faulty);
+    let due = due_to(&subject.path, &element, &posed, &outs, &faulty);
     match due.get(witness.index) {
         Some(Some(class)) => Explanation { class: *class, ..explanation },
         _ => explanation,

@@ -2,16 +2,13 @@
 
 use super::Add;
 use crate::class::Class;
-use crate::tensor::Link;
+use crate::tensor::PathStep;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::add::steps::Step;
 use tiebreak_oracle::add::{Definition, Scheme};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::word::Overflow;
-
-/// Class of a difference that the contract's own scheme reproduces, until its links tell more.
-pub(super) const OWN: Class = Class::OtherScheme;
 
 /// How a scheme scales.
 #[derive(Clone, Copy, Debug)]
@@ -69,30 +66,26 @@ fn last_rule(fpm: &fpm::Definition) -> Option<RoundingRule> {
     RoundingRule::ALL.into_iter().find(|rule| rounds(*rule))
 }
 
-/// The links from an exact sum rounded by a rule to a contract; none where it is not known what either is made of.
-pub(super) fn links(contract: &Scheme, reference: &Scheme) -> Vec<Link<Add>> {
+/// The path from an exact sum rounded by a rule to a contract; none where it is not known what either is made of.
+pub(super) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Add>> {
     let (Some(to), Some(from)) = (parts(contract.definition), parts(reference.definition)) else { return Vec::new() };
     if !matches!(from, Parts { kind: Kind::Exact, zero_point_first: false, .. }) {
         return Vec::new();
     }
-    let mut out: Vec<Link<Add>> = Vec::new();
+    let mut out = Vec::new();
     if to.rule != from.rule {
-        let class: fn(&_) -> _ = match Class::rounding(from.rule, to.rule) {
-            Class::TieDirection => |_| Class::TieDirection,
-            _ => |_| Class::DirectedRounding,
-        };
-        out.push(Link { class, scheme: Scheme::ideal(to.rule) });
+        out.push(PathStep::of(Class::rounding(from.rule, to.rule), Scheme::ideal(to.rule)));
     }
     match to.kind {
         Kind::Rescaled(_) => {
-            out.push(Link { class: |_| Class::MultiplierNarrowed, scheme: Scheme::narrowed(to.rule) });
-            out.push(Link { class: |_| Class::DoubleRounding, scheme: *contract });
+            out.push(PathStep::of(Class::MultiplierNarrowed, Scheme::narrowed(to.rule)));
+            out.push(PathStep::of(Class::DoubleRounding, *contract));
         }
-        Kind::Narrowed | Kind::Fixed => out.push(Link { class: |_| Class::MultiplierNarrowed, scheme: *contract }),
+        Kind::Narrowed | Kind::Fixed => out.push(PathStep::of(Class::MultiplierNarrowed, *contract)),
         Kind::Floats => {
             let placed = Scheme::parse("zero-point-first-nearest-even").ok().filter(|_| to.zero_point_first);
-            out.extend(placed.map(|scheme| Link { class: |_| Class::ZeroPointPlacement, scheme }));
-            out.push(Link { class: |_| Class::F32Step, scheme: *contract });
+            out.extend(placed.map(|scheme| PathStep::of(Class::ZeroPointPlacement, scheme)));
+            out.push(PathStep::of(Class::F32Step, *contract));
         }
         Kind::Exact => {}
     }
