@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use tiebreak_impls::quantized::Expressed;
 use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::pair_sum::PairSum;
 use tiebreak_oracle::rounding::RoundingRule;
 
 /// What a class is a class of.
@@ -130,6 +131,23 @@ impl Class {
         match promised.is_nearest() && rule.is_nearest() {
             true => Self::TieDirection,
             false => Self::DirectedRounding,
+        }
+    }
+
+    /// Products that meet in a lane of 16 bits.
+    pub fn pair_sum(sum: PairSum) -> Self {
+        match sum {
+            PairSum::WrapUnsigned | PairSum::WrapSigned => Self::Wrap16,
+            PairSum::Saturate => Self::Saturation16,
+        }
+    }
+
+    /// The class of the same difference where the other of two is the promised one.
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Saturation => Self::MissingSaturation,
+            Self::MissingSaturation => Self::Saturation,
+            other => other,
         }
     }
 

@@ -206,13 +206,8 @@ fn widths(scheme: &Scheme) -> Vec<Cause<Dot>> {
         out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
     }
     for other in DEFINITIONS.iter().filter(|d| (d.results, d.elements) == (definition.results, definition.elements)) {
-        let class = match other.name {
-            name if name.ends_with("-wrap") => Class::Wrap16,
-            name if name.ends_with("-saturate") => Class::Saturation16,
-            _ => continue,
-        };
         let changed = Scheme { definition: other, overflow: Overflow::Wrap };
-        out.push(Cause::scheme(class, other.summary, changed));
+        out.extend(changed.pair().map(|sum| Cause::scheme(Class::pair_sum(sum), other.summary, changed)));
     }
     out
 }

@@ -2,13 +2,11 @@
 
 use super::{Conv2d, products};
 use crate::class::Class;
-use crate::matmul::{orders, other_sign, reproduced, wrapping};
+use crate::matmul::{orders, other_sign, reproduced, widths, wrapping};
 use crate::tensor::explain::Observed;
 use crate::tensor::{Case, Cause, Expected, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
-use tiebreak_impls::element::Element;
 use tiebreak_oracle::matmul::Scheme;
-use tiebreak_oracle::word::Overflow;
 
 /// Output channels of a block.
 const COLUMNS: usize = 4;
@@ -17,7 +15,7 @@ const COLUMNS: usize = 4;
 pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
     let base = wrapping(scheme);
     let mut out = paddings(base, domain);
-    out.extend(widths(scheme, domain));
+    out.extend(widths(scheme, &domain.operands));
     for (because, input, weights) in [
         ("the input zero point is added", true, false),
         ("the weight zero point is added", false, true),
@@ -81,27 +79,6 @@ fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
     }
     let params = Params { height, width, top: 0, bottom: 0, left: 0, right: 0, ..p };
     Case { params, tensors: [input, case.tensors[1].clone(), Vec::new()], misalign: case.misalign }
-}
-
-fn widths(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
-    let pairs = match (domain.operands.lhs, domain.operands.rhs) {
-        (Element::U8, Element::U8) => "pairs-u16-wrap:wrap",
-        _ => "pairs-s16-wrap:wrap",
-    };
-    let named = [
-        (Class::Wrap16, "products k and k+8 are added in 16 bits, wrapping", pairs),
-        (Class::Saturation16, "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
-        (Class::Saturation, "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
-    ];
-    let known = |(class, because, name)| Some(Cause::scheme(class, because, Scheme::parse(name).ok()?));
-    let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
-    for (class, because, overflow) in [
-        (Class::MissingSaturation, "the 32-bit result wraps", Overflow::Wrap),
-        (Class::Saturation, "the 32-bit result saturates", Overflow::Saturate),
-    ] {
-        out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
-    }
-    out
 }
 
 type Change = fn(&mut Params);

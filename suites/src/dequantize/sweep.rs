@@ -22,7 +22,7 @@ use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, Granularity, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
 use tiebreak_oracle::dequantize::{Fixed, Scheme};
 use tiebreak_oracle::quantize::Quantization;
-use tiebreak_reports::ledger::{self, Against, Link};
+use tiebreak_reports::ledger::{self, Against, PathStep};
 
 /// Stored values of one task.
 const CHUNK: i64 = 1 << 22;
@@ -136,7 +136,7 @@ impl<'a> Plan<'a> {
         if exhaustive && self.faulty {
             self.extents(&mut all.faults);
         }
-        let path = self.links(&all.steps);
+        let path = self.counted_path(&all.steps);
         let mut sides = vec![self.side(all.contract, Against::Contract, Vec::new())];
         if self.path.len() > 1 {
             sides.push(self.side(all.reference, Against::Reference, path));
@@ -207,7 +207,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The path with the number of stored values on which each scheme differs from the one before, told after big rationals.
-    fn links(&self, steps: &[Step]) -> Vec<Link> {
+    fn counted_path(&self, steps: &[Step]) -> Vec<PathStep> {
         let one = |(pair, step): (&[Stop], &Step)| {
             let [from, to] = [&pair[0], &pair[1]];
             step.seen().iter().for_each(|stored| {
@@ -220,7 +220,7 @@ impl<'a> Plan<'a> {
                 let [a, b] = [from, to].map(|stop| format!("{} {}", stop.scheme.label(), shown(stop, stored)));
                 format!("q={stored}: {a}, {b}")
             };
-            Link {
+            PathStep {
                 class: to.class.into(),
                 from: from.scheme.label(),
                 to: to.scheme.label(),
@@ -232,7 +232,7 @@ impl<'a> Plan<'a> {
         self.path.windows(2).zip(steps).map(one).collect()
     }
 
-    fn side(&self, counted: Counted, against: Against, path: Vec<Link>) -> SweptSide {
+    fn side(&self, counted: Counted, against: Against, path: Vec<PathStep>) -> SweptSide {
         let element = Element::Float(self.q.format);
         let witness = counted.smallest.map(|seen| {
             let [got, expected] = [seen.got, seen.expected].map(|bits| element.told(&element.of(bits)));

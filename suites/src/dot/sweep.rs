@@ -51,7 +51,7 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
     let swept = sweep::sweep(runner, &pairs, &SPACE, || ());
     let Sides { contract, truth } = swept.seen;
     let exhaustive = contract.count.seen() == SPACE.inputs();
-    let class = if scheme.definition.name.ends_with("-wrap") { Class::Wrap16 } else { Class::Saturation16 };
+    let class = Class::pair_sum(pairs.pair);
     let reference = Dot::reference(kernel, &Wanted::default()).unwrap_or_default();
     let sides = vec![
         contract.side(kernel, Against::Contract, scheme.label(), Class::Unexplained),

@@ -46,7 +46,8 @@ pub(super) fn compare<W: Way>(entries: &[Entry<W>], left: usize, right: usize) -
         let sentence = format!("{} and {} both give {}", a.row.name, b.row.name, a.row.text);
         return Comparison { left, right, class: None, because: None, sentence };
     }
-    let found = cause(b, a).or_else(|| cause(a, b));
+    let reversed = || cause(a, b).map(|(class, because)| (class.reversed(), because));
+    let found = cause(b, a).or_else(reversed);
     let (class, because) = found.map_or((Class::Unexplained, None), |(class, b)| (class, Some(b)));
     let told = [b, a].map(|e| format!("{} {}", e.row.name, did(&e.row)));
     let sentence = format!(

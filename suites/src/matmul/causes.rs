@@ -17,6 +17,9 @@ const ROWS: usize = 4;
 pub(crate) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
     let base = wrapping(scheme);
     let mut out = widths(scheme, domain);
+    out.push(Cause::predicts(Class::Saturation, "the accumulator saturates at each product", |case: &Case<Params>| {
+        Some(saturating_steps(case))
+    }));
     out.extend(offsets(base));
     out.extend(tails(base));
     out.extend(signedness(base, domain));
@@ -35,8 +38,8 @@ pub(crate) fn wrapping(scheme: &Scheme) -> Scheme {
     }
 }
 
-/// Accumulators too narrow, or with another policy at their end.
-fn widths(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
+/// Accumulators too narrow, or with another policy at their end, of any operation that sums such products.
+pub(crate) fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -> Vec<Cause<O>> {
     let pairs = match (domain.lhs, domain.rhs) {
         (Element::U8, Element::U8) => "pairs-u16-wrap:wrap",
         _ => "pairs-s16-wrap:wrap",
@@ -52,9 +55,6 @@ fn widths(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
         (Scheme { overflow: Overflow::Wrap, ..*scheme }, Scheme { overflow: Overflow::Saturate, ..*scheme });
     out.push(Cause::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
     out.push(Cause::scheme(Class::Saturation, "the 32-bit result saturates", saturates));
-    out.push(Cause::predicts(Class::Saturation, "the accumulator saturates at each product", |case: &Case<Params>| {
-        Some(saturating_steps(case))
-    }));
     out
 }
 

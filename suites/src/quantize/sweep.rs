@@ -23,7 +23,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
-use tiebreak_reports::ledger::{self, Against, Link};
+use tiebreak_reports::ledger::{self, Against, PathStep};
 
 /// Patterns of one task.
 pub const CHUNK: u64 = 1 << 22;
@@ -239,7 +239,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn side(&self, counted: Counted, against: Against, scheme: &Scheme, because: String, path: Vec<Link>) -> SweptSide {
+    fn side(
+        &self,
+        counted: Counted,
+        against: Against,
+        scheme: &Scheme,
+        because: String,
+        path: Vec<PathStep>,
+    ) -> SweptSide {
         let domain = &self.kernel.contract.domain;
         let witness = counted.smallest.map(|(bits, got, expected)| {
             let stored = Quantize::element(domain, &self.params(1), 1);

@@ -93,9 +93,12 @@ impl Default for Wanted {
     }
 }
 
+/// The class of a change at some parameters.
+type ClassOf<P> = Box<dyn Fn(&P) -> Class + Send + Sync>;
+
 /// A scheme on the way from the reference to the scheme of a contract, with the class of what it changes.
 pub struct PathStep<O: Operation> {
-    class: Box<dyn Fn(&O::Params) -> Class + Send + Sync>,
+    class: ClassOf<O::Params>,
     /// The scheme.
     pub scheme: O::Scheme,
 }
@@ -155,7 +158,7 @@ pub struct SweptSide {
     /// What the differences are due to, in words.
     pub because: String,
     /// How the reference becomes the contract's scheme.
-    pub path: Vec<ledger::Link>,
+    pub path: Vec<ledger::PathStep>,
     /// An input that differs.
     pub witness: Option<SweptWitness>,
 }

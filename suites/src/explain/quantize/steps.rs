@@ -224,7 +224,7 @@ impl Way for Steps {
         if own.overflow != other.overflow {
             let overflow = Overflow::Saturate;
             let what = "a conversion that saturates".to_owned();
-            change(Class::Saturation, what, Box::new(move |way: &mut Self| way.overflow = overflow));
+            change(Class::MissingSaturation, what, Box::new(move |way: &mut Self| way.overflow = overflow));
         }
         out
     }
