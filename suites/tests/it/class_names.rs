@@ -143,7 +143,7 @@ fn dequantized(rule: RoundingRule) -> Class {
     explain(&Dequantize::causes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class
 }
 
-/// Defect of four names for one cause: rounding toward zero in place of to nearest was `truncation`, `rounding` and `directed-rounding`.
+/// Another rounding rule has one name, whatever is rounded.
 #[test]
 fn one_cause_has_one_name_in_every_operation() {
     let multiply = |name: &str| Multiply::parse(name).expect("known");
