@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use tiebreak_impls::fpm;
 use tiebreak_impls::mutants::{self, Fault};
-use tiebreak_impls::operation::TensorOperation;
+
 use tiebreak_impls::quantized::{Expressed, Granularity};
 use tiebreak_oracle::fpm::Scheme as Multiply;
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
