@@ -3,7 +3,7 @@
 //!
 //! ```json
 //! {
-//!   "format": 2, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
+//!   "format": 3, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
 //!   "reference": "ties-up",                 // absent where rows have several references, or none
 //!   "verdict": "broken",                    // or "holds"; "unfinished" is none: the run goes on, or did not end
 //!   "unfinished": "...",                    // why it did not end, with that only; what follows is what it had until then
@@ -28,7 +28,7 @@
 //!     "classes": {"double-rounding": 8388607},
 //!     "deviations": {},                     // rows against the contract: inputs that deviate as declared, {"position": 159}
 //!     "path": [                             // where schemes are compared over all inputs, one change at a time; absent elsewhere
-//!       {"class": "truncation", "from": "nearest-even", "to": "toward-zero", "differ": 1071644666,
+//!       {"class": "directed-rounding", "from": "nearest-even", "to": "toward-zero", "differ": 1071644666,
 //!        "rejudged": 32,                  // how many were judged again by big rationals: all if they are few
 //!        "witness": "x=...: ..."}
 //!     ],

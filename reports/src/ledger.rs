@@ -12,7 +12,7 @@ use std::fmt::{self, Display, Formatter};
 pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
 
 /// Version of the JSON form.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// One verification run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -220,7 +220,7 @@ pub struct Row {
     pub extents: BTreeMap<String, Extent>,
     /// How the reference becomes the scheme of the contract, one change at a time, over all inputs; where schemes are compared so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<Link>,
+    pub path: Vec<PathStep>,
     /// Smallest differing input.
     pub witness: Option<Witness>,
     /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.
@@ -229,7 +229,7 @@ pub struct Row {
 
 /// Two schemes that differ in one thing, or a scheme and a kernel where it has no value to promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
+pub struct PathStep {
     /// Class of what differs.
     pub class: String,
     /// The scheme before.

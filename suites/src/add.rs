@@ -1,14 +1,15 @@
 //! Quantized addition in the harness: all pairs of 8-bit operands at each of the parameters, against the exact sum.
 
 mod causes;
-mod links;
+mod path;
 mod plan;
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::tensor::element::{float, float_bits};
 use crate::tensor::fill;
 use crate::tensor::text::{self, Arguments};
-use crate::tensor::{Asked, Case, Cause, Expected, Link, Operation, Spec, Wanted};
+use crate::tensor::{Asked, Case, Cause, Expected, Operation, PathStep, Spec, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::add::{self, Domain, Operand, Params, Scales};
 use tiebreak_impls::element::Element;
@@ -92,8 +93,8 @@ impl Operation for Add {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
-    fn links(contract: &Scheme, reference: &Scheme) -> Vec<Link<Self>> {
-        links::links(contract, reference)
+    fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Self>> {
+        path::path(contract, reference)
     }
 
     fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
@@ -104,9 +105,9 @@ impl Operation for Add {
         causes::causes(scheme)
     }
 
-    fn own(contract: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the results are those of {}", contract.label());
-        Some(Cause::scheme(links::OWN, because, *contract))
+        Some(Cause::scheme(Class::OtherScheme, because, *contract))
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {

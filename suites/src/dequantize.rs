@@ -4,6 +4,7 @@ mod causes;
 mod sweep;
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::engine::runner::Runner;
 use crate::mlir;
 use crate::quantize::{alone, smaller};
@@ -11,7 +12,7 @@ use crate::quantized::{self, places, plan, quantizations};
 use crate::stream::{int32, stream};
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Link, Operation, Spec, Sweep, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::dequantize::{self};
 use tiebreak_impls::quantize::Domain;
@@ -67,7 +68,7 @@ fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Resu
 impl Operation for Dequantize {
     const TENSORS: &'static [&'static str] = &["q"];
     /// A step overflows, and infinities meet: which NaN it gives is nobody's promise.
-    const OPEN: &'static str = "overflow";
+    const OPEN: Class = Class::Overflow;
     const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../catalogue/dequantize.txt");
     type Scheme = Scheme;
@@ -127,11 +128,11 @@ impl Operation for Dequantize {
         Some("ideal".to_owned())
     }
 
-    fn links(contract: &Scheme, _: &Scheme) -> Vec<Link<Self>> {
-        causes::links(contract)
+    fn path(contract: &Scheme, _: &Scheme) -> Vec<PathStep<Self>> {
+        causes::path(contract)
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<&'static str> {
+    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
         mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
     }
 
@@ -163,9 +164,9 @@ impl Operation for Dequantize {
         causes::causes(scheme)
     }
 
-    fn own(contract: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
-        Some(Cause::scheme(causes::OWN, because, *contract))
+        Some(Cause::scheme(Class::OtherScheme, because, *contract))
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {

@@ -4,6 +4,7 @@
 mod sweep;
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::engine::runner::Runner;
 use crate::matmul::other_sign;
 use crate::tensor::fill::{self, Fill};
@@ -114,7 +115,7 @@ impl Operation for Dot {
                 [(a, "a"), (b, "b")].iter().filter(|(on, _)| *on).map(|(_, n)| *n).collect::<Vec<_>>().join(" and ");
             let types = [a.then_some(domain.lhs), b.then_some(domain.rhs)];
             let because = format!("{names} read with the other sign");
-            out.push(Cause::predicts("signedness", because, move |case| {
+            out.push(Cause::predicts(Class::Signedness, because, move |case| {
                 let mut case = case.clone();
                 for (element, tensor) in types.iter().zip(&mut case.tensors[1..]) {
                     if let Some(element) = element {
@@ -175,19 +176,14 @@ fn widths(scheme: &Scheme) -> Vec<Cause<Dot>> {
     let definition = scheme.definition;
     let mut out = Vec::new();
     for (class, because, overflow) in [
-        ("32-bit-wrap", "the 32-bit accumulator wraps", Overflow::Wrap),
-        ("32-bit-saturation", "the 32-bit accumulator saturates", Overflow::Saturate),
+        (Class::MissingSaturation, "the 32-bit accumulator wraps", Overflow::Wrap),
+        (Class::Saturation, "the 32-bit accumulator saturates", Overflow::Saturate),
     ] {
         out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
     }
     for other in DEFINITIONS.iter().filter(|d| (d.results, d.elements) == (definition.results, definition.elements)) {
-        let class = match other.name {
-            name if name.ends_with("-wrap") => "16-bit-wrap",
-            name if name.ends_with("-saturate") => "16-bit-saturation",
-            _ => continue,
-        };
         let changed = Scheme { definition: other, overflow: Overflow::Wrap };
-        out.push(Cause::scheme(class, other.summary, changed));
+        out.extend(changed.pair().map(|sum| Cause::scheme(Class::pair_sum(sum), other.summary, changed)));
     }
     out
 }

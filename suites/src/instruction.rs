@@ -3,6 +3,7 @@
 //! is that pair's alone.
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::stream::{int32, int32_of_any_size, stream};
 use std::collections::BTreeMap;
@@ -73,7 +74,7 @@ pub struct Mismatch {
     /// What is right.
     pub expected: i32,
     /// `value` or `saturation-flag`.
-    pub class: &'static str,
+    pub class: Class,
 }
 
 /// The instruction of a kernel name, and the immediate where it takes one: `sshr31.s32` is SSHR by 31.
@@ -199,11 +200,11 @@ impl Cases {
             };
             for &got in lanes.iter().filter(|v| **v != pair.value) {
                 outcome.values += 1;
-                note(got, pair.value, "value");
+                note(got, pair.value, Class::Value);
             }
             if *flag != i32::from(pair.saturates) {
                 outcome.flags += 1;
-                note(*flag, pair.saturates.into(), "saturation-flag");
+                note(*flag, pair.saturates.into(), Class::SaturationFlag);
             }
         }
     }
@@ -283,7 +284,7 @@ mod tests {
                 let seen = judged(&cases, &pairs, &outs);
                 let is_value = at < pairs.len() * kernel.lanes;
                 assert_eq!((seen.values, seen.flags), (u64::from(is_value), u64::from(!is_value)), "{name} {at}");
-                let class = if is_value { "value" } else { "saturation-flag" };
+                let class = if is_value { Class::Value } else { Class::SaturationFlag };
                 let pair = if is_value { at / kernel.lanes } else { at - pairs.len() * kernel.lanes };
                 let Expected { a, b, .. } = pairs[pair];
                 let expected = Mismatch { a, b, got: outs[at], expected: right[at], class };

@@ -9,6 +9,7 @@ pub mod add;
 pub mod atlas;
 pub mod bounds;
 pub mod budget;
+pub mod class;
 pub mod cli;
 pub mod conv2d;
 pub mod dequantize;

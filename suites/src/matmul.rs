@@ -16,7 +16,7 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-pub(crate) use causes::{causes, orders, other_sign, reproduced, round_24, wrapping};
+pub(crate) use causes::{causes, orders, other_sign, reproduced, round_24, widths, wrapping};
 
 pub use tiebreak_impls::matmul::Matmul;
 

@@ -2,18 +2,20 @@
 
 mod causes;
 mod inputs;
-mod links;
+pub(crate) mod parts;
+mod path;
 mod smaller;
 pub mod sweep;
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::engine::runner::Runner;
 use crate::mlir;
 use crate::quantized::{self, places, plan, quantizations};
 use crate::tensor::element::bits;
 use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
-use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Link, Operation, Spec, Sweep, Wanted};
+use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::Params;
@@ -22,7 +24,6 @@ use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-pub(crate) use links::{rule_class, step_class_of};
 pub(crate) use smaller::{alone, smaller};
 
 pub use tiebreak_impls::quantize::Quantize;
@@ -123,11 +124,11 @@ impl Operation for Quantize {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
-    fn links(contract: &Scheme, reference: &Scheme) -> Vec<Link<Self>> {
-        links::links(contract, reference)
+    fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Self>> {
+        path::path(contract, reference)
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<&'static str> {
+    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
         mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
     }
 
@@ -155,9 +156,9 @@ impl Operation for Quantize {
         causes::causes(scheme)
     }
 
-    fn own(contract: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
         let because = format!("the values are those of {}", contract.label());
-        Some(Cause::scheme(links::OWN, because, *contract))
+        Some(Cause::scheme(Class::OtherScheme, because, *contract))
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {

@@ -96,8 +96,8 @@ impl Operation for Requantize {
         causes::causes(scheme, domain)
     }
 
-    fn own(contract: &Scheme) -> Option<Cause<Self>> {
-        Some(causes::multiplication(contract))
+    fn own(contract: &Scheme, reference: &Scheme) -> Option<Cause<Self>> {
+        Some(causes::multiplication(reference, contract))
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

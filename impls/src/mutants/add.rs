@@ -23,7 +23,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         }
     ),
     mutant!(
-        "mutant-add-no-output-zero-point", "zero-point-placement", "the zero point of the result is left out",
+        "mutant-add-no-output-zero-point", "offset-term", "the zero point of the result is left out",
         claims "tflite" Wrap on DOMAIN,
         from "of our own: the sum of a symmetric type",
         |params, lhs, rhs, out| {
@@ -57,7 +57,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, lhs, rhs, out| lifted(params, lhs, rhs, out, 0)
     ),
     mutant!(
-        "mutant-add-wraps", "saturation", "a cast that wraps for the clamp",
+        "mutant-add-wraps", "missing-saturation", "a cast that wraps for the clamp",
         claims "tflite" Wrap on DOMAIN,
         from "of our own: the low bits for the clamp",
         |params, lhs, rhs, out| {

@@ -40,7 +40,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         })
     ),
     mutant!(
-        "mutant-difference-wraps", "difference-wrap", "the difference is taken in 8 bits",
+        "mutant-difference-wraps", "wrap", "the difference is taken in 8 bits",
         claims "integer-difference" OutOfDomain on BYTES,
         from "of our own: the difference in the stored type",
         |params, stored, out| {
@@ -51,7 +51,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         }
     ),
     mutant!(
-        "mutant-no-zero-point", "zero-point-placement", "the zero point is left out",
+        "mutant-no-zero-point", "offset-term", "the zero point is left out",
         claims "integer-difference" OutOfDomain on BYTES,
         from "of our own: symmetric quantization assumed",
         |params, stored, out| each(params, stored, out, |stored, scale, _| stored as f32 * scale)

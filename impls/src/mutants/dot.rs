@@ -15,13 +15,13 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |acc, a, b, out| quads([Element::I8, Element::I8], acc, a, b, out, i32::wrapping_add)
     ),
     mutant!(
-        "mutant-dot-saturates", "32-bit-saturation", "vpdpbusds for vpdpbusd: the accumulator saturates",
+        "mutant-dot-saturates", "saturation", "vpdpbusds for vpdpbusd: the accumulator saturates",
         claims "products-4" Wrap on MIXED,
         from "of our own: vpdpbusds for vpdpbusd",
         |acc, a, b, out| quads([Element::U8, Element::I8], acc, a, b, out, i32::saturating_add)
     ),
     mutant!(
-        "mutant-dot-wraps", "32-bit-wrap", "vpdpbusd for vpdpbusds: the accumulator wraps",
+        "mutant-dot-wraps", "missing-saturation", "vpdpbusd for vpdpbusds: the accumulator wraps",
         claims "products-4" Saturate on MIXED,
         from "of our own: vpdpbusd for vpdpbusds",
         |acc, a, b, out| quads([Element::U8, Element::I8], acc, a, b, out, i32::wrapping_add)

@@ -26,7 +26,7 @@ pub(super) const FIXUP_WITHOUT_SHIFT: Mutant = scalar!(
 /// `SRDHM` with a floor where C++ truncates: the nudge of a negative product is then one too low.
 pub(super) const FLOOR_FOR_TRUNCATION: Mutant = scalar!(
     "mutant-floor-for-truncation", "SRDHM with an arithmetic shift for the truncating division",
-    claims "gemmlowp-double" on Domain { shifts: 0..=0, ..Domain::ALL }, "truncation", "tensorflow pull request 103028",
+    claims "gemmlowp-double" on Domain { shifts: 0..=0, ..Domain::ALL }, "directed-rounding", "tensorflow pull request 103028",
     |x, m, _| {
         if x == i32::MIN && m == i32::MIN {
             return i32::MAX;
@@ -60,7 +60,7 @@ pub(super) const TIES_AWAY: Mutant = scalar!(
 /// No rounding constant.
 pub(super) const NO_ROUNDING: Mutant = scalar!(
     "mutant-no-rounding", "the rounding constant is missing",
-    claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "truncation", "of our own: a plain arithmetic shift",
+    claims "ties-up" on Domain { shifts: -31..=0, ..Domain::ALL }, "directed-rounding", "of our own: a plain arithmetic shift",
     |x, m, s| ((i64::from(x) * i64::from(m)) >> (31 - s)) as i32,
     [(1, 1 << 30, 0): 0, not 1]
 );

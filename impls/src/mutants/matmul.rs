@@ -42,7 +42,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     ),
     // The depth keeps the product of raw elements in int32: 32768 * 255 * 255 < 2^31.
     mutant!(
-        "mutant-saturating-accumulator", "32-bit-saturation", "the result saturates in int32",
+        "mutant-saturating-accumulator", "saturation", "the result saturates in int32",
         claims "exact" Wrap on Domain { depth: 1..=32768, ..Domain::all(U8, U8) },
         from "of our own: a saturating last addition",
         steps!(Steps { expand: saturating, ..UNSIGNED })

@@ -27,13 +27,13 @@ fn to_low_bits(x: f64, storage: Storage) -> i64 {
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
-        "mutant-quantize-truncates", "truncation", "a cast for the rounding",
+        "mutant-quantize-truncates", "directed-rounding", "a cast for the rounding",
         claims "onnx" OutOfDomain on BYTES,
         from "microsoft/onnxruntime pull request 32452",
         |params, x, out| linear(params, x, out, f32::trunc)
     ),
     mutant!(
-        "mutant-qcast-truncates", "truncation", "arith.fptosi for a conversion to the nearest",
+        "mutant-qcast-truncates", "directed-rounding", "arith.fptosi for a conversion to the nearest",
         claims "mlir-qcast-nearest-even" Saturate on mlir::DOMAIN,
         from "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp",
         |params, x, out| with_real!(params.quantized.expressed, steps::<_>(params, x, out, f64::trunc))
@@ -103,7 +103,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, x, out| qcast(params, x, out, [to_low_bits; 2])
     ),
     mutant!(
-        "mutant-quantize-wraps", "saturation", "a cast that wraps for the clamp",
+        "mutant-quantize-wraps", "missing-saturation", "a cast that wraps for the clamp",
         claims "onnx" OutOfDomain on BYTES,
         from "of our own: the low bits for the clamp",
         |params, x, out| narrowed(params, x, out, |q, v, zero_point| q.storage.low_bits(v + zero_point))

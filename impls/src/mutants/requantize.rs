@@ -45,13 +45,13 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, acc, out| scaled(params, acc, out, |v| v.clamp(-128, 127) + params.zero_point)
     ),
     mutant!(
-        "mutant-legacy-wraps", "32-bit-wrap", "the legacy integer multiplication in int32 where saturation is promised",
+        "mutant-legacy-wraps", "missing-saturation", "the legacy integer multiplication in int32 where saturation is promised",
         claims "legacy" Saturate on LEGACY,
         from "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm: \"risks overflowing\"",
         |params, acc, out| legacy(params, acc, out, |product, shift| product >> shift)
     ),
     mutant!(
-        "mutant-requantize-truncates", "rounding", "the product is shifted without a rounding constant",
+        "mutant-requantize-truncates", "directed-rounding", "the product is shifted without a rounding constant",
         claims "ties-up" Wrap on DOMAIN,
         from "of our own: a floor for the rounding shift",
         |params, acc, out| {

@@ -126,15 +126,15 @@ fn what_is_no_ledger_is_said_to_be_none() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(LEDGER);
     let mut said = vec![told(read_ledger(&path).unwrap_err(), dir.path())];
-    let texts = ["{\"format\": 2,", "{}", "{\"format\": 1, \"new\": []}", "{\"format\": 2, \"version\": 3}"];
+    let texts = ["{\"format\": 3,", "{}", "{\"format\": 1, \"new\": []}", "{\"format\": 3, \"version\": 3}"];
     for text in texts {
         fs::write(&path, text).unwrap();
         said.push(told(read_ledger(&path).unwrap_err(), dir.path()));
     }
     expect![[r#"
         cannot read DIR/ledger.json: No such file or directory (os error 2)
-        DIR/ledger.json is not a ledger of format 2: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
-        DIR/ledger.json is not a ledger of format 2: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
-        DIR/ledger.json has ledger format 1, and this program reads format 2; use the version of tiebreak that wrote it
-        DIR/ledger.json is not a ledger of format 2: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `cargo xtask verify --out DIR`"#]].assert_eq(&said.join("\n"));
+        DIR/ledger.json is not a ledger of format 3: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json is not a ledger of format 3: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json has ledger format 1, and this program reads format 3; use the version of tiebreak that wrote it
+        DIR/ledger.json is not a ledger of format 3: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `cargo xtask verify --out DIR`"#]].assert_eq(&said.join("\n"));
 }

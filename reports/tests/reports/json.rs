@@ -3,7 +3,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_reports::json::render;
-use tiebreak_reports::ledger::{DropReason, Extent, Link, OutsideDomain, Row, Unchecked};
+use tiebreak_reports::ledger::{DropReason, Extent, OutsideDomain, PathStep, Row, Unchecked};
 
 #[test]
 fn the_summary_of_a_broken_run() {
@@ -71,8 +71,8 @@ fn the_documented_form_is_the_real_one() {
     ledger.findings.iter_mut().for_each(|finding| finding.witness = None);
     ledger.agreements =
         vec![sample::agreement("mlir-qcast", "host", ["mlir-qcast-arm", "host"], [0, 9], &[("u8:f32", 9)])];
-    ledger.rows[0].path = vec![Link {
-        class: "truncation".into(),
+    ledger.rows[0].path = vec![PathStep {
+        class: "directed-rounding".into(),
         from: "nearest-even".into(),
         to: "toward-zero".into(),
         differ: 1,

@@ -1,12 +1,15 @@
 //! The bounds, each from operand ranges and accumulator widths.
 
 use super::{Claim, Probe, Reading};
-use crate::tensor::Case;
+use crate::matmul::Matmul;
+use crate::tensor::{Case, promise};
 use std::ops::RangeInclusive;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::{dot, matmul, requantize};
 use tiebreak_oracle::bounds::{self, Depth};
+use tiebreak_oracle::matmul::Narrow;
+use tiebreak_oracle::pair_sum::PairSum;
 
 /// Every bound of every kernel.
 pub(super) fn all() -> Vec<Claim> {
@@ -45,7 +48,7 @@ fn filled(k: usize, (lhs, rhs): (i32, i32), reading: Reading) -> (Probe, i64) {
 /// The values of rhs for which no pair sum leaves 16 bits; all of them for a kernel without 16-bit pair sums.
 fn safe_rhs(kernel: &matmul::Kernel) -> RangeInclusive<i32> {
     let domain = &kernel.contract.domain;
-    match pair_word(kernel.contract.promise.scheme) {
+    match pair_word(kernel) {
         None => domain.rhs_values.clone(),
         Some(word) => {
             let safe =
@@ -56,11 +59,11 @@ fn safe_rhs(kernel: &matmul::Kernel) -> RangeInclusive<i32> {
 }
 
 /// The ends of a 16-bit pair sum.
-fn pair_word(scheme: &str) -> Option<(i128, i128)> {
-    match scheme {
-        "pairs-u16-wrap" => Some((0, u16::MAX.into())),
-        "pairs-s16-wrap" | "pairs-s16-saturate" => Some((i16::MIN.into(), i16::MAX.into())),
-        _ => None,
+fn pair_word(kernel: &matmul::Kernel) -> Option<(i128, i128)> {
+    match promise::<Matmul>(kernel).ok()?.definition.narrow? {
+        Narrow::Pairs { sum: PairSum::WrapUnsigned, .. } => Some((0, u16::MAX.into())),
+        Narrow::Pairs { .. } => Some((i16::MIN.into(), i16::MAX.into())),
+        Narrow::Quads => None,
     }
 }
 
@@ -126,7 +129,7 @@ fn pair(kernel: &matmul::Kernel, lhs: [i32; 2], rhs: [i32; 2]) -> (Probe, i64) {
 
 /// The values of rhs that keep every 16-bit pair sum right, from both ends.
 fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
-    let Some((low, high)) = pair_word(kernel.contract.promise.scheme) else { return Vec::new() };
+    let Some((low, high)) = pair_word(kernel) else { return Vec::new() };
     let domain = &kernel.contract.domain;
     let safe = safe_rhs(kernel);
     let claim = |quantity: &str, bound: Option<i64>, because: String, at, past| Claim {

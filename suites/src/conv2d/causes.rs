@@ -1,13 +1,12 @@
 //! What may be the cause of a difference in a convolution.
 
 use super::{Conv2d, products};
-use crate::matmul::{orders, other_sign, reproduced, wrapping};
+use crate::class::Class;
+use crate::matmul::{orders, other_sign, reproduced, widths, wrapping};
 use crate::tensor::explain::Observed;
 use crate::tensor::{Case, Cause, Expected, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
-use tiebreak_impls::element::Element;
 use tiebreak_oracle::matmul::Scheme;
-use tiebreak_oracle::word::Overflow;
 
 /// Output channels of a block.
 const COLUMNS: usize = 4;
@@ -16,13 +15,13 @@ const COLUMNS: usize = 4;
 pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
     let base = wrapping(scheme);
     let mut out = paddings(base, domain);
-    out.extend(widths(scheme, domain));
+    out.extend(widths(scheme, &domain.operands));
     for (because, input, weights) in [
         ("the input zero point is added", true, false),
         ("the weight zero point is added", false, true),
         ("both zero points are added", true, true),
     ] {
-        out.push(changed("offset-sign", because, base, move |case| {
+        out.push(changed(Class::OffsetSign, because, base, move |case| {
             let negated = |v: i32, on: bool| if on { v.wrapping_neg() } else { v };
             case.params.input_zero_point = negated(case.params.input_zero_point, input);
             case.params.weight_zero_point = negated(case.params.weight_zero_point, weights);
@@ -32,7 +31,7 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
         ("the input is read with the other sign", 0, domain.operands.lhs),
         ("the weights are read with the other sign", 1, domain.operands.rhs),
     ] {
-        out.push(changed("signedness", because, base, move |case: &mut Case<Params>| {
+        out.push(changed(Class::Signedness, because, base, move |case: &mut Case<Params>| {
             case.tensors[t].iter_mut().for_each(|v| *v = other_sign(element, *v));
         }));
     }
@@ -43,7 +42,7 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
 
 /// The scheme's results on a case with something changed.
 fn changed(
-    class: &'static str,
+    class: Class,
     because: impl Into<String>,
     base: Scheme,
     change: impl Fn(&mut Case<Params>) + Send + Sync + 'static,
@@ -61,7 +60,7 @@ fn paddings(base: Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
     values.dedup();
     let padded = |value: i32| {
         let because = format!("the border is filled with {value} where it must be the zero point");
-        changed("padding", because, base, move |case| *case = bordered(case, value))
+        changed(Class::Padding, because, base, move |case| *case = bordered(case, value))
     };
     values.into_iter().map(padded).collect()
 }
@@ -82,27 +81,6 @@ fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
     Case { params, tensors: [input, case.tensors[1].clone(), Vec::new()], misalign: case.misalign }
 }
 
-fn widths(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
-    let pairs = match (domain.operands.lhs, domain.operands.rhs) {
-        (Element::U8, Element::U8) => "pairs-u16-wrap:wrap",
-        _ => "pairs-s16-wrap:wrap",
-    };
-    let named = [
-        ("16-bit-wrap", "products k and k+8 are added in 16 bits, wrapping", pairs),
-        ("16-bit-saturation", "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
-        ("32-bit-saturation", "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
-    ];
-    let known = |(class, because, name)| Some(Cause::scheme(class, because, Scheme::parse(name).ok()?));
-    let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
-    for (class, because, overflow) in [
-        ("32-bit-wrap", "the 32-bit result wraps", Overflow::Wrap),
-        ("32-bit-saturation", "the 32-bit result saturates", Overflow::Saturate),
-    ] {
-        out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
-    }
-    out
-}
-
 type Change = fn(&mut Params);
 
 fn layouts(base: Scheme) -> Vec<Cause<Conv2d>> {
@@ -116,9 +94,9 @@ fn layouts(base: Scheme) -> Vec<Cause<Conv2d>> {
     ];
     let mut out: Vec<_> = swaps
         .into_iter()
-        .map(|(because, swap)| changed("layout", because, base, move |case| swap(&mut case.params)))
+        .map(|(because, swap)| changed(Class::Layout, because, base, move |case| swap(&mut case.params)))
         .collect();
-    out.push(Cause::found("layout", move |evidence| permutation(base, evidence)));
+    out.push(Cause::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }
 

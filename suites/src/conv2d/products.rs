@@ -1,6 +1,7 @@
 //! A convolution is a matrix product behind im2col, group by group: what may be wrong with the product may be wrong with the convolution.
 
 use super::{Conv2d, convolution};
+use crate::class::Class;
 use crate::matmul;
 use crate::tensor::explain::Observed;
 use crate::tensor::{Case, Cause};
@@ -11,7 +12,7 @@ use tiebreak_oracle::matmul::Scheme;
 use tiebreak_oracle::transform::Transform;
 
 /// Classes of differences that are made in the product, where a convolution has no causes of its own for them.
-const CLASSES: [&str; 4] = ["offset-term", "padded-depth", "truncated-tail", "layout"];
+const CLASSES: [Class; 4] = [Class::OffsetTerm, Class::PaddedDepth, Class::TruncatedTail, Class::Layout];
 
 /// Causes of the product.
 pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {

@@ -1,36 +1,29 @@
 //! What may be the cause of a difference in a dequantization.
 
 use super::{Dequantize, each, each_of};
+use crate::class::Class;
 use crate::quantized::places::MISTAKES;
-use crate::tensor::{Case, Cause, Link};
+use crate::tensor::{Case, Cause, PathStep};
 use tiebreak_impls::quantized::{Expressed, Params};
-use tiebreak_oracle::dequantize::Scheme;
+use tiebreak_oracle::dequantize::{Scheme, Step};
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::Quantization;
+use tiebreak_oracle::quantize::steps::Value;
+use tiebreak_oracle::rounding::RoundingRule;
 
-/// Class of a difference that the contract's own scheme reproduces, until its links tell more.
-pub(super) const OWN: &str = "scheme";
-
-/// Schemes between the ideal one and that of a contract.
-pub(super) fn links(contract: &Scheme) -> Vec<Link<Dequantize>> {
-    let step: fn(&Params) -> &'static str = |p| step_class(p.quantized.expressed);
-    match contract.definition.name {
-        "ideal" => Vec::new(),
-        "distributed" => {
-            let between = Scheme::parse("mlir-dcast").ok().map(|scheme| Link { class: step, scheme });
-            between.into_iter().chain([Link { class: |_| "distributed", scheme: *contract }]).collect()
-        }
-        _ => vec![Link { class: step, scheme: *contract }],
+/// The path from the ideal scheme to that of a contract.
+pub(super) fn path(contract: &Scheme) -> Vec<PathStep<Dequantize>> {
+    let rounds = |step: &Step| !matches!(step, Step::Subtract | Step::Multiply);
+    let steps = || contract.definition.steps.iter().map(|(_, step)| step);
+    if steps().filter(|step| rounds(step)).count() == 1 {
+        return Vec::new();
     }
-}
-
-fn step_class(expressed: Expressed) -> &'static str {
-    match expressed {
-        Expressed::F16 => "f16-step",
-        Expressed::Bf16 => "bf16-step",
-        Expressed::F32 => "f32-step",
-        Expressed::F64 => "f64-step",
+    let step = |scheme| PathStep::new(|p: &Params| Class::step(p.quantized.expressed), scheme);
+    if !steps().any(|step| *step == Step::SubtractProduct) {
+        return vec![step(*contract)];
     }
+    let between = Scheme::parse("mlir-dcast").ok().map(step);
+    between.into_iter().chain([PathStep::of(Class::Distributed, *contract)]).collect()
 }
 
 /// Every cause, in the order of preference.
@@ -44,19 +37,44 @@ pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Dequantize>> {
         }
         out.extend(Expressed::ALL.map(|expressed| {
             let because = format!("rounded in {} as {name} does", expressed.name());
-            Cause::predicts(step_class(expressed), because, move |case: &Case<Params>| {
+            Cause::predicts(Class::step(expressed), because, move |case: &Case<Params>| {
                 let same = case.params.quantized.expressed == expressed;
                 same.then(|| each(case, |q, stored| other.expected(q, stored)).ok()).flatten()
             })
         }));
     }
     if let Ok(other) = Scheme::parse("distributed") {
-        out.push(Cause::scheme("distributed", "each term is multiplied by the scale, and rounded, by itself", other));
+        out.push(Cause::scheme(
+            Class::Distributed,
+            "each term is multiplied by the scale, and rounded, by itself",
+            other,
+        ));
     }
     out.extend(zero_points(scheme));
     out.extend(mistaken(scheme));
     out.push(narrow(scheme));
+    out.extend(last_roundings(scheme));
     out
+}
+
+/// The last step rounds to the expressed type by another rule.
+fn last_roundings(scheme: Scheme) -> Vec<Cause<Dequantize>> {
+    let Some(((_, Step::Round), steps)) = scheme.definition.steps.split_last() else { return Vec::new() };
+    let rules = RoundingRule::ALL.into_iter().filter(|rule| *rule != RoundingRule::TiesEven);
+    let cause = |rule: RoundingRule| {
+        let because = format!("the result is rounded {}", rule.name());
+        Cause::predicts(Class::rounding(RoundingRule::TiesEven, rule), because, move |case: &Case<Params>| {
+            let one = |q: &Quantization, stored: i64| {
+                let start = Value::Number(stored.into());
+                match steps.iter().fold(start, |value, (_, step)| step.apply(value, q)) {
+                    Value::Number(v) => q.format.round(&v, rule),
+                    _ => scheme.expected(q, stored),
+                }
+            };
+            each(case, one).ok()
+        })
+    };
+    rules.map(cause).collect()
 }
 
 /// Parameters of another channel or block.
@@ -70,7 +88,7 @@ fn mistaken(scheme: Scheme) -> impl Iterator<Item = Cause<Dequantize>> {
 
 /// f64 by way of f32.
 fn narrow(scheme: Scheme) -> Cause<Dequantize> {
-    Cause::predicts("f32-step", "f64 is computed in f32", move |case: &Case<Params>| {
+    Cause::predicts(Class::F32Step, "f64 is computed in f32", move |case: &Case<Params>| {
         let one = |q: &Quantization, stored: i64| {
             let Float::Finite { value, .. } = q.format.decode(q.scale) else { return q.format.nan() };
             let narrow = Quantization { format: Format::F32, scale: Format::F32.nearest(&value), ..*q };
@@ -87,19 +105,21 @@ fn narrow(scheme: Scheme) -> Cause<Dequantize> {
 /// Another stored value, or another zero point, in the same steps.
 fn zero_points(scheme: Scheme) -> Vec<Cause<Dequantize>> {
     type Changed = fn(&Quantization, i64) -> (i64, i64);
-    let changes: [(&'static str, &'static str, Changed); 6] = [
-        ("zero-point-placement", "the zero point is left out", |_, stored| (stored, 0)),
-        ("zero-point-placement", "the zero point is added", |q, stored| (stored, -q.zero_point)),
-        ("signedness", "the stored value is read with a sign", |q, stored| (sign_extended(q, stored), q.zero_point)),
-        ("signedness", "the zero point is read with a sign", |q, stored| (stored, sign_extended(q, q.zero_point))),
-        ("difference-wrap", "the difference is taken in the storage's width", |q, stored| {
+    let changes: [(Class, &'static str, Changed); 6] = [
+        (Class::OffsetTerm, "the zero point is left out", |_, stored| (stored, 0)),
+        (Class::OffsetSign, "the zero point is added", |q, stored| (stored, -q.zero_point)),
+        (Class::Signedness, "the stored value is read with a sign", |q, stored| {
+            (sign_extended(q, stored), q.zero_point)
+        }),
+        (Class::Signedness, "the zero point is read with a sign", |q, stored| (stored, sign_extended(q, q.zero_point))),
+        (Class::Wrap, "the difference is taken in the storage's width", |q, stored| {
             (q.storage.wrap(stored - q.zero_point), 0)
         }),
-        ("double-rounding", "the stored value is rounded to f32 before the expressed type", |q, stored| {
+        (Class::DoubleRounding, "the stored value is rounded to f32 before the expressed type", |q, stored| {
             (by_way_of_f32(stored), q.zero_point)
         }),
     ];
-    let cause = |(class, because, changed): (&'static str, &'static str, Changed)| {
+    let cause = |(class, because, changed): (Class, &'static str, Changed)| {
         Cause::predicts(class, because, move |case| {
             let one = |q: &Quantization, stored: i64| {
                 let (stored, zero_point) = changed(q, stored);

@@ -5,12 +5,12 @@ mod counted;
 mod extent;
 
 use super::{Dequantize, causes};
+use crate::class::Class;
 use crate::engine::runner::Runner;
 use crate::engine::sweep::{self, Blocks, Space};
 use crate::lane::Lane;
 use crate::quantized::{self, quantizations};
 use crate::tensor::element::{bits, float};
-use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::fault::{self, Faulty, Made, Seen};
 use crate::tensor::{Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise, text};
 use counted::{Counted, Step};
@@ -22,7 +22,7 @@ use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, Granularity, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
 use tiebreak_oracle::dequantize::{Fixed, Scheme};
 use tiebreak_oracle::quantize::Quantization;
-use tiebreak_reports::ledger::{self, Against, Link};
+use tiebreak_reports::ledger::{self, Against, PathStep};
 
 /// Stored values of one task.
 const CHUNK: i64 = 1 << 22;
@@ -47,7 +47,7 @@ struct Sides {
 
 /// A scheme on the way from the reference to the contract's.
 struct Stop {
-    class: &'static str,
+    class: Class,
     scheme: Scheme,
     fixed: Fixed,
 }
@@ -113,9 +113,9 @@ impl<'a> Plan<'a> {
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
         let q = *quantizations(quantized).ok()?.first()?;
         let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
-        let mut path = vec![stop("", Scheme::parse("ideal").ok()?)];
-        let links = causes::links(&promise::<Dequantize>(kernel).ok()?);
-        path.extend(links.into_iter().map(|link| stop((link.class)(&params), link.scheme)));
+        let mut path = vec![stop(Class::OtherScheme, Scheme::parse("ideal").ok()?)];
+        let steps = causes::path(&promise::<Dequantize>(kernel).ok()?);
+        path.extend(steps.into_iter().map(|step| stop(step.class(&params), step.scheme)));
         Some(Self { kernel, lane, runner, q, params, faulty, path })
     }
 
@@ -136,7 +136,7 @@ impl<'a> Plan<'a> {
         if exhaustive && self.faulty {
             self.extents(&mut all.faults);
         }
-        let path = self.links(&all.steps);
+        let path = self.counted_path(&all.steps);
         let mut sides = vec![self.side(all.contract, Against::Contract, Vec::new())];
         if self.path.len() > 1 {
             sides.push(self.side(all.reference, Against::Reference, path));
@@ -175,7 +175,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Which of these results follow a known fault, by their index; each is counted.
-    fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, &'static str> {
+    fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
         let words = Element::Float(self.q.format).words();
         let differs = |i: &usize| bits(&outs[i * words..(i + 1) * words]) != exact[*i];
         let differing: Vec<usize> = if self.faulty { (0..exact.len()).filter(differs).collect() } else { Vec::new() };
@@ -207,7 +207,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The path with the number of stored values on which each scheme differs from the one before, told after big rationals.
-    fn links(&self, steps: &[Step]) -> Vec<Link> {
+    fn counted_path(&self, steps: &[Step]) -> Vec<PathStep> {
         let one = |(pair, step): (&[Stop], &Step)| {
             let [from, to] = [&pair[0], &pair[1]];
             step.seen().iter().for_each(|stored| {
@@ -220,8 +220,8 @@ impl<'a> Plan<'a> {
                 let [a, b] = [from, to].map(|stop| format!("{} {}", stop.scheme.label(), shown(stop, stored)));
                 format!("q={stored}: {a}, {b}")
             };
-            Link {
-                class: to.class.to_owned(),
+            PathStep {
+                class: to.class.into(),
                 from: from.scheme.label(),
                 to: to.scheme.label(),
                 differ: step.differ,
@@ -232,7 +232,7 @@ impl<'a> Plan<'a> {
         self.path.windows(2).zip(steps).map(one).collect()
     }
 
-    fn side(&self, counted: Counted, against: Against, path: Vec<Link>) -> SweptSide {
+    fn side(&self, counted: Counted, against: Against, path: Vec<PathStep>) -> SweptSide {
         let element = Element::Float(self.q.format);
         let witness = counted.smallest.map(|seen| {
             let [got, expected] = [seen.got, seen.expected].map(|bits| element.told(&element.of(bits)));
@@ -244,7 +244,7 @@ impl<'a> Plan<'a> {
             Some(last) if count.unclassified() == 0 => format!("the values are those of {}", last.scheme.label()),
             _ => "the sampled cases tell the cause".to_owned(),
         };
-        count.leave_unexplained(UNEXPLAINED);
+        count.leave_unexplained(Class::Unexplained);
         SweptSide {
             against,
             scheme: stop.map_or(String::new(), |stop| stop.scheme.label()),

@@ -1,10 +1,10 @@
 //! All 2^32 quadruples `a0, a1, b0, b1` of one 16-bit pair sum, against the contract's pair sum and against the true one.
 
 use super::Dot;
+use crate::class::Class;
 use crate::engine::count::Count;
 use crate::engine::runner::Runner;
 use crate::engine::sweep::{self, Blocks, Space};
-use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::{Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
 use rug::Integer;
 use std::collections::BTreeMap;
@@ -51,10 +51,10 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<Sweep> {
     let swept = sweep::sweep(runner, &pairs, &SPACE, || ());
     let Sides { contract, truth } = swept.seen;
     let exhaustive = contract.count.seen() == SPACE.inputs();
-    let class = if scheme.definition.name.ends_with("-wrap") { "16-bit-wrap" } else { "16-bit-saturation" };
+    let class = Class::pair_sum(pairs.pair);
     let reference = Dot::reference(kernel, &Wanted::default()).unwrap_or_default();
     let sides = vec![
-        contract.side(kernel, Against::Contract, scheme.label(), UNEXPLAINED),
+        contract.side(kernel, Against::Contract, scheme.label(), Class::Unexplained),
         truth.side(kernel, Against::Reference, reference, class),
     ];
     let failures = swept.failures.into_iter().map(|failed| failed.map(|at| spelled(kernel, at as u32))).collect();
@@ -146,7 +146,7 @@ impl Counted {
         self.first = self.first.or(other.first);
     }
 
-    fn side(self, kernel: &Kernel, against: Against, scheme: String, class: &'static str) -> SweptSide {
+    fn side(self, kernel: &Kernel, against: Against, scheme: String, class: Class) -> SweptSide {
         let witness = self.first.map(|(quadruple, got, expected)| SweptWitness {
             case: spelled(kernel, quadruple),
             got: got.into(),

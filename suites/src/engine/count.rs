@@ -1,5 +1,6 @@
 //! What was counted against one scheme. Counts of parts add up to the count of the whole.
 
+use crate::class::Class;
 use std::collections::BTreeMap;
 
 /// Delta under which differences are counted whose distance says nothing or is one of billions. No two int32 are so far apart.
@@ -20,12 +21,12 @@ pub struct Count {
     /// By `got - expected`.
     pub by_delta: Deltas,
     /// Differences by class, as far as they are known one by one.
-    pub classes: BTreeMap<&'static str, u64>,
+    pub classes: BTreeMap<Class, u64>,
 }
 
 impl Count {
     /// Adds `n` results that differ by `delta`, of this class where it is known.
-    pub fn differs(&mut self, delta: i64, class: Option<&'static str>, n: u64) {
+    pub fn differs(&mut self, delta: i64, class: Option<Class>, n: u64) {
         if n == 0 {
             return;
         }
@@ -56,7 +57,7 @@ impl Count {
     }
 
     /// Gives those the class of what nothing explains.
-    pub fn leave_unexplained(&mut self, class: &'static str) {
+    pub fn leave_unexplained(&mut self, class: Class) {
         let rest = self.unclassified();
         if rest > 0 {
             *self.classes.entry(class).or_default() += rest;
@@ -117,8 +118,8 @@ mod tests {
         let mut whole = Count::default();
         let mut parts = [Count::default(), Count::default()];
         for (i, delta) in deltas.into_iter().enumerate() {
-            whole.differs(delta, (delta > 0).then_some("up"), 2);
-            parts[i % 2].differs(delta, (delta > 0).then_some("up"), 2);
+            whole.differs(delta, (delta > 0).then_some(Class::Saturation), 2);
+            parts[i % 2].differs(delta, (delta > 0).then_some(Class::Saturation), 2);
         }
         let [mut sum, other] = parts;
         sum.merge(other);

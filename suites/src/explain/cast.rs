@@ -3,8 +3,8 @@
 
 use super::Comparison;
 use super::sheet::{Line, Rounding, Row, brief};
+use crate::class::Class;
 use crate::floats::shortest;
-use crate::fpm::hypotheses::class;
 use crate::fraction::{both, signed};
 use crate::tensor::Operation;
 use rug::Rational;
@@ -27,7 +27,7 @@ pub(super) trait Way: Clone {
 /// One thing changed in a step list.
 pub(super) struct Change<W> {
     /// The class of a difference that it explains.
-    pub(super) class: String,
+    pub(super) class: Class,
     /// What is changed, in words: `with ...`.
     pub(super) what: String,
     pub(super) apply: Box<dyn Fn(&mut W)>,
@@ -46,8 +46,9 @@ pub(super) fn compare<W: Way>(entries: &[Entry<W>], left: usize, right: usize) -
         let sentence = format!("{} and {} both give {}", a.row.name, b.row.name, a.row.text);
         return Comparison { left, right, class: None, because: None, sentence };
     }
-    let found = cause(b, a).or_else(|| cause(a, b));
-    let (class, because) = found.map_or((class::UNEXPLAINED.to_owned(), None), |(class, b)| (class, Some(b)));
+    let reversed = || cause(a, b).map(|(class, because)| (class.reversed(), because));
+    let found = cause(b, a).or_else(reversed);
+    let (class, because) = found.map_or((Class::Unexplained, None), |(class, b)| (class, Some(b)));
     let told = [b, a].map(|e| format!("{} {}", e.row.name, did(&e.row)));
     let sentence = format!(
         "{} gives {} where {} gives {}, class {class}: {}",
@@ -60,7 +61,7 @@ pub(super) fn compare<W: Way>(entries: &[Entry<W>], left: usize, right: usize) -
     Comparison { left, right, class: Some(class), because, sentence }
 }
 
-fn cause<W: Way>(from: &Entry<W>, to: &Entry<W>) -> Option<(String, String)> {
+fn cause<W: Way>(from: &Entry<W>, to: &Entry<W>) -> Option<(Class, String)> {
     let wanted = to.way.result();
     let changes = from.way.towards(&to.way);
     let mut subsets: Vec<u32> = (1..1 << changes.len().min(10)).collect();
@@ -71,7 +72,7 @@ fn cause<W: Way>(from: &Entry<W>, to: &Entry<W>) -> Option<(String, String)> {
         chosen(*set).for_each(|change| (change.apply)(&mut way));
         way.result() == wanted
     })?;
-    let class = chosen(set).next()?.class.clone();
+    let class = chosen(set).next()?.class;
     let what: Vec<&str> = chosen(set).map(|c| c.what.as_str()).collect();
     Some((class, format!("with {}, {} gives {wanted} too", what.join(" and "), from.row.name)))
 }

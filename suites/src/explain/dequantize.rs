@@ -3,9 +3,9 @@
 use super::Comparison;
 use super::cast::{self, Change, Entry, Way, compare};
 use super::sheet::{Line, Row, Sheet};
+use crate::class::Class;
 use crate::dequantize::Dequantize;
 use crate::floats::shortest;
-use crate::quantize::step_class_of;
 use crate::quantized::quantizations;
 use crate::tensor::element::bits;
 use crate::tensor::promise;
@@ -25,7 +25,7 @@ struct Steps {
     list: Vec<Named>,
     q: Quantization,
     stored: i64,
-    step_class: &'static str,
+    step_class: Class,
 }
 
 /// Schemes and kernels at one stored value; all are compared with the first scheme, a kernel also with what it promises where it gives
@@ -34,7 +34,7 @@ pub fn explain(quantized: &Quantized, stored: i64, schemes: &[Scheme], kernels: 
     let q = *quantizations(quantized)?.first().ok_or("the type has no scale")?;
     let mut entries: Vec<Entry<Steps>> = Vec::new();
     let mut comparisons: Vec<Comparison> = Vec::new();
-    let class = step_class_of(quantized.expressed);
+    let class = Class::step(quantized.expressed);
     let way = |scheme: &Scheme| Steps { list: scheme.definition.steps.to_vec(), q, stored, step_class: class };
     let mut wanted: Vec<Scheme> = schemes.to_vec();
     let promises: Vec<Scheme> =
@@ -120,8 +120,8 @@ fn lines(way: &Steps) -> Vec<Line> {
 impl Way for Steps {
     fn towards(&self, other: &Self) -> Vec<Change<Self>> {
         let mut out: Vec<Change<Self>> = Vec::new();
-        let mut change = |class: &str, what: String, apply: Box<dyn Fn(&mut Self)>| {
-            out.push(Change { class: class.to_owned(), what, apply });
+        let mut change = |class: Class, what: String, apply: Box<dyn Fn(&mut Self)>| {
+            out.push(Change { class, what, apply });
         };
         let has = |way: &Self, step: Step| way.list.iter().any(|(_, other)| *other == step);
         if has(self, Step::SubtractProduct) && !has(other, Step::SubtractProduct) {
@@ -130,13 +130,13 @@ impl Way for Steps {
                 way.list = dcast.map_or_else(Vec::new, |d| d.steps.to_vec());
             };
             let what = "the difference multiplied in place of each term".to_owned();
-            change("distributed", what, Box::new(together));
+            change(Class::Distributed, what, Box::new(together));
         }
         for (name, step) in &self.list {
             let class = match step {
                 Step::Round => self.step_class,
-                Step::RoundToDouble => "f64-step",
-                Step::RoundToSingle => "f32-step",
+                Step::RoundToDouble => Class::F64Step,
+                Step::RoundToSingle => Class::F32Step,
                 _ => continue,
             };
             let name = *name;

@@ -3,9 +3,9 @@
 
 use crate::accumulators::accumulators;
 use crate::budget::{Budget, Effort};
+use crate::class::Class;
 use crate::fpm::Case;
 use crate::fpm::classify::{Explanation, Observation, explain, probe_channels};
-use crate::fpm::hypotheses::class;
 use crate::fpm::tally::Regime;
 use crate::fpm::yardstick::Yardstick;
 use crate::lane::FORM;
@@ -33,7 +33,7 @@ impl Evidence {
     pub fn cause(&self, yardstick: &Yardstick, zone: usize, holds: bool) -> Option<Explanation> {
         let everywhere = cause(yardstick, zone, &self.all(), holds);
         match everywhere {
-            Some(found) if found.class == class::UNEXPLAINED => {
+            Some(found) if found.class == Class::Unexplained => {
                 cause(yardstick, zone, &self.near, holds).or(Some(found))
             }
             found => found,

@@ -5,8 +5,8 @@ use super::kernel::{self, Part};
 use super::{Comparison, Explained, Party, words};
 use crate::accumulators::accumulators;
 use crate::budget::Effort;
+use crate::class::Class;
 use crate::fpm::classify::{Explanation, Observation};
-use crate::fpm::hypotheses::class;
 use crate::fpm::yardstick::{Norm, Yardstick, Zone};
 use crate::fpm::{Case, parameters};
 use thiserror::Error;
@@ -168,9 +168,9 @@ impl Table {
         let (a, b) = (&self.parties[left], &self.parties[right]);
         let class = found.as_ref().map(|e| e.class);
         let sentence = match (a.value == b.value, class) {
-            (false, class) => words::sentence(a, b, class.or(Some(class::UNEXPLAINED))),
+            (false, class) => words::sentence(a, b, class.or(Some(Class::Unexplained))),
             (true, class) => words::agreement(a, b, nearest.zip(class)),
         };
-        Comparison { left, right, class: class.map(str::to_owned), because: found.map(|e| e.because), sentence }
+        Comparison { left, right, class, because: found.map(|e| e.because), sentence }
     }
 }

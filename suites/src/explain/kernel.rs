@@ -1,8 +1,8 @@
 //! The steps of a kernel at one input, as a whole or in its body and its tail: its outputs around the input are compared with its contract.
 
 use super::evidence::{Evidence, observed};
+use crate::class::Class;
 use crate::fpm::classify::Explanation;
-use crate::fpm::hypotheses::class;
 use crate::fpm::yardstick::{Norm, Yardstick};
 use std::borrow::Cow;
 use tiebreak_impls::contract::Contract;
@@ -47,13 +47,13 @@ pub fn parts(kernel: &Kernel, x: i32, channel: Channel, q: u32) -> Result<Vec<Pa
             let own = evidence.cause(&contract, in_body, false);
             let mut part = part(&contract, Some(place), evidence, in_body, own);
             if let (Some(own), Some(whole)) = (&mut part.broken, &found)
-                && whole.class == class::POSITION
+                && whole.class == Class::Position
             {
                 own.because = format!(
                     "class {} in the {place}, where the rest of the batch has another: {}",
                     own.class, own.because
                 );
-                own.class = class::POSITION;
+                own.class = Class::Position;
             }
             part
         };

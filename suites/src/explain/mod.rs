@@ -15,6 +15,7 @@ pub mod requantize;
 pub mod sheet;
 pub mod words;
 
+use crate::class::Class;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::Trace;
 
@@ -51,7 +52,7 @@ pub struct Comparison {
     pub right: usize,
     /// The class of what separates them at this multiplier and shift, also where they agree on this input. Nothing where no input
     /// examined separates them, or where their exact values are not the same.
-    pub class: Option<String>,
+    pub class: Option<Class>,
     /// The hypothesis that gives the class, and how much it reproduces.
     pub because: Option<String>,
     /// Values, class and cause at this input.

@@ -5,8 +5,8 @@ mod steps;
 use super::Comparison;
 use super::cast::{self, Entry, Way, compare};
 use super::sheet::{Row, Sheet};
-use crate::fpm::hypotheses::class;
-use crate::quantize::{Quantize, step_class_of};
+use crate::class::Class;
+use crate::quantize::Quantize;
 use crate::quantized::quantizations;
 use crate::tensor::element::Element;
 use crate::tensor::promise;
@@ -58,7 +58,7 @@ impl Table<'_> {
             overflow: scheme.overflow,
             q: self.q,
             x: self.x,
-            step_class: step_class_of(self.quantized.expressed),
+            step_class: Class::step(self.quantized.expressed),
         }
     }
 
@@ -162,10 +162,14 @@ impl Table<'_> {
             (true, false) => compare(&self.entries, left, right),
             (true, true) => {
                 let sentence = format!(
-                    "{} gives {} where {} gives {}, class poison: it promises a scheme that has no value here",
-                    b.name, b.text, a.name, a.text
+                    "{} gives {} where {} gives {}, class {}: it promises a scheme that has no value here",
+                    b.name,
+                    b.text,
+                    a.name,
+                    a.text,
+                    Class::Poison
                 );
-                Comparison { left, right, class: Some("poison".to_owned()), because: None, sentence }
+                Comparison { left, right, class: Some(Class::Poison), because: None, sentence }
             }
             (false, _) => self.without_value(left, right),
         };
@@ -182,9 +186,9 @@ impl Table<'_> {
         let values = format!("{} {} where {} {}", b.name, gives(b), a.name, gives(a));
         let poison = [a, b].into_iter().find(|row| row.text == told(Stored::Poison));
         let class = match poison {
-            Some(_) => "poison",
-            None if self.exact().is_none() => "nan-policy",
-            None => class::UNEXPLAINED,
+            Some(_) => Class::Poison,
+            None if self.exact().is_none() => Class::NanPolicy,
+            None => Class::Unexplained,
         };
         let why = poison.map_or_else(
             || [a, b].into_iter().find_map(|row| row.steps_of.clone()).unwrap_or_else(|| "it is left open".to_owned()),
@@ -192,6 +196,6 @@ impl Table<'_> {
         );
         let because = poison.filter(|_| b.steps.is_some()).and_then(|row| row.steps_of.clone());
         let sentence = format!("{values}, class {class}: {why}");
-        Comparison { left, right, class: Some(class.to_owned()), because, sentence }
+        Comparison { left, right, class: Some(class), because, sentence }
     }
 }

@@ -1,7 +1,7 @@
 //! Requantization explained: schemes at one accumulator.
 
 use super::{Comparison, Explained, Party, fpm, words};
-use crate::fpm::hypotheses::class;
+use crate::class::Class;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::steps::Step;
@@ -33,16 +33,13 @@ fn other_meaning(scheme: &Scheme) -> Option<String> {
 fn compare(acc: i32, p: &Parameters, schemes: &[Scheme], parties: &[Party], right: usize) -> Comparison {
     let (a, b) = (&parties[0], &parties[right]);
     let (class, because) = why(acc, p, [&schemes[0], &schemes[right]], [a, b]);
-    let sentence = if a.value != b.value {
-        words::sentence(a, b, class.as_deref())
-    } else {
-        words::both_give(a, b) + &hidden(a, b)
-    };
+    let sentence =
+        if a.value != b.value { words::sentence(a, b, class) } else { words::both_give(a, b) + &hidden(a, b) };
     Comparison { left: 0, right, class, because, sentence }
 }
 
 /// The class, and its hypothesis; `None` if only one of the two takes the multiplier for an integer.
-fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) -> (Option<String>, Option<String>) {
+fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) -> (Option<Class>, Option<String>) {
     match schemes.map(multiply) {
         [Some(first), Some(own)] => {
             let (multiplier, shift) = p.channels[0];
@@ -52,17 +49,17 @@ fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) ->
             // Where the multiplication does not separate them, the word after the zero point does.
             let placed = || parties[0].value != parties[1].value;
             let (class, because) = found.map_or((None, None), |c| (c.class, c.because));
-            (class.or_else(|| placed().then(|| by_word(parties, class::SATURATION))), because)
+            (class.or_else(|| placed().then(|| by_word(parties, Class::Saturation))), because)
         }
-        [None, None] => (Some(by_word(parties, class::TIE_DIRECTION)), None),
+        [None, None] => (Some(by_word(parties, Class::TieDirection)), None),
         _ => (None, None),
     }
 }
 
 /// The class of a word that wraps in either, otherwise `rest`.
-fn by_word(parties: [&Party; 2], rest: &str) -> String {
+fn by_word(parties: [&Party; 2], rest: Class) -> Class {
     let wraps = |party: &Party| party.trace.iter().any(|t| t.events().any(|t| t.effect == Effect::Wrapped));
-    if parties.into_iter().any(wraps) { class::WRAP } else { rest }.to_owned()
+    if parties.into_iter().any(wraps) { Class::Wrap } else { rest }
 }
 
 /// What the clamp hides.

@@ -1,13 +1,14 @@
 //! What separates two parties, in a sentence made of their traces.
 
 use super::Party;
+use crate::class::Class;
 use crate::fraction::short;
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::fpm::{Effect, Traced};
 
 /// Values, class and cause: what `right` did to the input, and what `left` did. Without a class the two were promised different
 /// exact values, which is no difference of rounding.
-pub fn sentence(left: &Party, right: &Party, class: Option<&str>) -> String {
+pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
     let values = format!("{} {} where {} {}", right.name, gives(right), left.name, gives(left));
     let told = match (roundings(left), roundings(right)) {
         (Some(one), Some(many)) if one.len() == 1 && many.len() > 1 => {
@@ -25,7 +26,7 @@ pub fn sentence(left: &Party, right: &Party, class: Option<&str>) -> String {
 }
 
 /// Where two parties agree on an input. `elsewhere` is an accumulator on which they do not.
-pub fn agreement(left: &Party, right: &Party, elsewhere: Option<(i32, &str)>) -> String {
+pub fn agreement(left: &Party, right: &Party, elsewhere: Option<(i32, Class)>) -> String {
     let here = both_give(left, right);
     match elsewhere {
         Some((x, class)) => {

@@ -1,15 +1,16 @@
 //! The class of a set of outputs: the first hypothesis that reproduces all of them.
 
-use super::hypotheses::{Hypothesis, class, structural_class};
+use super::hypotheses::{Hypothesis, hypotheses, structural_class};
 use super::tally::Regime;
 use super::yardstick::{Yardstick, Zone};
 use super::{Case, parameters};
 use crate::accumulators::accumulators;
 use crate::budget::{Budget, Effort};
+use crate::class::Class;
 use std::collections::BTreeSet;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
-use tiebreak_oracle::fpm::Parameters;
+use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::Against;
 use tiebreak_reports::text;
 
@@ -26,7 +27,7 @@ pub struct Observation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The class.
-    pub class: &'static str,
+    pub class: Class,
     /// In words.
     pub because: String,
     /// What reproduces every output; nothing where body and tail need one each, or nothing does.
@@ -37,7 +38,7 @@ impl Explanation {
     /// Nothing explains it.
     pub fn none() -> Self {
         Self {
-            class: class::UNEXPLAINED,
+            class: Class::Unexplained,
             because: "no hypothesis reproduces every output".to_owned(),
             hypothesis: None,
         }
@@ -80,7 +81,11 @@ pub fn explain(yardstick: &Yardstick, zone: usize, observations: &[Observation],
     }
     if holds && yardstick.against == Against::Reference {
         let probes = probes(yardstick, observations);
-        let found = zone.norm.hypotheses.iter().find(|h| reproduces_all(h, observations) && is_own(h, zone, &probes));
+        let found = zone
+            .norm
+            .hypotheses
+            .iter()
+            .find(|h| reproduces_all(h, observations) && is(h, &zone.norm.scheme, &zone.own, &probes));
         return found.map(by).or_else(|| by_own_scheme(zone, observations));
     }
     let found = zone.norm.hypotheses.iter().find(|h| reproduces_all(h, observations));
@@ -92,19 +97,29 @@ const PROBE_MULTIPLIERS: [i32; 8] =
     [1_395_864_371, 1 << 30, (1 << 30) + 1, i32::MAX, 1_518_500_250, 3, 0x7FFF_EA86, -1_395_864_371];
 const PROBE_SHIFTS: [i32; 12] = [-1, -2, -3, -8, -15, -31, 0, 1, 2, 7, 8, 30];
 
+/// Parameters with accumulators.
+type Probe = (Parameters, Vec<i32>);
+
 /// What a kernel is known to compute although this run did not see it: it keeps its contract, so the contract's scheme. Probed in
 /// the formats and in the directions of the shift that were observed.
-fn probes(yardstick: &Yardstick, observations: &[Observation]) -> Vec<(Parameters, Vec<i32>)> {
+fn probes(yardstick: &Yardstick, observations: &[Observation]) -> Vec<Probe> {
     let seen: BTreeSet<(u32, Regime)> =
         observations.iter().map(|o| (o.case.q, Regime::of(o.case.channel.shift))).collect();
+    seen.into_iter().flat_map(|(q, regime)| probes_of(&yardstick.domain, q, regime)).collect()
+}
+
+fn probes_of(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Probe> {
     let budget = Budget { random_accumulators: 32, near_ties: 16, ..Effort::Quick.budget() };
-    let mut out = Vec::new();
-    for (q, regime) in seen {
-        for channel in probe_channels(&yardstick.domain, q, regime) {
-            out.push((parameters(channel, q), accumulators(channel, q, &budget, 0)));
-        }
-    }
-    out
+    let probe = move |channel| (parameters(channel, q), accumulators(channel, q, &budget, 0));
+    probe_channels(domain, q, regime).map(probe)
+}
+
+/// The class of a scheme against the promised one, in any direction of the shift: that of the first hypothesis that is the scheme.
+pub fn class_of(promised: &Scheme, own: &Scheme) -> Class {
+    let regimes = [Regime::Right, Regime::None, Regime::Left].into_iter();
+    let probes: Vec<Probe> = regimes.flat_map(|regime| probes_of(&Domain::ALL, 31, regime)).collect();
+    let found = hypotheses(promised).into_iter().find(|h| is(h, promised, own, &probes));
+    found.map_or_else(|| structural_class(promised.definition, own.definition), |h| h.class)
 }
 
 /// Where in `domain` sequences that are not the same part, for one direction of the shift.
@@ -114,10 +129,10 @@ pub fn probe_channels(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<
     all.filter(move |c| domain.contains(c.multiplier, c.shift, q))
 }
 
-/// Whether a hypothesis is what the contract says, wherever the scheme it departs from has a value.
-fn is_own(hypothesis: &Hypothesis, zone: &Zone, probes: &[(Parameters, Vec<i32>)]) -> bool {
+/// Whether a hypothesis is a scheme, wherever the one it departs from has a value.
+fn is(hypothesis: &Hypothesis, promised: &Scheme, own: &Scheme, probes: &[Probe]) -> bool {
     probes.iter().all(|(p, xs)| {
-        xs.iter().map(|x| i64::from(*x)).all(|x| match (zone.norm.scheme.fast(x, p), zone.own.fast(x, p)) {
+        xs.iter().map(|x| i64::from(*x)).all(|x| match (promised.fast(x, p), own.fast(x, p)) {
             (Some(_), Some(own)) => hypothesis.predicts(x, p) == Some(own),
             _ => true,
         })
@@ -126,7 +141,7 @@ fn is_own(hypothesis: &Hypothesis, zone: &Zone, probes: &[(Parameters, Vec<i32>)
 
 /// A kernel that follows its own scheme against another one needs no change to explain it, only a name for what separates the two.
 pub fn by_own_scheme(zone: &Zone, observations: &[Observation]) -> Option<Explanation> {
-    let class = structural_class(&zone.norm.scheme, &zone.own);
+    let class = structural_class(zone.norm.scheme.definition, zone.own.definition);
     let because = format!("follows {}, as its contract says", zone.own.definition.name);
     let own = Hypothesis::of(&zone.own, class, because);
     reproduces_all(&own, observations).then(|| Explanation::by(&own, observations))
@@ -134,7 +149,7 @@ pub fn by_own_scheme(zone: &Zone, observations: &[Observation]) -> Option<Explan
 
 /// Body and tail each follow something, but not the same thing.
 fn by_position(zone: &Zone, observations: &[Observation]) -> Option<Explanation> {
-    let as_promised = Hypothesis::of(&zone.norm.scheme, class::POSITION, "as promised".to_owned());
+    let as_promised = Hypothesis::of(&zone.norm.scheme, Class::Position, "as promised".to_owned());
     let candidates: Vec<&Hypothesis> = std::iter::once(&as_promised).chain(&zone.norm.hypotheses).collect();
     let first = |part: &[Observation]| candidates.iter().find(|h| reproduces_all(h, part)).copied();
     VECTOR_LANES.into_iter().find_map(|lanes| {
@@ -149,6 +164,6 @@ fn by_position(zone: &Zone, observations: &[Observation]) -> Option<Explanation>
             in_tail.because,
             examined(observations)
         );
-        Some(Explanation { class: class::POSITION, because, hypothesis: None })
+        Some(Explanation { class: Class::Position, because, hypothesis: None })
     })
 }

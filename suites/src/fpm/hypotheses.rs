@@ -2,42 +2,17 @@
 //! oracle with the class of the change; the class of a mismatch is that of the first hypothesis, simplest first, that reproduces
 //! every observed output.
 
+use crate::class::Class;
 use tiebreak_oracle::fpm::steps::{Exponent, Multiplier, Step};
-use tiebreak_oracle::fpm::{Parameters, Scheme, integer};
+use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, integer};
 use tiebreak_oracle::rounding::RoundingRule::{self, *};
 use tiebreak_oracle::word::Overflow;
-
-/// Classes of mismatch. `crash`, `hang`, `refused` and `wrong-length` come from the lane.
-pub mod class {
-    /// Nearest, but ties go another way.
-    pub const TIE_DIRECTION: &str = "tie-direction";
-    /// A directed rounding in place of one to nearest.
-    pub const TRUNCATION: &str = "truncation";
-    /// Two roundings in place of one, or the reverse.
-    pub const DOUBLE_ROUNDING: &str = "double-rounding";
-    /// The sign fixup before a right shift is masked, not reduced to a sign.
-    pub const FIXUP_LOST: &str = "fixup-lost";
-    /// A saturation is missing.
-    pub const MISSING_SATURATION: &str = "missing-saturation";
-    /// A saturation where there is none.
-    pub const SATURATION: &str = "saturation";
-    /// An intermediate wraps.
-    pub const WRAP: &str = "wrap";
-    /// The multiplier lost bits.
-    pub const MULTIPLIER_NARROWED: &str = "multiplier-narrowed";
-    /// Body and tail of a vector loop compute different things.
-    pub const POSITION: &str = "position";
-    /// A declared deviation that is not there.
-    pub const STALE_DEVIATION: &str = "stale-deviation";
-    /// No hypothesis reproduces the outputs.
-    pub const UNEXPLAINED: &str = "unexplained";
-}
 
 /// One way to differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hypothesis {
     /// Class of the change.
-    pub class: &'static str,
+    pub class: Class,
     /// The change, in words.
     pub because: String,
     /// What is computed instead.
@@ -54,13 +29,13 @@ impl Hypothesis {
     }
 
     /// The scheme itself.
-    pub fn of(scheme: &Scheme, class: &'static str, because: String) -> Self {
-        Self { class, because, steps: steps_of(scheme), overflow: scheme.overflow }
+    pub fn of(scheme: &Scheme, class: Class, because: String) -> Self {
+        Self { class, because, steps: steps_of(scheme.definition), overflow: scheme.overflow }
     }
 }
 
-fn steps_of(scheme: &Scheme) -> Vec<Step> {
-    scheme.definition.steps.iter().map(|(_, step)| *step).collect()
+fn steps_of(definition: &Definition) -> Vec<Step> {
+    definition.steps.iter().map(|(_, step)| *step).collect()
 }
 
 /// Every hypothesis about kernels that should compute `scheme`, simplest first.
@@ -71,7 +46,7 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
     let mut add = |class, because: String, steps: Vec<Step>, overflow| {
         out.push(Hypothesis { class, because, steps, overflow });
     };
-    let steps = steps_of(scheme);
+    let steps = steps_of(scheme.definition);
     // One rounding before directed ones: truncating first and rounding half away from zero then is one rounding, too.
     let ties = other_rules(scheme, true).into_iter().chain(other_steps(scheme, &steps));
     for (class, because, changed) in ties.chain(one_rounding(&steps)).chain(other_rules(scheme, false)) {
@@ -79,9 +54,9 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
     }
     match overflow {
         Overflow::Wrap => {
-            add(class::SATURATION, "the result saturates".to_owned(), steps.clone(), Overflow::Saturate);
+            add(Class::Saturation, "the result saturates".to_owned(), steps.clone(), Overflow::Saturate);
         }
-        _ => add(class::MISSING_SATURATION, "the result wraps".to_owned(), steps.clone(), Overflow::Wrap),
+        _ => add(Class::MissingSaturation, "the result wraps".to_owned(), steps.clone(), Overflow::Wrap),
     }
     for (class, because, changed) in narrow_words().into_iter().chain(two_roundings()) {
         add(class, because, changed, overflow);
@@ -89,17 +64,17 @@ pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
     out
 }
 
-type Change = (&'static str, String, Vec<Step>);
+type Change = (Class, String, Vec<Step>);
 
 /// One rounding by another rule: to nearest, or directed.
 fn other_rules(scheme: &Scheme, nearest: bool) -> Vec<Change> {
-    let steps = &steps_of(scheme);
+    let steps = &steps_of(scheme.definition);
     let mut out = Vec::new();
     let rounds = steps.iter().filter(|s| matches!(s, Step::Round(_))).count();
     for (at, step) in steps.iter().enumerate() {
         let Step::Round(was) = *step else { continue };
         for rule in RoundingRule::ALL.into_iter().filter(|r| *r != was && r.is_nearest() == nearest) {
-            let class = if nearest { class::TIE_DIRECTION } else { class::TRUNCATION };
+            let class = Class::rounding(was, rule);
             let place = if rounds > 1 { format!(" in \"{}\"", scheme.definition.steps[at].0) } else { String::new() };
             let because = format!("{} where {} is promised{place}", rule.name(), was.name());
             out.push((class, because, replaced(steps, at, &[Step::Round(rule)])));
@@ -115,22 +90,22 @@ fn other_steps(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
         let name = scheme.definition.steps[at].0;
         match *step {
             Step::FixupNegative => {
-                out.push((class::TIE_DIRECTION, format!("\"{name}\" is dropped"), replaced(steps, at, &[])));
+                out.push((Class::TieDirection, format!("\"{name}\" is dropped"), replaced(steps, at, &[])));
             }
             Step::Saturate => out.push((
-                class::MISSING_SATURATION,
+                Class::MissingSaturation,
                 format!("wraps where \"{name}\" is promised"),
                 replaced(steps, at, &[Step::Wrap]),
             )),
             Step::Wrap => out.push((
-                class::SATURATION,
+                Class::Saturation,
                 format!("saturates where \"{name}\" is promised"),
                 replaced(steps, at, &[Step::Saturate]),
             )),
             Step::Multiply(was) => {
                 out.extend(narrowed_multipliers(was).map(|kind| {
                     let because = format!("{} multiplier", multiplier_name(kind));
-                    (class::MULTIPLIER_NARROWED, because, multiplied_by(steps, at, was, kind))
+                    (Class::MultiplierNarrowed, because, multiplied_by(steps, at, was, kind))
                 }));
             }
             _ => {}
@@ -172,7 +147,7 @@ fn narrow_words() -> Vec<Change> {
     let single = [PRODUCT, Step::Scale(Exponent::RightAndFraction), Step::Round(TiesUp)];
     let early = [PRODUCT, Step::Scale(Exponent::WholeButOne), Step::Round(TowardNegative), Step::Wrap];
     let halve = [Step::Add(1), Step::Scale(Exponent::Constant(-1)), Step::Round(TowardNegative)];
-    let change = |because: &str, steps: Vec<Step>| (class::WRAP, because.to_owned(), steps);
+    let change = |because: &str, steps: Vec<Step>| (Class::Wrap, because.to_owned(), steps);
     let saturated = [&LEFT[..], &single, &[Step::Saturate]].concat();
     let saturating = [&[Step::Scale(Exponent::Left), Step::Saturate][..], &single].concat();
     vec![
@@ -188,10 +163,10 @@ fn narrow_words() -> Vec<Change> {
             "the product wraps before the scaling",
             vec![PRODUCT, Step::Wrap, Step::Scale(Exponent::Whole), Step::Round(TiesUp)],
         ),
-        (class::SATURATION, "the left shift saturates before the product".to_owned(), saturating),
+        (Class::Saturation, "the left shift saturates before the product".to_owned(), saturating),
         change("the left shift wraps before a product that floors", floor_then_shift(Step::Wrap)),
         (
-            class::SATURATION,
+            Class::Saturation,
             "the left shift saturates before a product that floors".to_owned(),
             floor_then_shift(Step::Saturate),
         ),
@@ -222,7 +197,7 @@ fn one_rounding(steps: &[Step]) -> Vec<Change> {
     rules
         .map(|rule| {
             let single = vec![PRODUCT, Step::Scale(Exponent::Whole), Step::Round(rule)];
-            (class::DOUBLE_ROUNDING, format!("one rounding ({}) where two are promised", rule.name()), single)
+            (Class::DoubleRounding, format!("one rounding ({}) where two are promised", rule.name()), single)
         })
         .collect()
 }
@@ -234,10 +209,10 @@ fn two_roundings() -> Vec<Change> {
         let mut double = high_multiply(TiesUp, Step::Saturate);
         double.extend([Step::Scale(Exponent::Right), Step::Round(second)]);
         let because = format!("rounds twice: product ties-up, then right shift {}", second.name());
-        out.push((class::DOUBLE_ROUNDING, because, double));
+        out.push((Class::DoubleRounding, because, double));
     }
     out.push((
-        class::DOUBLE_ROUNDING,
+        Class::DoubleRounding,
         "rounds twice: half a unit of the product away from zero, then ties-up".to_owned(),
         vec![PRODUCT, Step::NudgeAwayFromZero, Step::Scale(Exponent::Whole), Step::Round(TiesUp)],
     ));
@@ -245,7 +220,7 @@ fn two_roundings() -> Vec<Change> {
         let mut lost = high_multiply(TiesUp, fit);
         lost.extend([Step::FixupMasked, Step::Scale(Exponent::Right), Step::Round(TowardNegative)]);
         out.push((
-            class::FIXUP_LOST,
+            Class::FixupLost,
             "the fixup is masked but not reduced to a sign, and the shift floors".to_owned(),
             lost,
         ));
@@ -253,7 +228,7 @@ fn two_roundings() -> Vec<Change> {
         for second in [TiesAway, TiesUp] {
             let shift = [Step::Scale(Exponent::Right), Step::Round(second)];
             out.push((
-                class::TRUNCATION,
+                Class::DirectedRounding,
                 "the doubling high multiply floors where its nudge wants a truncation".to_owned(),
                 [&LEFT[..], &floors, &shift].concat(),
             ));
@@ -264,7 +239,7 @@ fn two_roundings() -> Vec<Change> {
 
 /// What separates two schemes, from their step lists alone: the class of last resort for a kernel that has been found equal to
 /// its own scheme everywhere.
-pub fn structural_class(reference: &Scheme, own: &Scheme) -> &'static str {
+pub fn structural_class(reference: &Definition, own: &Definition) -> Class {
     let (a, b) = (steps_of(reference), steps_of(own));
     let rounds = |steps: &[Step]| {
         let nudges = steps.iter().filter(|s| matches!(s, Step::NudgeAwayFromZero)).count();
@@ -275,14 +250,16 @@ pub fn structural_class(reference: &Scheme, own: &Scheme) -> &'static str {
         steps.iter().filter_map(|s| if let Step::Round(r) = s { Some(*r) } else { None }).collect()
     };
     if multiplier(&a) != multiplier(&b) {
-        class::MULTIPLIER_NARROWED
+        Class::MultiplierNarrowed
+    } else if (rounds(&a) == 0) != (rounds(&b) == 0) {
+        Class::DirectedRounding
     } else if rounds(&a) != rounds(&b) {
-        class::DOUBLE_ROUNDING
+        Class::DoubleRounding
     } else if rules(&a) == rules(&b) {
-        if b.contains(&Step::Saturate) { class::SATURATION } else { class::WRAP }
+        if b.contains(&Step::Saturate) { Class::Saturation } else { Class::Wrap }
     } else if rules(&a).iter().chain(&rules(&b)).all(|r| r.is_nearest()) {
-        class::TIE_DIRECTION
+        Class::TieDirection
     } else {
-        class::TRUNCATION
+        Class::DirectedRounding
     }
 }

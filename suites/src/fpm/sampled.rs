@@ -6,6 +6,7 @@ use super::yardstick::{Norm, Yardstick, in_domain};
 use super::{Case, case};
 use crate::accumulators::accumulators;
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::engine::count::Count;
 use crate::engine::runner::{Answer, FailedBatch, Runner, fails, isolate};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
@@ -81,9 +82,6 @@ pub struct Settled {
     pub seconds: f64,
 }
 
-/// Class of differences whose cause was not looked for: the run did not get so far.
-const UNSETTLED: &str = "unsettled";
-
 impl Record {
     /// Counts parameter pairs that are about to run, if they are.
     fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
@@ -103,7 +101,7 @@ impl Record {
     /// What was counted so far, with no cause looked for.
     pub fn counted(&self) -> Settled {
         let account = |tally: &Tally| {
-            let unsettled = (tally.count.differ > 0).then_some((UNSETTLED, tally.count.differ));
+            let unsettled = (tally.count.differ > 0).then_some((Class::Unsettled, tally.count.differ));
             let count = Count { classes: unsettled.into_iter().collect(), ..tally.count.clone() };
             let tally = Tally { count, deviations: tally.deviations.clone(), ..Tally::default() };
             Account { tally, ..Account::default() }

@@ -6,6 +6,7 @@ use super::tally::Account;
 use super::yardstick::promised;
 use crate::accumulators::accumulators;
 use crate::budget::Effort;
+use crate::class::Class;
 use crate::engine::count::Count;
 use crate::lane::Lane;
 use crate::parameters::grid;
@@ -83,12 +84,12 @@ fn check_mutant(mutant: &Mutant, lane: &Lane, pairs: &[Channel], seed: u64) -> R
     }
     drop(lease);
     let account = cases(&subject, pairs, seed).contract;
-    let named = account.tally.count.classes.keys().eq([&mutant.class]);
+    let named = account.tally.count.classes.keys().eq([&mutant.class.parse::<Class>()?]);
     let seen = match &account.witness {
         None => format!("alive after {} inputs", account.tally.count.inputs),
         Some(witness) => {
             let smallest = shrink(&subject, &subject.contract, witness, Freedom::Everything);
-            let classes: Vec<&str> = account.tally.count.classes.keys().copied().collect();
+            let classes: Vec<&str> = account.tally.count.classes.keys().map(|class| class.name()).collect();
             let wrong = if named { String::new() } else { format!("; classes {}", classes.join(", ")) };
             format!("{}{wrong}", super::catalogue::line(&smallest))
         }

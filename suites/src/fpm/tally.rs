@@ -4,6 +4,7 @@
 use super::Case;
 use super::classify::{Explanation, Observation, explain};
 use super::yardstick::Yardstick;
+use crate::class::Class;
 use crate::engine::count::{Count, add};
 use std::collections::BTreeMap;
 use tiebreak_impls::fpm::Channel;
@@ -107,7 +108,7 @@ pub struct Tally {
     /// What was compared. Its classes are known once the whole is settled.
     pub count: Count,
     /// Inputs that followed a declared deviation where it differs from the contract's scheme.
-    pub deviations: BTreeMap<&'static str, u64>,
+    pub deviations: BTreeMap<Class, u64>,
     /// Differences by zone of the yardstick and regime.
     pub buckets: BTreeMap<(usize, Regime), Bucket>,
     /// Smallest difference.

@@ -1,7 +1,8 @@
 //! What a kernel is held against: its contract, or the reference.
 
 use super::Case;
-use super::hypotheses::{Hypothesis, class, hypotheses};
+use super::hypotheses::{Hypothesis, hypotheses};
+use crate::class::Class;
 use tiebreak_impls::contract::{Contract, Domain, Overflow as Declared, Promise, Region};
 use tiebreak_impls::fpm::{Kernel, Params};
 use tiebreak_oracle::fpm::{Scheme, scheme::DEFINITIONS};
@@ -47,7 +48,7 @@ pub fn promised(promise: Promise) -> Result<Scheme, UnknownName> {
 #[derive(Clone, Debug)]
 pub struct Zone {
     /// Where; nothing for the rest of the batch.
-    pub region: Option<(Region, &'static str)>,
+    pub region: Option<(Region, Class)>,
     /// What it is held against there.
     pub norm: Norm,
     /// What the contract says holds there.
@@ -74,7 +75,7 @@ impl Yardstick {
         for deviation in contract.deviations {
             let norm = Norm::promised(deviation.instead)?;
             let own = norm.scheme;
-            zones.push(Zone { region: Some((deviation.region, deviation.class)), norm, own });
+            zones.push(Zone { region: Some((deviation.region, deviation.class.parse()?)), norm, own });
         }
         let norm = Norm::promised(contract.promise)?;
         let own = norm.scheme;
@@ -130,7 +131,7 @@ impl Yardstick {
     /// How an output that follows the contract's scheme where a deviation is declared is named.
     pub fn stale(&self) -> Hypothesis {
         let because = "follows the contract's scheme where a deviation is declared".to_owned();
-        Hypothesis::of(&self.own, class::STALE_DEVIATION, because)
+        Hypothesis::of(&self.own, Class::StaleDeviation, because)
     }
 }
 

@@ -9,6 +9,7 @@ mod pipes;
 mod pool;
 mod process;
 
+use crate::class::Class;
 use std::time::Duration;
 use thiserror::Error;
 use tiebreak_impls::execute::lengths;
@@ -43,12 +44,12 @@ pub enum Failure {
 
 impl Failure {
     /// Class of the finding.
-    pub fn class(&self) -> &'static str {
+    pub fn class(&self) -> Class {
         match self {
-            Self::Crashed(_) => "crash",
-            Self::Hung(_) => "hang",
-            Self::WrongLength { .. } => "wrong-length",
-            Self::Refused(_) => "refused",
+            Self::Crashed(_) => Class::Crash,
+            Self::Hung(_) => Class::Hang,
+            Self::WrongLength { .. } => Class::WrongLength,
+            Self::Refused(_) => Class::Refused,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What may be the cause of a difference in a matrix product. Each predicts every result from the scheme, with one thing changed.
 
 use super::Matmul;
+use crate::class::Class;
 use crate::tensor::explain::Observed;
 use crate::tensor::{Case, Cause, Expected, Operation};
 use tiebreak_impls::element::Element;
@@ -16,11 +17,16 @@ const ROWS: usize = 4;
 pub(crate) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
     let base = wrapping(scheme);
     let mut out = widths(scheme, domain);
+    out.push(Cause::predicts(Class::Saturation, "the accumulator saturates at each product", |case: &Case<Params>| {
+        Some(saturating_steps(case))
+    }));
     out.extend(offsets(base));
     out.extend(tails(base));
     out.extend(signedness(base, domain));
-    out.push(Cause::predicts("f32-step", "the accumulator is kept in f32", |case: &Case<Params>| Some(in_f32(case))));
-    out.push(Cause::found("layout", move |evidence| permutation(base, evidence)));
+    out.push(Cause::predicts(Class::F32Step, "the accumulator is kept in f32", |case: &Case<Params>| {
+        Some(in_f32(case))
+    }));
+    out.push(Cause::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }
 
@@ -32,28 +38,23 @@ pub(crate) fn wrapping(scheme: &Scheme) -> Scheme {
     }
 }
 
-/// Accumulators too narrow, or with another policy at their end.
-fn widths(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
+/// Accumulators too narrow, or with another policy at their end, of any operation that sums such products.
+pub(crate) fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -> Vec<Cause<O>> {
     let pairs = match (domain.lhs, domain.rhs) {
         (Element::U8, Element::U8) => "pairs-u16-wrap:wrap",
         _ => "pairs-s16-wrap:wrap",
     };
     let named = [
-        ("16-bit-wrap", "products k and k+8 are added in 16 bits, wrapping", pairs),
-        ("16-bit-saturation", "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
-        ("32-bit-saturation", "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
+        (Class::Wrap16, "products k and k+8 are added in 16 bits, wrapping", pairs),
+        (Class::Saturation16, "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
+        (Class::Saturation, "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
     ];
     let known = |(class, because, name)| Some(Cause::scheme(class, because, Scheme::parse(name).ok()?));
     let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
     let (wraps, saturates) =
         (Scheme { overflow: Overflow::Wrap, ..*scheme }, Scheme { overflow: Overflow::Saturate, ..*scheme });
-    out.push(Cause::scheme("32-bit-wrap", "the 32-bit result wraps", wraps));
-    out.push(Cause::scheme("32-bit-saturation", "the 32-bit result saturates", saturates));
-    out.push(Cause::predicts(
-        "32-bit-saturation",
-        "the accumulator saturates at each product",
-        |case: &Case<Params>| Some(saturating_steps(case)),
-    ));
+    out.push(Cause::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
+    out.push(Cause::scheme(Class::Saturation, "the 32-bit result saturates", saturates));
     out
 }
 
@@ -68,9 +69,9 @@ fn offsets(base: Scheme) -> Vec<Cause<Matmul>> {
         }
     };
     let mut out = vec![
-        Cause::predicts("offset-sign", "lhs_offset is subtracted", negated(true, false)),
-        Cause::predicts("offset-sign", "rhs_offset is subtracted", negated(false, true)),
-        Cause::predicts("offset-sign", "both offsets are subtracted", negated(true, true)),
+        Cause::predicts(Class::OffsetSign, "lhs_offset is subtracted", negated(true, false)),
+        Cause::predicts(Class::OffsetSign, "rhs_offset is subtracted", negated(false, true)),
+        Cause::predicts(Class::OffsetSign, "both offsets are subtracted", negated(true, true)),
     ];
     let terms: [(&str, Term); 3] = [
         ("lhs_offset times the sums of rhs columns is missing", |c, _, j| {
@@ -79,14 +80,12 @@ fn offsets(base: Scheme) -> Vec<Cause<Matmul>> {
         ("rhs_offset times the sums of lhs rows is missing", |c, i, _| c.params.rhs_offset.wrapping_mul(row_sum(c, i))),
         ("lhs_offset * rhs_offset * depth is missing", |c, _, _| fourth(c, c.params.k)),
     ];
-    out.extend(
-        terms.map(|(because, term)| {
-            corrected("offset-term", because, base, move |c, i, j| term(c, i, j).wrapping_neg())
-        }),
-    );
+    out.extend(terms.map(|(because, term)| {
+        corrected(Class::OffsetTerm, because, base, move |c, i, j| term(c, i, j).wrapping_neg())
+    }));
     for block in [BLOCK, 8, ROWS] {
         let because = format!("lhs_offset * rhs_offset * depth takes the depth rounded up to {block}");
-        out.push(corrected("padded-depth", because, base, move |c, _, _| {
+        out.push(corrected(Class::PaddedDepth, because, base, move |c, _, _| {
             fourth(c, c.params.k.next_multiple_of(block) - c.params.k)
         }));
     }
@@ -110,7 +109,7 @@ fn column_sum(case: &Case<Params>, j: usize) -> i32 {
 
 /// The scheme's results with something added to each.
 fn corrected(
-    class: &'static str,
+    class: Class,
     because: impl Into<String>,
     base: Scheme,
     correction: impl Fn(&Case<Params>, usize, usize) -> i32 + Send + Sync + 'static,
@@ -127,7 +126,7 @@ fn tails(base: Scheme) -> Vec<Cause<Matmul>> {
     let mut out = Vec::new();
     for block in [BLOCK, 8, ROWS] {
         let because = format!("products behind the last whole {block} of the depth are dropped");
-        out.push(Cause::predicts("truncated-tail", because.clone(), move |case: &Case<Params>| {
+        out.push(Cause::predicts(Class::TruncatedTail, because.clone(), move |case: &Case<Params>| {
             let whole = Matmul::expected(&base, case).ok()?;
             let raw = |case: &Case<Params>| Matmul::expected(&base, &without_offsets(case)).ok();
             let (all, kept) = (raw(case)?, raw(&without_depth_tail(case, block))?);
@@ -138,7 +137,7 @@ fn tails(base: Scheme) -> Vec<Cause<Matmul>> {
             Some(whole.into_iter().zip(lost).map(predict).collect())
         }));
         out.push(Cause::predicts(
-            "truncated-tail",
+            Class::TruncatedTail,
             format!("{because}, with their offsets"),
             move |case: &Case<Params>| {
                 let k = case.params.k - case.params.k % block;
@@ -152,7 +151,7 @@ fn tails(base: Scheme) -> Vec<Cause<Matmul>> {
     for (because, columns) in
         [("columns behind the last whole 4 are left 0", true), ("rows behind the last whole 4 are left 0", false)]
     {
-        out.push(Cause::predicts("truncated-tail", because, move |case: &Case<Params>| {
+        out.push(Cause::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
             let (m, n) = (case.params.m, case.params.n);
             let mut expected = Matmul::expected(&base, case).ok()?;
             for (at, value) in expected.iter_mut().enumerate() {
@@ -186,7 +185,7 @@ fn signedness(base: Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
             .map(|(_, element, name)| format!("{name} ({}) with the other sign", element.name()));
         let because = format!("reads {}", read.collect::<Vec<_>>().join(" and "));
         let elements = types.map(|(on, element, _)| on.then_some(element));
-        out.push(Cause::predicts("signedness", because, move |case: &Case<Params>| {
+        out.push(Cause::predicts(Class::Signedness, because, move |case: &Case<Params>| {
             let mut case = case.clone();
             for (element, tensor) in elements.iter().zip(&mut case.tensors) {
                 if let Some(element) = element {

@@ -1,6 +1,7 @@
 //! Known faults of the shipped compiler (LLVM 22.1.8), by lane: its casts to and from bf16 and f16. Each is in docs/src/findings.md with a reproducer
 //! of one line.
 
+use crate::class::Class;
 use rug::Rational;
 use tiebreak_impls::quantized::{Container, Expressed, Params, Scale};
 use tiebreak_oracle::float::Format;
@@ -17,7 +18,7 @@ pub struct Known {
     /// Containers that are run by such code.
     pub containers: &'static [Container],
     /// Class of the differences.
-    pub class: &'static str,
+    pub class: Class,
     /// What is at fault.
     pub reason: &'static str,
     /// What it does.
@@ -56,7 +57,7 @@ pub static KNOWN: [Known; 6] = [
         kernels: &["mlir-opt-dcast-o0", "mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
         containers: ALL,
-        class: "double-rounding",
+        class: Class::DoubleRounding,
         reason: X86,
         effect: Effect::IntegersByF32("mlir-dcast-by-f32"),
         each: true,
@@ -66,7 +67,7 @@ pub static KNOWN: [Known; 6] = [
         kernels: &["mlir-opt-qcast-o0", "mlir-opt-qcast-o2"],
         expressed: Expressed::Bf16,
         containers: TENSORS,
-        class: "double-rounding",
+        class: Class::DoubleRounding,
         reason: X86,
         effect: Effect::IntegersByF32("mlir-qcast"),
         each: true,
@@ -76,7 +77,7 @@ pub static KNOWN: [Known; 6] = [
         kernels: &["mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
         containers: TENSORS,
-        class: "double-rounding",
+        class: Class::DoubleRounding,
         reason: AARCH64,
         effect: Effect::IntegersByF32("mlir-dcast-by-f32"),
         each: false,
@@ -86,7 +87,7 @@ pub static KNOWN: [Known; 6] = [
         kernels: &["mlir-opt-qcast-o2"],
         expressed: Expressed::Bf16,
         containers: TENSORS,
-        class: "double-rounding",
+        class: Class::DoubleRounding,
         reason: AARCH64,
         effect: Effect::IntegersByF32("mlir-qcast"),
         each: false,
@@ -96,7 +97,7 @@ pub static KNOWN: [Known; 6] = [
         kernels: &["mlir-opt-qcast-o2", "mlir-opt-dcast-o2"],
         expressed: Expressed::Bf16,
         containers: TENSORS,
-        class: "tie-direction",
+        class: Class::TieDirection,
         reason: TIES,
         effect: Effect::EitherSideOfTies,
         each: false,
@@ -106,7 +107,7 @@ pub static KNOWN: [Known; 6] = [
         kernels: &["mlir-opt-dcast-o2"],
         expressed: Expressed::F16,
         containers: &[Container::Scalar],
-        class: "f16-step",
+        class: Class::F16Step,
         reason: FIXED,
         effect: Effect::FixedPoint,
         each: true,

@@ -1,43 +1,38 @@
 //! What may be the cause of a difference in a quantization.
 
-use super::links::{Parts, RULES, parts, rule_class, step_class_of};
+use super::parts::{Change, Part, Parts};
 use super::{Quantize, each, each_of};
+use crate::class::Class;
 use crate::quantized::places::MISTAKES;
 use crate::tensor::{Case, Cause, Expected};
 use std::iter;
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};
+use tiebreak_oracle::rounding::RoundingRule::{self, *};
 
 /// Elements of a vector behind which a tail may go another way.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 /// Rules by which a tail may be rounded.
-const TAILS: [&str; 4] = ["nearest-away", "nearest-even", "toward-zero", "nearest-up"];
+const TAILS: [RoundingRule; 4] = [TiesAway, TiesEven, TowardZero, TiesUp];
 
 /// Every cause, in the order of preference.
 pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Quantize>> {
     let scheme = *scheme;
     let mut out = not_numbers(scheme);
-    let Some(own) = parts(scheme.definition.name) else { return out };
+    let Some(own) = Parts::of(scheme.definition.steps) else { return out };
     out.extend(narrowing(scheme, own));
-    for rule in RULES.into_iter().filter(|rule| *rule != own.rule) {
-        let because = format!("rounded by {rule}");
-        out.push(variant(rule_class(rule), because, scheme, Parts { rule, ..own }));
-    }
-    let place = if own.after { "added before the rounding" } else { "added behind the rounding" };
-    let placed = Parts { after: !own.after, ..own };
-    out.push(variant("zero-point-placement", format!("the zero point is {place}"), scheme, placed));
-    if own.steps {
-        let how = if own.reciprocal { "divided by the scale" } else { "multiplied by the rounded 1/scale" };
-        out.push(variant("reciprocal", how.to_owned(), scheme, Parts { reciprocal: !own.reciprocal, ..own }));
-    }
-    out.extend(steps(scheme, own));
+    let changes = own.changes();
+    out.extend(changes.iter().flat_map(|change| changed(scheme, *change)));
     out.extend(others(scheme));
     out.extend(positions(scheme, own));
     // Two changes at once are told by the first.
-    for rule in RULES.into_iter().filter(|rule| *rule != own.rule) {
-        let because = format!("rounded by {rule}, and the zero point {place}");
-        out.push(variant(rule_class(rule), because, scheme, Parts { rule, ..placed }));
+    for first in changes.iter().filter(|change| change.part == Part::Rule) {
+        for second in first.to.changes().into_iter().filter(|change| change.part == Part::ZeroPoint) {
+            let [class, because] = [first, &second].map(|change| (change.class(ANY), change.because(ANY)));
+            let because = format!("{}, and {}", class.1, because.1);
+            out.extend(variant(class.0, because, scheme, second.to));
+        }
     }
     out
 }
@@ -49,7 +44,7 @@ fn is_nan(format: Format, x: u64) -> bool {
 /// NaN becomes something else, and nothing else is wrong.
 fn not_numbers(scheme: Scheme) -> Vec<Cause<Quantize>> {
     let to = |because: &'static str, value: fn(&Quantization) -> i64| {
-        Cause::predicts("nan-policy", because, move |case| {
+        Cause::predicts(Class::NanPolicy, because, move |case| {
             let one = |q: &Quantization, x: u64| {
                 if is_nan(q.format, x) { Some(value(q)) } else { scheme.expected(q, x).value() }
             };
@@ -65,63 +60,90 @@ fn not_numbers(scheme: Scheme) -> Vec<Cause<Quantize>> {
     ]
 }
 
-/// The result before the clamp, by its parts; nothing for NaN.
-fn wide(own: Parts, q: &Quantization, x: u64) -> Option<i64> {
-    let family = match own {
-        Parts { steps: false, .. } => "",
-        Parts { reciprocal: true, .. } => "reciprocal-",
-        _ => "mlir-qcast-",
-    };
-    let scheme = Scheme::parse(&format!("{family}{}:saturate", own.rule)).ok()?;
-    let zero_point = if own.after { 0 } else { q.zero_point };
-    // What is narrower than a register is converted as an int32.
-    let signed = q.storage.signed || q.storage.bits < 32;
-    let storage = Storage { bits: 32, signed };
-    let all = Quantization { zero_point, ..Quantization::whole(q.format, q.scale, zero_point, storage) };
-    if is_nan(q.format, x) {
-        return None;
+/// A scheme of some parts before its clamp.
+#[derive(Clone, Copy)]
+struct Wide {
+    /// With the zero point before the rounding.
+    scheme: Scheme,
+    after: bool,
+}
+
+impl Wide {
+    fn of(parts: Parts) -> Option<Self> {
+        Some(Self { scheme: Parts { after: false, ..parts }.scheme()?, after: parts.after })
     }
-    scheme.expected(&all, x).value().map(|v| v + q.zero_point - zero_point)
+
+    /// The result before the clamp; nothing for NaN.
+    fn at(self, q: &Quantization, x: u64) -> Option<i64> {
+        let zero_point = if self.after { 0 } else { q.zero_point };
+        // What is narrower than a register is converted as an int32.
+        let signed = q.storage.signed || q.storage.bits < 32;
+        let storage = Storage { bits: 32, signed };
+        let all = Quantization { zero_point, ..Quantization::whole(q.format, q.scale, zero_point, storage) };
+        if is_nan(q.format, x) {
+            return None;
+        }
+        self.scheme.expected(&all, x).value().map(|v| v + q.zero_point - zero_point)
+    }
+
+    /// The result where the promised scheme gives one; where that gives none (NaN, poison) this says nothing either.
+    fn instead_of(self, promised: Scheme, q: &Quantization, x: u64) -> Option<i64> {
+        let own = promised.expected(q, x).value()?;
+        Some(self.at(q, x).map_or(own, |v| v.clamp(q.min, q.max)))
+    }
 }
 
-/// The result of other parts where the scheme gives one; where it gives none (NaN, poison) the variant says nothing either.
-fn varied(scheme: Scheme, other: Parts, q: &Quantization, x: u64) -> Option<i64> {
-    let own = scheme.expected(q, x).value();
-    own?;
-    wide(other, q, x).map(|v| v.clamp(q.min, q.max)).or(own)
+fn variant(class: Class, because: String, scheme: Scheme, other: Parts) -> Option<Cause<Quantize>> {
+    let other = Wide::of(other)?;
+    Some(Cause::predicts(class, because, move |case| each(case, |q, x| other.instead_of(scheme, q, x)).ok()))
 }
 
-fn variant(class: &'static str, because: String, scheme: Scheme, other: Parts) -> Cause<Quantize> {
-    Cause::predicts(class, because, move |case| each(case, |q, x| varied(scheme, other, q, x)).ok())
+/// A type for changes that are the same in all.
+const ANY: Expressed = Expressed::F32;
+
+/// One change; where the class depends on the type, a cause for each type.
+fn changed(scheme: Scheme, change: Change) -> Vec<Cause<Quantize>> {
+    if change.part != Part::Steps {
+        return variant(change.class(ANY), change.because(ANY), scheme, change.to).into_iter().collect();
+    }
+    let Some(other) = Wide::of(change.to) else { return Vec::new() };
+    let one = |expressed: Expressed| {
+        Cause::predicts(change.class(expressed), change.because(expressed), move |case: &Case<Params>| {
+            let same = case.params.quantized.expressed == expressed;
+            same.then(|| each(case, |q, x| other.instead_of(scheme, q, x)).ok()).flatten()
+        })
+    };
+    Expressed::ALL.into_iter().map(one).collect()
 }
 
 /// What happens between the integer and the stored value, in another order or not at all.
 fn narrowing(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
+    let Some(own) = Wide::of(own) else { return Vec::new() };
     type Narrow = fn(&Quantization, i64) -> i64;
-    let orders: [(&'static str, &'static str, Narrow); 7] = [
-        ("clamp-order", "the low bits are taken, then clamped", |q, v| q.storage.wrap(v).clamp(q.min, q.max)),
-        ("saturation", "the low bits are taken, without a clamp", |q, v| q.storage.wrap(v)),
-        ("saturation", "clamped to the storage and not to the bounds", |q, v| {
+    let orders: [(Class, &'static str, Narrow); 7] = [
+        (Class::ClampOrder, "the low bits are taken, then clamped", |q, v| q.storage.wrap(v).clamp(q.min, q.max)),
+        (Class::MissingSaturation, "the low bits are taken, without a clamp", |q, v| q.storage.wrap(v)),
+        (Class::MissingSaturation, "clamped to the storage and not to the bounds", |q, v| {
             v.clamp(q.storage.min(), q.storage.max())
         }),
-        ("clamp-order", "the low bits are taken before the zero point is added", |q, v| {
+        (Class::ClampOrder, "the low bits are taken before the zero point is added", |q, v| {
             (q.storage.wrap(v - q.zero_point) + q.zero_point).clamp(q.min, q.max)
         }),
-        ("clamp-order", "the low bits are taken before and behind the zero point", |q, v| {
+        (Class::ClampOrder, "the low bits are taken before and behind the zero point", |q, v| {
             q.storage.wrap(q.storage.wrap(v - q.zero_point) + q.zero_point).clamp(q.min, q.max)
         }),
-        ("clamp-order", "clamped before the zero point is added, and again", |q, v| {
+        (Class::ClampOrder, "clamped before the zero point is added, and again", |q, v| {
             ((v - q.zero_point).clamp(q.min, q.max) + q.zero_point).clamp(q.min, q.max)
         }),
-        ("clamp-order", "clamped before the zero point is added, and the low bits taken", |q, v| {
+        (Class::ClampOrder, "clamped before the zero point is added, and the low bits taken", |q, v| {
             q.storage.wrap((v - q.zero_point).clamp(q.min, q.max) + q.zero_point)
         }),
     ];
-    let cause = |(class, because, narrow): (&'static str, &'static str, Narrow)| {
+    let cause = |(class, because, narrow): (Class, &'static str, Narrow)| {
         Cause::predicts(class, because, move |case| {
             let one = |q: &Quantization, x: u64| {
                 let kept = scheme.expected(q, x).value()?;
-                Some(wide(own, q, x).map_or(kept, |v| narrow(q, v)))
+                Some(own.at(q, x).map_or(kept, |v| narrow(q, v)))
             };
             each(case, one).ok()
         })
@@ -129,23 +151,9 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
     orders.into_iter().map(cause).collect()
 }
 
-/// Steps rounded in the expressed type where they must not be, or exact where they must be rounded; a class for each type.
-fn steps(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
-    let other = Parts { steps: !own.steps, reciprocal: false, ..own };
-    let because = if own.steps { "no step is rounded in" } else { "every step is rounded in" };
-    let one = |expressed: Expressed| {
-        let class = step_class_of(expressed);
-        Cause::predicts(class, format!("{because} {}", expressed.name()), move |case: &Case<Params>| {
-            let same = case.params.quantized.expressed == expressed;
-            same.then(|| each(case, |q, x| varied(scheme, other, q, x)).ok()).flatten()
-        })
-    };
-    Expressed::ALL.into_iter().map(one).collect()
-}
-
 /// Other parameters than the element's, or another type.
 fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
-    let sign = Cause::predicts("signedness", "the zero point is read with a sign", move |case| {
+    let sign = Cause::predicts(Class::Signedness, "the zero point is read with a sign", move |case| {
         let one = |q: &Quantization, x: u64| {
             let unused = 64 - q.storage.bits;
             // A zero point below an unsigned type is one of the signed type with a bit more, which schemes take.
@@ -162,7 +170,7 @@ fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
         })
     });
     let float =
-        Cause::predicts("f32-step", "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
+        Cause::predicts(Class::F32Step, "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
             let one = |q: &Quantization, x: u64| {
                 let [scale, x] = [q.scale, x].map(|bits| narrowed(q.format, bits));
                 scheme.expected(&Quantization { format: Format::F32, scale, ..*q }, x).value()
@@ -186,10 +194,12 @@ fn positions(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
     let mut out = Vec::new();
     for vector in VECTORS {
         for rule in TAILS.into_iter().filter(|rule| *rule != own.rule) {
-            let because = format!("elements behind the last whole vector of {vector} are rounded by {rule}");
-            out.push(Cause::predicts("position", because, move |case: &Case<Params>| {
+            let Some(other) = Wide::of(Parts { rule, ..own }) else { continue };
+            let name = rule.name();
+            let because = format!("elements behind the last whole vector of {vector} are rounded by {name}");
+            out.push(Cause::predicts(Class::Position, because, move |case: &Case<Params>| {
                 let body = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
-                let tail = each(case, |q, x| varied(scheme, Parts { rule, ..own }, q, x)).ok()?;
+                let tail = each(case, |q, x| other.instead_of(scheme, q, x)).ok()?;
                 Some(joined(body, &tail, vector))
             }));
         }

@@ -7,13 +7,13 @@ mod path;
 mod pieces;
 
 use super::Quantize;
+use crate::class::Class;
 use crate::engine::runner::Runner;
 use crate::engine::sweep::{self, Blocks, Space, Swept};
 use crate::lane::Lane;
 use crate::quantized::{self, quantizations};
-use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::fault::{self, Extent, Made, Seen, Sighting};
-use crate::tensor::{Asked, Case, Element, Operation, POISON, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
+use crate::tensor::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
 use counted::{Counted, Due};
 use path::told;
 use pieces::{Piece, pieces};
@@ -23,7 +23,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
-use tiebreak_reports::ledger::{self, Against, Link};
+use tiebreak_reports::ledger::{self, Against, PathStep};
 
 /// Patterns of one task.
 pub const CHUNK: u64 = 1 << 22;
@@ -210,7 +210,7 @@ impl<'a> Plan<'a> {
 
     /// Which of these results follow a known fault, by their index; each is counted.
     #[cold]
-    fn faulty(&self, value: i64, from: u64, outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, &'static str> {
+    fn faulty(&self, value: i64, from: u64, outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
         if !self.faulty {
             return BTreeMap::new();
         }
@@ -246,7 +246,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn side(&self, counted: Counted, against: Against, scheme: &Scheme, because: String, path: Vec<Link>) -> SweptSide {
+    fn side(
+        &self,
+        counted: Counted,
+        against: Against,
+        scheme: &Scheme,
+        because: String,
+        path: Vec<PathStep>,
+    ) -> SweptSide {
         let domain = &self.kernel.contract.domain;
         let witness = counted.smallest.map(|(bits, got, expected)| {
             let stored = Quantize::element(domain, &self.params(1), 1);
@@ -254,7 +261,7 @@ impl<'a> Plan<'a> {
         });
         let class = counted.smallest.and_then(|(bits, got, _)| self.class_at(bits, got, against));
         let mut count = counted.count;
-        count.leave_unexplained(UNEXPLAINED);
+        count.leave_unexplained(Class::Unexplained);
         SweptSide { against, scheme: scheme.label(), count, class, because, path, witness }
     }
 
@@ -264,15 +271,15 @@ impl<'a> Plan<'a> {
         text::arguments::<Quantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
     }
 
-    fn class_at(&self, bits: u64, got: i32, against: Against) -> Option<&'static str> {
+    fn class_at(&self, bits: u64, got: i32, against: Against) -> Option<Class> {
         let faulty = self.made().among(&self.case([bits].into_iter(), 1), 1, &[got]);
         if let Some(Some(class)) = faulty.first().filter(|_| against == Against::Reference) {
-            return Some(class);
+            return Some(*class);
         }
         let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
         match against {
             Against::Contract => None,
-            Against::Reference if piece.contract == Stored::Poison => Some(POISON),
+            Against::Reference if piece.contract == Stored::Poison => Some(Class::Poison),
             Against::Reference => piece.class,
         }
     }

@@ -1,5 +1,6 @@
 //! Which scale each element of a tensor has, and the ones that it has where a kernel confuses them.
 
+use crate::class::Class;
 use tiebreak_impls::quantized::{Granularity, Params};
 
 /// An index along an axis that is cut into `blocks` of `size` elements.
@@ -41,7 +42,7 @@ pub(crate) fn scales(p: &Params) -> Vec<usize> {
 /// A way to take another scale than an element's own.
 pub(crate) struct Mistake {
     /// Class of the differences.
-    pub(crate) class: &'static str,
+    pub(crate) class: Class,
     /// What is mistaken.
     pub(crate) because: &'static str,
     /// The scale of each element.
@@ -51,12 +52,12 @@ pub(crate) struct Mistake {
 /// Every mistake that is looked for.
 pub(crate) static MISTAKES: [Mistake; 3] = [
     Mistake {
-        class: "channel",
+        class: Class::Channel,
         because: "channels are taken along the last axis",
         scales: |p| (0..p.shape.iter().product()).map(|i| i % p.quantized.scales.len()).collect(),
     },
     Mistake {
-        class: "block",
+        class: Class::Block,
         because: "blocks take turns along an axis",
         scales: |p| match p.quantized.granularity {
             Granularity::Blocks { .. } => along_axes(p, |at, place| at * place.blocks + place.index % place.blocks),
@@ -64,7 +65,7 @@ pub(crate) static MISTAKES: [Mistake; 3] = [
         },
     },
     Mistake {
-        class: "block",
+        class: Class::Block,
         because: "the scales of blocks are read column-major",
         scales: |p| along_axes(p, |at, place| at + place.index / place.size * place.before),
     },

@@ -1,62 +1,86 @@
 //! What may be the cause of a difference in a requantization.
 
 use super::Requantize;
+use crate::class::Class;
+use crate::fpm::classify::class_of;
+use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::matmul::round_24;
 use crate::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
-use tiebreak_oracle::fpm::scheme::DEFINITIONS;
-use tiebreak_oracle::requantize::Scheme;
+use tiebreak_oracle::fpm;
+use tiebreak_oracle::requantize::{Definition, Scheme};
+use tiebreak_oracle::scheme::Registered;
+use tiebreak_oracle::word::{INT32, Overflow};
 
 /// Every cause, in the order of preference.
 pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
-    let label = scheme.label();
-    let name = label.split(':').next().unwrap_or(&label).to_owned();
     let mut out = Vec::new();
-    for (class, because, policy) in [
-        ("32-bit-wrap", "a 32-bit intermediate wraps", "wrap"),
-        ("32-bit-saturation", "a 32-bit intermediate saturates", "saturate"),
+    for (class, because, overflow) in [
+        (Class::MissingSaturation, "a 32-bit intermediate wraps", Overflow::Wrap),
+        (Class::Saturation, "a 32-bit intermediate saturates", Overflow::Saturate),
     ] {
-        out.extend(Scheme::parse(&format!("{name}:{policy}")).ok().map(|other| Cause::scheme(class, because, other)));
+        out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
     }
-    let base = Scheme::parse(&format!("{name}:{}", if label.ends_with(":saturate") { "saturate" } else { "wrap" }));
-    let Ok(base) = base else { return out };
-    // Where rounding and widths of a few results would fit several schemes, the simple ones are named, and f32 before the exotic.
-    let (simple, exotic): (Vec<_>, Vec<_>) = DEFINITIONS
-        .iter()
-        .map(|d| d.name)
-        .filter(|other| *other != name)
-        .partition(|other| SIMPLE.iter().any(|s| other.starts_with(s)));
-    let multiplications = |names: Vec<&'static str>| {
-        let policies = names.into_iter().flat_map(|name| ["wrap", "saturate"].map(|policy| format!("{name}:{policy}")));
-        policies.filter_map(|other| Some(multiplication(&Scheme::parse(&other).ok()?))).collect::<Vec<_>>()
-    };
-    out.extend(multiplications(simple));
-    out.push(Cause::predicts("rounding", "the shift drops what it shifts out", |case| {
+    let saturates = scheme.overflow == Overflow::Saturate;
+    let base = Scheme { overflow: if saturates { Overflow::Saturate } else { Overflow::Wrap }, ..*scheme };
+    out.extend(multiplications(base));
+    out.push(Cause::predicts(Class::DirectedRounding, "the shift drops what it shifts out", |case| {
         Some(legacy(case, |v, shift| v >> shift))
     }));
-    out.push(Cause::predicts("logical-shift", "the shift is a logical one", |case| {
+    out.push(Cause::predicts(Class::LogicalShift, "the shift is a logical one", |case| {
         Some(legacy(case, |v, shift| i64::from(((v as i32) as u32) >> shift)))
     }));
-    out.push(Cause::predicts("logical-shift", "the shift is a logical one, behind the rounding term", |case| {
+    out.push(Cause::predicts(Class::LogicalShift, "the shift is a logical one, behind the rounding term", |case| {
         Some(legacy(case, |v, shift| {
             let half = if shift == 0 { 0 } else { 1i64 << (shift - 1) };
             i64::from(((v + half) as i32 as u32) >> shift)
         }))
     }));
     out.extend(orders(base, domain));
-    out.push(Cause::predicts("f32-step", "the product with the scale is taken in f32", |case| Some(in_f32(case))));
-    out.extend(multiplications(exotic));
+    out.push(Cause::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
     out
 }
 
-/// Schemes of one rule, or of the common two roundings.
-const SIMPLE: [&str; 4] = ["ties-", "toward-", "gemmlowp-double", "sqrdmulh-"];
+/// The multiplication by another scheme than the promised one.
+pub(super) fn multiplication(promised: &Scheme, other: &Scheme) -> Cause<Requantize> {
+    let class = match (multiply(promised), multiply(other)) {
+        (Some(promised), Some(other)) => class_of(&promised, &other),
+        (None, None) => Class::TieDirection,
+        _ => Class::OtherScheme,
+    };
+    Cause::scheme(class, format!("the multiplication is {}", other.definition.name()), *other)
+}
 
-/// The multiplication by another scheme.
-pub(super) fn multiplication(scheme: &Scheme) -> Cause<Requantize> {
-    let label = scheme.label();
-    let name = label.split(':').next().unwrap_or(&label);
-    Cause::scheme("rounding", format!("the multiplication is {name}"), *scheme)
+/// The scheme of fixed point multiply inside.
+fn multiply(scheme: &Scheme) -> Option<fpm::Scheme> {
+    match scheme.definition {
+        Definition::Fpm(definition) => Some(fpm::Scheme { definition, overflow: scheme.overflow }),
+        Definition::Legacy | Definition::LegacyTiesAway => None,
+    }
+}
+
+/// The multiplication with one thing changed, as fixed point multiply itself has it.
+fn multiplications(base: Scheme) -> Vec<Cause<Requantize>> {
+    if let Some(promised) = multiply(&base) {
+        return hypotheses(&promised).into_iter().map(changed).collect();
+    }
+    let legacy = [Definition::Legacy, Definition::LegacyTiesAway].map(|definition| Scheme { definition, ..base });
+    let others = legacy.iter().filter(|other| other.label() != base.label());
+    others.map(|other| multiplication(&base, other)).collect()
+}
+
+/// Bias, zero point and clamp as promised, and the multiplication by a hypothesis.
+fn changed(multiply: Hypothesis) -> Cause<Requantize> {
+    Cause::predicts(multiply.class, multiply.because.clone(), move |case| {
+        let fit = |v: i64| multiply.overflow.fit(INT32, v.into()).map(|v| v as i64);
+        Some(each(case, |p, channel, x| {
+            let Channel { multiplier, shift } = p.channels[channel];
+            let sum = fit(i64::from(x) + i64::from(p.bias[channel]))?;
+            let scaled = multiply.predicts(sum, &fpm::Parameters::q31(multiplier, shift))?;
+            Some((fit(scaled + i64::from(p.zero_point))? as i32).clamp(p.min, p.max))
+        }))
+    })
 }
 
 /// The legacy pipeline with another shift; nothing else but the clamp.
@@ -66,13 +90,13 @@ fn legacy(case: &Case<Params>, shift: impl Fn(i64, u32) -> i64) -> Expected {
         let c = p.channels[channel];
         let product = i64::from(sum.wrapping_mul(c.multiplier));
         let scaled = shift(product, c.shift.unsigned_abs()) as i32;
-        scaled.wrapping_add(p.zero_point).clamp(p.min, p.max)
+        Some(scaled.wrapping_add(p.zero_point).clamp(p.min, p.max))
     })
 }
 
-fn each(case: &Case<Params>, f: impl Fn(&Params, usize, i32) -> i32) -> Expected {
+fn each(case: &Case<Params>, f: impl Fn(&Params, usize, i32) -> Option<i32>) -> Expected {
     let p = &case.params;
-    case.tensors[0].iter().enumerate().map(|(i, x)| Some(f(p, i % p.channels.len(), *x))).collect()
+    case.tensors[0].iter().enumerate().map(|(i, x)| f(p, i % p.channels.len(), *x)).collect()
 }
 
 /// Clamp and cast before the zero point is added.
@@ -86,7 +110,7 @@ fn orders(base: Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
         Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()
     };
     let behind = move |because: &str, narrow: fn(i32, i32, i32) -> i32, by_cast: bool, end: u8| {
-        Cause::predicts("clamp-order", because.to_owned(), move |case: &Case<Params>| {
+        Cause::predicts(Class::ClampOrder, because.to_owned(), move |case: &Case<Params>| {
             let p = &case.params;
             let finish = |v: i32| {
                 let narrowed = if by_cast { cast(v) } else { narrow(v, lo, hi) };
@@ -128,7 +152,7 @@ fn in_f32(case: &Case<Params>) -> Expected {
         let right = 31 - c.shift;
         let rounded = if right <= 0 { product << -right } else { nearest_even(product, right as u32) };
         let rounded = rounded.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        rounded.saturating_add(p.zero_point).clamp(p.min, p.max)
+        Some(rounded.saturating_add(p.zero_point).clamp(p.min, p.max))
     })
 }
 

@@ -3,6 +3,7 @@
 use super::fault::Faulty;
 use super::judge::differs;
 use super::{Case, Expected, Operation};
+use crate::class::Class;
 use tiebreak_impls::operation::TensorOperation;
 
 /// A case with what a kernel gave for it.
@@ -29,13 +30,10 @@ impl<P> Observed<P> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The class.
-    pub class: &'static str,
+    pub class: Class,
     /// What reproduces the outputs.
     pub because: String,
 }
-
-/// A difference that no cause reproduces.
-pub const UNEXPLAINED: &str = "unexplained";
 
 /// What a kernel would give if the cause were at work; nothing where it says nothing about the case.
 type Predict<O> = Box<dyn Fn(&Case<<O as TensorOperation>::Params>) -> Option<Expected> + Send + Sync>;
@@ -45,7 +43,7 @@ type Search<O> = Box<dyn Fn(&[&Observed<<O as TensorOperation>::Params>]) -> Opt
 /// What may be the cause of a difference.
 pub struct Cause<O: Operation> {
     /// Class of differences that it makes.
-    pub class: &'static str,
+    pub class: Class,
     kind: Kind<O>,
 }
 
@@ -57,7 +55,7 @@ enum Kind<O: Operation> {
 impl<O: Operation> Cause<O> {
     /// A cause that predicts every output.
     pub fn predicts(
-        class: &'static str,
+        class: Class,
         because: impl Into<String>,
         predict: impl Fn(&Case<O::Params>) -> Option<Expected> + Send + Sync + 'static,
     ) -> Self {
@@ -65,13 +63,13 @@ impl<O: Operation> Cause<O> {
     }
 
     /// A cause by another scheme.
-    pub fn scheme(class: &'static str, because: impl Into<String>, scheme: O::Scheme) -> Self {
+    pub fn scheme(class: Class, because: impl Into<String>, scheme: O::Scheme) -> Self {
         Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())
     }
 
     /// A cause that is looked for in the outputs; what is found is told in words.
     pub fn found(
-        class: &'static str,
+        class: Class,
         search: impl Fn(&[&Observed<O::Params>]) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         Self { class, kind: Kind::Found(Box::new(search)) }
@@ -117,5 +115,5 @@ pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Param
             return Explanation { class: cause.class, because };
         }
     }
-    Explanation { class: UNEXPLAINED, because: format!("no known cause reproduces {}", examined(results)) }
+    Explanation { class: Class::Unexplained, because: format!("no known cause reproduces {}", examined(results)) }
 }

@@ -3,13 +3,14 @@
 
 use super::judge::differs;
 use super::{Case, Expected, Operation};
+use crate::class::Class;
 use std::collections::BTreeMap;
 
 /// Of each result the class of the known fault that it follows; nothing at all where none does.
-pub type Faulty = Vec<Option<&'static str>>;
+pub type Faulty = Vec<Option<Class>>;
 
 /// What was seen of each known fault, by its class. A class of which nothing was seen is there, too.
-pub type Seen = BTreeMap<&'static str, Sighting>;
+pub type Seen = BTreeMap<Class, Sighting>;
 
 /// What was seen of a known fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +114,7 @@ impl<O: Operation> Made<'_, O> {
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// Class of the differences.
-    pub class: &'static str,
+    pub class: Class,
     /// What is at fault, with a reproducer of one line.
     pub reason: &'static str,
     /// Whether it changes every result that it can change: nothing of the code goes another way.
@@ -143,7 +144,8 @@ mod tests {
 
     #[test]
     fn a_fault_gives_its_values_and_no_other() {
-        let fault = Fault { class: "tie-direction", reason: "", each: false, may: vec![vec![1, 2], vec![], vec![3]] };
+        let fault =
+            Fault { class: Class::TieDirection, reason: "", each: false, may: vec![vec![1, 2], vec![], vec![3]] };
         let gives = |i, out: i32| fault.gives(i, &[out]);
         assert_eq!([gives(0, 1), gives(0, 2), gives(0, 3)], [true, true, false]);
         assert_eq!([gives(1, 1), gives(2, 3), gives(2, 4), gives(3, 3)], [false, true, false, false]);

@@ -3,7 +3,8 @@
 use super::explain::Observed;
 use super::fault::{self, Faulty, Made, Seen};
 use super::shrink::{Witness, shrink_by};
-use super::{Case, Element, Expected, Link, Operation};
+use super::{Case, Element, Expected, Operation, PathStep};
+use crate::class::Class;
 use crate::engine::count::Count;
 use crate::engine::runner::{Answer, FailedBatch, Runner};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
@@ -38,7 +39,7 @@ struct Given<'a, P> {
 /// What was seen against one scheme.
 #[derive(Clone, Debug)]
 pub struct Side<P> {
-    /// What was compared. Classes are of differences that are due to a known link to the contract, where the operation knows the links.
+    /// What was compared. Classes are of differences that are due to a known step of the path to the contract, where the operation knows the path.
     pub count: Count,
     /// Cases with differences, the smallest first.
     pub differing: Vec<Observed<P>>,
@@ -198,18 +199,18 @@ pub fn outs<O: Operation>(
     Ok(out)
 }
 
-/// What each result that differs from the reference is due to: a known fault, the first link that gives it, or that the contract gives no value.
+/// What each result that differs from the reference is due to: a known fault, the first step of the path that gives it, or that the contract gives no value.
 pub fn due_to<O: Operation>(
-    links: &[Link<O>],
+    path: &[PathStep<O>],
     element: &Element,
     posed: &Posed<O::Params>,
     outs: &[i32],
     faulty: &Faulty,
-) -> Vec<Option<&'static str>> {
-    let Some(reference) = posed.reference.as_ref().filter(|_| !links.is_empty()) else { return Vec::new() };
+) -> Vec<Option<Class>> {
+    let Some(reference) = posed.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
     let case = &posed.case;
-    let given = |link: &Link<O>| Some(((link.class)(&case.params), O::expected(&link.scheme, case).ok()?));
-    let given: Vec<_> = links.iter().filter_map(given).collect();
+    let given = |step: &PathStep<O>| Some((step.class(&case.params), O::expected(&step.scheme, case).ok()?));
+    let given: Vec<_> = path.iter().filter_map(given).collect();
     let words = element.words();
     let due = |(index, out): (usize, &[i32])| {
         let at = index * words..(index + 1) * words;
@@ -300,10 +301,10 @@ pub fn run<O: Operation>(
     lane: &Lane,
     kernel: &Kernel<O::Run, O::Domain>,
     contract: &O::Scheme,
-    links: &[Link<O>],
+    path: &[PathStep<O>],
     cases: &[Posed<O::Params>],
 ) -> Record<O::Params> {
-    judged(lane, kernel, contract, links, cases, answers::<O>(&Runner::new(lane), kernel, cases, false))
+    judged(lane, kernel, contract, path, cases, answers::<O>(&Runner::new(lane), kernel, cases, false))
 }
 
 /// Judges what a lane gave for the cases of a kernel.
@@ -311,7 +312,7 @@ pub fn judged<O: Operation>(
     lane: &Lane,
     kernel: &Kernel<O::Run, O::Domain>,
     contract: &O::Scheme,
-    links: &[Link<O>],
+    path: &[PathStep<O>],
     cases: &[Posed<O::Params>],
     answers: Answers<O::Params>,
 ) -> Record<O::Params> {
@@ -331,7 +332,7 @@ pub fn judged<O: Operation>(
         if let Some(reference) = &posed.reference
             && record.reference.judge(&element, &given, reference, false) > 0
         {
-            for class in due_to(links, &element, posed, &outs, &faulty).into_iter().flatten() {
+            for class in due_to(path, &element, posed, &outs, &faulty).into_iter().flatten() {
                 *record.reference.count.classes.entry(class).or_default() += 1;
             }
         }

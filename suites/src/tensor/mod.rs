@@ -14,6 +14,7 @@ pub mod shrink;
 pub mod text;
 
 use crate::budget::Budget;
+use crate::class::Class;
 use crate::engine::count::Count;
 use crate::engine::runner::{FailedBatch, Runner};
 use fill::Fill;
@@ -90,16 +91,32 @@ impl Default for Wanted {
     }
 }
 
+/// The class of a change at some parameters.
+type ClassOf<P> = Box<dyn Fn(&P) -> Class + Send + Sync>;
+
 /// A scheme on the way from the reference to the scheme of a contract, with the class of what it changes.
-pub struct Link<O: Operation> {
-    /// Class of a difference that this scheme, and none before it, reproduces.
-    pub class: fn(&O::Params) -> &'static str,
+pub struct PathStep<O: Operation> {
+    class: ClassOf<O::Params>,
     /// The scheme.
     pub scheme: O::Scheme,
 }
 
-/// Class of a result whose conversion is undefined: the contract gives it no value.
-pub const POISON: &str = "poison";
+impl<O: Operation> PathStep<O> {
+    /// A change whose class depends on the parameters.
+    pub fn new(class: impl Fn(&O::Params) -> Class + Send + Sync + 'static, scheme: O::Scheme) -> Self {
+        Self { class: Box::new(class), scheme }
+    }
+
+    /// A change of one class.
+    pub fn of(class: Class, scheme: O::Scheme) -> Self {
+        Self::new(move |_| class, scheme)
+    }
+
+    /// Class of a difference that this scheme, and none before it, reproduces.
+    pub fn class(&self, params: &O::Params) -> Class {
+        (self.class)(params)
+    }
+}
 
 impl Asked {
     /// Whether the plan is to run.
@@ -135,11 +152,11 @@ pub struct SweptSide {
     /// What was counted.
     pub count: Count,
     /// Class of the witness.
-    pub class: Option<&'static str>,
+    pub class: Option<Class>,
     /// What the differences are due to, in words.
     pub because: String,
     /// How the reference becomes the contract's scheme.
-    pub path: Vec<ledger::Link>,
+    pub path: Vec<ledger::PathStep>,
     /// An input that differs.
     pub witness: Option<SweptWitness>,
 }
@@ -163,7 +180,7 @@ pub trait Operation: TensorOperation + Sized + Send + Sync {
     /// Names of the input tensors.
     const TENSORS: &'static [&'static str];
     /// Class of a result to which the contract gives no value where the reference gives one.
-    const OPEN: &'static str = POISON;
+    const OPEN: Class = Class::Poison;
     /// Name of the result tensor.
     const RESULT: &'static str = "out";
     /// A mathematical definition with its overflow policy.
@@ -199,7 +216,7 @@ pub trait Operation: TensorOperation + Sized + Send + Sync {
     fn reference(kernel: &Kernel<Self::Run, Self::Domain>, wanted: &Wanted) -> Option<String>;
     /// How the reference becomes a contract's scheme, one change at a time: what each difference of a kernel that keeps its contract
     /// is due to. None where differences have one cause.
-    fn links(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Vec<Link<Self>> {
+    fn path(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Vec<PathStep<Self>> {
         Vec::new()
     }
 
@@ -215,7 +232,7 @@ pub trait Operation: TensorOperation + Sized + Send + Sync {
     }
 
     /// Known faults of what made a kernel's code in a lane for these parameters, each by its class.
-    fn faults(_kernel: &str, _lane: &str, _params: &Self::Params) -> Vec<&'static str> {
+    fn faults(_kernel: &str, _lane: &str, _params: &Self::Params) -> Vec<Class> {
         Vec::new()
     }
     /// The known faults of what made a kernel's code in a lane, at one case.
@@ -252,7 +269,7 @@ pub trait Operation: TensorOperation + Sized + Send + Sync {
     /// What may be the cause of a difference from `scheme`, in the order of preference.
     fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;
     /// How a kernel that keeps its contract is told apart from the reference, where no cause is more telling than its own scheme.
-    fn own(_contract: &Self::Scheme) -> Option<Cause<Self>> {
+    fn own(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Option<Cause<Self>> {
         None
     }
     /// Cases that keep of the operands little more than what result `index` is computed from, the plainest first, each with the place of

@@ -5,6 +5,7 @@ use super::judge::{Posed, Record, run};
 use super::shrink::{Shown, shrink};
 use super::{Asked, Operation, promise};
 use crate::budget::Effort;
+use crate::class::Class;
 use crate::lane::Lane;
 use crate::verify::line;
 use tiebreak_impls::kernel::Kernel;
@@ -37,7 +38,7 @@ pub fn check<O: Operation>(
     seed: u64,
 ) -> Result<SelfCheck, UnknownName> {
     let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
-    let scheme = promise::<O>(kernel)?;
+    let (scheme, expected) = (promise::<O>(kernel)?, mutant.class.parse::<Class>()?);
     let (record, lost) = planned::<O>(kernel, &scheme, lane, seed);
     let causes = O::causes(&scheme, domain);
     let side = &record.contract;
@@ -60,7 +61,7 @@ pub fn check<O: Operation>(
                 || format!("{} results differ, class {}", side.count.differ, explanation.class),
                 |witness| line::<O>(domain, &witness, &O::label(&scheme), explanation.class),
             );
-            (text, explanation.class == mutant.class)
+            (text, explanation.class == expected)
         }
     };
     Ok(SelfCheck {

@@ -4,6 +4,7 @@ use super::explain::{Cause, Observed};
 use super::fault::{Faulty, Made};
 use super::judge::{differs, outs};
 use super::{Case, Operation};
+use crate::class::Class;
 use crate::lane::{Lane, Lease};
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::Quantized;
@@ -41,7 +42,7 @@ pub struct Shown<'a, O: Operation> {
     /// Every cause there is.
     pub causes: &'a [Cause<O>],
     /// The class it must keep.
-    pub class: &'a str,
+    pub class: Class,
     /// The quantized types it must be of; any where there is none.
     pub types: &'a [Quantized],
 }

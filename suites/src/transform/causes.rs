@@ -1,6 +1,7 @@
 //! What may be the cause of a difference in a layout transform.
 
 use super::{Transform, exact};
+use crate::class::Class;
 use crate::matmul::orders;
 use crate::tensor::explain::Observed;
 use crate::tensor::{Case, Cause, Expected, Operation};
@@ -19,7 +20,7 @@ fn row(kind: Kind) -> usize {
 pub(super) fn causes(kind: Kind) -> Vec<Cause<Transform>> {
     let padded = |value: i32| {
         let because = format!("padding is {value} where it must be the zero point");
-        Cause::predicts("padding", because, move |case| {
+        Cause::predicts(Class::Padding, because, move |case| {
             by_source(kind, case, |_, source| match source {
                 Source::ZeroPoint => Some(value),
                 _ => None,
@@ -32,7 +33,7 @@ pub(super) fn causes(kind: Kind) -> Vec<Cause<Transform>> {
     {
         for along_rows in [true, false] {
             let because = format!("{because}, along {}", if along_rows { "rows" } else { "columns" });
-            out.push(Cause::predicts("truncated-tail", because, move |case| {
+            out.push(Cause::predicts(Class::TruncatedTail, because, move |case| {
                 let Params::Matrix { rows, columns } = case.params else { return None };
                 by_source(kind, case, |_, source| match source {
                     Source::Element(at) => {
@@ -44,7 +45,7 @@ pub(super) fn causes(kind: Kind) -> Vec<Cause<Transform>> {
             }));
         }
     }
-    out.push(Cause::found("layout", move |evidence| permutation(kind, evidence)));
+    out.push(Cause::found(Class::Layout, move |evidence| permutation(kind, evidence)));
     out
 }
 

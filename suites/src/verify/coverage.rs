@@ -1,6 +1,7 @@
 //! What a run was to look at and did not: counted for each kernel and lane, and a finding where the caller named it.
 
 use super::{Part, Request};
+use crate::class::Class;
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use std::collections::BTreeSet;
@@ -83,7 +84,7 @@ impl Part {
         self.planned.push(plan.not_offered(lane));
         if lane.must_offer() {
             let message = format!("not run: {NOT_OFFERED}");
-            self.findings.push(finding((plan.op, plan.kernel, &lane.name), "not-run", message));
+            self.findings.push(finding((plan.op, plan.kernel, &lane.name), Class::NotRun, message));
         }
     }
 
@@ -96,12 +97,12 @@ impl Part {
     }
 }
 
-fn finding((op, kernel, lane): (&str, &str, &str), class: &str, message: String) -> Finding {
+fn finding((op, kernel, lane): (&str, &str, &str), class: Class, message: String) -> Finding {
     Finding {
         op: op.to_owned(),
         kernel: kernel.to_owned(),
         lane: lane.to_owned(),
-        class: class.to_owned(),
+        class: class.into(),
         message,
         witness: None,
     }
@@ -109,7 +110,7 @@ fn finding((op, kernel, lane): (&str, &str, &str), class: &str, message: String)
 
 /// A kernel that no lane of the run can have.
 pub(super) fn not_run(op: &str, kernel: &str, reason: &str) -> Finding {
-    finding((op, kernel, ""), "not-run", format!("not run: {reason}"))
+    finding((op, kernel, ""), Class::NotRun, format!("not run: {reason}"))
 }
 
 /// Everything that the caller named and nobody looked at.
@@ -137,7 +138,7 @@ fn outside(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     for planned in ledger.planned.iter().filter(|planned| planned.given) {
         for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::OutsideDomain) {
             let message = format!("{}; `--allow-outside-domain` accepts that", left_out::share(planned, dropped));
-            let one = finding((&planned.op, &planned.kernel, ""), "outside-domain", message);
+            let one = finding((&planned.op, &planned.kernel, ""), Class::OutsideDomain, message);
             // The domain is the same in every lane.
             if !out.contains(&one) {
                 out.push(one);
@@ -158,7 +159,7 @@ fn kernels_not_offered(request: &Request, ledger: &Ledger) -> Vec<Finding> {
         let told = ledger.findings.iter().any(|f| (f.op.as_str(), f.kernel.as_str()) == place);
         if known.insert(place) && !told && ledger.planned.iter().filter(same).all(missing) {
             let message = "not run: no lane of this run offers this kernel".to_owned();
-            out.push(finding((place.0, place.1, ""), "not-run", message));
+            out.push(finding((place.0, place.1, ""), Class::NotRun, message));
         }
     }
     out
@@ -172,7 +173,7 @@ fn operations_not_run(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     let named = request.ops.iter().filter(|_| request.ops_named && any_lane && request.kernels.is_empty());
     let silent = named.filter(|op| !ran(op) && !told(op));
     let message = |op: &String| format!("not run: no lane of this run offers a kernel of {op}");
-    silent.map(|op| finding((op, "", ""), "not-run", message(op))).collect()
+    silent.map(|op| finding((op, "", ""), Class::NotRun, message(op))).collect()
 }
 
 /// Kernels that the caller named and of which no input was judged, where nothing else says why.
@@ -192,7 +193,7 @@ fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
             false => "it gave no result to judge",
         };
         let message = format!("{}: {why}", left_out::NOTHING_JUDGED);
-        finding((place[0], place[1], place[2]), "nothing-judged", message)
+        finding((place[0], place[1], place[2]), Class::NothingJudged, message)
     };
     unjudged.filter(|place| !told(place)).map(one).collect()
 }
@@ -208,5 +209,5 @@ fn lanes_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
             left_out::NOTHING_JUDGED
         )
     };
-    idle.map(|lane| finding(("", "", lane), "nothing-judged", message())).collect()
+    idle.map(|lane| finding(("", "", lane), Class::NothingJudged, message())).collect()
 }

@@ -4,6 +4,7 @@ use super::coverage::{Plan, given_up};
 use super::operations::{Verifies, every_name};
 use super::place::Place;
 use super::{Part, Request, progress};
+use crate::class::Class;
 use crate::engine::count::Count;
 use crate::instruction::{self, Cases, OP, Outcome};
 use crate::lane::Lane;
@@ -110,21 +111,21 @@ fn mismatch(request: &Request, cases: &Cases, lane: &Lane, seen: &instruction::M
         case: text::case(&case(seen)),
         got: seen.got.into(),
         expected: seen.expected.into(),
-        class: seen.class.to_owned(),
+        class: seen.class.into(),
         command: command(request, cases, lane, seen),
     }
 }
 
 fn row(request: &Request, cases: &Cases, lane: &Lane, outcome: &Outcome) -> Row {
-    let counts = [("value", outcome.values), ("saturation-flag", outcome.flags)];
+    let counts = [(Class::Value, outcome.values), (Class::SaturationFlag, outcome.flags)];
     let classes: BTreeMap<String, u64> =
-        counts.into_iter().filter(|(_, n)| *n > 0).map(|(class, n)| (class.to_owned(), n)).collect();
+        counts.into_iter().filter(|(_, n)| *n > 0).map(|(class, n)| (class.into(), n)).collect();
     let witness = outcome.kept.first().map(|w| Witness {
         case: case(w),
         got: w.got.into(),
         expected: Some(w.expected.into()),
         scheme: scheme(cases),
-        class: w.class.to_owned(),
+        class: w.class.into(),
         because: "differs from the instruction's definition".to_owned(),
         command: command(request, cases, lane, w),
     });
@@ -140,12 +141,12 @@ fn place<'a>(cases: &Cases, lane: &'a Lane) -> Place<'a> {
 
 fn finding(cases: &Cases, lane: &Lane, outcome: &Outcome, witness: Option<Witness>) -> Option<Finding> {
     let (class, message) = match (&outcome.failure, &witness) {
-        (Some(failure), _) => (failure.class().to_owned(), failure.to_string()),
+        (Some(failure), _) => (failure.class().into(), failure.to_string()),
         (None, Some(w)) => {
             let wrong = outcome.values + outcome.flags;
             (w.class.clone(), format!("{} of {} results are wrong", text::count(wrong), text::count(outcome.inputs)))
         }
         (None, None) => return None,
     };
-    Some(place(cases, lane).finding(&class, message, witness))
+    Some(place(cases, lane).finding(class, message, witness))
 }

@@ -12,6 +12,7 @@ mod tensor_op;
 
 use crate::bounds;
 use crate::budget::Effort;
+use crate::class::Class;
 use crate::lane::config::Lanes;
 use crate::lane::{Lane, NotRun};
 use crate::mlir;
@@ -299,7 +300,7 @@ fn not_run(name: &str, why: &NotRun) -> Finding {
         op: String::new(),
         kernel: String::new(),
         lane: name.to_owned(),
-        class: "not-run".to_owned(),
+        class: Class::NotRun.into(),
         message: format!("not run: {why}{accepts}"),
         witness: None,
     }
@@ -310,7 +311,7 @@ fn failed_check(check: &SelfCheck) -> Finding {
         op: check.op.clone(),
         kernel: check.name.clone(),
         lane: check.lane.clone(),
-        class: "self-check".to_owned(),
+        class: Class::SelfCheck.into(),
         message: tiebreak_reports::self_checks::describe(check),
         witness: None,
     }
@@ -326,7 +327,7 @@ fn nothing_ran(without_value: bool) -> Finding {
         op: String::new(),
         kernel: String::new(),
         lane: String::new(),
-        class: "not-run".to_owned(),
+        class: Class::NotRun.into(),
         message: format!("{why}, so that nothing was judged"),
         witness: None,
     }

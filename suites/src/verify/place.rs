@@ -1,5 +1,6 @@
 //! A kernel in a lane, as rows, findings and mismatches of every operation name it.
 
+use crate::class::Class;
 use crate::engine::count::{Count, FAR};
 use crate::engine::runner::FailedBatch;
 use crate::lane::{Failure, Lane};
@@ -41,12 +42,12 @@ impl Place<'_> {
     }
 
     /// Something that breaks the run.
-    pub(super) fn finding(&self, class: &str, message: String, witness: Option<Witness>) -> Finding {
+    pub(super) fn finding(&self, class: impl Into<String>, message: String, witness: Option<Witness>) -> Finding {
         Finding {
             op: self.op.to_owned(),
             kernel: self.kernel.to_owned(),
             lane: self.lane.name.clone(),
-            class: class.to_owned(),
+            class: class.into(),
             message,
             witness,
         }
@@ -59,7 +60,7 @@ impl Place<'_> {
         size: impl Fn(&W) -> K,
         spelled: impl Fn(&W) -> (Case, String),
     ) -> Vec<Finding> {
-        let mut by_class: BTreeMap<&str, Vec<&FailedBatch<W>>> = BTreeMap::new();
+        let mut by_class: BTreeMap<Class, Vec<&FailedBatch<W>>> = BTreeMap::new();
         for failed in failures {
             by_class.entry(failed.failure.class()).or_default().push(failed);
         }
@@ -83,15 +84,15 @@ fn unanswered(failure: &Failure, (case, command): (Case, String)) -> Witness {
         got: 0.into(),
         expected: None,
         scheme: String::new(),
-        class: failure.class().to_owned(),
+        class: failure.class().into(),
         because: failure.to_string(),
         command,
     }
 }
 
 /// Counts by name.
-pub(super) fn named(counts: &BTreeMap<&'static str, u64>) -> BTreeMap<String, u64> {
-    counts.iter().map(|(class, n)| ((*class).to_owned(), *n)).collect()
+pub(super) fn named(counts: &BTreeMap<Class, u64>) -> BTreeMap<String, u64> {
+    counts.iter().map(|(class, n)| (class.name().to_owned(), *n)).collect()
 }
 
 /// Distinct deltas that a ledger names; the rest are counted under `other`.

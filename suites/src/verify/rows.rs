@@ -2,8 +2,8 @@
 
 use super::place::{Place, named};
 use super::{Part, Request};
+use crate::class::Class;
 use crate::fpm::Case;
-use crate::fpm::hypotheses::class;
 use crate::fpm::sampled::{Settled, Subject};
 use crate::fpm::tally::{Account, Seen};
 use crate::fpm::yardstick::Yardstick;
@@ -19,7 +19,7 @@ pub(super) const OP: &str = "fpm";
 fn case(seen: &Seen) -> ledger::Case {
     let c = seen.case();
     let mut out = arguments(c);
-    if matches!(seen.explanation.class, class::POSITION | class::STALE_DEVIATION) {
+    if matches!(seen.explanation.class, Class::Position | Class::StaleDeviation) {
         out.extend([("index".to_owned(), (c.index as i64).into()), ("len".to_owned(), (c.len as i64).into())]);
     }
     out
@@ -41,7 +41,7 @@ fn witness(request: &Request, subject: &Subject<'_>, seen: &Seen) -> Witness {
         got: seen.observation.got.into(),
         expected: Some(seen.expected.into()),
         scheme: seen.scheme.clone(),
-        class: seen.explanation.class.to_owned(),
+        class: seen.explanation.class.into(),
         because: seen.explanation.because.clone(),
         command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
     }
@@ -76,7 +76,7 @@ pub(super) fn record(request: &Request, subject: &Subject<'_>, record: &Settled,
 /// What the contract declares, for the rows against it.
 fn declared(subject: &Subject<'_>, against: Against) -> BTreeMap<String, String> {
     let deviations = subject.kernel.contract.deviations.iter().filter(|_| against == Against::Contract);
-    deviations.map(|d| (d.class.to_owned(), d.reason.to_owned())).collect()
+    deviations.map(|d| (d.class.into(), d.reason.to_owned())).collect()
 }
 
 fn mismatch(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismatch {
@@ -90,7 +90,7 @@ fn mismatch(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, see
         case: text::case(&case(seen)),
         got: seen.observation.got.into(),
         expected: seen.expected.into(),
-        class: seen.explanation.class.to_owned(),
+        class: seen.explanation.class.into(),
         command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
     }
 }
@@ -105,7 +105,7 @@ fn broken(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, accou
             format!("differs from its contract on {differ} of {inputs} inputs")
         }
         Against::Reference => {
-            let n = count.classes.get(class::UNEXPLAINED)?;
+            let n = count.classes.get(&Class::Unexplained)?;
             format!("differs from the reference on {} inputs for no known reason", text::count(*n))
         }
     };

@@ -102,7 +102,7 @@ fn a_type_of_blocks_is_explained() {
         "--kernel",
         "mlir-qcast",
     ]);
-    assert!(run.exits(0).stdout.contains("trunc"), "the last block's");
+    assert!(run.exits(0).stdout.contains("class directed-rounding"), "the last block's");
     let run = tiebreak(&["explain", "quantize", "--type", TYPE, "--x", "1", "--scheme", "nearest-even"]).exits(2);
     assert!(run.stderr.contains("the type has 4 scales"), "{}", run.told());
 }

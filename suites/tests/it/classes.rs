@@ -14,8 +14,9 @@ use tiebreak_oracle::word;
 use tiebreak_reports::ledger::Against;
 use tiebreak_suites::accumulators::accumulators;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::class::Class;
 use tiebreak_suites::fpm::classify::Observation;
-use tiebreak_suites::fpm::hypotheses::{Hypothesis, class, hypotheses};
+use tiebreak_suites::fpm::hypotheses::{Hypothesis, hypotheses};
 use tiebreak_suites::fpm::judge::judge;
 use tiebreak_suites::fpm::parameters;
 use tiebreak_suites::fpm::sampled::{Record, Settled, Subject};
@@ -24,7 +25,7 @@ use tiebreak_suites::fpm::yardstick::{Norm, Yardstick, Zone, promised};
 use tiebreak_suites::parameters::grid;
 
 /// Classes of which no known bug exists; a kernel below is given each.
-const SHOWN_HERE: [&str; 3] = [class::SATURATION, class::STALE_DEVIATION, class::UNEXPLAINED];
+const SHOWN_HERE: [Class; 3] = [Class::Saturation, Class::StaleDeviation, Class::Unexplained];
 
 fn wrapping(definition: &'static tiebreak_oracle::fpm::scheme::Definition) -> Scheme {
     Scheme { definition, overflow: word::Overflow::Wrap }
@@ -34,11 +35,11 @@ fn wrapping(definition: &'static tiebreak_oracle::fpm::scheme::Definition) -> Sc
 fn every_class_is_shown_by_a_mutant() {
     let policies = [word::Overflow::Wrap, word::Overflow::Saturate];
     let schemes = DEFINITIONS.iter().flat_map(|d| policies.map(|overflow| Scheme { definition: d, overflow }));
-    let mut classes: BTreeSet<&str> = schemes.flat_map(|s| hypotheses(&s)).map(|h| h.class).collect();
-    classes.extend([class::POSITION, class::STALE_DEVIATION, class::UNEXPLAINED]);
-    let mutants: BTreeSet<&str> = mutants::fpm::mutants().iter().map(|m| m.class).collect();
+    let mut classes: BTreeSet<Class> = schemes.flat_map(|s| hypotheses(&s)).map(|h| h.class).collect();
+    classes.extend([Class::Position, Class::StaleDeviation, Class::Unexplained]);
+    let mutants: BTreeSet<Class> = mutants::fpm::mutants().iter().map(|m| m.class.parse().expect("a class")).collect();
     assert!(mutants.is_subset(&classes), "{mutants:?} of {classes:?}");
-    let others: BTreeSet<&str> = classes.difference(&mutants).copied().collect();
+    let others: BTreeSet<Class> = classes.difference(&mutants).copied().collect();
     assert_eq!(others, BTreeSet::from(SHOWN_HERE), "a class that nothing shows, or one that is shown twice");
     println!("{} classes: {} by mutants, {others:?} here", classes.len(), mutants.len());
 }
@@ -90,7 +91,7 @@ fn settled(kernel: &Kernel) -> Settled {
     record.settle(&subject)
 }
 
-fn classes(settled: &Settled) -> Vec<&str> {
+fn classes(settled: &Settled) -> Vec<Class> {
     settled.contract.tally.count.classes.keys().copied().collect()
 }
 
@@ -108,7 +109,7 @@ fn a_saturation_that_is_not_promised() {
         }
     };
     let settled = settled(&kernel(TIES_UP, Domain::ALL, &[], saturates));
-    assert_eq!(classes(&settled), [class::SATURATION]);
+    assert_eq!(classes(&settled), [Class::Saturation]);
     let witness = settled.contract.witness.expect("it differs");
     assert!(witness.explanation.because.starts_with("the result saturates"), "{}", witness.explanation.because);
 }
@@ -129,7 +130,7 @@ fn a_declared_deviation_that_is_not_there() {
     let sound = settled(&kernel(promise, Domain::ALL, &[], twice));
     assert_eq!(sound.contract.tally.count.differ, 0, "without the declaration it keeps its contract");
     let stale = settled(&kernel(promise, Domain::ALL, TAIL, twice));
-    assert_eq!(classes(&stale), [class::STALE_DEVIATION]);
+    assert_eq!(classes(&stale), [Class::StaleDeviation]);
     assert!(stale.contract.tally.deviations.is_empty());
     let witness = stale.contract.witness.expect("it differs");
     assert!(witness.case().is_in_tail(4));
@@ -146,7 +147,7 @@ fn what_nothing_reproduces_is_unexplained() {
     };
     let domain = Domain { shifts: -31..=0, ..Domain::ALL };
     let settled = settled(&kernel(TIES_UP, domain, &[], scrambled));
-    assert!(classes(&settled).contains(&class::UNEXPLAINED), "{:?}", classes(&settled));
+    assert!(classes(&settled).contains(&Class::Unexplained), "{:?}", classes(&settled));
 }
 
 /// Two wrongs in one kernel are two classes, or one that reproduces both; never the name of one of them for all.
@@ -166,7 +167,7 @@ fn a_class_covers_everything_it_names() {
         assert!(seen.explanation.covers(&seen.observation), "{seen:?}");
     }
     assert!(
-        !classes(&settled).contains(&class::TIE_DIRECTION) || classes(&settled).len() > 1,
+        !classes(&settled).contains(&Class::TieDirection) || classes(&settled).len() > 1,
         "{:?}",
         classes(&settled)
     );
@@ -229,7 +230,7 @@ fn recognised(yardstick: &Yardstick, hypothesis: &Hypothesis, inputs: &[(Channel
         let account = tally.settle(yardstick, false);
         let what = format!("{}: {} ({regime:?})", yardstick.own.label(), hypothesis.because);
         assert!(
-            !account.tally.count.classes.contains_key(class::UNEXPLAINED),
+            !account.tally.count.classes.contains_key(&Class::Unexplained),
             "{what}: {:?}",
             account.tally.count.classes
         );
@@ -253,7 +254,7 @@ fn recognised(yardstick: &Yardstick, hypothesis: &Hypothesis, inputs: &[(Channel
 fn the_scheme_itself_is_the_null_hypothesis() {
     for definition in DEFINITIONS {
         let scheme = wrapping(definition);
-        let null = Hypothesis::of(&scheme, class::UNEXPLAINED, String::new());
+        let null = Hypothesis::of(&scheme, Class::Unexplained, String::new());
         let mut compared = 0;
         for channel in grid(Effort::Quick, 5).into_iter().step_by(11) {
             let p = parameters(channel, 31);

@@ -111,7 +111,7 @@ fn reasons() {
         7: mutant-tail-double-rounding (tail) gives 1 where ties-up gives 0, class position: mutant-tail-double-rounding (tail) rounds twice: first at bit 31 (1/2 to 1, ties-up, a tie), then at bit 32 (1/2 to 1, ties-up, a tie); the single rounding of ties-up, at bit 32, sees 1/4 and gives 0
         8: mutant-no-saturation gives -2147483648 where gemmlowp-double gives 2147483647, class missing-saturation: mutant-no-saturation wraps 2147483648 to -2147483648 ("wrap"); gemmlowp-double saturates 2147483648 to 2147483647 ("doubling high multiply saturates")
         8: mutant-sqrdmulh-no-saturation gives -2147483648 where sqrdmulh-srshl gives 2147483647, class missing-saturation: mutant-sqrdmulh-no-saturation wraps 2147483648 to -2147483648 ("wrap"); sqrdmulh-srshl saturates 2147483648 to 2147483647 ("doubling high multiply saturates")
-        8: mutant-floor-for-truncation gives -1 where gemmlowp-double gives 0, class truncation: mutant-floor-for-truncation moves -1073741824 to -2147483647 ("nudge by 2^(Q-1) or 1-2^(Q-1), by sign"), then rounds at bit 31 (-0.9999999995... to -1, toward-negative); gemmlowp-double rounds once, at bit 31 (-1/2 to 0, ties-up, a tie)
+        8: mutant-floor-for-truncation gives -1 where gemmlowp-double gives 0, class directed-rounding: mutant-floor-for-truncation moves -1073741824 to -2147483647 ("nudge by 2^(Q-1) or 1-2^(Q-1), by sign"), then rounds at bit 31 (-0.9999999995... to -1, toward-negative); gemmlowp-double rounds once, at bit 31 (-1/2 to 0, ties-up, a tie)
     "#]].assert_eq(&text);
 }
 

@@ -11,6 +11,7 @@ mod blocks;
 mod bounds;
 mod catalogue;
 mod census;
+mod class_names;
 mod classes;
 mod common;
 mod corrupt_lanes;

@@ -152,10 +152,10 @@ fn shrunk_witnesses() {
         mutant-left-shift-wrap               x=1 m=1 s=30: got 0, ties-up:wrap 1, class wrap
         mutant-tail-double-rounding          x=1 m=1073741824 s=-1: got 1, ties-up:wrap 0, class position
         mutant-no-saturation                 x=-2147483648 m=-2147483648 s=0: got -2147483648, gemmlowp-double:wrap 2147483647, class missing-saturation
-        mutant-floor-for-truncation          x=-1 m=1 s=0: got -1, gemmlowp-double:wrap 0, class truncation
+        mutant-floor-for-truncation          x=-1 m=1 s=0: got -1, gemmlowp-double:wrap 0, class directed-rounding
         mutant-ties-down                     x=1 m=1073741824 s=0: got 0, ties-up:wrap 1, class tie-direction
         mutant-ties-away                     x=-1 m=1073741824 s=0: got -1, ties-up:wrap 0, class tie-direction
-        mutant-no-rounding                   x=-1 m=1 s=0: got -1, ties-up:wrap 0, class truncation
+        mutant-no-rounding                   x=-1 m=1 s=0: got -1, ties-up:wrap 0, class directed-rounding
         mutant-sqrdmulh-no-saturation        x=-2147483648 m=-2147483648 s=0: got -2147483648, sqrdmulh-srshl:wrap 2147483647, class missing-saturation
     "#]].assert_eq(&table);
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tiebreak_impls::mutants::FAULT_AT;
 use tiebreak_impls::operation::Operation;
+use tiebreak_suites::class::Class;
 use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::engine::sweep::Swept;
 use tiebreak_suites::fpm::sampled::{Record, Subject, run_batch};
@@ -72,7 +73,7 @@ fn only_failure(record: &Record) -> (&Failure, i32) {
 fn a_crash_is_isolated_out_of_a_big_batch() {
     let record = batch("mutant-crash");
     let (failure, x) = only_failure(&record);
-    assert_eq!((failure.class(), x), ("crash", FAULT_AT));
+    assert_eq!((failure.class(), x), (Class::Crash, FAULT_AT));
     assert!(failure.to_string().contains("signal: 6"), "{failure}");
 }
 
@@ -87,7 +88,7 @@ fn a_hang_is_isolated_out_of_a_big_batch() {
 fn a_panic_is_isolated_out_of_a_big_batch() {
     let record = batch("mutant-panic");
     let (failure, x) = only_failure(&record);
-    assert_eq!((failure.class(), x), ("refused", FAULT_AT));
+    assert_eq!((failure.class(), x), (Class::Refused, FAULT_AT));
     assert!(failure.to_string().contains("panicked: met x = 0x0badf00d"), "{failure}");
 }
 
@@ -253,7 +254,7 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
             "attempt {attempt}"
         );
         let classes: Vec<_> = settled.failures.iter().map(|f| f.failure.class()).collect();
-        assert_eq!(classes, ["crash"], "{:?}", settled.failures);
+        assert_eq!(classes, [Class::Crash], "{:?}", settled.failures);
     }
 }
 
@@ -273,7 +274,7 @@ fn a_pattern_that_ends_the_worker_is_found_in_a_sweep_of_quantize() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let lane = opened(&impatient(dir.path()), "host-worker").expect("run `cargo xtask test`");
     let start = INFINITY / sweep::CHUNK * sweep::CHUNK;
-    for (kernel, class) in [("mutant-quantize-crash", "crash"), ("mutant-quantize-hang", "hang")] {
+    for (kernel, class) in [("mutant-quantize-crash", Class::Crash), ("mutant-quantize-hang", Class::Hang)] {
         let swept = quantized_chunk(&lane, kernel, start);
         let found: Vec<_> = swept.failures.iter().map(|f| (f.failure.class(), f.witness)).collect();
         assert_eq!(found, [(class, Some(INFINITY as i64))], "{:?}", swept.failures);
@@ -294,7 +295,7 @@ fn a_worker_that_died_costs_a_sweep_of_quantize_no_coverage() {
     kill(started.lines().last().and_then(|l| l.parse().ok()).expect("a number"));
     let swept = quantized_chunk(&lane, "onnx-quantizelinear", 0);
     let found: Vec<_> = swept.failures.iter().map(|f| (f.failure.class(), f.witness)).collect();
-    assert_eq!(found, [("crash", None)], "{:?}", swept.failures);
+    assert_eq!(found, [(Class::Crash, None)], "{:?}", swept.failures);
     assert_eq!(swept.seen.seen(), sweep::CHUNK);
 }
 

@@ -50,7 +50,7 @@ fn kernels_keep_their_contracts() {
 fn differences_of_the_lowering_are_told_apart() {
     let ledger = quick("quantize", "mlir-qcast", &[]).exits(0).ledger();
     let reference = row(&ledger, "reference", "sampled");
-    for class in ["truncation", "poison", "f32-step"] {
+    for class in ["directed-rounding", "poison", "f32-step"] {
         assert!(reference["classes"][class].as_u64().is_some_and(|n| n > 0), "{class}: {}", reference["classes"]);
     }
 }
@@ -69,7 +69,7 @@ fn every_pattern_of_16_bits_is_swept() {
     let reference = row(&ledger, "reference", "exhaustive");
     let path: Vec<&str> =
         items(reference, "path").iter().map(|link| link["class"].as_str().expect("a class")).collect();
-    assert_eq!(path, ["truncation", "f16-step", "f16-step", "poison"]);
+    assert_eq!(path, ["directed-rounding", "f16-step", "f16-step", "poison"]);
 }
 
 /// Where schemes differ on few inputs, big rationals judge each of them again.
@@ -142,7 +142,7 @@ fn a_witness_of_floats_can_be_run_again() {
             "quantize",
             "mlir-qcast",
             "type=!quant.uniform<i8<-8:7>:f32,0.3:1> x=-8.940698e-9",
-            "x=-8.940698e-9 at=0: got 0, nearest-even 1, class truncation",
+            "x=-8.940698e-9 at=0: got 0, nearest-even 1, class directed-rounding",
         ),
         (
             "dequantize",

@@ -1,5 +1,6 @@
 //! What differs in a sweep of stored values, counted.
 
+use crate::class::Class;
 use crate::engine::count::{Count, FAR};
 use tiebreak_oracle::float::Format;
 
@@ -14,7 +15,7 @@ pub(super) struct Seen {
     pub(super) stored: i64,
     pub(super) got: u64,
     pub(super) expected: u64,
-    pub(super) class: Option<&'static str>,
+    pub(super) class: Option<Class>,
 }
 
 /// Nearest to zero first, the positive one of two.
@@ -38,7 +39,7 @@ impl Counted {
         stored: i64,
         got: u64,
         expected: u64,
-        due: impl FnOnce() -> Option<&'static str>,
+        due: impl FnOnce() -> Option<Class>,
     ) {
         if expected & (format.sign() - 1) > format.infinity() {
             self.count.out_of_domain += 1;

@@ -1,20 +1,16 @@
 //! The steps of quantize schemes at one float: what each lost, and what of them could be changed.
 
+use crate::class::Class;
 use crate::explain::cast::{self, Change, Way};
 use crate::explain::sheet::{Line, fraction};
 use crate::fraction::signed;
-use crate::quantize::rule_class;
+use crate::quantize::parts::{Named, Parts, spelled};
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::steps::{Addend, Nan, Step, Value, reciprocal, run};
 use tiebreak_oracle::quantize::{Quantization, Stored};
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::word::Overflow;
-
-type Named = (&'static str, Step);
-
-/// Added and subtracted again, it rounds an f32 to an integer, ties to even.
-const MAGIC: &str = "the magic bias rounds";
 
 /// A step list at one float.
 #[derive(Clone)]
@@ -23,7 +19,7 @@ pub(super) struct Steps {
     pub(super) overflow: Overflow,
     pub(super) q: Quantization,
     pub(super) x: u64,
-    pub(super) step_class: &'static str,
+    pub(super) step_class: Class,
 }
 
 /// A result, for readers.
@@ -114,15 +110,7 @@ fn line(name: &str, step: Step, before: &Value, after: &Value, q: &Quantization,
 impl Steps {
     /// With a magic bias spelled as the rounding to an integer that it is.
     fn spelled(&self) -> Self {
-        let mut list = self.list.clone();
-        let magic = |w: &[Named]| match [w[0].1, w[1].1, w[2].1] {
-            [Step::Add(Addend::Constant(a)), Step::RoundToFormat, Step::Add(Addend::Constant(b))] => a == -b,
-            _ => false,
-        };
-        if let Some(at) = list.windows(3).position(magic) {
-            list.splice(at..at + 3, [(MAGIC, Step::RoundToInteger(RoundingRule::TiesEven))]);
-        }
-        Self { list, ..self.clone() }
+        Self { list: spelled(&self.list), ..self.clone() }
     }
 
     fn place(&self, find: impl Fn(Step) -> bool) -> Option<usize> {
@@ -172,19 +160,19 @@ impl Way for Steps {
     fn towards(&self, other: &Self) -> Vec<Change<Self>> {
         let (own, other) = (self.spelled(), other.spelled());
         let mut out: Vec<Change<Self>> = Vec::new();
-        let mut change = |class: &str, what: String, apply: Box<dyn Fn(&mut Self)>| {
+        let mut change = |class: Class, what: String, apply: Box<dyn Fn(&mut Self)>| {
             // What a change is made to must be spelled in the same way.
             let apply = Box::new(move |way: &mut Self| {
                 *way = way.spelled();
                 apply(way);
             });
-            out.push(Change { class: class.to_owned(), what, apply });
+            out.push(Change { class, what, apply });
         };
-        if let (Some((_, from)), Some((_, to))) = (own.rounding(), other.rounding())
+        let parts = [&own, &other].map(|way| Parts::of(&way.list));
+        if let [Some(Parts { rule: from, .. }), Some(Parts { rule: to, .. })] = parts
             && from != to
         {
-            let directed = [from, to].into_iter().find(|rule| !rule.is_nearest());
-            let class = rule_class(directed.map_or("nearest-", RoundingRule::name));
+            let class = Class::rounding(from, to);
             let apply = move |way: &mut Self| {
                 for (_, step) in &mut way.list {
                     match step {
@@ -198,7 +186,7 @@ impl Way for Steps {
         if own.after() != other.after() {
             let place = if own.after() { "before" } else { "behind" };
             let what = format!("the zero point added {place} the rounding");
-            change("zero-point-placement", what, Box::new(Self::moved));
+            change(Class::ZeroPointPlacement, what, Box::new(Self::moved));
         }
         if own.has(Step::MultiplyByReciprocal) && other.has(Step::Divide) {
             let divide = |way: &mut Self| {
@@ -208,13 +196,13 @@ impl Way for Steps {
                     }
                 }
             };
-            change("reciprocal", "a division in place of the rounded reciprocal".to_owned(), Box::new(divide));
+            change(Class::Reciprocal, "a division in place of the rounded reciprocal".to_owned(), Box::new(divide));
         }
         for (name, step) in &own.list {
             let class = match step {
                 Step::RoundToFormat => own.step_class,
-                Step::ClampBeforeZeroPoint => "clamp-order",
-                Step::Saturate(_) => "saturation",
+                Step::ClampBeforeZeroPoint => Class::ClampOrder,
+                Step::Saturate(_) => Class::Saturation,
                 _ => continue,
             };
             let name = *name;
@@ -236,7 +224,7 @@ impl Way for Steps {
         if own.overflow != other.overflow {
             let overflow = Overflow::Saturate;
             let what = "a conversion that saturates".to_owned();
-            change("saturation", what, Box::new(move |way: &mut Self| way.overflow = overflow));
+            change(Class::MissingSaturation, what, Box::new(move |way: &mut Self| way.overflow = overflow));
         }
         out
     }

@@ -1,7 +1,7 @@
 //! What differs in a sweep, counted: a constant run at a time, or one by one.
 
+use crate::class::Class;
 use crate::engine::count::{Count, FAR};
-use crate::tensor::POISON;
 use tiebreak_oracle::quantize::Quantization;
 
 /// What differs on one side.
@@ -18,7 +18,7 @@ pub(super) enum Due {
     /// A known fault, which is no difference on this side.
     Excused,
     /// This class, where it is known.
-    To(Option<&'static str>),
+    To(Option<Class>),
 }
 
 impl Counted {
@@ -35,7 +35,7 @@ impl Counted {
         (from, len): (u64, u64),
         got: i64,
         expected: i64,
-        class: Option<&'static str>,
+        class: Option<Class>,
         q: Quantization,
     ) {
         self.count.differs(got - expected, class, len);
@@ -65,7 +65,7 @@ impl Counted {
         if differ == 0 {
             return;
         }
-        self.count.differs(FAR, Some(POISON), differ);
+        self.count.differs(FAR, Some(Class::Poison), differ);
         if self.smallest.is_none()
             && let Some(i) = outs.iter().position(|out| *out != expected as i32)
         {

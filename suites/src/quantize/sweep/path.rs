@@ -1,31 +1,31 @@
 //! How the reference becomes the contract's scheme, counted over all patterns at each change.
 
-use super::super::links::{ideal_steps, links, step_class};
+use super::super::path::{ideal_steps, path};
 use super::Plan;
 use super::counted::Counted;
-use crate::tensor::POISON;
+use crate::class::Class;
 use tiebreak_oracle::quantize::{Runs, Scheme, Stored};
-use tiebreak_reports::ledger::Link;
+use tiebreak_reports::ledger::PathStep;
 
-/// Inputs of a link that big rationals judge again: all of them where they are no more.
+/// Inputs of a step that big rationals judge again: all of them where they are no more.
 const REJUDGED: usize = 4096;
 
 impl Plan<'_> {
     /// How the reference becomes the contract's scheme, with the number of inputs on which each differs from the one before.
-    pub(super) fn path(&self, reference: &Counted) -> Vec<Link> {
+    pub(super) fn path(&self, reference: &Counted) -> Vec<PathStep> {
         let mut out = Vec::new();
         let case = self.params(1);
         let mut before = self.reference;
-        for link in links(&self.contract, &self.reference) {
-            out.extend(self.link((link.class)(&case), &before, &link.scheme));
-            before = link.scheme;
+        for step in path(&self.contract, &self.reference) {
+            out.extend(self.step(step.class(&case), &before, &step.scheme));
+            before = step.scheme;
         }
         if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
-            out.extend(self.link(step_class(&case), &self.reference, &steps));
+            out.extend(self.step(Class::step(case.quantized.expressed), &self.reference, &steps));
         }
-        let poison = reference.count.classes.get(POISON).copied();
-        out.extend(poison.map(|differ| Link {
-            class: POISON.to_owned(),
+        let poison = reference.count.classes.get(&Class::Poison).copied();
+        out.extend(poison.map(|differ| PathStep {
+            class: Class::Poison.into(),
             from: self.reference.label(),
             to: format!("{} in {}", self.kernel.name, self.lane.name),
             differ,
@@ -35,7 +35,7 @@ impl Plan<'_> {
         out
     }
 
-    fn link(&self, class: &str, from: &Scheme, to: &Scheme) -> Option<Link> {
+    fn step(&self, class: Class, from: &Scheme, to: &Scheme) -> Option<PathStep> {
         let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
         let (a, b) = (a?, b?);
         let differences = a.differ(&b);
@@ -51,8 +51,8 @@ impl Plan<'_> {
             format!("x={x}: {} {}, {} {}", from.label(), shown(w.left), to.label(), shown(w.right))
         });
         let differ = u64::try_from(differences.differ()).unwrap_or(u64::MAX);
-        Some(Link {
-            class: class.to_owned(),
+        Some(PathStep {
+            class: class.into(),
             from: from.label(),
             to: to.label(),
             differ,
@@ -63,10 +63,10 @@ impl Plan<'_> {
 }
 
 /// In words.
-pub(super) fn told(path: &[Link]) -> String {
-    let one = |link: &Link| {
-        let count = tiebreak_reports::text::count(link.differ);
-        format!("{}: {} to {} on {count}", link.class, link.from, link.to)
+pub(super) fn told(path: &[PathStep]) -> String {
+    let one = |step: &PathStep| {
+        let count = tiebreak_reports::text::count(step.differ);
+        format!("{}: {} to {} on {count}", step.class, step.from, step.to)
     };
     path.iter().map(one).collect::<Vec<_>>().join("; ")
 }

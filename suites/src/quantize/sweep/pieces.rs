@@ -1,6 +1,7 @@
 //! All patterns of a float type, cut where a scheme concerned changes its result.
 
-use super::super::links::links;
+use super::super::path::path;
+use crate::class::Class;
 use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Storage};
 use tiebreak_oracle::quantize::{Quantization, Runs, Scheme, Stored};
 
@@ -10,29 +11,29 @@ pub(super) struct Piece {
     pub(super) contract: Stored,
     pub(super) reference: Stored,
     /// What a difference between the two is due to.
-    pub(super) class: Option<&'static str>,
+    pub(super) class: Option<Class>,
 }
 
 /// The pieces of all patterns of a format, in their order.
 pub(super) fn pieces(q: &Quantization, contract: &Scheme, reference: &Scheme) -> Option<Vec<Piece>> {
-    let links = links(contract, reference);
+    let path = path(contract, reference);
     let runs = |scheme: &Scheme| Runs::new(scheme, q).ok();
     let (of_contract, of_reference) = (runs(contract)?, runs(reference)?);
-    let of_links: Vec<(&'static str, Runs)> = {
+    let of_path: Vec<(Class, Runs)> = {
         let p = Params { quantized: placeholder(q), container: Container::Ranked, shape: vec![1] };
-        links.iter().filter_map(|link| Some(((link.class)(&p), runs(&link.scheme)?))).collect()
+        path.iter().filter_map(|step| Some((step.class(&p), runs(&step.scheme)?))).collect()
     };
     let all = 1u64 << q.format.bits();
     let mut firsts: Vec<u64> = [&of_contract, &of_reference]
         .into_iter()
-        .chain(of_links.iter().map(|(_, runs)| runs))
+        .chain(of_path.iter().map(|(_, runs)| runs))
         .flat_map(|runs| runs.patterns(0, all).map(|(first, ..)| first))
         .collect();
     firsts.sort_unstable();
     firsts.dedup();
     let piece = |first: u64| {
         let (contract, reference) = (of_contract.of(first), of_reference.of(first));
-        let due = of_links.iter().find(|(_, runs)| runs.of(first) == contract && contract != reference);
+        let due = of_path.iter().find(|(_, runs)| runs.of(first) == contract && contract != reference);
         Piece { first, contract, reference, class: due.map(|(class, _)| *class) }
     };
     Some(firsts.into_iter().map(piece).collect())

@@ -10,7 +10,7 @@ use crate::engine::runner::Runner;
 use crate::lane::Lane;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Answers, Posed, Record, answers, judged, run};
-use crate::tensor::{Asked, Case, Link, Operation, catalogue, promise, text};
+use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, promise, text};
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeSet;
 use tiebreak_reports::ledger::{CatalogueRun, OutsideDomain};
@@ -23,7 +23,7 @@ pub(super) struct Subject<O: Operation> {
     pub(super) kernel: &'static Kernel<O>,
     pub(super) contract: O::Scheme,
     pub(super) reference: Option<O::Scheme>,
-    pub(super) links: Vec<Link<O>>,
+    pub(super) path: Vec<PathStep<O>>,
 }
 
 impl<O: Operation> Subject<O> {
@@ -33,8 +33,8 @@ impl<O: Operation> Subject<O> {
         // Against its own scheme there is nothing to count.
         let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract);
         let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
-        let links = reference.as_ref().map_or(Vec::new(), |reference| O::links(&contract, reference));
-        Ok(Self { kernel, contract, reference, links })
+        let path = reference.as_ref().map_or(Vec::new(), |reference| O::path(&contract, reference));
+        Ok(Self { kernel, contract, reference, path })
     }
 
     /// The kernel in a lane, as the ledger names it.
@@ -96,7 +96,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
             part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));
         }
         for ((lane, record), given) in offering.iter().zip(&mut records).zip(given) {
-            record.merge(judged::<O>(lane, kernel, &subject.contract, &subject.links, &posed, given));
+            record.merge(judged::<O>(lane, kernel, &subject.contract, &subject.path, &posed, given));
         }
     }
     part.agreements = agreed::rows(request, kernel, &agreements);
@@ -149,7 +149,7 @@ fn learn<O: Operation>(
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-        record.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.links, &posed));
+        record.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &posed));
     }
     Ok(())
 }
@@ -218,7 +218,7 @@ pub(super) fn run_catalogue<O: Operation>(
             let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
             taken.extend(cases.iter().map(|(at, _)| *at));
             let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
-            let record = run::<O>(lane, kernel, &subject.contract, &subject.links, &posed);
+            let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
             total.judged += record.contract.count.inputs;
             total.broken += record.contract.count.differ;
             let mut found = Part::default();

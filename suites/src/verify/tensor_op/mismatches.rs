@@ -1,6 +1,7 @@
 //! The lines of `mismatches.csv`. Each holds a case that is complete, and the command that runs it again.
 
 use super::told::{Told, command};
+use crate::class::Class;
 use crate::lane::Lane;
 use crate::tensor::explain::{Explanation, Observed};
 use crate::tensor::judge::{Side, due_to, run};
@@ -38,7 +39,7 @@ pub(super) fn rows<O: Operation>(
             case: words::case(&case),
             got: witness.got,
             expected: witness.expected,
-            class: class.to_owned(),
+            class: class.into(),
             command,
         })
     };
@@ -46,13 +47,13 @@ pub(super) fn rows<O: Operation>(
 }
 
 /// The class of one difference from the reference by itself, where it is due to a known change.
-fn class<O: Operation>(told: &Told<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<&'static str> {
-    if told.against != Against::Reference || told.subject.links.is_empty() {
+fn class<O: Operation>(told: &Told<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<Class> {
+    if told.against != Against::Reference || told.subject.path.is_empty() {
         return None;
     }
     let posed = told.subject.pose(seen.case.clone()).ok()?;
     let element = O::element(told.domain(), &seen.case.params, O::TENSORS.len());
-    due_to(&told.subject.links, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
+    due_to(&told.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
 }
 
 /// A difference with its case in words: as the caller gave it, spelled out where it is small, cut down to the operands of this result
@@ -94,7 +95,7 @@ fn shown<O: Operation>(told: &Told<'_, O>, lane: &Lane, case: Case<O::Params>) -
         return None;
     }
     let posed = subject.pose(case).ok()?;
-    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.links, &[posed]);
+    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[posed]);
     let side = if told.against == Against::Contract { &record.contract } else { &record.reference };
     let seen = side.smallest()?;
     let unexcused = first_difference::<O>(told.domain(), told.scheme, seen);

@@ -4,6 +4,7 @@ use super::super::{Part, Request};
 use super::kernel::Subject;
 use super::mismatches;
 use super::told::Told;
+use crate::class::Class;
 use crate::lane::Lane;
 use crate::tensor::explain::{Cause, Explanation, explain};
 use crate::tensor::fault::{Extent, Made, Seen, Sighting};
@@ -35,7 +36,7 @@ pub(super) fn settle<O: Operation>(
             part.mismatches.extend(mismatches::rows(&told, side, specs, explanation));
         }
         // A contract that is not kept is the finding; what the reference says of it then is no other.
-        let noise = against == Against::Reference && !kept && !subject.links.is_empty();
+        let noise = against == Against::Reference && !kept && !subject.path.is_empty();
         part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
         let mut row = told.row(side, witness, record.seconds);
         if against == Against::Contract {
@@ -50,12 +51,12 @@ pub(super) fn settle<O: Operation>(
 /// Tells each known fault.
 pub(super) fn declare(row: &mut Row, faults: &Seen) {
     let seen = faults.iter().filter(|(_, sighting)| sighting.results > 0);
-    row.deviations = seen.map(|(class, sighting)| ((*class).to_owned(), sighting.results)).collect();
-    let reason = |(class, sighting): (&&str, &Sighting)| ((*class).to_owned(), sighting.reason.to_owned());
+    row.deviations = seen.map(|(class, sighting)| (class.name().to_owned(), sighting.results)).collect();
+    let reason = |(class, sighting): (&Class, &Sighting)| (class.name().to_owned(), sighting.reason.to_owned());
     row.declared = faults.iter().map(reason).collect();
-    let extent = |(class, sighting): (&&str, &Sighting)| {
+    let extent = |(class, sighting): (&Class, &Sighting)| {
         let Extent { most, each, because } = sighting.extent.clone()?;
-        Some(((*class).to_owned(), ledger::Extent { most, each, because }))
+        Some((class.name().to_owned(), ledger::Extent { most, each, because }))
     };
     row.extents = faults.iter().filter_map(extent).collect();
 }
@@ -67,13 +68,13 @@ pub(super) fn stale<O: Operation>(
     record: &Record<O::Params>,
     specs: &[Spec<O::Params>],
 ) -> Vec<Finding> {
-    let seen = |class: &&str| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
+    let seen = |class: &Class| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
     let of = |spec: &Spec<O::Params>| O::faults(subject.kernel.name, &lane.name, &spec.params);
-    let covered: BTreeSet<&'static str> = specs.iter().flat_map(of).collect();
+    let covered: BTreeSet<Class> = specs.iter().flat_map(of).collect();
     let unseen = covered.into_iter().filter(|class| !seen(class));
     let finding = |class| {
         let message = format!("the known fault `{class}` of what made this lane's code was not seen: remove it");
-        subject.place(lane).finding("stale-deviation", message, None)
+        subject.place(lane).finding(Class::StaleDeviation, message, None)
     };
     unseen.map(finding).collect()
 }
@@ -88,7 +89,7 @@ fn explained<O: Operation>(
 ) -> Option<(Explanation, Witness<O::Params>)> {
     let first = side.smallest()?;
     let domain = &subject.kernel.contract.domain;
-    let own = if kept { O::own(&subject.contract) } else { None };
+    let own = if kept { O::own(&subject.contract, scheme) } else { None };
     let causes: Vec<Cause<O>> = own.into_iter().chain(O::causes(scheme, domain)).collect();
     let explanation = explain(&causes, &side.evidence());
     let shown = Shown {
@@ -111,7 +112,7 @@ fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O
     Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
-/// The class of the witness by itself, where the contract is kept and the links to it are known.
+/// The class of the witness by itself, where the contract is kept and the path to it is known.
 fn refined<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,
@@ -119,7 +120,7 @@ fn refined<O: Operation>(
     witness: &Witness<O::Params>,
     kept: bool,
 ) -> Explanation {
-    if !kept || subject.links.is_empty() {
+    if !kept || subject.path.is_empty() {
         return explanation;
     }
     let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
@@ -130,11 +131,11 @@ fn refined<O: Operation>(
     let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);
     if let Some(Some(class)) = faulty.get(witness.index) {
         let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
-        return Explanation { class, because };
+        return Explanation { class: *class, because };
     }
-    let due = due_to(&subject.links, &element, &posed, &outs, &faulty);
+    let due = due_to(&subject.path, &element, &posed, &outs, &faulty);
     match due.get(witness.index) {
-        Some(Some(class)) => Explanation { class, ..explanation },
+        Some(Some(class)) => Explanation { class: *class, ..explanation },
         _ => explanation,
     }
 }

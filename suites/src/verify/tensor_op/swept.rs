@@ -4,8 +4,8 @@ use super::super::Request;
 use super::kernel::Subject;
 use super::record::declare;
 use super::told::command;
+use crate::class::Class;
 use crate::lane::Lane;
-use crate::tensor::explain::UNEXPLAINED;
 use crate::tensor::{Operation, Sweep, SweptSide};
 use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
 use tiebreak_reports::text as words;
@@ -19,7 +19,7 @@ pub(super) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
             got: w.got.clone(),
             expected: Some(w.expected.clone()),
             scheme: side.scheme.clone(),
-            class: side.class.unwrap_or(UNEXPLAINED).to_owned(),
+            class: side.class.unwrap_or(Class::Unexplained).into(),
             because: side.because.clone(),
             command: command::<O>(request, subject.kernel, lane, &w.case),
         });
@@ -45,7 +45,7 @@ pub(super) fn findings<O: Operation>(
     let broken = rows.into_iter().filter(|row| row.against == Against::Contract && row.differ > 0);
     let differs = broken.map(|row| {
         let message = format!("differs from its contract on {} of all {}", words::count(row.differ), sweep.what);
-        place.finding(UNEXPLAINED, message, row.witness)
+        place.finding(Class::Unexplained, message, row.witness)
     });
     let spelled = |case: &ledger::Case| (case.clone(), command::<O>(request, subject.kernel, lane, case));
     let failed = place.failed(&sweep.failures, |_| 0, spelled);
@@ -55,7 +55,7 @@ pub(super) fn findings<O: Operation>(
             "the known fault `{class}` is not what this lane's code does to all {}: {contradiction}",
             sweep.what
         );
-        Some(place.finding("stale-deviation", message, None))
+        Some(place.finding(Class::StaleDeviation, message, None))
     });
     differs.chain(failed).chain(contradicted).collect()
 }

@@ -4,9 +4,10 @@ use super::super::place::Place;
 use super::super::{Command, Request};
 use super::Kernel;
 use super::kernel::Subject;
+use crate::class::Class;
 use crate::engine::runner::FailedBatch;
 use crate::lane::Lane;
-use crate::tensor::explain::{Explanation, UNEXPLAINED};
+use crate::tensor::explain::Explanation;
 use crate::tensor::judge::Side;
 use crate::tensor::shrink::Witness;
 use crate::tensor::{Case, Operation, text};
@@ -49,7 +50,7 @@ impl<O: Operation> Told<'_, O> {
             got: witness.got.clone(),
             expected: Some(witness.expected.clone()),
             scheme: O::label(self.scheme),
-            class: explanation.class.to_owned(),
+            class: explanation.class.into(),
             because: explanation.because.clone(),
             command: self.command(&witness.case),
         }
@@ -71,12 +72,12 @@ impl<O: Operation> Told<'_, O> {
         let (differ, inputs) = (words::count(side.count.differ), words::count(side.count.inputs));
         let message = match self.against {
             Against::Contract => format!("differs from its contract on {differ} of {inputs} results"),
-            Against::Reference if witness.class == UNEXPLAINED => {
+            Against::Reference if witness.class == Class::Unexplained.name() => {
                 format!("differs from the reference on {differ} results for no known reason")
             }
             Against::Reference => return None,
         };
-        Some(self.place().finding(&witness.class.clone(), message, Some(witness)))
+        Some(self.place().finding(witness.class.clone(), message, Some(witness)))
     }
 
     /// Batches without an output.
@@ -115,7 +116,7 @@ pub(crate) fn line<O: Operation>(
     domain: &O::Domain,
     witness: &Witness<O::Params>,
     scheme: &str,
-    class: &str,
+    class: Class,
 ) -> String {
     let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index)));
     format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)

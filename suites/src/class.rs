@@ -1,0 +1,190 @@
+//! Classes: why a result differs, why a lane gave none, and what a run says about itself. One name a cause, for every operation.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+use tiebreak_impls::quantized::Expressed;
+use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::pair_sum::PairSum;
+use tiebreak_oracle::rounding::RoundingRule;
+
+/// What a class is a class of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A result that differs from a scheme.
+    Mismatch,
+    /// A result to which the contract gives no value.
+    Undefined,
+    /// A lane that gave no results.
+    Lane,
+    /// A finding about the run itself.
+    Run,
+}
+
+impl Kind {
+    /// Every kind, in the order of the table.
+    pub const ALL: [Self; 4] = [Self::Mismatch, Self::Undefined, Self::Lane, Self::Run];
+
+    /// As a heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Mismatch => "Results that differ",
+            Self::Undefined => "Results that the contract leaves undefined",
+            Self::Lane => "Lanes that give no results",
+            Self::Run => "Findings about the run itself",
+        }
+    }
+}
+
+macro_rules! classes {
+    ($($kind:ident { $($class:ident $name:literal $meaning:literal)+ })+) => {
+        /// A class, by which ledgers count.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Class { $($(#[doc = $meaning] $class,)+)+ }
+
+        impl Class {
+            /// Every class, in the order of the table.
+            pub const ALL: &'static [Self] = &[$($(Self::$class,)+)+];
+
+            /// Its name in ledgers, mutants and deviations.
+            pub fn name(self) -> &'static str {
+                match self { $($(Self::$class => $name,)+)+ }
+            }
+
+            /// What it means, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $($(Self::$class => $meaning,)+)+ }
+            }
+
+            /// What it is a class of.
+            pub fn kind(self) -> Kind {
+                match self { $($(Self::$class)|+ => Kind::$kind,)+ }
+            }
+        }
+    };
+}
+
+classes! {
+    Mismatch {
+        TieDirection "tie-direction" "Results are rounded to nearest, and ties go another way."
+        DirectedRounding "directed-rounding" "Results are rounded toward zero, up or down where the nearest is promised, or in another direction than promised."
+        DoubleRounding "double-rounding" "Results are rounded twice where one rounding is promised, or once where two are."
+        FixupLost "fixup-lost" "The correction by sign before a right shift is masked, but not reduced to a sign."
+        LogicalShift "logical-shift" "A right shift fills with zeros where it must keep the sign."
+        LeftShift "left-shift" "Operands are shifted left by fewer bits than promised before they are rescaled."
+        MultiplierNarrowed "multiplier-narrowed" "The multiplier has fewer bits than promised."
+        F16Step "f16-step" "A step is rounded to f16, or is exact where it must be rounded to f16."
+        Bf16Step "bf16-step" "A step is rounded to bf16, or is exact where it must be rounded to bf16."
+        F32Step "f32-step" "A step is rounded to f32, or is exact where it must be rounded to f32."
+        F64Step "f64-step" "A step is rounded to f64, or is exact where it must be rounded to f64."
+        Reciprocal "reciprocal" "The rounded reciprocal of the scale is multiplied by where the scale must divide, or the reverse."
+        Distributed "distributed" "Value and zero point are multiplied by the scale separately where their difference must be, or the reverse."
+        MissingSaturation "missing-saturation" "A saturation or a clamp is missing."
+        Saturation "saturation" "A result or an intermediate saturates where none is promised to."
+        Wrap "wrap" "An intermediate wraps where the scheme keeps it whole."
+        Wrap16 "16-bit-wrap" "Products are summed in lanes of 16 bits, which wrap."
+        Saturation16 "16-bit-saturation" "Products are summed in lanes of 16 bits, which saturate."
+        ClampOrder "clamp-order" "Clamp, cast and zero point come in another order than promised."
+        ZeroPointPlacement "zero-point-placement" "The zero point is added before the rounding where it must be added after it, or the reverse."
+        OffsetSign "offset-sign" "An offset or zero point has the wrong sign."
+        OffsetTerm "offset-term" "An offset or zero point, or one of the terms it contributes, is left out."
+        PaddedDepth "padded-depth" "The product of both offsets takes the padded depth for the depth."
+        NanPolicy "nan-policy" "NaN becomes another value than promised."
+        Signedness "signedness" "A signed value is read as unsigned, or the reverse."
+        OperandOrder "operand-order" "The parameters of both operands are exchanged."
+        Channel "channel" "The scale or zero point of another channel is taken."
+        Block "block" "The scale or zero point of another block is taken."
+        Padding "padding" "What pads a tensor is not its zero point."
+        Layout "layout" "Elements, or parameters of rows and columns, change places."
+        TruncatedTail "truncated-tail" "Elements after the last whole vector or block are lost."
+        Position "position" "Body and tail of a vector loop compute different things."
+        Fallback "fallback" "Parameters that the kernel's own instructions do not take go to another implementation."
+        OtherScheme "scheme" "The results are those of another scheme, which is more than one known change away."
+        Value "value" "An instruction gives another value than its definition."
+        SaturationFlag "saturation-flag" "An instruction sets the saturation flag where its definition does not, or the reverse."
+        Unexplained "unexplained" "No known cause reproduces the results; this always fails."
+    }
+    Undefined {
+        Poison "poison" "A conversion does not fit its type, so that the contract gives no value."
+        Overflow "overflow" "A float step overflows, and the result is NaN, of which no pattern is promised."
+    }
+    Lane {
+        Crash "crash" "The worker died."
+        Hang "hang" "The worker gave no answer and was killed."
+        WrongLength "wrong-length" "The answer has another number of results than asked for."
+        Refused "refused" "The worker refused the job, or the kernel panicked."
+    }
+    Run {
+        NotRun "not-run" "A lane, an operation or a kernel that was asked for did not run."
+        OutsideDomain "outside-domain" "Parameters that the caller gave are outside the kernel's domain."
+        NothingJudged "nothing-judged" "A kernel or a lane ran, and no result was judged."
+        StaleDeviation "stale-deviation" "A declared deviation or a known fault was not seen where it must be."
+        Bound "bound" "A derived bound is not the one that the kernel shows."
+        Unsettled "unsettled" "Results differ, and the run ended before their cause was looked for."
+        SelfCheck "self-check" "A mutant lives or shows another class, or two equal kernels differ."
+    }
+}
+
+impl Class {
+    /// A rounding by another rule than promised.
+    pub fn rounding(promised: RoundingRule, rule: RoundingRule) -> Self {
+        match promised.is_nearest() && rule.is_nearest() {
+            true => Self::TieDirection,
+            false => Self::DirectedRounding,
+        }
+    }
+
+    /// Products that meet in a lane of 16 bits.
+    pub fn pair_sum(sum: PairSum) -> Self {
+        match sum {
+            PairSum::WrapUnsigned | PairSum::WrapSigned => Self::Wrap16,
+            PairSum::Saturate => Self::Saturation16,
+        }
+    }
+
+    /// The class of the same difference where the other of two is the promised one.
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Saturation => Self::MissingSaturation,
+            Self::MissingSaturation => Self::Saturation,
+            other => other,
+        }
+    }
+
+    /// A step that is rounded in a type.
+    pub fn step(expressed: Expressed) -> Self {
+        match expressed {
+            Expressed::F16 => Self::F16Step,
+            Expressed::Bf16 => Self::Bf16Step,
+            Expressed::F32 => Self::F32Step,
+            Expressed::F64 => Self::F64Step,
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl From<Class> for String {
+    fn from(class: Class) -> Self {
+        class.name().to_owned()
+    }
+}
+
+impl Serialize for Class {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl FromStr for Class {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let found = Self::ALL.iter().copied().find(|class| class.name() == name);
+        found.ok_or_else(|| unknown("class", name, Self::ALL.iter().map(|class| class.name())))
+    }
+}

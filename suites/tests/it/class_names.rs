@@ -1,0 +1,252 @@
+//! One name a cause, in every operation; one table of all names, in `docs/src/classes.md`.
+
+use crate::common::workspace;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use tiebreak_impls::fpm;
+use tiebreak_impls::mutants::{self, Fault};
+use tiebreak_impls::operation::TensorOperation;
+use tiebreak_impls::quantized::{Expressed, Granularity};
+use tiebreak_oracle::fpm::Scheme as Multiply;
+use tiebreak_oracle::fpm::scheme::DEFINITIONS;
+use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::word::Overflow;
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::class::{Class, Kind};
+use tiebreak_suites::fpm::classify::class_of;
+use tiebreak_suites::fpm::hypotheses::hypotheses;
+use tiebreak_suites::lane::Failure;
+use tiebreak_suites::mlir::faults::KNOWN;
+use tiebreak_suites::quantized::quantizations;
+use tiebreak_suites::tensor::explain::{Observed, explain};
+use tiebreak_suites::tensor::{Asked, Operation, promise};
+use tiebreak_suites::verify::{Visitor, visit_tensors};
+use tiebreak_suites::{add::Add, dequantize::Dequantize, quantize::Quantize, requantize::Requantize};
+
+/// What an operation on tensors says of classes.
+struct Named {
+    op: &'static str,
+    /// Mutants with the classes that they name.
+    mutants: Vec<(&'static str, &'static str)>,
+    deviations: Vec<&'static str>,
+    causes: BTreeSet<Class>,
+    catalogue: &'static str,
+}
+
+fn named<O: Operation>() -> Named {
+    let kernels = || O::kernels().iter().chain(O::mutants().iter().map(|mutant| &mutant.kernel));
+    let causes = kernels().flat_map(|k| O::causes(&promise::<O>(k).expect("known"), &k.contract.domain));
+    Named {
+        op: O::OP,
+        mutants: O::mutants().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
+        deviations: kernels().flat_map(|k| k.contract.deviations).map(|deviation| deviation.class).collect(),
+        causes: causes.map(|cause| cause.class).collect(),
+        catalogue: O::CATALOGUE,
+    }
+}
+
+/// Fixed point multiply, and every operation on tensors.
+fn all() -> Vec<Named> {
+    let policies = [Overflow::Wrap, Overflow::Saturate];
+    let schemes = DEFINITIONS.iter().flat_map(|d| policies.map(|overflow| Multiply { definition: d, overflow }));
+    let fpm = Named {
+        op: "fpm",
+        mutants: mutants::fpm::mutants().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
+        deviations: fpm::kernels().iter().flat_map(|k| k.contract.deviations).map(|d| d.class).collect(),
+        causes: schemes.flat_map(|scheme| hypotheses(&scheme)).map(|hypothesis| hypothesis.class).collect(),
+        catalogue: include_str!("../../catalogue/fpm.txt"),
+    };
+    struct All(Vec<Named>);
+    impl Visitor for All {
+        fn visit<O: Operation>(&mut self) {
+            self.0.push(named::<O>());
+        }
+    }
+    let mut all = All(vec![fpm]);
+    visit_tensors(&mut all);
+    all.0
+}
+
+/// Classes that a text names, as witnesses write them: `class tie-direction`.
+fn written(text: &str) -> impl Iterator<Item = &str> {
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.split(", class ").skip(1).map(move |rest| &rest[..rest.find(|c| !word(c)).unwrap_or(rest.len())])
+}
+
+#[test]
+fn every_class_named_anywhere_is_one() {
+    let mut names = BTreeMap::new();
+    for Named { op, mutants, deviations, catalogue, .. } in all() {
+        names.extend(mutants.iter().map(|(mutant, class)| (format!("{op} {mutant}"), *class)));
+        names.extend(deviations.iter().map(|class| (format!("a deviation of {op}, {class}"), *class)));
+        names.extend(written(catalogue).map(|class| (format!("the catalogue of {op}, {class}"), class)));
+    }
+    let findings = fs::read_to_string(workspace().join("docs/src/findings.md")).expect("it can be read");
+    // What does not compile, and what differs in no input, has no class.
+    let found = written(&findings).filter(|class| *class != "none");
+    names.extend(found.map(|class| (format!("docs/src/findings.md, {class}"), class)));
+    let wrong: Vec<String> =
+        names.iter().filter_map(|(place, class)| Some(format!("{place}: {}", class.parse::<Class>().err()?))).collect();
+    assert_eq!(wrong, [] as [String; 0]);
+    assert!(names.len() > 80, "only {} names were found", names.len());
+}
+
+#[test]
+fn a_name_is_parsed_and_a_wrong_one_gets_a_suggestion() {
+    for class in Class::ALL {
+        assert_eq!(class.name().parse(), Ok(*class));
+    }
+    let names: BTreeSet<&str> = Class::ALL.iter().map(|class| class.name()).collect();
+    assert_eq!(names.len(), Class::ALL.len(), "two classes of one name");
+    let error = "directed-ruonding".parse::<Class>().expect_err("no class");
+    assert_eq!(error.to_string(), "unknown class `directed-ruonding`; did you mean `directed-rounding`?");
+}
+
+/// The class that results of one scheme are given where another is promised.
+fn given<O: Operation>(promised: &str, follows: &str) -> Class {
+    let [promised, follows] = [promised, follows].map(|scheme| O::scheme(scheme).expect("known"));
+    let domain = &O::kernels()[0].contract.domain;
+    let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i)).take(200);
+    let observed = cases.filter_map(|case| {
+        let [right, outs] = [&promised, &follows].map(|scheme| O::expected(scheme, &case));
+        let (right, outs) = (right.ok()?, outs.ok()?);
+        // Where the scheme that is followed gives no value, neither does the promised one.
+        let differ = right.iter().zip(&outs).filter(|(right, out)| right != out).count();
+        let outs = outs.into_iter().map(Option::unwrap_or_default).collect();
+        Some(Observed { case, outs, differ, faulty: Vec::new() })
+    });
+    let observed: Vec<_> = observed.collect();
+    assert!(observed.iter().any(|seen| seen.differ > 0), "{} never differs", O::label(&follows));
+    explain(&O::causes(&promised, domain), &observed.iter().collect::<Vec<_>>()).class
+}
+
+/// The class of exact products that are rounded to f32 by `rule`.
+fn dequantized(rule: RoundingRule) -> Class {
+    let scheme = Dequantize::scheme("ideal").expect("known");
+    let domain = &Dequantize::kernels()[0].contract.domain;
+    let specs = Dequantize::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<Dequantize>(domain, 1, i));
+    let layers = cases.filter(|case| case.params.quantized.granularity == Granularity::Layer);
+    let in_f32 = layers.filter(|case| case.params.quantized.expressed == Expressed::F32);
+    let observed = in_f32.take(200).map(|case| {
+        let q = quantizations(&case.params.quantized).expect("a type")[0];
+        let real = |word: &i32| q.exact_scale() * (q.storage.wrap((*word).into()) - q.zero_point);
+        let outs: Vec<i32> = case.tensors[0].iter().map(|word| q.format.round(&real(word), rule) as i32).collect();
+        Observed { case, outs, differ: 1, faulty: Vec::new() }
+    });
+    let observed: Vec<_> = observed.collect();
+    explain(&Dequantize::causes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class
+}
+
+/// Another rounding rule has one name, whatever is rounded.
+#[test]
+fn one_cause_has_one_name_in_every_operation() {
+    let multiply = |name: &str| Multiply::parse(name).expect("known");
+    let rules = [
+        ("toward-zero", "toward-zero", RoundingRule::TowardZero, Class::DirectedRounding),
+        ("toward-negative", "toward-negative", RoundingRule::TowardNegative, Class::DirectedRounding),
+        ("ties-down", "nearest-down", RoundingRule::TiesDown, Class::TieDirection),
+    ];
+    for (name, suffix, rule, class) in rules {
+        assert_eq!(class_of(&multiply("ties-up:wrap"), &multiply(&format!("{name}:wrap"))), class, "fpm {name}");
+        assert_eq!(given::<Requantize>("ties-up:wrap", &format!("{name}:wrap")), class, "requantize {name}");
+        assert_eq!(given::<Quantize>("nearest-even", suffix), class, "quantize {name}");
+        assert_eq!(given::<Add>("nearest-even", suffix), class, "add {name}");
+        assert_eq!(dequantized(rule), class, "dequantize {name}");
+    }
+}
+
+/// The paths from a reference to a contract name the same changes in the same words, in whichever direction they go.
+#[test]
+fn paths_name_a_cause_as_causes_do() {
+    fn first<O: Operation>(kernel: &str, reference: &str) -> Class {
+        let kernel = O::kernels().iter().find(|k| k.name == kernel).expect("known");
+        let contract = promise::<O>(kernel).expect("known");
+        let domain = &kernel.contract.domain;
+        let spec = &O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1)[0];
+        O::path(&contract, &O::scheme(reference).expect("known"))[0].class(&spec.params)
+    }
+    for (reference, class) in [("toward-zero", Class::DirectedRounding), ("nearest-down", Class::TieDirection)] {
+        assert_eq!(first::<Add>("tflite-add-i8", reference), class, "add from {reference}");
+        assert_eq!(first::<Quantize>("tflite-quantize", reference), class, "quantize from {reference}");
+    }
+    assert_eq!(first::<Quantize>("mlir-qcast", "nearest-even"), Class::DirectedRounding);
+}
+
+/// Classes that no mutant shows, with what does.
+fn shown_otherwise(class: Class) -> Option<&'static str> {
+    let process = |wanted: Fault| {
+        let mutant = mutants::process().iter().find(|mutant| mutant.fault == wanted);
+        mutant.map(|mutant| mutant.kernel.name)
+    };
+    match class {
+        Class::Fallback => Some("kernel `tvm-neon-rfc`, fpm, as it declares"),
+        Class::OtherScheme => Some("kernels of `add`, `quantize` and `dequantize` against another reference"),
+        Class::Value | Class::SaturationFlag => Some("results changed in a test of `instruction`"),
+        Class::Unexplained | Class::StaleDeviation => Some("a kernel made for a test of fpm"),
+        Class::Poison => Some("kernel `mlir-qcast`, quantize"),
+        Class::Overflow => Some("kernel `mlir-dcast`, dequantize"),
+        Class::Crash => process(Fault::Crash),
+        Class::Hang => process(Fault::Hang),
+        Class::Refused => process(Fault::Panic),
+        Class::WrongLength => process(Fault::Short),
+        Class::Unsettled => Some("a run that is interrupted"),
+        Class::NotRun | Class::OutsideDomain | Class::NothingJudged | Class::Bound | Class::SelfCheck => {
+            Some("the tests of `verify`")
+        }
+        _ => None,
+    }
+}
+
+/// What shows a class: the first mutant that names it, else what is known to.
+fn shown(class: Class, all: &[Named]) -> Option<String> {
+    let mutants = all.iter().flat_map(|named| named.mutants.iter().map(move |(mutant, of)| (named.op, *mutant, *of)));
+    let mutant = mutants.into_iter().find(|(.., of)| *of == class.name());
+    let otherwise = || {
+        let text = shown_otherwise(class)?;
+        Some(if text.starts_with("mutant-") { format!("`{text}`, fpm in a worker") } else { text.to_owned() })
+    };
+    mutant.map(|(op, mutant, _)| format!("`{mutant}`, {op}")).or_else(otherwise)
+}
+
+/// Invariant 5, over all operations: what a cause or a known fault of a compiler names, a mutant shows.
+#[test]
+fn every_class_of_a_cause_is_shown_by_a_mutant_of_some_operation() {
+    let all = all();
+    let mutants: BTreeSet<&str> = all.iter().flat_map(|named| named.mutants.iter().map(|(_, class)| *class)).collect();
+    let causes: BTreeSet<Class> =
+        all.iter().flat_map(|named| &named.causes).copied().chain(KNOWN.iter().map(|known| known.class)).collect();
+    let unshown: Vec<&Class> = causes.iter().filter(|class| !mutants.contains(class.name())).collect();
+    assert_eq!(unshown, [&Class::OtherScheme], "another scheme is no bug");
+    let unknown: Vec<_> = mutants.iter().filter(|name| !causes.iter().any(|class| class.name() == **name)).collect();
+    assert!(unknown.is_empty(), "no cause has {unknown:?}");
+}
+
+#[test]
+fn failures_of_lanes_are_classes_of_lanes() {
+    let failures = [Failure::Crashed(String::new()), Failure::Refused(String::new())];
+    for failure in failures {
+        assert_eq!(failure.class().kind(), Kind::Lane, "{failure:?}");
+    }
+}
+
+/// The table of the documents is that of the enum; `UPDATE_EXPECT=1` writes it anew.
+#[test]
+fn the_documents_list_every_class() {
+    let all = all();
+    let mut page = "# Classes\n\n\
+        A class says why a result differs, why a lane gave none, or what a run found about itself. Ledgers, mutants and deviations name it, and \
+        a cause has the same name in every operation.\n"
+        .to_owned();
+    for kind in Kind::ALL {
+        writeln!(page, "\n## {}\n\n| Class | Meaning | Shown by |\n| --- | --- | --- |", kind.title())
+            .expect("a string");
+        for class in Class::ALL.iter().filter(|class| class.kind() == kind) {
+            let shown = shown(*class, &all).unwrap_or_else(|| panic!("nothing shows {class}"));
+            writeln!(page, "| `{class}` | {} | {shown} |", class.meaning()).expect("a string");
+        }
+    }
+    expect_test::expect_file![workspace().join("docs/src/classes.md")].assert_eq(&page);
+}
