@@ -1,4 +1,4 @@
-//! Every kernel and every scheme, operation by operation: what `kernels` and `schemes` print. The operations are those of
+//! The lists of `kernels` and `schemes`: every kernel and every scheme, operation by operation. The operations are those of
 //! the registry, so that none is left out.
 
 use crate::registry::OPERATIONS;
