@@ -15,6 +15,7 @@ pub mod instruction;
 pub mod kernel;
 pub mod matmul;
 pub mod mutants;
+pub mod operation;
 pub mod protocol;
 pub mod quantize;
 pub mod quantized;

@@ -20,7 +20,10 @@
 //!
 //! `docs/example-worker.py` is a worker in thirty lines.
 
-use crate::{add, conv2d, dot, fpm, matmul, quantized, requantize, transform};
+use crate::Form;
+use crate::execute::Lengths;
+use crate::operation::{Code, Operation};
+use crate::{add, conv2d, dequantize, dot, fpm, instruction, matmul, quantize, requantize, transform};
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol; a worker of another version is refused.
@@ -50,99 +53,127 @@ pub struct Batch {
     pub misalign: usize,
 }
 
-/// Operation, kernel and parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "op", rename_all = "kebab-case")]
-pub enum Job {
+/// The jobs of all operations: of each the variant, its marker, and the payload.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $variant:ident($operation:ty $(, $(#[$params:meta])?)?);)+) => {
+        /// Operation, kernel and parameters.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "op", rename_all = "kebab-case")]
+        pub enum Job {
+            $($(#[$doc])* $variant {
+                /// Kernel or mutant name.
+                kernel: String,
+                /// What a batch has beside its elements.
+                $($(#[$params])?)?
+                params: <$operation as Operation>::Parameters,
+            },)+
+        }
+
+        impl Job {
+            /// Operation and kernel.
+            pub fn names(&self) -> (&'static str, &str) {
+                match self {
+                    $(Self::$variant { kernel, .. } => (<$operation>::NAME, kernel),)+
+                }
+            }
+
+            /// See [`crate::execute::lengths`].
+            pub(crate) fn lengths(&self, len: usize) -> Result<Lengths, String> {
+                match self {
+                    $(Self::$variant { kernel, params } => {
+                        <$operation as Operation>::lengths(<$operation as Operation>::find(kernel)?, params, len)
+                    })+
+                }
+            }
+
+            /// Whether its kernel is a known bug that takes its process down.
+            pub(crate) fn ends_its_process(&self) -> bool {
+                match self {
+                    $(Self::$variant { kernel, .. } => {
+                        <$operation as Operation>::process_mutants().any(|mutant| mutant.name() == kernel)
+                    })+
+                }
+            }
+
+            /// Whether its inputs may be a range.
+            pub(crate) fn takes_ranges(&self) -> bool {
+                match self {
+                    $(Self::$variant { kernel, params } => <$operation as Operation>::find(kernel)
+                        .is_ok_and(|kernel| <$operation as Operation>::takes_ranges(kernel, params)),)+
+                }
+            }
+
+            /// See [`crate::execute::fill`]. An unknown kernel, which [`Self::lengths`] refuses, gets nothing.
+            pub(crate) fn fill(&self, start: i32, elements: &mut [i32]) {
+                match self {
+                    $(Self::$variant { kernel, params } => {
+                        if let Ok(kernel) = <$operation as Operation>::find(kernel) {
+                            <$operation as Operation>::fill(kernel, params, start, elements);
+                        }
+                    })+
+                }
+            }
+
+            /// Runs it, whatever becomes of the process.
+            pub(crate) fn execute(
+                &self,
+                form: Form,
+                input: &[i32],
+                output: &mut [i32],
+                misalign: usize,
+            ) -> Result<(), String> {
+                match self {
+                    $(Self::$variant { kernel, params } => {
+                        let kernel = <$operation as Operation>::find(kernel)?;
+                        <$operation as Operation>::execute(kernel, params, form, input, output, misalign)
+                    })+
+                }
+            }
+        }
+
+        /// Everything that this build can run in `form`.
+        pub(crate) fn offers(form: Form) -> Vec<Offer> {
+            let mut all = Vec::new();
+            $(all.extend(offered::<$operation>(form));)+
+            all
+        }
+    };
+}
+
+operations! {
     /// Fixed point multiply. Input: `len` accumulators. Output: `len` int32.
-    Fpm {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// Multipliers and shifts.
-        params: fpm::Params,
-    },
+    Fpm(fpm::Fpm);
     /// One vector instruction or its portable model. Input: `len` first operands, then `len` second operands, each
     /// sign-extended to int32. Output: `len` int32 results, then one int32 a vector of 128 bits (the last may be
     /// partly filled): 1 where the cumulative saturation flag was set by that vector, otherwise 0.
-    Instruction {
-        /// Instruction with element width, such as `sqrdmulh.s32`.
-        kernel: String,
-    },
+    Instruction(instruction::Instruction, #[serde(skip)]);
     /// Dot-product steps. Input: accumulators, then the elements of `a`, then those of `b`, each in an int32 whatever its
     /// type. Output: `len` results.
-    Dot {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// How many.
-        params: dot::Params,
-    },
+    Dot(dot::Dot);
     /// Integer matrix product. Input: lhs `[M,K]`, then rhs `[K,N]`, row-major. Output: `[M,N]`; `len` is `M*N`.
-    Matmul {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// Shape and offsets.
-        params: matmul::Params,
-    },
+    Matmul(matmul::Matmul);
     /// Convolution. Input: the image `[B,H,W,C]`, then the weights `[KH,KW,C/groups,O]`. Output: `[B,OH,OW,O]`.
-    Conv2d {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// Shape and zero points.
-        params: conv2d::Params,
-    },
+    Conv2d(conv2d::Conv2d);
     /// Requantization. Input: `len` accumulators. Output: `len` values of the kernel's output type.
-    Requantize {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// Multipliers, shifts, bias, zero point, clamp.
-        params: requantize::Params,
-    },
+    Requantize(requantize::Requantize);
     /// Quantization. Input: words of expressed values, two a value of f64, otherwise one. Output: `len` stored values.
-    Quantize {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// Type, container, shape.
-        params: quantized::Params,
-    },
+    Quantize(quantize::Quantize);
     /// Dequantization. Input: stored values. Output: `len` words of expressed values, two a value of f64, otherwise one.
-    Dequantize {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// Type, container, shape.
-        params: quantized::Params,
-    },
+    Dequantize(dequantize::Dequantize);
     /// Quantized addition. Input: `len` stored values of the left operand, then those of the right one. Output: `len` stored values.
-    Add {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// Scales, zero points, clamp.
-        params: add::Params,
-    },
+    Add(add::Add);
     /// Layout transform. Input and output: the elements before and behind it.
-    Transform {
-        /// Kernel or mutant name.
-        kernel: String,
-        /// Shape.
-        params: transform::Params,
-    },
+    Transform(transform::Transform);
 }
 
-impl Job {
-    /// Operation and kernel.
-    pub fn names(&self) -> (&'static str, &str) {
-        match self {
-            Self::Fpm { kernel, .. } => ("fpm", kernel),
-            Self::Instruction { kernel } => ("instruction", kernel),
-            Self::Dot { kernel, .. } => ("dot", kernel),
-            Self::Matmul { kernel, .. } => ("matmul", kernel),
-            Self::Conv2d { kernel, .. } => ("conv2d", kernel),
-            Self::Requantize { kernel, .. } => ("requantize", kernel),
-            Self::Quantize { kernel, .. } => ("quantize", kernel),
-            Self::Dequantize { kernel, .. } => ("dequantize", kernel),
-            Self::Add { kernel, .. } => ("add", kernel),
-            Self::Transform { kernel, .. } => ("transform", kernel),
-        }
-    }
+/// What this build can run of an operation.
+fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {
+    let here = O::every().chain(O::process_mutants()).filter(|kernel| O::missing(kernel).is_ok());
+    here.map(move |kernel| Offer {
+        op: O::NAME.to_owned(),
+        kernel: kernel.name().to_owned(),
+        isa_path: kernel.isa_path(form),
+    })
 }
 
 /// Where a batch's inputs come from.

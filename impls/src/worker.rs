@@ -4,11 +4,11 @@
 mod tests;
 
 use crate::Form;
-use crate::execute::{self, Lengths, execute_any, find_process, lengths};
-use crate::kernel::Kernel;
-use crate::mutants::{self, Fault, tensor};
-use crate::protocol::{Answer, Batch, Hello, Job, Offer, Request, Source, VERSION};
-use crate::{add, conv2d, dequantize, dot, fpm, instruction, matmul, quantize, requantize, transform};
+use crate::execute::{self, Lengths, lengths};
+use crate::fpm::Fpm;
+use crate::mutants::{self, Fault};
+use crate::operation::Operation;
+use crate::protocol::{Answer, Batch, Hello, Job, Request, Source, VERSION, offers};
 use std::io::{self, BufRead, IoSlice, Read, Write};
 
 /// Longest batch a worker accepts, in elements. Far above any block of a run; it keeps a garbled length from exhausting
@@ -35,7 +35,7 @@ impl Runner for Kernels {
     }
 
     fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
-        execute_any(job, Form::Native, input, output, misalign)
+        job.execute(Form::Native, input, output, misalign)
     }
 }
 
@@ -102,8 +102,9 @@ fn run_batch(
     for value in out.iter_mut() {
         *value = value.to_le();
     }
-    let short = matches!(&batch.job, Job::Fpm { kernel, .. }
-        if find_process(kernel).is_some_and(|mutant| mutant.fault == Fault::Short));
+    let short = mutants::process()
+        .iter()
+        .any(|mutant| mutant.fault == Fault::Short && batch.job.names() == (Fpm::NAME, mutant.kernel.name));
     Ok(Ok(sizes.output.saturating_sub(usize::from(short))))
 }
 
@@ -115,15 +116,14 @@ fn check_batch(batch: &Batch) -> Result<Lengths, String> {
         return Err(format!("misaligned by {} elements; a cache line has {LINE}", batch.misalign));
     }
     let sizes = lengths(&batch.job, batch.len)?;
-    match (&batch.job, batch.source) {
-        (_, Source::Payload { bytes }) if bytes != sizes.input * size_of::<i32>() => {
+    match batch.source {
+        Source::Payload { bytes } if bytes != sizes.input * size_of::<i32>() => {
             Err(format!("a payload of {bytes} bytes where the batch needs {}", sizes.input * size_of::<i32>()))
         }
-        (Job::Fpm { .. }, Source::Range { .. }) | (_, Source::Payload { .. }) => Ok(sizes),
-        (Job::Quantize { params, .. }, Source::Range { .. }) if params.quantized.expressed.words() == 1 => Ok(sizes),
-        (Job::Dequantize { .. }, Source::Range { .. }) => Ok(sizes),
-        (Job::Dot { kernel, .. }, Source::Range { .. }) if execute::has_pairs(kernel) => Ok(sizes),
-        _ => Err("this operation takes a payload, not a range".to_owned()),
+        Source::Range { .. } if !batch.job.takes_ranges() => {
+            Err("this operation takes a payload, not a range".to_owned())
+        }
+        Source::Payload { .. } | Source::Range { .. } => Ok(sizes),
     }
 }
 
@@ -155,35 +155,7 @@ fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io:
 
 /// What this build can run in `form`.
 pub fn hello(form: Form) -> Hello {
-    let mut kernels = Vec::new();
-    let mut offer = |op: &str, kernel: &str, isa_path: String| {
-        kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path });
-    };
-    let fpm = fpm::kernels().iter();
-    let fpm = fpm.chain(mutants::fpm::mutants().iter().map(|mutant| &mutant.kernel));
-    let fpm = fpm.chain(mutants::process().iter().map(|mutant| &mutant.kernel));
-    fpm.for_each(|kernel| offer("fpm", kernel.name, kernel.isa_path(form)));
-    instruction::kernels().iter().for_each(|kernel| offer("instruction", kernel.name, kernel.isa_path(form)));
-    all(dot::kernels(), tensor::dot()).for_each(|k| offer("dot", k.name, k.isa_path(form)));
-    all(matmul::kernels(), tensor::matmul()).for_each(|k| offer("matmul", k.name, k.isa_path(form)));
-    all(conv2d::kernels(), tensor::conv2d()).for_each(|k| offer("conv2d", k.name, k.isa_path(form)));
-    all(requantize::kernels(), tensor::requantize()).for_each(|k| offer("requantize", k.name, k.isa_path(form)));
-    let here = |domain: &quantize::Domain| !domain.compiled;
-    let quantize = all(quantize::kernels(), tensor::quantize()).filter(|k| here(&k.contract.domain));
-    quantize.for_each(|k| offer("quantize", k.name, k.isa_path(form)));
-    let dequantize = all(dequantize::kernels(), tensor::dequantize()).filter(|k| here(&k.contract.domain));
-    dequantize.for_each(|k| offer("dequantize", k.name, k.isa_path(form)));
-    all(add::kernels(), tensor::add()).for_each(|k| offer("add", k.name, k.isa_path(form)));
-    all(transform::kernels(), tensor::transform()).for_each(|k| offer("transform", k.name, k.isa_path(form)));
-    Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels }
-}
-
-/// Kernels and mutants of an operation.
-fn all<R, D>(
-    kernels: &'static [Kernel<R, D>],
-    mutants: &'static [tensor::Mutant<R, D>],
-) -> impl Iterator<Item = &'static Kernel<R, D>> {
-    kernels.iter().chain(mutants.iter().map(|mutant| &mutant.kernel))
+    Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels: offers(form) }
 }
 
 /// Elements at a chosen distance from a 64-byte boundary; the storage is reused.

@@ -9,7 +9,7 @@ use crate::view::label;
 const MOST: usize = 3;
 
 /// One line of the section, and what it is shown by.
-pub(crate) struct Told<'a> {
+pub(crate) struct Comparison<'a> {
     /// Kernel, and lane or lanes.
     pub(crate) names: Vec<String>,
     /// What was seen.
@@ -21,7 +21,7 @@ pub(crate) struct Told<'a> {
 }
 
 /// A line for each kernel and lane, and one for each two lanes.
-pub(crate) fn lines(ledger: &Ledger) -> Vec<Told<'_>> {
+pub(crate) fn lines(ledger: &Ledger) -> Vec<Comparison<'_>> {
     let mut out = Vec::new();
     for group in ledger.agreements.chunk_by(|a, b| (&a.op, &a.kernel, &a.lane) == (&b.op, &b.kernel, &b.lane)) {
         let (lanes, others): (Vec<_>, Vec<_>) = group.iter().partition(|a| a.kernel == a.other);
@@ -31,26 +31,26 @@ pub(crate) fn lines(ledger: &Ledger) -> Vec<Told<'_>> {
     together(out)
 }
 
-/// Lanes of which the same is told, in one line.
-fn together(all: Vec<Told<'_>>) -> Vec<Told<'_>> {
-    let mut out: Vec<Told<'_>> = Vec::new();
-    for told in all {
-        match out.iter_mut().find(|known| known.names[0] == told.names[0] && known.prose == told.prose) {
-            Some(known) => known.names[1] += &format!(", {}", told.names[1]),
-            None => out.push(told),
+/// Lanes that compare alike, in one line.
+fn together(all: Vec<Comparison<'_>>) -> Vec<Comparison<'_>> {
+    let mut out: Vec<Comparison<'_>> = Vec::new();
+    for one in all {
+        match out.iter_mut().find(|known| known.names[0] == one.names[0] && known.prose == one.prose) {
+            Some(known) => known.names[1] += &format!(", {}", one.names[1]),
+            None => out.push(one),
         }
     }
     out
 }
 
-/// The kernels that it is as everywhere; else the one that it is most like. Kernels of one lane are all told.
-fn kernels<'a>(ledger: &Ledger, others: &[&'a Agreement]) -> Vec<Told<'a>> {
+/// The kernels that it is as everywhere; else the one that it is most like. Kernels of one lane are all listed.
+fn kernels<'a>(ledger: &Ledger, others: &[&'a Agreement]) -> Vec<Comparison<'a>> {
     let (same, mut rest): (Vec<&Agreement>, Vec<&Agreement>) =
         others.iter().copied().partition(|a| a.differ + a.differ_open == 0);
     let mut out = Vec::new();
     if let [first, ..] = same[..] {
         let names: Vec<_> = same.iter().map(|a| a.other.as_str()).collect();
-        out.push(Told {
+        out.push(Comparison {
             names: names_of(ledger, first, first.lane.clone()),
             prose: format!("as {} in all {}", names.join(", "), results(first)),
             witness: None,
@@ -59,12 +59,12 @@ fn kernels<'a>(ledger: &Ledger, others: &[&'a Agreement]) -> Vec<Told<'a>> {
     }
     rest.sort_by_key(|a| a.differ + a.differ_open);
     let near = rest.first().is_some_and(|a| a.lane != a.other_lane);
-    let told = if near { usize::from(same.is_empty()) } else { rest.len() };
-    out.extend(rest.into_iter().take(told).map(|a| two(ledger, a, a.lane.clone(), Some(&a.other))));
+    let shown = if near { usize::from(same.is_empty()) } else { rest.len() };
+    out.extend(rest.into_iter().take(shown).map(|a| two(ledger, a, a.lane.clone(), Some(&a.other))));
     out
 }
 
-fn two<'a>(ledger: &Ledger, a: &'a Agreement, lanes: String, other: Option<&str>) -> Told<'a> {
+fn two<'a>(ledger: &Ledger, a: &'a Agreement, lanes: String, other: Option<&str>) -> Comparison<'a> {
     let as_other = other.map_or("the same".to_owned(), |other| format!("as {other}"));
     let prose = match (a.differ, a.differ_open) {
         (0, 0) => format!("{as_other} in all {}", results(a)),
@@ -83,7 +83,7 @@ fn two<'a>(ledger: &Ledger, a: &'a Agreement, lanes: String, other: Option<&str>
         Some(_) => [&a.kernel, &a.other],
     };
     let values = a.witness.as_ref().map_or(String::new(), |w| format!("{ours} {}, {theirs} {}", w.got, w.other));
-    Told { names: names_of(ledger, a, lanes), prose, witness: a.witness.as_ref(), values }
+    Comparison { names: names_of(ledger, a, lanes), prose, witness: a.witness.as_ref(), values }
 }
 
 fn names_of(ledger: &Ledger, a: &Agreement, lanes: String) -> Vec<String> {

@@ -57,7 +57,7 @@ impl Written {
     }
 }
 
-/// Why the output directory cannot be written. The cause is part of the text, so that it is told however the error is shown.
+/// Why the output directory cannot be written. The cause is part of the text, so that it is shown however the error is printed.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The directory is not there and cannot be made.

@@ -28,15 +28,15 @@ fn unfinished(why: &str, command: &str) -> TestSuite {
     suite
 }
 
-/// The suites of a ledger, and the findings that no case has told yet.
+/// The suites of a ledger, and the findings that no case describes yet.
 struct Suites<'a> {
     ledger: &'a Ledger,
-    untold: Vec<&'a Finding>,
+    pending: Vec<&'a Finding>,
 }
 
 impl<'a> Suites<'a> {
     fn new(ledger: &'a Ledger) -> Self {
-        Self { ledger, untold: ledger.findings.iter().collect() }
+        Self { ledger, pending: ledger.findings.iter().collect() }
     }
 
     fn all(mut self) -> Vec<TestSuite> {
@@ -76,8 +76,8 @@ impl<'a> Suites<'a> {
     }
 
     fn take(&mut self, wanted: impl Fn(&Finding) -> bool) -> Vec<&'a Finding> {
-        let (taken, left) = self.untold.drain(..).partition(|finding| wanted(finding));
-        self.untold = left;
+        let (taken, left) = self.pending.drain(..).partition(|finding| wanted(finding));
+        self.pending = left;
         taken
     }
 
@@ -127,9 +127,9 @@ impl<'a> Suites<'a> {
     fn failed_check(&self, check: &SelfCheck, findings: &[&Finding]) -> TestCaseStatus {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_message(crate::self_checks::describe(check)).set_type("self-check");
-        let told = self.tell(findings);
+        let description = self.describe(findings);
         let again = format!("again: {}", self.ledger.command);
-        status.set_description(if told.is_empty() { again } else { told });
+        status.set_description(if description.is_empty() { again } else { description });
         status
     }
 
@@ -147,11 +147,11 @@ impl<'a> Suites<'a> {
         };
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_message(text::finding(first)).set_type(first.class.as_str());
-        status.set_description(self.tell(findings));
+        status.set_description(self.describe(findings));
         status
     }
 
-    fn tell(&self, findings: &[&Finding]) -> String {
+    fn describe(&self, findings: &[&Finding]) -> String {
         let mut lines = Vec::new();
         for finding in findings {
             lines.push(text::finding(finding));

@@ -234,7 +234,7 @@ pub struct PathStep {
     pub class: String,
     /// The scheme before.
     pub from: String,
-    /// The scheme behind, or the kernel with its lane.
+    /// The scheme after, or the kernel with its lane.
     pub to: String,
     /// Inputs on which they differ.
     pub differ: u64,

@@ -9,21 +9,22 @@ use std::collections::BTreeSet;
 
 /// Every sentence, in the order in which a reader wants them.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
-    let parts = [dropped(ledger), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger)];
+    let parts = [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger)];
     parts.concat()
 }
 
-/// What was left out of what some kernel ran: parameters that the caller gave, and cases of the plan that could not be run.
-fn dropped(ledger: &Ledger) -> Vec<String> {
+/// What was left out of what some kernel ran: parameters that the caller gave, and cases of the plan that could not be run. Each sentence
+/// names `most` kernels and counts the others; all of them where there is no limit.
+pub(crate) fn dropped(ledger: &Ledger, most: Option<usize>) -> Vec<String> {
     let mut groups: IndexMap<String, (Vec<String>, Vec<&str>)> = IndexMap::new();
-    let told = |planned: &Planned, dropped: &Dropped| match dropped.why {
+    let is_listed = |planned: &Planned, dropped: &Dropped| match dropped.why {
         // A kernel that ran nothing is in the list of those outside the run's parameters.
         DropReason::OutsideDomain => planned.given && planned.run > 0,
         DropReason::NotOffered => false,
         DropReason::NoSuchCase | DropReason::GivenUp => true,
     };
     for planned in &ledger.planned {
-        for dropped in planned.dropped.iter().filter(|dropped| told(planned, dropped)) {
+        for dropped in planned.dropped.iter().filter(|dropped| is_listed(planned, dropped)) {
             let (kernels, lanes) = groups.entry(share(planned, dropped)).or_default();
             let kernel = format!("{} {}", planned.op, planned.kernel);
             if !kernels.contains(&kernel) {
@@ -35,7 +36,8 @@ fn dropped(ledger: &Ledger) -> Vec<String> {
         }
     }
     let sentence = |(share, (kernels, lanes)): (&String, &(Vec<String>, Vec<&str>))| {
-        format!("{} ({}): {share}", kernels.join(", "), lanes.join(", "))
+        let kernels = text::some(kernels, most.unwrap_or(usize::MAX));
+        format!("{kernels} ({}): {share}", lanes.join(", "))
     };
     groups.iter().map(sentence).collect()
 }
@@ -112,9 +114,9 @@ fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
 /// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: schemes with their policies, which may be all that they differ in.
 pub(crate) fn position(position: &Position) -> String {
     let Position { op, kernel, lane, at, got, expected } = position;
-    let told = expected.iter().map(|(scheme, value)| match value {
+    let values = expected.iter().map(|(scheme, value)| match value {
         Some(value) => format!("{scheme} {value}"),
         None => format!("{scheme} has no value"),
     });
-    format!("{op} {kernel} {lane}, at={at}: got {got}, {}", told.collect::<Vec<_>>().join(", "))
+    format!("{op} {kernel} {lane}, at={at}: got {got}, {}", values.collect::<Vec<_>>().join(", "))
 }

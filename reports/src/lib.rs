@@ -8,11 +8,13 @@
 
 mod agreement;
 pub mod files;
+mod findings;
 pub mod json;
 pub mod junit;
 pub mod ledger;
 pub mod left_out;
 pub mod markdown;
+mod overview;
 pub mod read;
 pub mod self_checks;
 pub mod space;
@@ -21,4 +23,5 @@ mod space_possible;
 pub mod summary;
 pub mod table;
 pub mod text;
+mod uncovered;
 mod view;

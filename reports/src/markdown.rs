@@ -6,6 +6,7 @@ use crate::ledger::{Ledger, Row};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
+use crate::uncovered::{self, Uncovered};
 use crate::view::{self, Line};
 use std::fmt::Write;
 
@@ -32,6 +33,7 @@ pub(crate) fn sections(ledger: &Ledger) -> Vec<Section> {
     let sections = [
         findings(ledger),
         lanes(ledger),
+        not_covered(ledger),
         kernels(ledger),
         witnesses(ledger),
         remarks(ledger),
@@ -67,6 +69,15 @@ fn lanes(ledger: &Ledger) -> Section {
         let _ = writeln!(out, "- {}: {}", code(&lane.name), plain(&text::lane(&lane.status)));
     }
     section("Lanes", &out)
+}
+
+/// The counts by reason; the kernels are named further down.
+fn not_covered(ledger: &Ledger) -> Section {
+    let mut out = String::new();
+    for Uncovered { subject, sentence, .. } in uncovered::all(ledger) {
+        let _ = writeln!(out, "- {subject}: {}", plain(&sentence));
+    }
+    section("Not covered", &out)
 }
 
 fn kernels(ledger: &Ledger) -> Section {
@@ -192,7 +203,7 @@ fn checks(ledger: &Ledger) -> Section {
 
 fn agreements(ledger: &Ledger) -> Section {
     let mut out = String::new();
-    for agreement::Told { names, prose, witness, values } in agreement::lines(ledger) {
+    for agreement::Comparison { names, prose, witness, values } in agreement::lines(ledger) {
         let _ = writeln!(out, "- {} {}: {prose}", code(&names[0]), plain(&names[1]));
         if let Some(witness) = witness {
             let _ = writeln!(out, "  - {}", code(&format!("{}: {values}", text::case(&witness.case))));

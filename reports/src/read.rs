@@ -78,19 +78,19 @@ mod tests {
         std::fs::write(&path, "12345").expect("it can be written");
         assert_eq!(bytes(&path, 5).expect("it fits"), b"12345");
         assert_eq!(text(&path, 6).expect("it fits"), "12345");
-        let told = bytes(&path, 4).expect_err("it is larger").to_string();
-        assert!(told.contains("larger than 4 bytes") && told.contains("file"), "{told}");
+        let message = bytes(&path, 4).expect_err("it is larger").to_string();
+        assert!(message.contains("larger than 4 bytes") && message.contains("file"), "{message}");
         std::fs::write(&path, b"12\xff").expect("it can be written");
-        let told = text(&path, 9).expect_err("it is no text").to_string();
-        assert!(told.contains("no UTF-8 text from byte 2 on"), "{told}");
-        let told = bytes(dir.path(), 9).expect_err("it is a directory").to_string();
-        assert!(told.contains("cannot read"), "{told}");
+        let message = text(&path, 9).expect_err("it is no text").to_string();
+        assert!(message.contains("no UTF-8 text from byte 2 on"), "{message}");
+        let message = bytes(dir.path(), 9).expect_err("it is a directory").to_string();
+        assert!(message.contains("cannot read"), "{message}");
     }
 
     #[cfg(unix)]
     #[test]
     fn what_has_no_end_is_refused() {
-        let told = bytes(Path::new("/dev/zero"), 1 << 20).expect_err("it has no end").to_string();
-        assert!(told.contains("/dev/zero") && told.contains("1048576 bytes"), "{told}");
+        let message = bytes(Path::new("/dev/zero"), 1 << 20).expect_err("it has no end").to_string();
+        assert!(message.contains("/dev/zero") && message.contains("1048576 bytes"), "{message}");
     }
 }

@@ -142,10 +142,10 @@ mod tests {
             (&|s| s.most.as_mut().expect("one").differ = 3, "3 as the most at one"),
         ];
         for (change, words) in cases {
-            let told = refused(change).expect_err(words);
-            assert!(told.contains(words), "`{words}` is not in `{told}`");
+            let message = refused(change).expect_err(words);
+            assert!(message.contains(words), "`{words}` is not in `{message}`");
         }
-        let told = refused(&|s| s.most.as_mut().expect("one").differ = 11).expect_err("too many");
-        assert!(told.contains("11 as the most at one"), "{told}");
+        let message = refused(&|s| s.most.as_mut().expect("one").differ = 11).expect_err("too many");
+        assert!(message.contains("11 as the most at one"), "{message}");
     }
 }

@@ -1,11 +1,14 @@
-//! `summary.md`: a run for a reviewer, small enough for a comment on a pull request. In front stands what decides: the verdict, what fails,
-//! the lanes, what was not covered, a line an operation. The rest is folded, as far as there is room; `details.md` has all of it.
+//! `summary.md`: a run for a reviewer, small enough for a comment on a pull request. In front stands what the screen shows, in the same
+//! order: what fails, the lanes, a line for each operation, the checks, what was not covered; the verdict is the title. The rest is
+//! folded, as far as there is room; `details.md` has all of it.
 
-use crate::ledger::{Coverage, LaneStatus, Ledger, Row};
+use crate::findings;
+use crate::ledger::{Finding, Lane, LaneStatus, Ledger};
 use crate::markdown::{self, Section, code, plain};
-use crate::text::{self, count, plural};
+use crate::overview;
+use crate::text::{self, count};
+use crate::uncovered;
 use crate::view;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Bytes of what is not folded, at most.
@@ -15,11 +18,19 @@ pub const WHOLE: usize = 60_000;
 
 /// Bytes of one line in front.
 const LINE: usize = 240;
+/// Bytes of how a lane is reached.
+const VIA: usize = 60;
+/// Classes that an operation's line names.
+const CLASSES: usize = 2;
+
+/// Bytes that the heading of a list takes.
+const HEADING: usize = 24;
 /// Bytes of the lists in front, which together with what surrounds them stay below [`FRONT`].
-const FINDINGS: usize = 1100;
-const LANES: usize = 500;
-const UNCOVERED: usize = 500;
-const OPERATIONS: usize = 1350;
+const FINDINGS: usize = 950;
+const LANES: usize = 350;
+const OPERATIONS: usize = 1550;
+const CHECKS: usize = 350;
+const UNCOVERED: usize = 550;
 
 /// Draws a ledger as GitHub Markdown.
 pub fn render(ledger: &Ledger) -> String {
@@ -35,83 +46,63 @@ fn front(ledger: &Ledger) -> String {
         format!("# Tiebreak: {title}\n\n{}.\n", markdown::capital(&sentence)),
         list("Findings", findings(ledger), FINDINGS),
         list("Lanes", lanes(ledger), LANES),
-        list("Not covered", uncovered(ledger), UNCOVERED),
         list("Operations", operations(ledger), OPERATIONS),
+        list("Checks", checks(ledger), CHECKS),
+        list("Not covered", uncovered(ledger), UNCOVERED),
         format!("Folded below, and whole in `{}` beside this file:\n", crate::files::DETAILS),
     ];
     blocks.into_iter().filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// What is broken, kernels before lanes and checks.
 fn findings(ledger: &Ledger) -> Vec<String> {
-    let mut all: Vec<_> = ledger.findings.iter().collect();
-    all.sort_by_key(|finding| (finding.kernel.is_empty(), finding.class == "self-check"));
-    all.into_iter().map(|finding| code(&cut(&text::finding(finding)))).collect()
+    let item = |finding: &Finding| {
+        let line = code(&cut(&text::finding(finding)));
+        // A command is of no use if it is cut, and that of the whole run stands once, at the end.
+        match &finding.witness {
+            Some(witness) if (1..=LINE).contains(&witness.command.len()) => {
+                format!("{line}\n  - {}", code(&text::one_line(&witness.command)))
+            }
+            _ => line,
+        }
+    };
+    findings::by_severity(ledger).into_iter().map(item).collect()
 }
 
+/// Those that ran; the others are not covered.
 fn lanes(ledger: &Ledger) -> Vec<String> {
-    let ran = ledger.lanes.iter().filter(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
-    ran.map(|lane| format!("{}: {}", code(&lane.name), plain(&cut(&text::lane(&lane.status))))).collect()
+    let sentence = |lane: &Lane| match &lane.status {
+        LaneStatus::Ran { arch, via } => {
+            Some(format!("{}: {}", code(&cut(&lane.name)), plain(&overview::reached(arch, via, VIA))))
+        }
+        LaneStatus::NotRun { .. } => None,
+    };
+    ledger.lanes.iter().filter_map(sentence).collect()
+}
+
+/// Each in a line, with as many classes by name as leave room for all of them.
+fn operations(ledger: &Ledger) -> Vec<String> {
+    let all = overview::operations(ledger);
+    let naming = |classes: usize| -> Vec<String> {
+        let lines = all.iter().map(|operation| operation.sentence(classes)).chain(overview::deviations(&all));
+        lines.map(|line| plain(&cut(&line))).collect()
+    };
+    let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 3).sum::<usize>() + HEADING <= OPERATIONS;
+    (0..=CLASSES).rev().map(naming).find(fits).unwrap_or_else(|| naming(0))
+}
+
+fn checks(ledger: &Ledger) -> Vec<String> {
+    let counted = overview::checks(ledger).into_iter().map(|check| format!("{}: {}", check.name, check.sentence));
+    counted.chain(overview::failed_checks(ledger)).map(|line| plain(&cut(&line))).collect()
 }
 
 fn uncovered(ledger: &Ledger) -> Vec<String> {
-    let absent = ledger.lanes.iter().filter(|lane| matches!(lane.status, LaneStatus::NotRun { .. }));
-    let mut out: Vec<String> =
-        absent.map(|lane| format!("lane {}: {}", code(&lane.name), plain(&cut(&text::lane(&lane.status))))).collect();
-    let outside = text::outside_domain(&ledger.outside_domain);
-    out.extend(outside.iter().map(|line| format!("not run: {}", plain(&cut(line)))));
-    let without: u64 = ledger.rows.iter().map(|row| row.out_of_domain).sum();
-    if without > 0 {
-        let inputs = count(without);
-        out.push(format!("{inputs} results were not compared with a scheme that gives them no value (summed over kernels, lanes and schemes)"));
-    }
-    out
-}
-
-/// A line an operation, those with findings first.
-fn operations(ledger: &Ledger) -> Vec<String> {
-    let mut ops: Vec<&str> = Vec::new();
-    let named = ledger.rows.iter().map(|row| &row.op).chain(ledger.findings.iter().map(|finding| &finding.op));
-    for op in named.filter(|op| !op.is_empty()) {
-        if !ops.contains(&op.as_str()) {
-            ops.push(op);
-        }
-    }
-    let findings = |op: &str| ledger.findings.iter().filter(|finding| finding.op == op).count();
-    ops.sort_by_key(|op| findings(op) == 0);
-    ops.into_iter().map(|op| operation(ledger, op, findings(op))).collect()
-}
-
-fn operation(ledger: &Ledger, op: &str, findings: usize) -> String {
-    let rows: Vec<&Row> = ledger.rows.iter().filter(|row| row.op == op).collect();
-    let inputs: u64 = view::lines(ledger).iter().filter(|line| line.row().op == op).map(view::Line::inputs).sum();
-    let distinct = |name: fn(&Row) -> &String| rows.iter().map(|row| name(row)).collect::<BTreeSet<_>>().len();
-    let differing = rows.iter().filter(|row| row.against == crate::ledger::Against::Reference && row.differ > 0);
-    let differing = differing.map(|row| &row.kernel).collect::<BTreeSet<_>>().len();
-    let exhaustive = rows.iter().filter(|row| row.coverage == Coverage::Exhaustive).count();
-    let (kernels, lanes) = (plural(distinct(|row| &row.kernel), "kernel"), plural(distinct(|row| &row.lane), "lane"));
-    let mut out =
-        format!("{}: {}, {kernels} in {lanes}, {} inputs", plain(op), plural(findings, "finding"), count(inputs));
-    out.push_str(match exhaustive {
-        0 => ", sampled",
-        n if n == rows.len() => ", exhaustive",
-        _ => ", in part exhaustive",
-    });
-    if differing > 0 {
-        let _ = write!(out, ", {differing} differ from their references");
-    }
-    cut(&out)
+    let all = uncovered::all(ledger).into_iter();
+    all.map(|uncovered| format!("{}: {}", uncovered.subject, plain(&cut(&uncovered.sentence)))).collect()
 }
 
 /// At most [`LINE`] bytes of a text on one line.
 fn cut(text: &str) -> String {
-    const MARK: &str = " (cut)";
-    let text = text::one_line(text);
-    if text.len() <= LINE {
-        return text;
-    }
-    let end = text.floor_char_boundary(LINE - MARK.len());
-    format!("{}{MARK}", &text[..end])
+    text::cut(text, LINE)
 }
 
 /// A heading and as many of the lines as `most` bytes hold, with the number of those left out.

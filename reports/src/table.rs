@@ -1,12 +1,16 @@
-//! What a person reads at the end of a run: lanes, one table of all kernels, what explains it, and the verdict last.
+//! What a person reads at the end of a run: findings first where there are any, then lanes, kernels, checks, and the verdict last. Either
+//! all of it on one screen, a line for each operation, or with tables of all kernels and what explains their differences.
 //!
 //! Lines of a table are never wrapped. Where the width does not hold all columns, those that repeat themselves (path,
 //! contract) move to a list beneath the table, and those that stand elsewhere too are left out.
 
+mod compact;
 mod kernels;
 mod page;
 
 use crate::agreement;
+use crate::files;
+use crate::findings;
 use crate::ledger::{Bound, Finding, Lane, LaneStatus, Ledger, Row, Verdict};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
@@ -14,6 +18,7 @@ use crate::text;
 use crate::view;
 use kernels::{Column, Layout};
 use page::{Entry, Ink, Page};
+use std::path::Path;
 
 /// How the caller wants it. The default is plain and as wide as it needs to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,36 +29,62 @@ pub struct Style {
     pub width: Option<u16>,
 }
 
+/// How much of a run is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// One screen: a line for each operation, everything else counted.
+    Screen,
+    /// Tables of all kernels, every witness, every finding.
+    #[default]
+    Tables,
+}
+
 /// Draws a ledger for the terminal, with a newline at the end.
-pub fn render(ledger: &Ledger, style: Style) -> String {
-    let condensed = view::condensed(ledger);
+pub fn render(ledger: &Ledger, detail: Detail, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
-    title(&mut page, ledger);
-    lanes(&mut page, ledger);
-    // Operations have different references and widths: each has a table of its own.
-    for part in view::by_op(&condensed) {
-        let layout = Layout::fitting(&part, style.width);
-        all_kernels(&mut page, &part, layout, part.rows.len() < condensed.rows.len());
-        legend(&mut page, &part, layout);
+    match detail {
+        Detail::Screen => compact::render(&mut page, ledger),
+        Detail::Tables => tables(&mut page, ledger),
     }
-    witnesses(&mut page, ledger);
-    out_of_domain(&mut page, ledger);
-    agreements(&mut page, ledger);
-    deviations(&mut page, ledger);
-    outside_domain(&mut page, ledger);
-    left_out(&mut page, ledger);
-    positions(&mut page, ledger);
-    bounds(&mut page, ledger);
-    catalogue(&mut page, ledger);
-    checks(&mut page, ledger);
-    findings(&mut page, ledger);
-    verdict(&mut page, ledger);
     page.out
+}
+
+/// The line that says where the files of a run are, for those who have written them.
+pub fn format_files(dir: &Path, style: Style) -> String {
+    let mut page = Page { style, out: String::new() };
+    let names = [files::LEDGER, files::DETAILS, files::SUMMARY, files::MISMATCHES, files::JUNIT];
+    let (first, rest) = names.split_first().expect("several files");
+    page.line(0, &format!("files: {}, {}", dir.join(first).display(), rest.join(", ")), Ink::Faint);
+    page.out
+}
+
+fn tables(page: &mut Page, ledger: &Ledger) {
+    let condensed = view::condensed(ledger);
+    all_findings(page, ledger);
+    title(page, ledger);
+    lanes(page, ledger);
+    // Operations have different references and widths: so each has a separate table.
+    for part in view::by_op(&condensed) {
+        let layout = Layout::fitting(&part, page.style.width);
+        all_kernels(page, &part, layout, part.rows.len() < condensed.rows.len());
+        legend(page, &part, layout);
+    }
+    witnesses(page, ledger);
+    out_of_domain(page, ledger);
+    agreements(page, ledger);
+    deviations(page, ledger);
+    outside_domain(page, ledger);
+    left_out(page, ledger);
+    positions(page, ledger);
+    bounds(page, ledger);
+    catalogue(page, ledger);
+    checks(page, ledger);
+    verdict(page, ledger);
 }
 
 fn title(page: &mut Page, ledger: &Ledger) {
     let Ledger { version, effort, seed, .. } = ledger;
-    page.line(0, &format!("tiebreak {version}, effort {effort}, seed {seed}"), Ink::Strong);
+    page.heading(&format!("tiebreak {version}, effort {effort}, seed {seed}"));
     page.line(2, &ledger.command, Ink::Faint);
 }
 
@@ -106,21 +137,21 @@ fn legend(page: &mut Page, ledger: &Ledger, layout: Layout) {
     page.list(&entries);
 }
 
-struct Path<'a> {
+struct IsaPath<'a> {
     row: &'a Row,
     isa_path: &'a str,
     lanes: Vec<&'a str>,
 }
 
 /// Paths by kernel, each with the label and contract to print before it: blank where the line above has them.
-fn paths(ledger: &Ledger) -> Vec<((String, String), Path<'_>)> {
-    let mut out: Vec<((String, String), Path<'_>)> = Vec::new();
+fn paths(ledger: &Ledger) -> Vec<((String, String), IsaPath<'_>)> {
+    let mut out: Vec<((String, String), IsaPath<'_>)> = Vec::new();
     for line in view::lines(ledger) {
         let row = line.row();
         let same_kernel = |known: &Row| (&known.op, &known.kernel) == (&row.op, &row.kernel);
         let known = out.iter_mut().map(|(_, path)| path).find(|path| same_kernel(path.row));
         let first = known.is_none();
-        let same_path = |p: &&mut Path<'_>| same_kernel(p.row) && p.isa_path == row.isa_path;
+        let same_path = |p: &&mut IsaPath<'_>| same_kernel(p.row) && p.isa_path == row.isa_path;
         if let Some(path) = out.iter_mut().map(|(_, path)| path).find(same_path) {
             if !path.lanes.contains(&row.lane.as_str()) {
                 path.lanes.push(&row.lane);
@@ -130,7 +161,7 @@ fn paths(ledger: &Ledger) -> Vec<((String, String), Path<'_>)> {
         let contract = line.contract.map_or("", |row| &row.scheme).to_owned();
         let label = (view::kernel_label(ledger, row), contract);
         let label = if first { label } else { Default::default() };
-        out.push((label, Path { row, isa_path: &row.isa_path, lanes: vec![&row.lane] }));
+        out.push((label, IsaPath { row, isa_path: &row.isa_path, lanes: vec![&row.lane] }));
     }
     out
 }
@@ -165,12 +196,12 @@ fn out_of_domain(page: &mut Page, ledger: &Ledger) {
 }
 
 fn agreements(page: &mut Page, ledger: &Ledger) {
-    let told = agreement::lines(ledger);
-    if told.is_empty() {
+    let comparisons = agreement::lines(ledger);
+    if comparisons.is_empty() {
         return;
     }
     page.heading("To the bit, also where the contract gives no value");
-    for agreement::Told { names, prose, witness, values } in told {
+    for agreement::Comparison { names, prose, witness, values } in comparisons {
         let [kernel, lanes] = [(0, Ink::Strong), (1, Ink::Faint)].map(|(at, ink)| page.paint(&names[at], ink));
         page.line(2, &format!("{kernel}  {lanes}"), Ink::Plain);
         page.prose(4, &prose, if witness.is_some() { Ink::Notable } else { Ink::Good });
@@ -242,7 +273,7 @@ fn bounds(page: &mut Page, ledger: &Ledger) {
     }
 }
 
-/// Bounds as a table of their own.
+/// Bounds as a separate table.
 pub fn render_bounds(all: &[Bound], style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let mut kernel = "";
@@ -296,20 +327,21 @@ fn checks(page: &mut Page, ledger: &Ledger) {
     }
 }
 
-fn findings(page: &mut Page, ledger: &Ledger) {
+fn all_findings(page: &mut Page, ledger: &Ledger) {
     if ledger.findings.is_empty() {
         return;
     }
     page.heading("Findings");
-    for finding in &ledger.findings {
-        one_finding(page, finding, &ledger.command);
+    for finding in findings::by_severity(ledger) {
+        one_finding(page, finding, &ledger.command, usize::MAX);
     }
 }
 
-fn one_finding(page: &mut Page, finding: &Finding, run: &str) {
+/// A finding, what explains it in at most so many bytes a sentence, and the command that shows it again.
+fn one_finding(page: &mut Page, finding: &Finding, run: &str, most: usize) {
     page.line(2, &text::finding(finding), Ink::Bad);
     for detail in text::finding_details(finding) {
-        page.prose(4, &detail, Ink::Plain);
+        page.prose(4, &text::cut(&detail, most), Ink::Plain);
     }
     page.line(4, text::rerun(finding, run), Ink::Faint);
 }

@@ -104,6 +104,27 @@ fn counted(items: impl ExactSizeIterator<Item = (String, u64)>, most: usize, res
     out
 }
 
+/// The first `most` names, and how many more there are: `a, b and 3 more`.
+pub(crate) fn some<T: AsRef<str>>(names: &[T], most: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {} more", count(more as u64)),
+    }
+}
+
+/// At most so many bytes of a text on one line, with a mark where the rest is missing.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    const MARK: &str = " (cut)";
+    let text = one_line(text);
+    if text.len() <= most {
+        return text;
+    }
+    let end = text.floor_char_boundary(most.saturating_sub(MARK.len()));
+    format!("{}{MARK}", &text[..end])
+}
+
 /// A case: `x=-1 m=1073741825 s=-1`. Numbers are bare, to be pasted into a command or a catalogue.
 pub fn case(case: &Case) -> String {
     let arguments: Vec<_> = case.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -236,8 +257,8 @@ pub fn bound(bound: &Bound) -> String {
 
 /// What one past a bound gives: `got -2147451646, exact 2147515650`.
 pub fn past(bound: &Bound) -> String {
-    let told = |w: &BoundWitness| format!("got {}, exact {}", w.got, w.exact);
-    bound.witness_past_bound.as_ref().map_or("safe everywhere".to_owned(), told)
+    let format_values = |w: &BoundWitness| format!("got {}, exact {}", w.got, w.exact);
+    bound.witness_past_bound.as_ref().map_or("safe everywhere".to_owned(), format_values)
 }
 
 /// How many bounds were shown.

@@ -112,11 +112,11 @@ pub(crate) fn all_classes(shown: &Shown<'_>) -> Vec<String> {
     let line = |row: &Row| vec![text::all_classes(row.differ, &row.classes)];
     let together = lanes_together(shown.rows.iter().map(|row| (line(row), row.lane.as_str())));
     let several = together.len() > 1;
-    let told = together.into_iter().map(|(line, lanes)| match several {
+    let lines = together.into_iter().map(|(line, lanes)| match several {
         true => format!("{}: {}", lanes.join(", "), line.concat()),
         false => line.concat(),
     });
-    told.collect()
+    lines.collect()
 }
 
 /// The smallest witness of each kernel that differs from the reference, lanes that agree on it taken together. Differences

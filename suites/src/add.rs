@@ -11,12 +11,9 @@ use crate::tensor::fill;
 use crate::tensor::text::{self, Arguments};
 use crate::tensor::{Asked, Case, Cause, Expected, Operation, PathStep, Spec, Wanted};
 use std::ops::RangeInclusive;
-use tiebreak_impls::add::{self, Domain, Operand, Params, Run, Scales};
+use tiebreak_impls::add::{self, Domain, Operand, Params, Scales};
 use tiebreak_impls::element::Element;
-use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::Scale;
-use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::add::{self as oracle, Scheme};
 use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::names::{UnknownName, unknown};
@@ -24,8 +21,7 @@ use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-/// The operation.
-pub enum Add {}
+pub use tiebreak_impls::add::Add;
 
 /// The oracle's parameters.
 fn parameters(p: &Params) -> oracle::Parameters {
@@ -41,29 +37,9 @@ fn at(scheme: &Scheme, p: &oracle::Parameters, case: &Case<Params>) -> Result<Ex
 }
 
 impl Operation for Add {
-    const OP: &'static str = "add";
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
     const CATALOGUE: &'static str = include_str!("../catalogue/add.txt");
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
     type Scheme = Scheme;
-
-    fn kernels() -> &'static [add::Kernel] {
-        add::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::add()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Add { kernel: kernel.to_owned(), params: *params }
-    }
-
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]

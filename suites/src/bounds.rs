@@ -9,7 +9,7 @@ use crate::matmul::Matmul;
 use crate::requantize::Requantize;
 use crate::tensor::judge::outs;
 use crate::tensor::{Case, Operation, Wanted, text};
-use crate::verify::{Command, OPS};
+use crate::verify::{Command, OPERATIONS};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use tiebreak_oracle::names::unknown;
@@ -94,9 +94,7 @@ pub fn kernels() -> Vec<&'static str> {
 pub fn bounds(names: &[String], lanes: &[Lane], command: &Command) -> Result<Vec<Bound>> {
     let known = kernels();
     for name in names {
-        if crate::verify::kernel_names(&OPS.map(str::to_owned)).contains(&name.as_str())
-            && !known.contains(&name.as_str())
-        {
+        if OPERATIONS.iter().any(|op| op.names().contains(&name.as_str())) && !known.contains(&name.as_str()) {
             bail!(
                 "{name} has no bounds: they are those of dot-product steps, matrix products and the legacy requantization"
             );

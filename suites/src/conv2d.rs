@@ -8,19 +8,15 @@ use crate::budget::Budget;
 use crate::tensor::text::{self, Arguments};
 use crate::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
-use tiebreak_impls::conv2d::{self, Domain, Params, Run};
+use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
-use tiebreak_impls::protocol::Job;
-use tiebreak_impls::shape::{ShapeError, Sizes, broken};
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-/// The operation.
-pub enum Conv2d {}
+pub use tiebreak_impls::conv2d::Conv2d;
 
 /// The oracle's parameters.
 pub(crate) fn convolution(p: &Params) -> Convolution {
@@ -47,33 +43,9 @@ pub(crate) fn convolution(p: &Params) -> Convolution {
 }
 
 impl Operation for Conv2d {
-    const OP: &'static str = "conv2d";
     const TENSORS: &'static [&'static str] = &["input", "weights"];
     const CATALOGUE: &'static str = include_str!("../catalogue/conv2d.txt");
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
     type Scheme = Scheme;
-
-    fn kernels() -> &'static [conv2d::Kernel] {
-        conv2d::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::conv2d()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Conv2d { kernel: kernel.to_owned(), params: *params }
-    }
-
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        let (point, element) = (params.input_zero_point, domain.operands.lhs);
-        if !element.range().contains(&point) {
-            return Err(broken("input_zero_point", format!("{point} is no {}", element.name())));
-        }
-        params.sizes()
-    }
 
     fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
         let (rows, columns) = p.output().unwrap_or((0, 0));

@@ -14,12 +14,9 @@ use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
 use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
-use tiebreak_impls::dequantize::{self, Run};
-use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
-use tiebreak_impls::protocol::Job;
+use tiebreak_impls::dequantize::{self};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, Params};
-use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::names::UnknownName;
@@ -27,8 +24,7 @@ use tiebreak_oracle::quantize::{Liberties, Quantization};
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-/// The operation.
-pub enum Dequantize {}
+pub use tiebreak_impls::dequantize::Dequantize;
 
 /// Each stored value by `one`, with the parameters of its place. Which NaN a scheme gives is nobody's promise.
 fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, String> {
@@ -70,32 +66,12 @@ fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Resu
 }
 
 impl Operation for Dequantize {
-    const OP: &'static str = "dequantize";
     const TENSORS: &'static [&'static str] = &["q"];
     /// A step overflows, and infinities meet: which NaN it gives is nobody's promise.
     const OPEN: Class = Class::Overflow;
     const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../catalogue/dequantize.txt");
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
     type Scheme = Scheme;
-
-    fn kernels() -> &'static [dequantize::Kernel] {
-        dequantize::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::dequantize()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Dequantize { kernel: kernel.to_owned(), params: params.clone() }
-    }
-
-    fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        params.dequantize_sizes()
-    }
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()

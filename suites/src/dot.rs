@@ -11,45 +11,21 @@ use crate::tensor::fill::{self, Fill};
 use crate::tensor::text::{self, Arguments};
 use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
-use tiebreak_impls::dot::{self, Domain, Params, Run};
+use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
-use tiebreak_impls::protocol::Job;
-use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::Value;
 
-/// The operation.
-pub enum Dot {}
+pub use tiebreak_impls::dot::Dot;
 
 impl Operation for Dot {
-    const OP: &'static str = "dot";
     const TENSORS: &'static [&'static str] = &["acc", "a", "b"];
     const CATALOGUE: &'static str = include_str!("../catalogue/dot.txt");
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
     type Scheme = Scheme;
-
-    fn kernels() -> &'static [dot::Kernel] {
-        dot::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::dot()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Dot { kernel: kernel.to_owned(), params: *params }
-    }
-
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
 
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
         let elements = params.len / domain.results * domain.elements;

@@ -9,6 +9,7 @@ use crate::stream::{int32, int32_of_any_size, stream};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_impls::instruction::Kernel;
+use tiebreak_impls::operation::Nothing;
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::instruction::Mnemonic;
 use tiebreak_oracle::names::{UnknownName, unknown};
@@ -161,7 +162,7 @@ impl Cases {
     pub fn run(&self, lane: &Lane) -> Outcome {
         let begun = Instant::now();
         let mut outcome = Outcome::default();
-        let job = Job::Instruction { kernel: self.kernel.name.to_owned() };
+        let job = Job::Instruction { kernel: self.kernel.name.to_owned(), params: Nothing };
         let mut lease = lane.lease();
         let mut outs = Vec::new();
         for pairs in self.pairs.chunks(VECTORS) {

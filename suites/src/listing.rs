@@ -1,51 +1,44 @@
 //! Every kernel and every scheme, operation by operation: what `kernels` and `schemes` print. The operations are those of
-//! [`OPS`], so that none is left out.
+//! the registry, so that none is left out.
 
 use crate::tensor::Operation;
-use crate::verify::{OPS, listed};
+use crate::verify::OPERATIONS;
 use serde_json::{Value, json};
 use tiebreak_impls::Form;
 use tiebreak_impls::contract::{Domain, Overflow};
 use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::{fpm, instruction, mutants};
-use tiebreak_oracle::fpm::Definition;
 use tiebreak_oracle::instruction::Mnemonic;
 use tiebreak_oracle::scheme::Described;
 
 /// Every kernel and mutant with its contract.
 pub fn kernels() -> Vec<Value> {
-    let of = |op: &str| match op {
-        "fpm" => fixed_point_multiply(),
-        "instruction" => instructions(),
-        op => listed(op).map_or_else(Vec::new, |(kernels, _)| kernels),
-    };
-    OPS.into_iter().flat_map(of).collect()
+    OPERATIONS.iter().flat_map(|op| op.listed()).collect()
 }
 
 /// Every scheme with its operation.
 pub fn schemes() -> Vec<(&'static str, Described)> {
-    let of = |op: &str| match op {
-        "fpm" => Described::all::<&'static Definition>(),
-        "instruction" => mnemonics(),
-        op => listed(op).map_or_else(Vec::new, |(_, schemes)| schemes),
-    };
-    OPS.into_iter().flat_map(|op| of(op).into_iter().map(move |scheme| (op, scheme))).collect()
+    OPERATIONS.iter().flat_map(|op| op.schemes().into_iter().map(move |scheme| (op.op(), scheme))).collect()
 }
 
-fn fixed_point_multiply() -> Vec<Value> {
+/// Kernels and mutants of fixed point multiply.
+pub(crate) fn fixed_point_multiply() -> Vec<Value> {
     let kernels = fpm::kernels().iter().map(|k| describe(k, "kernel"));
     let broken = mutants::fpm::mutants().iter().map(|m| &m.kernel);
     let broken = broken.chain(mutants::process().iter().map(|m| &m.kernel));
     kernels.chain(broken.map(|k| describe(k, "mutant"))).collect()
 }
 
-fn instructions() -> Vec<Value> {
+/// Single instructions.
+pub(crate) fn instructions() -> Vec<Value> {
     let host = |k: &instruction::Kernel| k.isa_path(Form::Portable);
     let one = |k: &instruction::Kernel| json!({"op": "instruction", "kernel": k.name, "kind": "kernel", "bits": k.bits, "host": host(k)});
     instruction::kernels().iter().map(one).collect()
 }
 
-fn mnemonics() -> Vec<Described> {
+/// What single instructions are.
+pub(crate) fn mnemonics() -> Vec<Described> {
     let source = "Arm Architecture Reference Manual";
     let one = |(name, m): (&'static str, Mnemonic)| Described { name, summary: m.summary(), source, steps: Vec::new() };
     Mnemonic::ALL.into_iter().map(one).collect()
@@ -99,5 +92,6 @@ pub(crate) fn tensors<O: Operation>() -> Vec<Value> {
         })
     };
     let kernels = O::kernels().iter().map(|k| describe(k, "kernel"));
-    kernels.chain(O::mutants().iter().map(|m| describe(&m.kernel, "mutant"))).collect()
+    let mutants = O::mutants().iter().map(|mutant| &mutant.kernel).chain(<O as TensorOperation>::process_mutants());
+    kernels.chain(mutants.map(|k| describe(k, "mutant"))).collect()
 }

@@ -9,10 +9,8 @@ use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::matmul::{self, Domain, Params, Run};
-use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
-use tiebreak_impls::protocol::Job;
-use tiebreak_impls::shape::{MAX_ELEMENTS, ShapeError, Sizes};
+use tiebreak_impls::matmul::{Domain, Params, Run};
+use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
@@ -20,8 +18,7 @@ use tiebreak_reports::ledger::Value;
 
 pub(crate) use causes::{causes, orders, other_sign, reproduced, round_24, widths, wrapping};
 
-/// The operation.
-pub enum Matmul {}
+pub use tiebreak_impls::matmul::Matmul;
 
 /// The oracle's parameters.
 pub(crate) fn product(p: &Params) -> Product {
@@ -29,29 +26,9 @@ pub(crate) fn product(p: &Params) -> Product {
 }
 
 impl Operation for Matmul {
-    const OP: &'static str = "matmul";
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
     const CATALOGUE: &'static str = include_str!("../catalogue/matmul.txt");
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
     type Scheme = Scheme;
-
-    fn kernels() -> &'static [matmul::Kernel] {
-        matmul::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::matmul()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Matmul { kernel: kernel.to_owned(), params: *params }
-    }
-
-    fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        params.sizes()
-    }
 
     fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
         [[p.m, p.k], [p.k, p.n], [p.m, p.n]][t].to_vec()

@@ -17,11 +17,8 @@ use crate::tensor::fault::Fault;
 use crate::tensor::text::Arguments;
 use crate::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
 use std::ops::RangeInclusive;
-use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
-use tiebreak_impls::protocol::Job;
-use tiebreak_impls::quantize::{self, Domain, Run};
+use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::Params;
-use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
 use tiebreak_oracle::scheme::Described;
@@ -29,8 +26,7 @@ use tiebreak_reports::ledger::Value;
 
 pub(crate) use smaller::{alone, smaller};
 
-/// The operation.
-pub enum Quantize {}
+pub use tiebreak_impls::quantize::Quantize;
 
 /// Each value by `one`, with the parameters of its place.
 fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) -> Result<Expected, String> {
@@ -67,30 +63,10 @@ fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Resu
 }
 
 impl Operation for Quantize {
-    const OP: &'static str = "quantize";
     const TENSORS: &'static [&'static str] = &["x"];
     const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../catalogue/quantize.txt");
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
     type Scheme = Scheme;
-
-    fn kernels() -> &'static [quantize::Kernel] {
-        quantize::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::quantize()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Quantize { kernel: kernel.to_owned(), params: params.clone() }
-    }
-
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()

@@ -12,17 +12,13 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
-use tiebreak_impls::protocol::Job;
-use tiebreak_impls::requantize::{self, Domain, Params, Run};
-use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_impls::requantize::{Domain, Params, Run};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::requantize::{Parameters, Scheme};
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{Unit, Value};
 
-/// The operation.
-pub enum Requantize {}
+pub use tiebreak_impls::requantize::Requantize;
 
 /// The scheme of the legacy pipeline.
 const LEGACY: &str = "legacy";
@@ -39,29 +35,9 @@ fn parameters(p: &Params) -> Parameters {
 }
 
 impl Operation for Requantize {
-    const OP: &'static str = "requantize";
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../catalogue/requantize.txt");
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
     type Scheme = Scheme;
-
-    fn kernels() -> &'static [requantize::Kernel] {
-        requantize::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::requantize()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Requantize { kernel: kernel.to_owned(), params: params.clone() }
-    }
-
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]

@@ -10,17 +10,14 @@ use crate::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
 use std::ops::RangeInclusive;
 use tiebreak_impls::conv2d::Params as Convolution;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::mutants::tensor::{self as mutants, Mutant};
-use tiebreak_impls::protocol::Job;
-use tiebreak_impls::shape::{ShapeError, Sizes};
-use tiebreak_impls::transform::{self, Domain, Kind, Params, Run};
+use tiebreak_impls::shape::Sizes;
+use tiebreak_impls::transform::{Domain, Kind, Params, Run};
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::transform::Transform as Exact;
 use tiebreak_reports::ledger::Value;
 
-/// The operation.
-pub enum Transform {}
+pub use tiebreak_impls::transform::Transform;
 
 /// Names of the transforms, which are their schemes.
 const KINDS: [(&str, Kind); 5] = [
@@ -57,29 +54,9 @@ fn exact(kind: Kind, params: &Params) -> Option<Exact> {
 }
 
 impl Operation for Transform {
-    const OP: &'static str = "transform";
     const TENSORS: &'static [&'static str] = &["input"];
     const CATALOGUE: &'static str = include_str!("../catalogue/transform.txt");
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
     type Scheme = Kind;
-
-    fn kernels() -> &'static [transform::Kernel] {
-        transform::kernels()
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::transform()
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Transform { kernel: kernel.to_owned(), params: *params }
-    }
-
-    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
-        domain.sizes(params)
-    }
 
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
         let sizes = domain.sizes(params).unwrap_or(Sizes { inputs: [0; 3], outputs: 0 });

@@ -10,7 +10,12 @@ mod tosa;
 pub(crate) mod xnnpack;
 
 use crate::element::Element;
+use crate::execute::Packed;
 use crate::kernel;
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
 use crate::quantized::Scale;
 use crate::shape::{self, ShapeError, Sizes, broken};
 use serde::{Deserialize, Serialize};
@@ -155,6 +160,41 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Sums of quantized tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Add {}
+
+impl TensorOperation for Add {
+    const OP: &'static str = "add";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::add::MUTANTS
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Add { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        domain.sizes(params)
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
+        let lhs = Packed::new("lhs", domain.element, lhs, misalign)?;
+        let rhs = Packed::new("rhs", domain.element, rhs, misalign)?;
+        code(params, lhs.bytes(), rhs.bytes(), output);
+        Ok(())
+    }
 }
 
 static KERNELS: &[Kernel] = &[

@@ -10,11 +10,16 @@ mod tflite;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
+use crate::execute::Packed;
 use crate::kernel;
 use crate::matmul::{
     self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_uadalp, arm_umlal, gemmlowp, nvidia_dp4a, x86_avx2,
     x86_vnni,
 };
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
 use serde::{Deserialize, Serialize};
 
@@ -167,6 +172,48 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Convolutions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conv2d {}
+
+impl TensorOperation for Conv2d {
+    const OP: &'static str = "conv2d";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::conv2d::MUTANTS
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Conv2d { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        let (point, element) = (params.input_zero_point, domain.operands.lhs);
+        if !element.range().contains(&point) {
+            return Err(broken("input_zero_point", format!("{point} is no {}", element.name())));
+        }
+        params.sizes()
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        let Call { name, code, domain, params, tensors: [image, weights, _], output, misalign } = call;
+        if params.groups > 1 && !domain.grouped {
+            return Err(format!("{name} takes one group, not {}", params.groups));
+        }
+        let image = Packed::new("input", domain.operands.lhs, image, misalign)?;
+        let weights = Packed::new("weights", domain.operands.rhs, weights, misalign)?;
+        code(params, image.bytes(), weights.bytes(), output);
+        Ok(())
+    }
 }
 
 static KERNELS: &[Kernel] = &[

@@ -7,8 +7,13 @@ mod mlir_opt;
 pub(crate) mod tests;
 
 use crate::kernel;
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
 use crate::quantize::Domain;
 use crate::quantized::Params;
+use crate::shape::{ShapeError, Sizes};
 
 /// `run(params, stored, out)`: stored values to words of expressed values. `params` and lengths have been checked.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
@@ -24,6 +29,46 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Stored integers to floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dequantize {}
+
+impl TensorOperation for Dequantize {
+    const OP: &'static str = "dequantize";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::dequantize::MUTANTS
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Dequantize { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        params.dequantize_sizes()
+    }
+
+    fn missing(domain: &Domain) -> Result<(), String> {
+        domain.here()
+    }
+
+    fn takes_ranges(_: &Domain, _: &Params) -> bool {
+        true
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        (call.code)(call.params, call.tensors[0], call.output);
+        Ok(())
+    }
 }
 
 static KERNELS: &[Kernel] = &[

@@ -15,7 +15,12 @@ mod x86_vnni;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
+use crate::execute::Packed;
 use crate::kernel;
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
 use crate::shape::{self, ShapeError, Sizes};
 use crate::simd::{BYTES, LANES, Register, WIDE_BYTES, WIDE_LANES, Wide};
 use serde::{Deserialize, Serialize};
@@ -72,6 +77,61 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Dot-product steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dot {}
+
+impl TensorOperation for Dot {
+    const OP: &'static str = "dot";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::dot::MUTANTS
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Dot { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        domain.sizes(params)
+    }
+
+    fn takes_ranges(domain: &Domain, _: &Params) -> bool {
+        !domain.pairs.is_empty()
+    }
+
+    /// Result `i` is that of the bytes `a0, a1, b0, b1` of `start + i`, in the kernel's place for a pair.
+    fn fill(domain: &Domain, params: &Params, start: i32, input: &mut [i32]) {
+        input.fill(0);
+        let (_, operands) = input.split_at_mut(params.len);
+        let (a, b) = operands.split_at_mut(operands.len() / 2);
+        let steps = a.chunks_mut(domain.elements).zip(b.chunks_mut(domain.elements));
+        for (step, (a, b)) in steps.enumerate() {
+            for (result, [first, second]) in domain.pairs.iter().enumerate() {
+                let quadruple = start.wrapping_add((step * domain.results + result) as i32).to_le_bytes();
+                let value = |element: Element, at: usize| element.read(&quadruple[at..]);
+                (a[*first], a[*second]) = (value(domain.lhs, 0), value(domain.lhs, 1));
+                (b[*first], b[*second]) = (value(domain.rhs, 2), value(domain.rhs, 3));
+            }
+        }
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        let Call { code, domain, tensors: [acc, a, b], output, misalign, .. } = call;
+        let a = Packed::new("a", domain.lhs, a, misalign)?;
+        let b = Packed::new("b", domain.rhs, b, misalign)?;
+        code(acc, a.bytes(), b.bytes(), output);
+        Ok(())
+    }
 }
 
 static KERNELS: &[Kernel] = &[

@@ -16,8 +16,10 @@ mod tvm_qmuls;
 pub(crate) mod tvm_relay;
 pub(crate) mod xnnpack;
 
-use crate::Form;
 use crate::contract::Contract;
+use crate::execute::{Lengths, check_len, guard};
+use crate::operation::{Code, Operation, consecutive};
+use crate::{Form, mutants};
 use serde::{Deserialize, Serialize};
 
 /// One multiplier with its shift (positive = left).
@@ -112,6 +114,63 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Fixed point multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fpm {}
+
+impl Code for Kernel {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn isa_path(&self, form: Form) -> String {
+        Self::isa_path(self, form)
+    }
+}
+
+impl Operation for Fpm {
+    const NAME: &'static str = "fpm";
+    type Parameters = Params;
+    type Kernel = Kernel;
+
+    fn every() -> impl Iterator<Item = &'static Kernel> {
+        KERNELS.iter().chain(mutants::fpm::mutants().iter().map(|mutant| &mutant.kernel))
+    }
+
+    fn process_mutants() -> impl Iterator<Item = &'static Kernel> {
+        mutants::process().iter().map(|mutant| &mutant.kernel)
+    }
+
+    fn lengths(_: &Kernel, _: &Params, len: usize) -> Result<Lengths, String> {
+        Ok(Lengths { input: len, output: len })
+    }
+
+    fn takes_ranges(_: &Kernel, _: &Params) -> bool {
+        true
+    }
+
+    fn fill(_: &Kernel, _: &Params, start: i32, elements: &mut [i32]) {
+        consecutive(start, elements);
+    }
+
+    fn execute(
+        kernel: &Kernel,
+        params: &Params,
+        form: Form,
+        input: &[i32],
+        output: &mut [i32],
+        _: usize,
+    ) -> Result<(), String> {
+        match params.channels.len() {
+            0 => return Err("no channel".to_owned()),
+            n if n > 1 && !kernel.per_channel => return Err(format!("{} takes one channel, not {n}", kernel.name)),
+            _ => {}
+        }
+        check_len(input.len(), output.len())?;
+        guard(kernel.name, || kernel.run(form)(params, input, output))
+    }
 }
 
 static KERNELS: &[Kernel] = &[

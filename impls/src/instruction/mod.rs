@@ -10,6 +10,8 @@ mod neon;
 mod tests;
 
 use crate::Form;
+use crate::execute::{Lengths, check_len, guard};
+use crate::operation::{Code, Nothing, Operation, consecutive};
 
 /// Runs one instruction over `a` and `b` into `out`, and for every 128-bit vector writes to `qc` 1 where the
 /// cumulative saturation flag was set, otherwise 0. Operands and results are lane values sign-extended to `i32`; operand
@@ -125,6 +127,61 @@ pub fn kernels() -> &'static [Kernel] {
 /// The instruction of that name.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Single vector instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instruction {}
+
+impl Code for Kernel {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn isa_path(&self, form: Form) -> String {
+        Self::isa_path(self, form)
+    }
+}
+
+impl Operation for Instruction {
+    const NAME: &'static str = "instruction";
+    type Parameters = Nothing;
+    type Kernel = Kernel;
+
+    fn every() -> impl Iterator<Item = &'static Kernel> {
+        KERNELS.iter()
+    }
+
+    fn process_mutants() -> impl Iterator<Item = &'static Kernel> {
+        std::iter::empty()
+    }
+
+    fn lengths(kernel: &Kernel, _: &Nothing, len: usize) -> Result<Lengths, String> {
+        Ok(Lengths { input: 2 * len, output: len + kernel.flags(len) })
+    }
+
+    fn takes_ranges(_: &Kernel, _: &Nothing) -> bool {
+        false
+    }
+
+    fn fill(_: &Kernel, _: &Nothing, start: i32, elements: &mut [i32]) {
+        consecutive(start, elements);
+    }
+
+    fn execute(
+        kernel: &Kernel,
+        _: &Nothing,
+        form: Form,
+        input: &[i32],
+        output: &mut [i32],
+        _: usize,
+    ) -> Result<(), String> {
+        let (a, b) = input.split_at(input.len() / 2);
+        check_len(a.len(), b.len())?;
+        check_len(a.len() + kernel.flags(a.len()), output.len())?;
+        let (out, qc) = output.split_at_mut(a.len());
+        guard(kernel.name, || kernel.run(form)(a, b, out, qc))
+    }
 }
 
 static KERNELS: &[Kernel] = &[

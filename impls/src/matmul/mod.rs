@@ -21,7 +21,12 @@ pub(crate) mod x86_vnni;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
+use crate::execute::Packed;
 use crate::kernel;
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
 use crate::shape::{self, ShapeError, Sizes};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -87,6 +92,41 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Integer matrix products with offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matmul {}
+
+impl TensorOperation for Matmul {
+    const OP: &'static str = "matmul";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::matmul::MUTANTS
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Matmul { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        params.sizes()
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
+        let lhs = Packed::new("lhs", domain.lhs, lhs, misalign)?;
+        let rhs = Packed::new("rhs", domain.rhs, rhs, misalign)?;
+        code(params, lhs.bytes(), rhs.bytes(), output);
+        Ok(())
+    }
 }
 
 static KERNELS: &[Kernel] = &[

@@ -11,7 +11,7 @@ use crate::quantized::Scale;
 /// In f32: any scales, the whole type.
 const IN_F32: Domain = Domain { element: Element::I8, scales: Scales::Any, clamp: false };
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-add-zero-point-sign", "offset-sign", "the zero points of both operands are added",
         claims "tflite" Wrap on DOMAIN,

@@ -11,7 +11,7 @@ const fn all(element: Element) -> Domain {
     Domain { operands: matmul::Domain::all(element, element), grouped: true }
 }
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-pad-zero", "padding", "im2col padded by 0 and not by the input zero point",
         claims "exact" Wrap on all(Element::U8),

@@ -24,7 +24,7 @@ const fn once(expressed: &'static [Expressed], storage: &'static [Storage]) -> D
     Domain { expressed, storage, ..BYTES }
 }
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-distributed", "distributed", "q * scale - zero point * scale for the difference times the scale",
         claims "integer-difference" OutOfDomain on BYTES,

@@ -7,7 +7,7 @@ use crate::element::Element;
 /// Four accumulators, each with four adjacent products: `vpdpbusd`, `dp4a`.
 const MIXED: Domain = Domain { lhs: Element::U8, rhs: Element::I8, results: 4, elements: 16, pairs: &[] };
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-dp4a-signs", "signedness", "unsigned by signed, computed as signed by signed",
         claims "products-4" Wrap on MIXED,

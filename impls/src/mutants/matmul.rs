@@ -21,7 +21,7 @@ macro_rules! steps {
     };
 }
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-s8-pair-wrap", "16-bit-wrap", "smull, smlal2, sadalp: pair sums wrap in signed 16 bits",
         claims "exact" Wrap on Domain::all(I8, I8),

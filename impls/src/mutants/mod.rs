@@ -4,27 +4,27 @@
 //! Every mutant claims a contract, breaks it, and says by which class. The values in `witnesses` are those of
 //! the reports that the bugs come from.
 
-mod add;
+pub(crate) mod add;
 mod controls;
-mod conv2d;
-mod dequantize;
-mod dot;
+pub(crate) mod conv2d;
+pub(crate) mod dequantize;
+pub(crate) mod dot;
 mod fpm_directions;
 mod fpm_rounding;
 mod fpm_widths;
-mod matmul;
-mod process;
-mod quantize;
+pub(crate) mod matmul;
+pub(crate) mod process;
+pub(crate) mod quantize;
 #[cfg(test)]
 mod quantized_tests;
-mod requantize;
+pub(crate) mod requantize;
 mod scales;
 pub mod tensor;
 #[cfg(test)]
 mod tensor_tests;
 #[cfg(test)]
 mod tests;
-mod transform;
+pub(crate) mod transform;
 
 pub use controls::{Control, controls};
 pub use process::{FAULT_AT, Fault, ProcessMutant, process};

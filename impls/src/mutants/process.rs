@@ -2,9 +2,13 @@
 
 use crate::contract::{Contract, Domain, Overflow, Promise};
 use crate::fpm::{Kernel, Params};
+use crate::quantize::{self, onnx};
+use crate::quantized;
 
 /// The accumulator at which a process mutant fails; everywhere else it is ties-up, exactly.
 pub const FAULT_AT: i32 = 0x0BAD_F00D;
+
+const SOURCE: &str = "of our own: what a worker process must survive or report";
 
 /// How a process mutant fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,9 +65,35 @@ const fn mutant(
         promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
         domain: Domain { shifts: -31..=0, ..Domain::ALL },
         deviations: &[],
-        source: "of our own: what a worker process must survive or report",
+        source: SOURCE,
     };
     ProcessMutant { kernel: Kernel { name, summary, contract, per_channel: false, portable, neon: None }, fault }
+}
+
+/// Process mutants of [`mod@quantize`]: at +infinity, which every run and every sweep of a float type meets.
+pub(crate) static QUANTIZE: &[quantize::Kernel] = &[
+    cast("mutant-quantize-crash", "aborts at x = +infinity", |params, x, out| {
+        at_infinity(params, x, out, || std::process::abort());
+    }),
+    cast("mutant-quantize-hang", "never returns from x = +infinity", |params, x, out| {
+        at_infinity(params, x, out, || {
+            loop {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+            }
+        });
+    }),
+];
+
+const fn cast(name: &'static str, summary: &'static str, run: quantize::Run) -> quantize::Kernel {
+    let promise = Promise { scheme: "onnx", overflow: Overflow::OutOfDomain };
+    quantize::Kernel::scalar(name, summary, promise, onnx::DOMAIN, SOURCE, run)
+}
+
+fn at_infinity(params: &quantized::Params, x: &[i32], out: &mut [i32], fault: fn()) {
+    if x.iter().any(|bits| f32::from_bits(*bits as u32) == f32::INFINITY) {
+        fault();
+    }
+    onnx::linear(params, x, out, f32::round_ties_even);
 }
 
 fn run(params: &Params, x: &[i32], out: &mut [i32], fault: fn()) {

@@ -25,7 +25,7 @@ fn to_low_bits(x: f64, storage: Storage) -> i64 {
     storage.low_bits((x as i32).into())
 }
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-quantize-truncates", "directed-rounding", "a cast for the rounding",
         claims "onnx" OutOfDomain on BYTES,

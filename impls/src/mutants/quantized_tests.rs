@@ -1,7 +1,7 @@
 //! Every mutant of quantization and dequantization gives the buggy value at its witness, and the kernel that keeps the contract the
 //! promised one.
 
-use super::tensor::{self, Mutant};
+use super::tensor::Mutant;
 use crate::Form;
 use crate::dequantize::tests::dequantize;
 use crate::quantize::tests::{layer, quantize};
@@ -55,7 +55,7 @@ fn quantize_witnesses_of_the_reports() {
         ("mutant-steps-in-f64", (F64, I8, 1.0, 64), 0.5 + f64::EPSILON / 2.0, 64, 65),
     ];
     for (name, (expressed, storage, scale, zero_point), value, got, promised) in table {
-        let Mutant { kernel, .. } = find(name, tensor::quantize());
+        let Mutant { kernel, .. } = find(name, super::quantize::MUTANTS);
         let params = layer(expressed, storage, scale, zero_point, 1);
         assert!(kernel.contract.domain.contains(&params), "{name}");
         assert_eq!(quantize(kernel, Form::Native, &params, &[value]), [got], "{name}");
@@ -67,13 +67,13 @@ fn quantize_witnesses_of_the_reports() {
         }
     }
     let shown = |name| table.iter().any(|(shown, ..)| *shown == name) || OF_PLACES.contains(&name);
-    assert!(tensor::quantize().iter().all(|mutant| shown(mutant.kernel.name)));
+    assert!(super::quantize::MUTANTS.iter().all(|mutant| shown(mutant.kernel.name)));
 }
 
 /// The whole list of the report, and the same values where a vector holds four of them.
 #[test]
 fn ties_go_away_in_the_tail_only() {
-    let Mutant { kernel, .. } = find("mutant-ties-away-tail", tensor::quantize());
+    let Mutant { kernel, .. } = find("mutant-ties-away-tail", super::quantize::MUTANTS);
     let params = layer(F32, I8, 0.5, 0, 7);
     let values = [0.25, 0.75, 1.25, 1.75, 0.25, 0.75, 1.25];
     assert_eq!(quantize(kernel, Form::Native, &params, &values), [0, 2, 2, 4, 1, 2, 3]);
@@ -93,7 +93,7 @@ fn dequantize_witnesses_of_the_reports() {
         ("mutant-dequantize-f64-in-f32", (F64, I32, 1.0, 0), 16_777_217, 16_777_216.0, 16_777_217.0),
     ];
     for (name, (expressed, storage, scale, zero_point), stored, got, promised) in table {
-        let Mutant { kernel, .. } = find(name, tensor::dequantize());
+        let Mutant { kernel, .. } = find(name, super::dequantize::MUTANTS);
         let params = layer(expressed, storage, scale, zero_point, 1);
         assert!(kernel.contract.domain.contains(&params), "{name}");
         assert_eq!(dequantize(kernel, Form::Native, &params, &[stored]), [got], "{name}");
@@ -104,7 +104,7 @@ fn dequantize_witnesses_of_the_reports() {
         }
     }
     let shown = |name| table.iter().any(|(shown, ..)| *shown == name) || OF_PLACES.contains(&name);
-    assert!(tensor::dequantize().iter().all(|mutant| shown(mutant.kernel.name)));
+    assert!(super::dequantize::MUTANTS.iter().all(|mutant| shown(mutant.kernel.name)));
 }
 
 /// Right where the channel is the last axis, wrong where it is not.
@@ -117,10 +117,10 @@ fn channels_of_the_wrong_axis() {
         params.quantized.scales = vec![Scale(1.0), Scale(2.0)];
         params.quantized.zero_points = vec![0, 0];
         let of = |kernel| quantize(kernel, Form::Native, &params, &[8.0; 4]);
-        let mutant = &find("mutant-channel-is-last", tensor::quantize()).kernel;
+        let mutant = &find("mutant-channel-is-last", super::quantize::MUTANTS).kernel;
         assert_eq!(of(mutant) != of(quantizations::find("mlir-qcast").expect("a kernel")), differs);
         let of = |kernel| dequantize(kernel, Form::Native, &params, &[8; 4]);
-        let mutant = &find("mutant-channel-is-last", tensor::dequantize()).kernel;
+        let mutant = &find("mutant-channel-is-last", super::dequantize::MUTANTS).kernel;
         assert_eq!(of(mutant) != of(dequantizations::find("mlir-dcast").expect("a kernel")), differs);
     }
 }
@@ -141,10 +141,14 @@ fn scales_of_the_wrong_block() {
         params.quantized.granularity = Granularity::Blocks { sizes, counts: counts.to_vec() };
         params.quantized.scales = [1.0, 2.0, 4.0, 8.0][..counts.iter().product()].iter().map(|s| Scale(*s)).collect();
         params.quantized.zero_points = vec![0; params.quantized.scales.len()];
-        assert!(find(name, tensor::quantize()).kernel.contract.domain.contains(&params), "{name}");
-        assert_eq!(quantize(&find(name, tensor::quantize()).kernel, Form::Native, &params, &[8.0; 4]), got, "{name}");
+        assert!(find(name, super::quantize::MUTANTS).kernel.contract.domain.contains(&params), "{name}");
+        assert_eq!(
+            quantize(&find(name, super::quantize::MUTANTS).kernel, Form::Native, &params, &[8.0; 4]),
+            got,
+            "{name}"
+        );
         let promised: Vec<f64> = got.iter().map(|scaled| 8.0 / f64::from(*scaled)).collect();
-        let scales = dequantize(&find(name, tensor::dequantize()).kernel, Form::Native, &params, &[1; 4]);
+        let scales = dequantize(&find(name, super::dequantize::MUTANTS).kernel, Form::Native, &params, &[1; 4]);
         assert_eq!(scales, promised, "{name}");
     }
 }

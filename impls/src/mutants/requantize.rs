@@ -25,7 +25,7 @@ const LEGACY: Domain = Domain {
     ..DOMAIN
 };
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-logical-shift", "logical-shift", "the rounding right shift of an int32 is a logical one",
         claims "legacy" Wrap on LEGACY,

@@ -3,7 +3,6 @@
 //! Each is of one form, the same in every lane.
 
 use crate::kernel::Kernel;
-use crate::{add, conv2d, dequantize, dot, matmul, quantize, requantize, transform};
 
 /// A known bug, as a kernel that claims what it does not do.
 #[derive(Clone, Debug)]
@@ -14,46 +13,6 @@ pub struct Mutant<R: 'static, D: 'static> {
     pub class: &'static str,
     /// Where the bug was shipped or reported, or the mutation that it is.
     pub origin: &'static str,
-}
-
-/// Mutants of [`mod@dot`].
-pub fn dot() -> &'static [Mutant<dot::Run, dot::Domain>] {
-    super::dot::MUTANTS
-}
-
-/// Mutants of [`mod@matmul`].
-pub fn matmul() -> &'static [Mutant<matmul::Run, matmul::Domain>] {
-    super::matmul::MUTANTS
-}
-
-/// Mutants of [`mod@conv2d`].
-pub fn conv2d() -> &'static [Mutant<conv2d::Run, conv2d::Domain>] {
-    super::conv2d::MUTANTS
-}
-
-/// Mutants of [`mod@requantize`].
-pub fn requantize() -> &'static [Mutant<requantize::Run, requantize::Domain>] {
-    super::requantize::MUTANTS
-}
-
-/// Mutants of [`mod@quantize`].
-pub fn quantize() -> &'static [Mutant<quantize::Run, quantize::Domain>] {
-    super::quantize::MUTANTS
-}
-
-/// Mutants of [`mod@dequantize`].
-pub fn dequantize() -> &'static [Mutant<dequantize::Run, quantize::Domain>] {
-    super::dequantize::MUTANTS
-}
-
-/// Mutants of [`mod@add`].
-pub fn add() -> &'static [Mutant<add::Run, add::Domain>] {
-    super::add::MUTANTS
-}
-
-/// Mutants of [`mod@transform`].
-pub fn transform() -> &'static [Mutant<transform::Run, transform::Domain>] {
-    super::transform::MUTANTS
 }
 
 /// A mutant: its name, the class it shows, what it does in a line, the scheme it claims with what becomes of results beyond

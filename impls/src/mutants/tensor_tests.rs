@@ -1,7 +1,7 @@
 //! Every tensor mutant differs from what it claims, and gives the buggy value at the witness of its report.
 
 use super::requantize::logical_shift;
-use super::tensor::{self, Mutant};
+use super::tensor::Mutant;
 use crate::Form;
 use crate::element::Element;
 use crate::fpm::Channel;
@@ -30,19 +30,19 @@ fn names_are_unique_and_no_kernels() {
             assert!(kernels.iter().all(|other| other.name != kernel.name), "{op} {}", kernel.name);
         }
     }
-    names("dot", tensor::dot(), dot::kernels());
-    names("matmul", tensor::matmul(), matmul::kernels());
-    names("conv2d", tensor::conv2d(), conv2d::kernels());
-    names("requantize", tensor::requantize(), requantize::kernels());
-    names("add", tensor::add(), add::kernels());
-    names("transform", tensor::transform(), transform::kernels());
-    names("quantize", tensor::quantize(), quantize::kernels());
-    names("dequantize", tensor::dequantize(), dequantize::kernels());
+    names("dot", super::dot::MUTANTS, dot::kernels());
+    names("matmul", super::matmul::MUTANTS, matmul::kernels());
+    names("conv2d", super::conv2d::MUTANTS, conv2d::kernels());
+    names("requantize", super::requantize::MUTANTS, requantize::kernels());
+    names("add", super::add::MUTANTS, add::kernels());
+    names("transform", super::transform::MUTANTS, transform::kernels());
+    names("quantize", super::quantize::MUTANTS, quantize::kernels());
+    names("dequantize", super::dequantize::MUTANTS, dequantize::kernels());
 }
 
 #[test]
 fn dot_mutants_differ() {
-    for mutant in tensor::dot() {
+    for mutant in super::dot::MUTANTS {
         let domain = &mutant.kernel.contract.domain;
         let (a, b) = (elements(domain.lhs, 32), elements(domain.rhs, 32));
         let acc = [i32::MAX, i32::MIN, 0, -5, i32::MAX - 3, i32::MIN + 3, 7, 1 << 20];
@@ -67,7 +67,7 @@ fn dot_mutants_differ() {
 /// At one shape with tails on all sides, at which each mutant's step matters.
 #[test]
 fn matmul_mutants_differ() {
-    for Mutant { kernel, .. } in tensor::matmul() {
+    for Mutant { kernel, .. } in super::matmul::MUTANTS {
         let domain = &kernel.contract.domain;
         let params = matmul::Params { m: 5, n: 7, k: 37, lhs_offset: 1 << 20, rhs_offset: -3 };
         let (lhs, rhs) = (elements(domain.lhs, 5 * 37), elements(domain.rhs, 37 * 7));
@@ -79,7 +79,7 @@ fn matmul_mutants_differ() {
 /// Without tails, offsets and large values nothing is wrong but the layout and the signs.
 #[test]
 fn matmul_mutants_are_right_elsewhere() {
-    for Mutant { kernel, class, .. } in tensor::matmul() {
+    for Mutant { kernel, class, .. } in super::matmul::MUTANTS {
         if ["layout", "signedness"].contains(class) {
             continue;
         }
@@ -102,12 +102,12 @@ fn matmul_witnesses_of_the_reports() {
     ];
     let spread = |[first, second, last]: [i32; 3]| [first, second, 0, 0, 0, 0, 0, 0, last];
     for (name, lhs, rhs, got) in table {
-        let Mutant { kernel, .. } = find(name, tensor::matmul());
+        let Mutant { kernel, .. } = find(name, super::matmul::MUTANTS);
         let params = matmul::Params { m: 1, n: 1, k: 9, lhs_offset: 0, rhs_offset: 0 };
         let (lhs, rhs) = (spread(lhs), spread(rhs));
         assert_eq!(matmul::tests::run(kernel, Form::Native, &params, &lhs, &rhs, 0), [got], "{name}");
     }
-    let Mutant { kernel, .. } = find("mutant-f32-accumulator", tensor::matmul());
+    let Mutant { kernel, .. } = find("mutant-f32-accumulator", super::matmul::MUTANTS);
     let params = matmul::Params { m: 1, n: 1, k: 1, lhs_offset: (1 << 24) + 1, rhs_offset: 1 };
     assert_eq!(matmul::tests::run(kernel, Form::Native, &params, &[0], &[0], 0), [1 << 24]);
 }
@@ -116,7 +116,7 @@ fn matmul_witnesses_of_the_reports() {
 fn conv2d_mutants_are_wrong_at_borders_only() {
     let inner =
         conv2d::Params { height: 4, width: 5, kernel_h: 3, kernel_w: 2, input_zero_point: 9, ..Default::default() };
-    for Mutant { kernel, .. } in tensor::conv2d() {
+    for Mutant { kernel, .. } in super::conv2d::MUTANTS {
         let domain = &kernel.contract.domain.operands;
         for (params, differs) in [(inner, false), (conv2d::Params { left: 1, bottom: 1, ..inner }, true)] {
             let (input, weights) = (elements(domain.lhs, 20), elements(domain.rhs, 6));
@@ -130,14 +130,14 @@ fn conv2d_mutants_are_wrong_at_borders_only() {
 
 #[test]
 fn s8s8_witness_of_the_report() {
-    let Mutant { kernel, .. } = find("mutant-s8s8-pad-zero", tensor::conv2d());
+    let Mutant { kernel, .. } = find("mutant-s8s8-pad-zero", super::conv2d::MUTANTS);
     let params = conv2d::Params { kernel_w: 3, left: 1, right: 1, ..Default::default() };
     assert_eq!(conv2d::tests::convolve(kernel, Form::Native, &params, &[5], &[3, -2, 7]), [-1290]);
 }
 
 #[test]
 fn requantize_mutants_differ_and_run_on_their_whole_domain() {
-    for Mutant { kernel, .. } in tensor::requantize() {
+    for Mutant { kernel, .. } in super::requantize::MUTANTS {
         let mut random = requantize::tests::Random(7);
         let mut differences = 0;
         for mut params in requantize::tests::batches(&kernel.contract.domain, &mut random) {
@@ -171,7 +171,7 @@ fn requantize_witnesses_of_the_reports() {
         ("mutant-requantize-f32", (10, 1 << 30, -1, 0), 2, 3),
     ];
     for (name, (acc, multiplier, shift, zero_point), got, promised) in table {
-        let Mutant { kernel, .. } = find(name, tensor::requantize());
+        let Mutant { kernel, .. } = find(name, super::requantize::MUTANTS);
         let channels = vec![Channel { multiplier, shift }];
         let params = requantize::Params { len: 1, channels, bias: vec![0], zero_point, min: -128, max: 127 };
         let mut out = [0];
@@ -193,10 +193,10 @@ fn transform_mutants_differ_where_they_say() {
         ("mutant-im2col-pad-zero", "tvm-im2col", conv(0), conv(1)),
         ("mutant-interleave-tail", "tvm-interleave", matrix(5, 32), matrix(5, 33)),
     ];
-    assert_eq!(table.len(), tensor::transform().len());
+    assert_eq!(table.len(), super::transform::MUTANTS.len());
     for (name, correct, same, other) in table {
         let (Mutant { kernel, .. }, correct) =
-            (find(name, tensor::transform()), transform::find(correct).expect(correct));
+            (find(name, super::transform::MUTANTS), transform::find(correct).expect(correct));
         for (params, differs) in [(same, false), (other, true)] {
             let sizes = kernel.contract.domain.sizes(&params).expect("a shape");
             let input: Vec<i32> = (1..).take(sizes.input()).collect();
@@ -215,7 +215,7 @@ fn add_mutants_differ() {
         [("tflite", "tflite-add-i8"), ("tflite-single", "tflite-add-single-i8"), ("pytorch", "pytorch-qadd-i8")];
     let all: Vec<(i32, i32)> = (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).collect();
     let (lhs, rhs): (Vec<i32>, Vec<i32>) = all.into_iter().unzip();
-    for Mutant { kernel, .. } in tensor::add() {
+    for Mutant { kernel, .. } in super::add::MUTANTS {
         let correct = claims.iter().find(|(scheme, _)| *scheme == kernel.contract.promise.scheme).expect("a kernel");
         let correct = add::find(correct.1).expect("registered");
         let mut differences = 0;

@@ -4,7 +4,7 @@ use super::tensor::{Mutant, mutant};
 use crate::conv2d;
 use crate::transform::{DEPTH, Domain, Kind, Params, ROWS, Run, block_transpose, im2col, interleave};
 
-pub(super) static MUTANTS: &[Mutant<Run, Domain>] = &[
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-block-transpose-rows", "layout", "rows 1 and 2 of each block change places",
         claims "block-transpose" Wrap on Domain { kind: Kind::BlockTranspose },

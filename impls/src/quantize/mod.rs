@@ -14,6 +14,10 @@ mod xnnpack;
 
 use crate::contract::{Contract, Promise};
 use crate::kernel;
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
 use crate::quantized::{Container, Expressed, Finest, Params, Storage};
 use crate::shape::{ShapeError, Sizes};
 
@@ -50,6 +54,14 @@ impl Domain {
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         params.quantize_sizes()
     }
+
+    /// Where the code is, if not in this crate.
+    pub(crate) fn here(&self) -> Result<(), String> {
+        match self.compiled {
+            true => Err("lanes of compiled modules only (mlir-x86, mlir-aarch64, mlir-aarch64-bf16)".to_owned()),
+            false => Ok(()),
+        }
+    }
 }
 
 /// `run(params, words, out)`: words of expressed values to stored values. `params` and lengths have been checked.
@@ -66,6 +78,50 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Floats to stored integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantize {}
+
+impl TensorOperation for Quantize {
+    const OP: &'static str = "quantize";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::quantize::MUTANTS
+    }
+
+    fn process_mutants() -> &'static [Kernel] {
+        mutants::process::QUANTIZE
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Quantize { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        params.quantize_sizes()
+    }
+
+    fn missing(domain: &Domain) -> Result<(), String> {
+        domain.here()
+    }
+
+    fn takes_ranges(_: &Domain, params: &Params) -> bool {
+        params.quantized.expressed.words() == 1
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        (call.code)(call.params, call.tensors[0], call.output);
+        Ok(())
+    }
 }
 
 static KERNELS: &[Kernel] = &[

@@ -13,6 +13,10 @@ mod xnnpack;
 use crate::element::Element;
 use crate::fpm::Channel;
 use crate::kernel;
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
 use crate::shape::{self, ShapeError, Sizes, broken};
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +104,38 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Fixed point multiply, bias, zero point and clamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requantize {}
+
+impl TensorOperation for Requantize {
+    const OP: &'static str = "requantize";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::requantize::MUTANTS
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Requantize { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        domain.sizes(params)
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        (call.code)(call.params, call.tensors[0], call.output);
+        Ok(())
+    }
 }
 
 static KERNELS: &[Kernel] = &[

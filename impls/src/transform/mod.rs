@@ -14,6 +14,10 @@ pub use im2col::{depth, im2col};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::conv2d;
 use crate::kernel;
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +118,38 @@ pub fn kernels() -> &'static [Kernel] {
 /// The kernel of that name; mutants are not kernels.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Layout transforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transform {}
+
+impl TensorOperation for Transform {
+    const OP: &'static str = "transform";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::transform::MUTANTS
+    }
+
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Transform { kernel: kernel.to_owned(), params: params.clone() }
+    }
+
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        domain.sizes(params)
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        (call.code)(call.params, call.tensors[0], call.output);
+        Ok(())
+    }
 }
 
 static KERNELS: &[Kernel] =

@@ -1,9 +1,13 @@
 //! The protocol end to end over memory: framing, alignment, failures that the worker survives, and process mutants.
 
 use super::*;
+use crate::dot::{self, Dot};
 use crate::execute::execute;
 use crate::fpm::Channel;
 use crate::fpm::Params;
+use crate::operation::{Nothing, TensorOperation};
+use crate::quantize::{self, Quantize};
+use crate::{fpm, instruction};
 
 /// Serves the requests with their payloads and splits the answers.
 fn exchange(requests: &[(Request, Vec<i32>)]) -> Vec<(Answer, Vec<i32>)> {
@@ -57,21 +61,12 @@ fn hello_lists_every_registry() {
     for name in ["tvm-neon-rfc", "mutant-dead-fixup", "mutant-hang", "sqrdmulh.s32"] {
         assert!(hello.kernels.iter().any(|offer| offer.kernel == name), "{name}");
     }
-    let count = fpm::kernels().len() + mutants::fpm::mutants().len() + mutants::process().len();
-    let tensors = [
-        dot::kernels().len() + tensor::dot().len(),
-        matmul::kernels().len() + tensor::matmul().len(),
-        conv2d::kernels().len() + tensor::conv2d().len(),
-        requantize::kernels().len() + tensor::requantize().len(),
-        quantize::kernels().len() + tensor::quantize().len(),
-        dequantize::kernels().len() + tensor::dequantize().len(),
-        add::kernels().len() + tensor::add().len(),
-        transform::kernels().len() + tensor::transform().len(),
-    ];
-    let offered = hello.kernels.len();
-    let compiled = quantize::kernels().iter().filter(|k| k.contract.domain.compiled).count()
-        + dequantize::kernels().iter().filter(|k| k.contract.domain.compiled).count();
-    assert_eq!(offered + compiled, count + instruction::kernels().len() + tensors.iter().sum::<usize>());
+    let count = |op: &str| hello.kernels.iter().filter(|offer| offer.op == op).count();
+    assert_eq!(count("fpm"), fpm::kernels().len() + mutants::fpm::mutants().len() + mutants::process().len());
+    assert_eq!(count("instruction"), instruction::kernels().len());
+    assert_eq!(count("dot"), dot::kernels().len() + Dot::mutants().len());
+    let here = quantize::kernels().iter().filter(|kernel| !kernel.contract.domain.compiled).count();
+    assert_eq!(count("quantize"), here + Quantize::mutants().len() + mutants::process::QUANTIZE.len());
 }
 
 #[test]
@@ -125,7 +120,7 @@ fn a_range_wraps() {
 
 #[test]
 fn instructions_return_flags_behind_their_results() {
-    let job = Job::Instruction { kernel: "sqadd.s32".to_owned() };
+    let job = Job::Instruction { kernel: "sqadd.s32".to_owned(), params: Nothing };
     let a = [1, 2, 3, 4, i32::MAX];
     let answers = exchange(&[run(job, a.into_iter().chain([1; 5]).collect(), 3)]);
     assert_eq!(answers[0].1, [2, 3, 4, 5, i32::MAX, 0, 1]);
@@ -147,14 +142,14 @@ fn failures_leave_the_stream_in_step() {
         misalign: 0,
     }));
     let instruction_range = Request::Run(Box::new(Batch {
-        job: Job::Instruction { kernel: "add.s8".to_owned() },
+        job: Job::Instruction { kernel: "add.s8".to_owned(), params: Nothing },
         len: 1,
         source: Source::Range { start: 0 },
         misalign: 0,
     }));
     let answers = exchange(&[
         run(fpm_job("no-such-kernel"), vec![0x0A0A_0A0A; 3], 0),
-        run(Job::Instruction { kernel: "no.s8".to_owned() }, vec![0; 4], 0),
+        run(Job::Instruction { kernel: "no.s8".to_owned(), params: Nothing }, vec![0; 4], 0),
         run(Job::Fpm { kernel: "gemmlowp-neon".to_owned(), params: two_channels }, vec![1], 0),
         run(Job::Fpm { kernel: "tvm-relay".to_owned(), params: Params { q: 31, channels: vec![] } }, vec![1], 0),
         (wrong_bytes, vec![1, 2]),
@@ -198,7 +193,7 @@ fn process_mutants_stay_out_of_this_process() {
 #[test]
 fn execute_checks_lengths() {
     assert!(execute(&fpm_job("tvm-relay"), Form::Native, &[1, 2], &mut [0], 0).is_err());
-    let job = Job::Instruction { kernel: "add.s32".to_owned() };
+    let job = Job::Instruction { kernel: "add.s32".to_owned(), params: Nothing };
     assert!(execute(&job, Form::Native, &[1, 2, 3], &mut [0; 3], 0).is_err());
     assert!(execute(&job, Form::Native, &[1, 2], &mut [0; 1], 0).is_err());
     let mut output = [9; 2];

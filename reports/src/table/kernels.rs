@@ -62,7 +62,7 @@ impl Layout {
         self.0.contains(&column)
     }
 
-    /// The columns for one ledger: what is the same for all is told above the table, and has none.
+    /// The columns for one ledger: what is the same for all stands above the table instead.
     fn columns(self, ledger: &Ledger) -> impl Iterator<Item = Column> {
         let coverage = one_coverage(ledger).is_none();
         let parameters = one_parameters(ledger).is_none();
@@ -160,7 +160,7 @@ fn class_names(row: &Row) -> String {
     row.classes.keys().map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// What the star behind `exact` says.
+/// What the star after `exact` says.
 pub(super) const FOOTNOTE: &str = "* deviates on some inputs, as its contract declares: see below";
 
 /// Whether a kernel is exact only together with deviations that its contract declares.

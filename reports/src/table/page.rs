@@ -68,8 +68,11 @@ impl Page {
         }
     }
 
+    /// A line that begins a part, a blank line above it unless it is the first.
     pub(super) fn heading(&mut self, text: &str) {
-        self.out.push('\n');
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
         self.line(0, text, Ink::Strong);
     }
 
@@ -128,7 +131,7 @@ impl Page {
 
 /// An entry of a list.
 pub(super) struct Entry {
-    /// Cells of their own, each as wide as it is.
+    /// A cell each, as wide as the text.
     pub(super) names: Vec<String>,
     pub(super) prose: String,
     pub(super) ink: Ink,

@@ -3,7 +3,7 @@
 use crate::sample::{self, agreement};
 use expect_test::expect;
 use tiebreak_reports::ledger::Ledger;
-use tiebreak_reports::table::{Style, render};
+use tiebreak_reports::table::{Detail, Style, render};
 use tiebreak_reports::{json, markdown};
 
 fn compared() -> Ledger {
@@ -30,7 +30,7 @@ fn section<'a>(text: &'a str, end: &str) -> &'a str {
 /// Kernels that it is as everywhere stand alone; else the nearest; two lanes, and kernels of one lane, always.
 #[test]
 fn the_nearest_is_told_and_every_two_lanes() {
-    let text = render(&compared(), Style::default());
+    let text = render(&compared(), Detail::Tables, Style::default());
     expect![[r#"
         To the bit, also where the contract gives no value
           mlir-qcast  host
@@ -52,7 +52,7 @@ fn the_nearest_is_told_and_every_two_lanes() {
             type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-opt-qcast-o0 255, mlir-qcast-arm 0
             cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-aarch64 --case '...'"#]]
     .assert_eq(section(&text, "\n\n"));
-    let text = render(&compared(), Style { colour: false, width: Some(80) });
+    let text = render(&compared(), Detail::Tables, Style { colour: false, width: Some(80) });
     let prose = section(&text, "\n\n").lines().filter(|line| !line.contains("cargo xtask") && !line.contains("type="));
     assert!(prose.clone().count() > 8 && prose.into_iter().all(|line| line.chars().count() <= 80), "{text}");
 }

@@ -2,12 +2,12 @@
 
 use crate::sample;
 use tiebreak_reports::ledger::{DropReason, Ledger, Unchecked};
-use tiebreak_reports::table::{Style, render};
+use tiebreak_reports::table::{Detail, Style, render};
 use tiebreak_reports::{left_out, markdown};
 
 /// The lines beneath a heading.
 fn beneath(ledger: &Ledger, heading: &str) -> Vec<String> {
-    let page = render(ledger, Style::default());
+    let page = render(ledger, Detail::Tables, Style::default());
     let lines = page.lines().skip_while(|line| *line != heading).skip(1).take_while(|line| !line.is_empty());
     lines.map(|line| line.trim().to_owned()).collect()
 }

@@ -1,12 +1,14 @@
 //! Reports over two hand-made ledgers, held against snapshots. `UPDATE_EXPECT=1` writes them again; read the difference.
 
 mod agreement;
+mod everything;
 mod files;
 mod json;
 mod junit;
 mod left_out;
 mod markdown;
 mod sample;
+mod screen;
 mod summary;
 mod table;
 mod text;

@@ -79,7 +79,7 @@ fn a_very_large_ledger_fits_into_a_comment() {
         "gemmlowp-neon aarch64-qemu",
         "Again</summary>",
     ] {
-        assert!(page.contains(said), "{said}");
+        assert!(page.contains(said), "{said}: {}", front(&page));
     }
     // Every operation has its line in front.
     for op in ["fpm", "transform", "dequantize", "instruction"] {
@@ -109,5 +109,6 @@ fn what_fails_is_in_front() {
     let page = render(&ledger);
     let at = |text: &str| front(&page).find(text).unwrap_or_else(|| panic!("{text}: {page}"));
     assert!(at("fpm gemmlowp-neon aarch64-qemu") < at("aarch64-native: no worker"));
-    assert!(at("- fpm: ") < at("- add: 0 findings"));
+    assert!(at("  - `cargo xtask verify --op fpm --kernel gemmlowp-neon --multiplier=1073741825") < at("- fpm: "));
+    assert!(at("- fpm: 4 findings, ") < at("- add: 1 kernel in 1 lane, "));
 }

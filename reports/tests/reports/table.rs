@@ -2,10 +2,10 @@ use crate::sample;
 use expect_test::expect_file;
 use tiebreak_reports::ledger::{self, Against, Coverage, Ledger};
 use tiebreak_reports::markdown;
-use tiebreak_reports::table::{Style, render};
+use tiebreak_reports::table::{Detail, Style, render};
 
 fn at(ledger: &Ledger, width: u16) -> String {
-    render(ledger, Style { colour: false, width: Some(width) })
+    render(ledger, Detail::Tables, Style { colour: false, width: Some(width) })
 }
 
 #[test]
@@ -38,14 +38,14 @@ fn tables_and_prose_keep_to_the_width() {
 fn colour_changes_no_character() {
     for ledger in [sample::holding(), sample::broken()] {
         let plain = at(&ledger, 100);
-        let coloured = render(&ledger, Style { colour: true, width: Some(100) });
+        let coloured = render(&ledger, Detail::Tables, Style { colour: true, width: Some(100) });
         assert!(!plain.contains('\x1b'));
         assert!(coloured.contains("\x1b["));
         assert_eq!(stripped(&coloured), plain);
     }
 }
 
-fn stripped(text: &str) -> String {
+pub(crate) fn stripped(text: &str) -> String {
     let mut pieces = text.split('\x1b');
     let first = pieces.next().unwrap_or_default().to_owned();
     let rest = pieces.map(|piece| piece.split_once('m').expect("a colour ends in m").1);
@@ -54,7 +54,7 @@ fn stripped(text: &str) -> String {
 
 #[test]
 fn without_a_width_every_column_is_shown() {
-    let unlimited = render(&sample::holding(), Style::default());
+    let unlimited = render(&sample::holding(), Detail::Tables, Style::default());
     assert_eq!(unlimited, at(&sample::holding(), u16::MAX));
     assert!(unlimited.contains("ISA path"));
 }

@@ -3,7 +3,7 @@
 use crate::sample;
 use quick_junit::Report;
 use tiebreak_reports::ledger::{Ledger, Verdict};
-use tiebreak_reports::table::Style;
+use tiebreak_reports::table::{Detail, Style};
 use tiebreak_reports::{files, json, junit, markdown, table};
 
 /// What a run had when it was interrupted.
@@ -24,7 +24,7 @@ fn a_reviewer_reads_why_and_that_there_is_no_verdict() {
     let start = "# Tiebreak: unfinished\n\nNo verdict, because the run did not end: SIGINT interrupted \\<it\\>; until then 0 findings on";
     assert!(page.starts_with(start), "{page}");
     assert!(!page.contains("every contract held"), "{page}");
-    let screen = table::render(&interrupted(), Style { colour: false, width: None });
+    let screen = table::render(&interrupted(), Detail::Tables, Style { colour: false, width: None });
     assert!(screen.contains("unfinished: no verdict, because the run did not end"), "{screen}");
 }
 

@@ -19,10 +19,12 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::Verdict;
+use tiebreak_reports::table::Detail;
 use tiebreak_reports::{json, table};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = SCREEN)]
 pub(super) struct Args {
     /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform; or all, alone: every one, and
     /// with parameters, a type or a model the usual ones that take it [default: all]
@@ -81,6 +83,9 @@ pub(super) struct Args {
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
+    /// Print the tables of all kernels, the witness of each difference and every finding, whatever the run covers
+    #[arg(long, short)]
+    verbose: bool,
     /// Lane that may be absent without breaking the run
     #[arg(long, value_name = "NAME")]
     allow_not_run: Vec<String>,
@@ -92,6 +97,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
 }
+
+/// What is printed, at the end of the help.
+const SCREEN: &str = "\
+A run of every operation and kernel prints one screen: a line for each operation, and at most six findings. A run that is narrowed by \
+--op, --kernel, --case, --type, --model, --rounding or parameters prints the tables of all its kernels, the witness of each difference \
+and every finding. --verbose prints these always. The files hold everything in either case.";
 
 fn int32(text: &str, what: &str) -> Result<i32, String> {
     text.parse().map_err(|_| format!("{what} must be an int32, -2147483648..=2147483647"))
@@ -157,13 +168,21 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     };
     // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
     let written = files.ended(&outcome);
+    let files_line = if written.is_ok() { table::format_files(&args.out, style()) } else { String::new() };
     let printed = print(&match args.format {
-        Format::Table => table::render(&outcome.ledger, style()),
+        Format::Table => table::render(&outcome.ledger, detail(args)?, style()) + &files_line,
         Format::Json => json::render(&outcome.ledger),
     });
     written?;
     printed?;
     Ok(outcome.ledger.verdict == Verdict::Holds)
+}
+
+/// One screen for a run of every operation and kernel; tables for one that is narrowed, or where the caller wants them.
+fn detail(args: &Args) -> Result<Detail> {
+    let given_pairs = args.params.is_some() || args.multiplier.is_some();
+    let everything = args.kernel.is_empty() && ops(args, given_pairs)?.len() == OPS.len();
+    Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
 }
 
 fn outcome(args: &Args, kept: Kept) -> Result<Outcome> {
@@ -261,7 +280,7 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
         named => named,
     };
     if let Some(name) = op.iter().find(|op| !OPS.contains(&op.as_str())) {
-        bail!("{}; operations are {}", unknown("operation", name, OPS), OPS.join(", "));
+        bail!("{}; operations are {}", unknown("operation", name, OPS.iter().copied()), OPS.join(", "));
     }
     if args.case.is_some() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
@@ -294,7 +313,7 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
         () if args.rounding.name() != USUAL_ROUNDING => vec![ROUNDED[0].to_owned()],
         () if args.model.is_some() => vec!["conv2d".to_owned()],
         () if given_pairs => vec![SCALED[0].to_owned()],
-        () => OPS.map(str::to_owned).to_vec(),
+        () => OPS.iter().map(|op| (*op).to_owned()).collect(),
     })
 }
 
@@ -311,4 +330,45 @@ fn command(args: &Args) -> Command {
     let lanes = args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES));
     let rounding = (args.rounding.name() != USUAL_ROUNDING).then(|| args.rounding.name().to_owned());
     Command { arguments, reference, rounding, lanes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Call {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn detail_of(line: &str) -> Detail {
+        let words = ["verify"].into_iter().chain(line.split_whitespace());
+        let call = Call::try_parse_from(words).unwrap_or_else(|error| panic!("{line}: {error}"));
+        detail(&call.args).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    #[test]
+    fn a_run_of_everything_is_one_screen_and_a_narrowed_one_is_tables() {
+        for line in ["", "--op all", "--effort quick --lane host --seed 3", "--reference ties-away", "--format json"] {
+            assert_eq!(detail_of(line), Detail::Screen, "{line}");
+        }
+        for line in [
+            "--verbose",
+            "-v --lane host",
+            "--op fpm",
+            "--op fpm --op dot",
+            "--kernel tvm-relay",
+            "--multiplier 1 --shift 0",
+            "--params channels.csv",
+            "--op matmul --case m=1",
+            "--model model.tflite",
+            "--type !quant.uniform<i8:f32,0.5>",
+            "--rounding ties-away",
+            "--op all --params channels.csv",
+        ] {
+            assert_eq!(detail_of(line), Detail::Tables, "{line}");
+        }
+    }
 }

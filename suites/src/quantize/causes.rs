@@ -156,7 +156,11 @@ fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
     let sign = Cause::predicts(Class::Signedness, "the zero point is read with a sign", move |case| {
         let one = |q: &Quantization, x: u64| {
             let unused = 64 - q.storage.bits;
-            scheme.expected(&Quantization { zero_point: q.zero_point << unused >> unused, ..*q }, x).value()
+            // A zero point below an unsigned type is one of the signed type with a bit more, which schemes take.
+            let storage = tiebreak_oracle::quantize::Storage { bits: (q.storage.bits + 1).min(32), signed: true };
+            let read = Quantization { zero_point: q.zero_point << unused >> unused, ..*q };
+            let read = if read.zero_point < q.storage.min() { Quantization { storage, ..read } } else { read };
+            scheme.expected(&read, x).value()
         };
         each(case, one).ok()
     });

@@ -42,6 +42,13 @@ pub struct Sides {
     faults: Seen,
 }
 
+impl Sides {
+    /// Patterns that gave a result.
+    pub fn seen(&self) -> u64 {
+        self.contract.count.seen()
+    }
+}
+
 /// A kernel in a lane at one type, with the exact results of all patterns.
 pub struct Plan<'a> {
     kernel: &'static Kernel,

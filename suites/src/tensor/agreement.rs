@@ -74,7 +74,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
             let theirs = match agreement.other {
                 Other::Lane(lane) => &given[lane],
                 Other::Kernel(model) => {
-                    models.entry(model.name).or_insert_with(|| answers::<O>(&Runner::new(host), model, posed))
+                    models.entry(model.name).or_insert_with(|| answers::<O>(&Runner::new(host), model, posed, true))
                 }
             };
             for (at, posed) in posed.iter().enumerate() {

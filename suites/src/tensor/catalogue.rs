@@ -6,6 +6,7 @@
 use super::text::{self, Draft};
 use super::{Case, Expected, Operation};
 use thiserror::Error;
+use tiebreak_impls::operation::TensorOperation;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
 
@@ -140,7 +141,7 @@ fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, String> {
 }
 
 /// A domain with the case as it takes it.
-type Taken<O> = (&'static <O as Operation>::Domain, Case<<O as Operation>::Params>);
+type Taken<O> = (&'static <O as TensorOperation>::Domain, Case<<O as TensorOperation>::Params>);
 
 /// The case as each kernel takes it that does, each once: the number of results may be theirs to choose.
 fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, String> {

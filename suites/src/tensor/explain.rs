@@ -4,6 +4,7 @@ use super::fault::Faulty;
 use super::judge::differs;
 use super::{Case, Expected, Operation};
 use crate::class::Class;
+use tiebreak_impls::operation::TensorOperation;
 
 /// A case with what a kernel gave for it.
 #[derive(Clone, Debug)]
@@ -35,9 +36,9 @@ pub struct Explanation {
 }
 
 /// What a kernel would give if the cause were at work; nothing where it says nothing about the case.
-type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
+type Predict<O> = Box<dyn Fn(&Case<<O as TensorOperation>::Params>) -> Option<Expected> + Send + Sync>;
 /// Looks at all outputs at once, for causes that are many: the permutation that a layout is off by.
-type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
+type Search<O> = Box<dyn Fn(&[&Observed<<O as TensorOperation>::Params>]) -> Option<String> + Send + Sync>;
 
 /// What may be the cause of a difference.
 pub struct Cause<O: Operation> {

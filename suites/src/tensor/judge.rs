@@ -240,11 +240,12 @@ pub struct Answers<P> {
     seconds: f64,
 }
 
-/// Runs the cases of a kernel in a lane.
+/// Runs the cases of a kernel in a lane. A case that fails is made smaller as long as it does, unless it is to be kept as it is.
 pub fn answers<O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O::Run, O::Domain>,
     cases: &[Posed<O::Params>],
+    keep: bool,
 ) -> Answers<O::Params> {
     let begun = Instant::now();
     let mut lease = runner.lane.lease();
@@ -254,7 +255,7 @@ pub fn answers<O: Operation>(
         let (job, payload) = (O::job(kernel.name, &case.params), case.payload());
         let input = Input::Values { len: posed.contract.len(), values: &payload };
         let order = Order { job: &job, input, misalign: case.misalign };
-        let narrow = |_: &Failure| narrowed::<O>(runner, kernel, case);
+        let narrow = |_: &Failure| narrowed::<O>(runner, kernel, case, keep);
         let during = || format!("{}: {}", text::plural(posed.contract.len(), "result"), shape::<O>(&case.params));
         let mut out = Vec::new();
         let answer = runner.run(&mut lease, &order, &mut out, narrow, during);
@@ -280,6 +281,7 @@ fn narrowed<O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O::Run, O::Domain>,
     case: &Case<O::Params>,
+    keep: bool,
 ) -> Option<Case<O::Params>> {
     let domain = &kernel.contract.domain;
     let mut lease = runner.impatient();
@@ -291,7 +293,7 @@ fn narrowed<O: Operation>(
         fails.then(|| Witness { case: case.clone(), index: 0, got: 0.into(), expected: 0.into() })
     };
     let first = shows(case)?;
-    Some(shrink_by::<O>(domain, &[], first, &mut shows).case)
+    Some(if keep { first.case } else { shrink_by::<O>(domain, &[], first, &mut shows).case })
 }
 
 /// Runs the cases of a kernel in a lane, and judges them.
@@ -302,7 +304,7 @@ pub fn run<O: Operation>(
     path: &[PathStep<O>],
     cases: &[Posed<O::Params>],
 ) -> Record<O::Params> {
-    judged(lane, kernel, contract, path, cases, answers::<O>(&Runner::new(lane), kernel, cases))
+    judged(lane, kernel, contract, path, cases, answers::<O>(&Runner::new(lane), kernel, cases, false))
 }
 
 /// Judges what a lane gave for the cases of a kernel.

@@ -23,10 +23,8 @@ use std::ops::RangeInclusive;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::mutants::tensor::Mutant;
-use tiebreak_impls::protocol::Job;
+use tiebreak_impls::operation::{self as impls, TensorOperation};
 use tiebreak_impls::quantized::Quantized;
-use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::scheme::Described;
@@ -178,32 +176,16 @@ pub struct SweptWitness {
 pub type Expected = Vec<Option<i32>>;
 
 /// One operation on tensors.
-pub trait Operation: Sized + Send + Sync + 'static {
-    /// Name in every room.
-    const OP: &'static str;
+pub trait Operation: TensorOperation + Sized + Send + Sync {
     /// Names of the input tensors.
     const TENSORS: &'static [&'static str];
     /// Class of a result to which the contract gives no value where the reference gives one.
     const OPEN: Class = Class::Poison;
     /// Name of the result tensor.
     const RESULT: &'static str = "out";
-    /// Shape, offsets, ...
-    type Params: Clone + Debug + PartialEq + Send + Sync;
-    /// What a contract's domain is made of.
-    type Domain: Debug + Send + Sync + 'static;
-    /// Function type of its kernels.
-    type Run: Copy + Send + Sync + 'static;
     /// A mathematical definition with its overflow policy.
     type Scheme: Clone + Send + Sync;
 
-    /// The registry.
-    fn kernels() -> &'static [Kernel<Self::Run, Self::Domain>];
-    /// Known bugs.
-    fn mutants() -> &'static [Mutant<Self::Run, Self::Domain>];
-    /// The job of a kernel.
-    fn job(kernel: &str, params: &Self::Params) -> Job;
-    /// Words read and written, one an element where [`Operation::element`] says nothing else.
-    fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError>;
     /// Dimensions of tensor `t` (or of the result, for `t = TENSORS.len()`), row-major.
     fn dimensions(domain: &Self::Domain, params: &Self::Params, t: usize) -> Vec<usize>;
     /// Values that a case may hold in tensor `t`.
@@ -307,8 +289,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
 /// A kernel or mutant of that name.
 pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O::Run, O::Domain>> {
-    let mutants = O::mutants().iter().map(|mutant| &mutant.kernel);
-    O::kernels().iter().chain(mutants).find(|kernel| kernel.name == name)
+    <O as impls::Operation>::find(name).ok()
 }
 
 /// The text of a contract's promise, as a scheme is named.

@@ -6,6 +6,7 @@ use super::judge::{differs, outs};
 use super::{Case, Operation};
 use crate::class::Class;
 use crate::lane::{Lane, Lease};
+use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::Quantized;
 use tiebreak_reports::ledger::Value;
 
@@ -66,7 +67,8 @@ impl<O: Operation> Shown<'_, O> {
 }
 
 /// The witness that a case is, where it shows what it must.
-type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness<<O as Operation>::Params>> + 'a;
+type Shows<'a, O> =
+    dyn FnMut(&Case<<O as TensorOperation>::Params>) -> Option<Witness<<O as TensorOperation>::Params>> + 'a;
 
 struct Shrinker<'a, O: Operation> {
     domain: &'a O::Domain,

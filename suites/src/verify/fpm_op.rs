@@ -1,6 +1,7 @@
 //! Fixed point multiply in a run: catalogue first, then sampled cases, sweeps, and the harness's own mutants.
 
 use super::coverage::{Plan, not_asked_again, outside_domain};
+use super::operations::{Verifies, every_name};
 use super::rows::{self, OP};
 use super::{Pairs, Part, Request, failed_check, progress};
 use crate::accumulators::accumulators;
@@ -13,12 +14,17 @@ use crate::fpm::sweep::{self, SPACE};
 use crate::fpm::tally::Account;
 use crate::fpm::yardstick::{Norm, Yardstick};
 use crate::lane::Lane;
+use crate::listing;
 use crate::parameters::{SWEPT, grid};
 use anyhow::{Context, Result, bail};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
+use serde_json::Value;
 use tiebreak_impls::contract::Domain;
-use tiebreak_impls::fpm::{Channel, Kernel, Params};
+use tiebreak_impls::fpm::{Channel, Fpm, Kernel, Params, kernels};
+use tiebreak_impls::operation::Operation;
+use tiebreak_oracle::fpm::Definition;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{CatalogueRun, Coverage, OutsideDomain, Planned, SelfCheck, Unit};
 
 /// Channels of one task: enough for a per-channel batch or two, few enough for many tasks.
@@ -26,8 +32,34 @@ const GROUP: usize = 10;
 /// Groups whose records are held before they are added up, in order: enough to keep every core busy, few enough to bound memory.
 const GROUPS_HELD: usize = 32;
 
-/// Verifies `kernels` in `lanes`.
-pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[Lane]) -> Result<Part> {
+/// The operation.
+pub(super) struct FixedPointMultiply;
+
+impl Verifies for FixedPointMultiply {
+    fn op(&self) -> &'static str {
+        Fpm::NAME
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        every_name::<Fpm>()
+    }
+
+    fn listed(&self) -> Vec<Value> {
+        listing::fixed_point_multiply()
+    }
+
+    fn schemes(&self) -> Vec<Described> {
+        Described::all::<&'static Definition>()
+    }
+
+    fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part> {
+        let named = names.iter().filter_map(|name| Fpm::find(name).ok());
+        let kernels: Vec<&Kernel> = if names.is_empty() { kernels().iter().collect() } else { named.collect() };
+        verify(request, &kernels, lanes)
+    }
+}
+
+fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[Lane]) -> Result<Part> {
     let channels = channels(request);
     let mut part = Part::default();
     let covered = covered(request, kernels, lanes, &channels, &mut part)?;

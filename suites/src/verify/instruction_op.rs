@@ -1,21 +1,52 @@
 //! Instructions in a run.
 
 use super::coverage::{Plan, given_up};
+use super::operations::{Verifies, every_name};
 use super::place::Place;
 use super::{Part, Request, progress};
 use crate::class::Class;
 use crate::engine::count::Count;
 use crate::instruction::{self, Cases, OP, Outcome};
 use crate::lane::Lane;
+use crate::listing;
 use anyhow::{Context, Result};
 use rayon::prelude::*;
+use serde_json::Value;
 use std::collections::BTreeMap;
-use tiebreak_impls::instruction::Kernel;
+use tiebreak_impls::instruction::{Instruction, Kernel, kernels};
+use tiebreak_impls::operation::Operation;
+use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Mismatch, Row, Unit, Witness};
 use tiebreak_reports::text;
 
-/// Verifies `kernels` in `lanes`.
-pub(super) fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[Lane]) -> Result<Part> {
+/// The operation.
+pub(super) struct Instructions;
+
+impl Verifies for Instructions {
+    fn op(&self) -> &'static str {
+        OP
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        every_name::<Instruction>()
+    }
+
+    fn listed(&self) -> Vec<Value> {
+        listing::instructions()
+    }
+
+    fn schemes(&self) -> Vec<Described> {
+        listing::mnemonics()
+    }
+
+    fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part> {
+        let named = names.iter().filter_map(|name| Instruction::find(name).ok());
+        let kernels: Vec<&Kernel> = if names.is_empty() { kernels().iter().collect() } else { named.collect() };
+        verify(request, &kernels, lanes)
+    }
+}
+
+fn verify(request: &Request, kernels: &[&'static Kernel], lanes: &[Lane]) -> Result<Part> {
     let bar = progress(OP, kernels.len());
     let budget = request.effort.budget();
     let run = |kernel: &&'static Kernel| {

@@ -5,6 +5,7 @@ mod coverage;
 mod fpm_op;
 mod instruction_op;
 mod kept;
+mod operations;
 mod place;
 mod rows;
 mod tensor_op;
@@ -16,44 +17,22 @@ use crate::lane::config::Lanes;
 use crate::lane::{Lane, NotRun};
 use crate::mlir;
 use crate::tensor::{Asked, Wanted};
-use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
-use crate::{requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeSet;
 use std::time::Instant;
-use tensor_op::{Tensor, Verifies};
 use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::{fpm as kernels, instruction, mutants};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
 pub use again::Command;
 pub(crate) use again::quoted;
 pub use kept::{Heading, Kept};
+pub(crate) use operations::{OPERATIONS, Verifies};
+pub use operations::{OPS, Visitor, kernel_names, visit_tensors};
 pub(crate) use tensor_op::{again, line};
-
-/// Operations that can be verified.
-pub const OPS: [&str; 10] =
-    ["fpm", "instruction", "dot", "matmul", "conv2d", "requantize", "quantize", "dequantize", "add", "transform"];
-
-/// Those on tensors.
-static TENSOR_OPS: [&dyn Verifies; 8] = [
-    &Tensor::<Dot>::NEW,
-    &Tensor::<Matmul>::NEW,
-    &Tensor::<Conv2d>::NEW,
-    &Tensor::<Requantize>::NEW,
-    &Tensor::<Quantize>::NEW,
-    &Tensor::<Dequantize>::NEW,
-    &Tensor::<Add>::NEW,
-    &Tensor::<Transform>::NEW,
-];
-
-/// Those of them whose kernels a compiler makes too, in lanes of their own.
-const COMPILED_OPS: [&str; 2] = ["quantize", "dequantize"];
 
 /// Where the parameters of a run come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +100,7 @@ pub struct Outcome {
 
 /// What one operation adds to a ledger.
 #[derive(Clone, Debug, Default)]
-struct Part {
+pub(crate) struct Part {
     rows: Vec<ledger::Row>,
     catalogue: Vec<ledger::CatalogueRun>,
     agreements: Vec<ledger::Agreement>,
@@ -145,16 +124,8 @@ pub fn run(request: &Request) -> Result<Outcome> {
     request.kept.operation(&part);
     // Lanes of compiled modules come last, and have no kernels but those.
     let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
-    if !selected.fpm.is_empty() {
-        part.extend(fpm_op::verify(request, &selected.fpm, own)?);
-        request.kept.operation(&part);
-    }
-    if !selected.instructions.is_empty() {
-        part.extend(instruction_op::verify(request, &selected.instructions, own)?);
-        request.kept.operation(&part);
-    }
-    for (op, names) in &selected.tensors {
-        part.extend(op.verify(request, names, if COMPILED_OPS.contains(&op.op()) { &lanes } else { own })?);
+    for (op, names) in &selected {
+        part.extend(op.verify(request, names, if op.is_compiled() { &lanes } else { own })?);
         request.kept.operation(&part);
     }
     let bounds = shown_bounds(request, own)?;
@@ -195,85 +166,30 @@ impl Part {
     }
 }
 
-/// Kernels to run, by operation.
-struct Selected {
-    fpm: Vec<&'static kernels::Kernel>,
-    instructions: Vec<&'static instruction::Kernel>,
-    /// Tensor operations, each with the kernels named; none where all are meant.
-    tensors: Vec<(&'static dyn Verifies, Vec<String>)>,
-}
-
-/// Everything that can be named with `--kernel` for these operations, mutants last.
-pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    if ops.iter().any(|op| op == "fpm") {
-        names.extend(kernels::kernels().iter().map(|k| k.name));
-        names.extend(mutants::fpm::mutants().iter().map(|m| m.kernel.name));
-        names.extend(mutants::process().iter().map(|m| m.kernel.name));
-    }
-    if ops.iter().any(|op| op == "instruction") {
-        names.extend(instruction::kernels().iter().map(|k| k.name));
-    }
-    for op in TENSOR_OPS.iter().filter(|op| ops.iter().any(|o| o == op.op())) {
-        names.extend(op.names());
-    }
-    names
-}
-
-/// The kernels of a tensor operation as they are listed, and its schemes.
-pub(crate) fn listed(op: &str) -> Option<(Vec<serde_json::Value>, Vec<Described>)> {
-    TENSOR_OPS.iter().find(|known| known.op() == op).map(|op| (op.listed(), op.schemes()))
-}
-
-fn find_fpm(name: &str) -> Option<&'static kernels::Kernel> {
-    kernels::find(name)
-        .or_else(|| mutants::fpm::find(name).map(|m| &m.kernel))
-        .or_else(|| mutants::process().iter().map(|m| &m.kernel).find(|k| k.name == name))
-}
+/// Operations to run, each with the kernels named; none where all are meant.
+type Selected = Vec<(&'static dyn Verifies, Vec<String>)>;
 
 fn select(request: &Request) -> Result<Selected> {
-    let has = |op: &str| request.ops.iter().any(|o| o == op);
-    let asked = |op: &&'static dyn Verifies| has(op.op());
-    if request.kernels.is_empty() {
-        return Ok(Selected {
-            fpm: if has("fpm") { kernels::kernels().iter().collect() } else { Vec::new() },
-            instructions: if has("instruction") { instruction::kernels().iter().collect() } else { Vec::new() },
-            tensors: TENSOR_OPS.into_iter().filter(asked).map(|op| (op, Vec::new())).collect(),
-        });
-    }
-    let mut selected = Selected { fpm: Vec::new(), instructions: Vec::new(), tensors: Vec::new() };
-    for name in &request.kernels {
-        let before = selected.len();
-        selected.fpm.extend(find_fpm(name).filter(|_| has("fpm")));
-        selected.instructions.extend(instruction::find(name).filter(|_| has("instruction")));
-        for op in TENSOR_OPS.into_iter().filter(asked).filter(|op| op.names().contains(&name.as_str())) {
-            match selected.tensors.iter_mut().find(|(known, _)| known.op() == op.op()) {
-                Some((_, names)) => names.push(name.clone()),
-                None => selected.tensors.push((op, vec![name.clone()])),
-            }
-        }
-        let elsewhere = || OPS.into_iter().find(|op| kernel_names(&[(*op).to_owned()]).contains(&name.as_str()));
-        if let (true, Some(op)) = (selected.len() == before, elsewhere()) {
-            anyhow::bail!("{name} is a kernel of {op}: run it with --op {op}");
-        }
-        if selected.len() == before {
-            return Err(unknown("kernel", name, kernel_names(&request.ops)).into());
-        }
-    }
-    let named = |op: &&String| {
-        let names = kernel_names(std::slice::from_ref(*op));
-        request.kernels.iter().any(|name| names.contains(&name.as_str()))
+    let asked = OPERATIONS.iter().copied().filter(|op| request.ops.iter().any(|name| name == op.op()));
+    let all = request.kernels.is_empty();
+    let named = |op: &'static dyn Verifies| {
+        let names = op.names();
+        let of = request.kernels.iter().filter(|name| names.contains(&name.as_str()));
+        (op, of.cloned().collect::<Vec<String>>())
     };
-    if let Some(op) = request.ops.iter().filter(|_| request.ops_named).find(|op| !named(op)) {
+    let selected: Selected = asked.map(named).filter(|(_, names)| all || !names.is_empty()).collect();
+    let missing = |name: &&String| !selected.iter().any(|(_, names)| names.contains(name));
+    if let Some(name) = request.kernels.iter().find(missing) {
+        if let Some(op) = OPERATIONS.iter().find(|op| op.names().contains(&name.as_str())) {
+            anyhow::bail!("{name} is a kernel of {op}: run it with --op {op}", op = op.op());
+        }
+        return Err(unknown("kernel", name, kernel_names(&request.ops)).into());
+    }
+    let idle = |op: &&String| !selected.iter().any(|(known, _)| known.op() == op.as_str());
+    if let Some(op) = request.ops.iter().filter(|_| request.ops_named).find(idle) {
         anyhow::bail!("none of the kernels named is one of {op}: name one, or leave --op {op} out");
     }
     Ok(selected)
-}
-
-impl Selected {
-    fn len(&self) -> usize {
-        self.fpm.len() + self.instructions.len() + self.tensors.iter().map(|(_, names)| names.len()).sum::<usize>()
-    }
 }
 
 /// The lanes of a run: those it names, otherwise the usual ones, and for casts those of compiled modules.
@@ -282,14 +198,14 @@ fn lane_names(request: &Request) -> Vec<String> {
         return request.lanes.clone();
     }
     let mut names = request.known_lanes.default_names();
-    if request.ops.iter().any(|op| COMPILED_OPS.contains(&op.as_str())) {
+    if request.ops.iter().filter_map(|op| operations::find(op)).any(Verifies::is_compiled) {
         names.extend(request.known_lanes.compiled_names());
     }
     names
 }
 
 /// The lanes file with what this run's lanes of compiled modules need.
-fn with_modules(request: &Request, selected: &Selected, names: &[String]) -> Result<Lanes> {
+fn with_modules(request: &Request, selected: &[(&dyn Verifies, Vec<String>)], names: &[String]) -> Result<Lanes> {
     let lanes = &request.known_lanes;
     let compile = lanes.lanes.iter().filter(|l| l.modules.is_some() && l.command.is_some() && names.contains(&l.name));
     let count = compile.count();
@@ -297,7 +213,7 @@ fn with_modules(request: &Request, selected: &Selected, names: &[String]) -> Res
         return Ok(lanes.clone());
     }
     let mut functions = Vec::new();
-    for (op, kernels) in &selected.tensors {
+    for (op, kernels) in selected {
         functions.extend(op.functions(request, kernels)?);
     }
     let plan = mlir::Plan::new(functions);
@@ -368,7 +284,7 @@ fn not_shown(bound: &ledger::Bound) -> Finding {
         op: bound.op.clone(),
         kernel: bound.kernel.clone(),
         lane: bound.lane.clone(),
-        class: "bound".to_owned(),
+        class: Class::Bound.into(),
         message: format!("{} is not {}{case}", bound.quantity, tiebreak_reports::text::bound(bound)),
         witness: None,
     }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use tiebreak_impls::fpm;
 use tiebreak_impls::mutants::{self, Fault};
+use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::{Expressed, Granularity};
 use tiebreak_oracle::fpm::Scheme as Multiply;
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
@@ -20,10 +21,8 @@ use tiebreak_suites::mlir::faults::KNOWN;
 use tiebreak_suites::quantized::quantizations;
 use tiebreak_suites::tensor::explain::{Observed, explain};
 use tiebreak_suites::tensor::{Asked, Operation, promise};
-use tiebreak_suites::{
-    add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize,
-    requantize::Requantize, transform::Transform,
-};
+use tiebreak_suites::verify::{Visitor, visit_tensors};
+use tiebreak_suites::{add::Add, dequantize::Dequantize, quantize::Quantize, requantize::Requantize};
 
 /// What an operation on tensors says of classes.
 struct Named {
@@ -58,17 +57,15 @@ fn all() -> Vec<Named> {
         causes: schemes.flat_map(|scheme| hypotheses(&scheme)).map(|hypothesis| hypothesis.class).collect(),
         catalogue: include_str!("../../catalogue/fpm.txt"),
     };
-    vec![
-        fpm,
-        named::<Dot>(),
-        named::<Matmul>(),
-        named::<Conv2d>(),
-        named::<Requantize>(),
-        named::<Quantize>(),
-        named::<Dequantize>(),
-        named::<Add>(),
-        named::<Transform>(),
-    ]
+    struct All(Vec<Named>);
+    impl Visitor for All {
+        fn visit<O: Operation>(&mut self) {
+            self.0.push(named::<O>());
+        }
+    }
+    let mut all = All(vec![fpm]);
+    visit_tensors(&mut all);
+    all.0
 }
 
 /// Classes that a text names, as witnesses write them: `class tie-direction`.

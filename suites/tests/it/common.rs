@@ -186,6 +186,23 @@ pub(crate) fn finding_classes(ledger: &Value) -> Vec<&str> {
     items(ledger, "findings").iter().map(|f| f["class"].as_str().expect("a class")).collect()
 }
 
+/// The first ten lines name this kernel with the class, the smallest witness and the command of a finding about it.
+#[track_caller]
+pub(crate) fn in_the_first_ten_lines(run: &Run, kernel: &str) {
+    let first: Vec<_> = run.stdout.lines().take(10).collect();
+    let ledger = run.ledger();
+    let named = |finding: &&Value| {
+        let witness = &finding["witness"];
+        let words = |key: &str| witness[key].as_str().unwrap_or("without a witness").to_owned();
+        let got = format!("got {}", witness["got"].as_i64().unwrap_or_default());
+        let line = |line: &&str| [kernel, &words("class"), &got].iter().all(|word| line.contains(word));
+        let command = words("command");
+        first.iter().any(line) && first.iter().any(|line| line.trim() == command)
+    };
+    let about = items(&ledger, "findings").iter().filter(|finding| finding["kernel"] == kernel);
+    assert!(about.into_iter().any(|finding| named(&finding)), "{}", run.told());
+}
+
 /// Runs a command that a report prints, which quotes as a shell does.
 pub(crate) fn again(command: &str) -> Run {
     let told = command.strip_prefix("cargo xtask verify ").unwrap_or_else(|| panic!("another program: {command}"));

@@ -123,7 +123,7 @@ fn a_named_kernel_that_judged_nothing() {
 }
 
 /// A worker that offers some kernels of fixed point multiply, and is otherwise that of the project.
-fn offering(dir: &Path, lane: &str, kernels: &[&str]) -> PathBuf {
+pub(crate) fn offering(dir: &Path, lane: &str, kernels: &[&str]) -> PathBuf {
     let offer = |kernel: &&str| json!({"op": "fpm", "kernel": kernel, "isa_path": "scalar"});
     let offers: Vec<Value> = kernels.iter().map(offer).collect();
     let hello = json!({"answer": "hello", "protocol": 1, "arch": "mine", "kernels": offers});

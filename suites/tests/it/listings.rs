@@ -21,7 +21,7 @@ fn named<'a>(list: &'a [Value], op: &str, name: &str) -> BTreeSet<&'a str> {
 #[test]
 fn every_kernel_of_every_operation_is_listed_and_the_scheme_that_it_promises() {
     let (kernels, schemes) = (list("kernels"), list("schemes"));
-    for op in OPS {
+    for op in OPS.iter().copied() {
         let known: BTreeSet<&str> = kernel_names(&[op.to_owned()]).into_iter().collect();
         assert_eq!(named(&kernels, op, "kernel"), known, "{op}");
         let promised: BTreeSet<&str> =
@@ -32,7 +32,7 @@ fn every_kernel_of_every_operation_is_listed_and_the_scheme_that_it_promises() {
     }
     for (list, name) in [(&kernels, "kernel"), (&schemes, "scheme")] {
         let ops: BTreeSet<&str> = list.iter().map(|row| row["op"].as_str().expect("a name")).collect();
-        assert_eq!(ops, OPS.into_iter().collect(), "{name}");
+        assert_eq!(ops, OPS.iter().copied().collect(), "{name}");
         let all: Vec<(&Value, &Value)> = list.iter().map(|row| (&row["op"], &row[name])).collect();
         assert_eq!(all.iter().map(|(op, name)| format!("{op} {name}")).collect::<BTreeSet<_>>().len(), all.len());
     }
@@ -52,7 +52,8 @@ fn all_operations_by_name() {
     refused(&verify(&["--op=all", "--op=fpm"]), &["--op all", "give it alone"]);
     refused(&verify(&["--op=all", "--case=m=1"]), &["--case is a case of one operation"]);
     let help = tiebreak(&["verify", "--help"]).exits(0).stdout;
-    OPS.into_iter()
+    OPS.iter()
+        .copied()
         .chain(["or all, alone", "[default: all]"])
         .for_each(|op| assert!(help.contains(op), "{op}\n{help}"));
 }

@@ -20,6 +20,7 @@ mod documents;
 mod explain;
 mod explain_casts;
 mod fingerprint;
+mod first_screen;
 mod installed_lanes;
 mod judging;
 mod large_types;

@@ -174,7 +174,7 @@ fn a_case_of_an_instruction_that_is_none_is_refused() {
 #[test]
 fn every_operation_is_replayed() {
     let file = include_str!("mismatches.rs");
-    for op in OPS {
+    for op in OPS.iter().copied() {
         assert!(file.contains(&format!("fn rows_of_{op}_replay")), "{op}");
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
 use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_oracle::dequantize;
 use tiebreak_suites::dequantize::Dequantize;
@@ -336,7 +337,7 @@ fn lying(edge: &Edge, lie: i32) -> (TempDir, Lane, Case<Params>) {
     (dir, lane, case)
 }
 
-type KernelOf<O> = Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
+type KernelOf<O> = Kernel<<O as TensorOperation>::Run, <O as TensorOperation>::Domain>;
 
 fn kernel_of<O: Operation>(name: &str) -> &'static KernelOf<O> {
     find::<O>(name).expect("a kernel")

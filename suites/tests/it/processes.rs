@@ -7,10 +7,16 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tiebreak_impls::mutants::FAULT_AT;
+use tiebreak_impls::operation::Operation;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::runner::Runner;
+use tiebreak_suites::engine::sweep::Swept;
 use tiebreak_suites::fpm::sampled::{Record, Subject, run_batch};
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
 use tiebreak_suites::lane::{Failure, Lane, NotRun};
+use tiebreak_suites::quantize::{Quantize, sweep};
+use tiebreak_suites::quantized::read_type;
+use tiebreak_suites::tensor::Wanted;
 
 /// The native worker as lane `host-worker`, with a short patience.
 fn impatient(dir: &Path) -> PathBuf {
@@ -250,6 +256,81 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
         let classes: Vec<_> = settled.failures.iter().map(|f| f.failure.class()).collect();
         assert_eq!(classes, [Class::Crash], "{:?}", settled.failures);
     }
+}
+
+/// Chunks of a sweep of quantize: i8 by 0.3 and 1, with the kernel of that name, in that lane.
+fn quantized_chunk(lane: &Lane, kernel: &str, start: u64) -> Swept<sweep::Sides> {
+    let runner = Runner::new(lane);
+    let kernel = Quantize::find(kernel).expect("a kernel");
+    let ty = read_type("!quant.uniform<i8:f32,0.3:1>").expect("a type");
+    let plan = sweep::Plan::new(kernel, &runner, &ty, &Wanted::default()).expect("a type with decision boundaries");
+    plan.chunk(start)
+}
+
+/// A sweep of quantize once ended at the first lost block, without a witness and without the rest.
+#[test]
+fn a_pattern_that_ends_the_worker_is_found_in_a_sweep_of_quantize() {
+    const INFINITY: u64 = 0x7f80_0000;
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let lane = opened(&impatient(dir.path()), "host-worker").expect("run `cargo xtask test`");
+    let start = INFINITY / sweep::CHUNK * sweep::CHUNK;
+    for (kernel, class) in [("mutant-quantize-crash", Class::Crash), ("mutant-quantize-hang", Class::Hang)] {
+        let swept = quantized_chunk(&lane, kernel, start);
+        let found: Vec<_> = swept.failures.iter().map(|f| (f.failure.class(), f.witness)).collect();
+        assert_eq!(found, [(class, Some(INFINITY as i64))], "{:?}", swept.failures);
+        // Its block is lost, and no other.
+        assert_eq!(swept.seen.seen(), sweep::CHUNK - (1 << 16), "{kernel}");
+    }
+}
+
+/// A worker that dies by itself costs a sweep of quantize nothing but the finding.
+#[test]
+fn a_worker_that_died_costs_a_sweep_of_quantize_no_coverage() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let pids = dir.path().join("pids");
+    let body = format!("echo $$ >> '{}'\nexec {}\n", pids.display(), worker("host-worker").join(" "));
+    let file = lanes_with(dir.path(), "mine", &script(dir.path(), &body));
+    let lane = opened(&file, "mine").expect("it speaks the protocol");
+    let started = std::fs::read_to_string(&pids).expect("it wrote its number");
+    kill(started.lines().last().and_then(|l| l.parse().ok()).expect("a number"));
+    let swept = quantized_chunk(&lane, "onnx-quantizelinear", 0);
+    let found: Vec<_> = swept.failures.iter().map(|f| (f.failure.class(), f.witness)).collect();
+    assert_eq!(found, [(Class::Crash, None)], "{:?}", swept.failures);
+    assert_eq!(swept.seen.seen(), sweep::CHUNK);
+}
+
+/// A kernel of a tensor operation that hangs or crashes is narrowed down to one element and given up after three cases; each of hundreds was once waited for.
+#[test]
+fn a_tensor_kernel_that_fails_is_narrowed_down_and_given_up() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (mutant, class) in [("mutant-quantize-hang", "hang"), ("mutant-quantize-crash", "crash")] {
+        let arguments = ["--op=quantize", "--kernel", mutant, "--kernel=onnx-quantizelinear", "--effort=quick"];
+        let run = verify_in(&impatient(dir.path()), &[&arguments[..], &["--lane=host-worker"]].concat()).exits(1);
+        let ledger = run.ledger();
+        let [finding] = items(&ledger, "findings") else { panic!("{}", run.told()) };
+        assert_eq!((finding["kernel"].as_str(), finding["class"].as_str()), (Some(mutant), Some(class)));
+        assert!(finding["message"].as_str().expect("a message").ends_with(", 3 times in all"), "{finding}");
+        let case = &finding["witness"]["case"];
+        assert_eq!(case["x"], "inf", "{case}");
+        assert_eq!(case.get("shape"), None, "one element: {case}");
+        let planned = |kernel: &str| {
+            let mut all = items(&ledger, "planned").iter().filter(|p| p["kernel"] == kernel && p["unit"] == "case");
+            all.next().expect("what was planned").clone()
+        };
+        let dropped = planned(mutant)["dropped"].clone();
+        assert!(dropped[0]["why"] == "given-up" && dropped[0]["count"].as_u64() > Some(10), "{dropped}");
+        assert_eq!(planned("onnx-quantizelinear").get("dropped"), None);
+        // The command beside the witness shows it again.
+        let command = finding["witness"]["command"].as_str().expect("a command");
+        assert!(command.contains("--case") && command.contains("x=inf"), "{command}");
+    }
+}
+
+/// In this process there is nothing to survive, whatever the operation is.
+#[test]
+fn the_host_lane_refuses_process_mutants_of_tensors() {
+    let run = verify(&["--op=quantize", "--kernel=mutant-quantize-crash", "--lane=host", "--effort=quick"]).exits(1);
+    assert!(run.stdout.contains("mutant-quantize-crash runs in a worker process only"), "{}", run.told());
 }
 
 /// Invariant 4: what could not run is told with its reason, and breaks the run unless it was allowed by name.

@@ -1,11 +1,8 @@
-//! The kernels of the tensor operations, whatever their types.
+//! The kernels of the tensor operations, whatever their types: all of the registry.
 
-use tiebreak_impls::kernel::{Kernel, Native};
-use tiebreak_impls::mutants::tensor::{self, Mutant};
-use tiebreak_impls::{add, conv2d, dot, matmul, requantize, transform};
-
-/// Operations on tensors.
-pub(crate) const OPS: [&str; 6] = ["dot", "matmul", "conv2d", "requantize", "add", "transform"];
+use tiebreak_impls::kernel::Native;
+use tiebreak_suites::tensor::Operation;
+use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// A kernel without its code.
 pub(crate) struct Described {
@@ -31,45 +28,48 @@ pub(crate) struct Bug {
     pub(crate) class: &'static str,
 }
 
+#[derive(Default)]
+struct Registry {
+    kernels: Vec<Described>,
+    bugs: Vec<Bug>,
+}
+
+impl Visitor for Registry {
+    fn visit<O: Operation>(&mut self) {
+        let form = |native: &Native<O::Run>| Form {
+            isa: native.isa,
+            arch: native.arch,
+            instructions: native.instructions,
+            symbol: native.symbol,
+            available: native.available,
+        };
+        self.kernels.extend(O::kernels().iter().map(|kernel| Described {
+            op: O::OP,
+            name: kernel.name,
+            scheme: kernel.contract.promise.scheme,
+            native: kernel.native.as_ref().map(form),
+        }));
+        let bug = |mutant: &tiebreak_impls::mutants::tensor::Mutant<_, _>| Bug {
+            op: O::OP,
+            name: mutant.kernel.name,
+            class: mutant.class,
+        };
+        self.bugs.extend(O::mutants().iter().map(bug));
+    }
+}
+
+fn registry() -> Registry {
+    let mut all = Registry::default();
+    visit_tensors(&mut all);
+    all
+}
+
 /// Every kernel of every tensor operation.
 pub(crate) fn kernels() -> Vec<Described> {
-    let mut all = of("dot", dot::kernels());
-    all.extend(of("matmul", matmul::kernels()));
-    all.extend(of("conv2d", conv2d::kernels()));
-    all.extend(of("requantize", requantize::kernels()));
-    all.extend(of("add", add::kernels()));
-    all.extend(of("transform", transform::kernels()));
-    all
+    registry().kernels
 }
 
 /// Every mutant of every tensor operation.
 pub(crate) fn bugs() -> Vec<Bug> {
-    let mut all = bugs_of("dot", tensor::dot());
-    all.extend(bugs_of("matmul", tensor::matmul()));
-    all.extend(bugs_of("conv2d", tensor::conv2d()));
-    all.extend(bugs_of("requantize", tensor::requantize()));
-    all.extend(bugs_of("add", tensor::add()));
-    all.extend(bugs_of("transform", tensor::transform()));
-    all
-}
-
-fn of<R, D>(op: &'static str, kernels: &'static [Kernel<R, D>]) -> Vec<Described> {
-    let form = |native: &Native<R>| Form {
-        isa: native.isa,
-        arch: native.arch,
-        instructions: native.instructions,
-        symbol: native.symbol,
-        available: native.available,
-    };
-    let described = |kernel: &'static Kernel<R, D>| Described {
-        op,
-        name: kernel.name,
-        scheme: kernel.contract.promise.scheme,
-        native: kernel.native.as_ref().map(form),
-    };
-    kernels.iter().map(described).collect()
-}
-
-fn bugs_of<R, D>(op: &'static str, mutants: &'static [Mutant<R, D>]) -> Vec<Bug> {
-    mutants.iter().map(|mutant| Bug { op, name: mutant.kernel.name, class: mutant.class }).collect()
+    registry().bugs
 }

@@ -104,6 +104,7 @@ fn broken(change: &Change, kernel: &str, witness: &str, class: &str, because: &s
     let line = format!("fpm {kernel} scratch {witness}, class {class}");
     assert!(run.stdout.contains(&line), "no `{line}` in\n{}", run.told());
     assert!(run.stdout.contains(because), "no `{because}` in\n{}", run.told());
+    in_the_first_ten_lines(&run, kernel);
     let ledger = run.ledger();
     let classes = finding_classes(&ledger);
     assert!(!classes.is_empty() && classes.iter().all(|c| *c == class), "{}", run.told());

@@ -14,10 +14,11 @@ use crate::verify::{Command, again, line};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel;
+use tiebreak_impls::operation::TensorOperation;
 
 pub use params::Fuzzed;
 
-type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
+type Kernel<O> = kernel::Kernel<<O as TensorOperation>::Run, <O as TensorOperation>::Domain>;
 
 /// Cases up to so many results times elements of the largest input are held against big integers too.
 const EXACT: usize = 1 << 10;

@@ -81,6 +81,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     if offering.is_empty() {
         return Ok(part);
     }
+    let keep = request.asked.case.is_some();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
     let mut agreements = Agreements::<O>::new(kernel, &offering);
@@ -89,7 +90,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(&subject, &posed)?;
-        let given: Vec<Answers<_>> = runners.iter().map(|runner| answers::<O>(runner, kernel, &posed)).collect();
+        let given: Vec<Answers<_>> = runners.iter().map(|runner| answers::<O>(runner, kernel, &posed, keep)).collect();
         agreements.compare(&posed, &given);
         if let Some(at) = at {
             part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));

@@ -9,6 +9,7 @@ mod record;
 mod swept;
 mod told;
 
+use super::operations::{Verifies, every_name};
 use super::{Part, Request, failed_check, progress};
 use crate::budget::Effort;
 use crate::lane::Lane;
@@ -20,29 +21,14 @@ use kernel::{one_kernel, run_catalogue};
 use rayon::prelude::*;
 use serde_json::Value;
 use std::marker::PhantomData;
+use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::Cast;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::SelfCheck;
 
 pub(crate) use told::{again, line};
 
-type Kernel<O> = tiebreak_impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
-
-/// An operation, whatever its types.
-pub(super) trait Verifies: Sync {
-    /// Its name.
-    fn op(&self) -> &'static str;
-    /// Its kernels, mutants last.
-    fn names(&self) -> Vec<&'static str>;
-    /// Its kernels and mutants, as they are listed.
-    fn listed(&self) -> Vec<Value>;
-    /// Its schemes.
-    fn schemes(&self) -> Vec<Described>;
-    /// What modules must hold for the kernels of these names (all where there is no name), where a compiler makes them.
-    fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>>;
-    /// Runs the kernels of these names; all, with self-checks, where there is no name.
-    fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part>;
-}
+type Kernel<O> = tiebreak_impls::kernel::Kernel<<O as TensorOperation>::Run, <O as TensorOperation>::Domain>;
 
 /// The operation `O`.
 pub(super) struct Tensor<O>(PhantomData<O>);
@@ -57,7 +43,7 @@ impl<O: Operation> Verifies for Tensor<O> {
     }
 
     fn names(&self) -> Vec<&'static str> {
-        O::kernels().iter().map(|k| k.name).chain(O::mutants().iter().map(|m| m.kernel.name)).collect()
+        every_name::<O>()
     }
 
     fn listed(&self) -> Vec<Value> {
@@ -66,6 +52,10 @@ impl<O: Operation> Verifies for Tensor<O> {
 
     fn schemes(&self) -> Vec<Described> {
         O::schemes()
+    }
+
+    fn is_compiled(&self) -> bool {
+        O::kernels().iter().any(|kernel| O::compiled(&kernel.contract.domain))
     }
 
     fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {

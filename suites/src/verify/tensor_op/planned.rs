@@ -6,10 +6,11 @@ use super::Kernel;
 use crate::lane::Lane;
 use crate::tensor::text::Draft;
 use crate::tensor::{Asked, Given, Operation, Spec};
+use tiebreak_impls::operation::TensorOperation;
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text as words;
 
-type Specs<O> = Vec<Spec<<O as Operation>::Params>>;
+type Specs<O> = Vec<Spec<<O as TensorOperation>::Params>>;
 
 /// What a kernel is to run.
 pub(super) struct Planned<O: Operation> {

@@ -1,0 +1,191 @@
+//! What an operation is to everything that runs kernels: its registry of kernels and known bugs, the sizes of its tensors, and how a payload becomes a call.
+//!
+//! An operation is a folder of this crate and one line in [`crate::protocol`], which makes the protocol's jobs, the worker's greeting and the execution of both.
+
+use crate::Form;
+use crate::execute::{Lengths, check_len, guard, parts};
+use crate::kernel::Kernel;
+use crate::mutants::tensor::Mutant;
+use crate::protocol::Job;
+use crate::shape::{ShapeError, Sizes};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// Parameters of an operation that has none; not written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nothing;
+
+/// Code with a name.
+pub trait Code: Sync + 'static {
+    /// Name on the command line and in every report.
+    fn name(&self) -> &'static str;
+    /// What executes under `form`.
+    fn isa_path(&self, form: Form) -> String;
+}
+
+impl<R: Copy + Sync, D: Sync> Code for Kernel<R, D> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn isa_path(&self, form: Form) -> String {
+        Kernel::isa_path(self, form)
+    }
+}
+
+/// An operation of any kind.
+pub trait Operation {
+    /// Name in every room.
+    const NAME: &'static str;
+    /// What a batch has beside its elements.
+    type Parameters: Clone + Debug + Eq + Serialize + DeserializeOwned;
+    /// Code under test.
+    type Kernel: Code;
+
+    /// Kernels, then known bugs.
+    fn every() -> impl Iterator<Item = &'static Self::Kernel>;
+    /// Known bugs that take their process down: to be run in a worker only.
+    fn process_mutants() -> impl Iterator<Item = &'static Self::Kernel>;
+    /// Why this crate has no code for a kernel.
+    fn missing(_kernel: &Self::Kernel) -> Result<(), String> {
+        Ok(())
+    }
+    /// What a job over `len` elements reads and writes.
+    fn lengths(kernel: &Self::Kernel, parameters: &Self::Parameters, len: usize) -> Result<Lengths, String>;
+    /// Whether a batch may be a range, which [`Operation::fill`] makes.
+    fn takes_ranges(kernel: &Self::Kernel, parameters: &Self::Parameters) -> bool;
+    /// The inputs that a range stands for.
+    fn fill(kernel: &Self::Kernel, parameters: &Self::Parameters, start: i32, elements: &mut [i32]);
+    /// Runs it.
+    fn execute(
+        kernel: &Self::Kernel,
+        parameters: &Self::Parameters,
+        form: Form,
+        input: &[i32],
+        output: &mut [i32],
+        misalign: usize,
+    ) -> Result<(), String>;
+
+    /// The kernel of that name, known bugs among them.
+    fn find(name: &str) -> Result<&'static Self::Kernel, String> {
+        let found = Self::every().chain(Self::process_mutants()).find(|kernel| kernel.name() == name);
+        found.ok_or_else(|| format!("unknown {} kernel {name}", Self::NAME))
+    }
+}
+
+/// Consecutive elements.
+pub(crate) fn consecutive(start: i32, elements: &mut [i32]) {
+    elements.iter_mut().enumerate().for_each(|(i, value)| *value = start.wrapping_add(i as i32));
+}
+
+/// An operation on tensors.
+pub trait TensorOperation: 'static {
+    /// Name in every room.
+    const OP: &'static str;
+    /// Shape, offsets, ...
+    type Params: Clone + Debug + Eq + Send + Sync + Serialize + DeserializeOwned;
+    /// What a contract's domain is made of.
+    type Domain: Debug + Send + Sync + 'static;
+    /// Function type of its kernels.
+    type Run: Copy + Send + Sync + 'static;
+
+    /// Every kernel, in the order of reports.
+    fn kernels() -> &'static [Kernel<Self::Run, Self::Domain>];
+    /// Known bugs.
+    fn mutants() -> &'static [Mutant<Self::Run, Self::Domain>];
+    /// Known bugs that take their process down: to be run in a worker only.
+    fn process_mutants() -> &'static [Kernel<Self::Run, Self::Domain>] {
+        &[]
+    }
+    /// The job of a kernel.
+    fn job(kernel: &str, params: &Self::Params) -> Job;
+    /// Words read and written.
+    fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError>;
+    /// Why this crate has no code for kernels of a domain.
+    fn missing(_domain: &Self::Domain) -> Result<(), String> {
+        Ok(())
+    }
+    /// Whether a batch may be a range.
+    fn takes_ranges(_domain: &Self::Domain, _params: &Self::Params) -> bool {
+        false
+    }
+    /// The inputs that a range stands for.
+    fn fill(_domain: &Self::Domain, _params: &Self::Params, start: i32, elements: &mut [i32]) {
+        consecutive(start, elements);
+    }
+    /// Calls the code on tensors in words. Operands of 8 or 16 bits are placed `misalign` elements past a 64-byte boundary.
+    fn call(call: Call<'_, Self>) -> Result<(), String>
+    where
+        Self: Sized;
+}
+
+/// One call of a kernel.
+pub struct Call<'a, O: TensorOperation> {
+    /// Its name.
+    pub name: &'static str,
+    /// The form of it that runs.
+    pub code: O::Run,
+    /// Its domain.
+    pub domain: &'a O::Domain,
+    /// Shape, offsets, ...
+    pub params: &'a O::Params,
+    /// The input tensors.
+    pub tensors: [&'a [i32]; 3],
+    /// The result.
+    pub output: &'a mut [i32],
+    /// Elements past a 64-byte boundary.
+    pub misalign: usize,
+}
+
+impl<O: TensorOperation> Operation for O {
+    const NAME: &'static str = O::OP;
+    type Parameters = O::Params;
+    type Kernel = Kernel<O::Run, O::Domain>;
+
+    fn every() -> impl Iterator<Item = &'static Self::Kernel> {
+        O::kernels().iter().chain(O::mutants().iter().map(|mutant| &mutant.kernel))
+    }
+
+    fn process_mutants() -> impl Iterator<Item = &'static Self::Kernel> {
+        <O as TensorOperation>::process_mutants().iter()
+    }
+
+    fn missing(kernel: &Self::Kernel) -> Result<(), String> {
+        let reason = |reason| format!("{} runs in {reason}", kernel.name);
+        <O as TensorOperation>::missing(&kernel.contract.domain).map_err(reason)
+    }
+
+    fn lengths(kernel: &Self::Kernel, params: &O::Params, len: usize) -> Result<Lengths, String> {
+        let sizes = O::sizes(&kernel.contract.domain, params).map_err(|e| e.to_string())?;
+        if sizes.outputs != len {
+            return Err(format!("{len} results asked for where the shape gives {}", sizes.outputs));
+        }
+        Ok(Lengths { input: sizes.input(), output: sizes.outputs })
+    }
+
+    fn takes_ranges(kernel: &Self::Kernel, params: &O::Params) -> bool {
+        <O as TensorOperation>::takes_ranges(&kernel.contract.domain, params)
+    }
+
+    fn fill(kernel: &Self::Kernel, params: &O::Params, start: i32, elements: &mut [i32]) {
+        <O as TensorOperation>::fill(&kernel.contract.domain, params, start, elements);
+    }
+
+    fn execute(
+        kernel: &Self::Kernel,
+        params: &O::Params,
+        form: Form,
+        input: &[i32],
+        output: &mut [i32],
+        misalign: usize,
+    ) -> Result<(), String> {
+        <O as Operation>::missing(kernel)?;
+        let domain = &kernel.contract.domain;
+        let sizes = O::sizes(domain, params).map_err(|e| e.to_string())?;
+        check_len(sizes.outputs, output.len())?;
+        let tensors = parts(&sizes, input)?;
+        let (name, code) = (kernel.name, kernel.run(form));
+        guard(name, || O::call(Call { name, code, domain, params, tensors, output, misalign }))?
+    }
+}

@@ -1,0 +1,270 @@
+//! A run in one line for each operation, lane and kind of check: the front of the screen and of the summary.
+
+use crate::ledger::{Against, Coverage, Finding, LaneStatus, Ledger, Row};
+use crate::left_out;
+use crate::self_checks::{self, SelfChecks};
+use crate::text::{self, count, plural};
+use crate::view::{self, Line};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Kernels, and inputs summed over them and their lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) kernels: usize,
+    pub(crate) inputs: u64,
+}
+
+/// One operation of a run.
+pub(crate) struct Operation<'a> {
+    pub(crate) op: &'a str,
+    pub(crate) findings: usize,
+    pub(crate) kernels: usize,
+    pub(crate) lanes: usize,
+    pub(crate) inputs: u64,
+    pub(crate) coverage: &'static str,
+    /// Kernels with a finding, which is not one about a mutant or control.
+    failing: usize,
+    /// Kernels of which some lane judged no input.
+    unjudged: usize,
+    /// Whether any kernel is compared with a reference.
+    referenced: bool,
+    /// Deviations that contracts declare.
+    deviating: Count,
+    /// Differences from the reference, which no contract forbids.
+    differing: Count,
+    /// Classes of everything that differs, the most frequent first.
+    classes: Vec<&'a str>,
+}
+
+/// How an operation came out against its contracts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Good,
+    Bad,
+}
+
+impl<'a> Operation<'a> {
+    fn new(ledger: &'a Ledger, op: &'a str, lines: &[Line<'a>]) -> Self {
+        let rows: Vec<&Row> = ledger.rows.iter().filter(|row| row.op == op).collect();
+        let findings: Vec<&Finding> = ledger.findings.iter().filter(|finding| finding.op == op).collect();
+        let of_kernels = findings.iter().filter(|f| f.class != "self-check" && !f.kernel.is_empty());
+        let broken = rows.iter().filter(|row| row.against == Against::Contract && row.differ > 0);
+        let failing: BTreeSet<_> = of_kernels.map(|f| &f.kernel).chain(broken.map(|row| &row.kernel)).collect();
+        let unjudged = left_out::unjudged(ledger).into_iter().filter(|[of, ..]| *of == op);
+        Self {
+            op,
+            findings: findings.len(),
+            kernels: rows.iter().map(|row| &row.kernel).collect::<BTreeSet<_>>().len(),
+            lanes: rows.iter().map(|row| &row.lane).collect::<BTreeSet<_>>().len(),
+            inputs: lines.iter().filter(|line| line.row().op == op).map(Line::inputs).sum(),
+            coverage: coverage(&rows),
+            failing: failing.len(),
+            unjudged: unjudged.map(|[_, kernel, _]| kernel).collect::<BTreeSet<_>>().len(),
+            referenced: rows.iter().any(|row| row.against == Against::Reference && row.inputs > 0),
+            deviating: counted(&rows, |row| row.deviations.values().sum()),
+            differing: counted(&rows, |row| if row.against == Against::Reference { row.differ } else { 0 }),
+            classes: classes(&rows),
+        }
+    }
+
+    /// Whether a contract held on everything that was judged, and in a few words how.
+    pub(crate) fn contract(&self) -> (String, Outcome) {
+        match self {
+            Self { failing: 1, .. } => ("1 fails".to_owned(), Outcome::Bad),
+            Self { failing, .. } if *failing > 0 => (format!("{failing} fail"), Outcome::Bad),
+            Self { inputs: 0, .. } => ("not judged".to_owned(), Outcome::Bad),
+            Self { unjudged, .. } if *unjudged > 0 => (format!("exact, {unjudged} not judged"), Outcome::Bad),
+            Self { deviating, .. } if deviating.kernels > 0 => ("exact*".to_owned(), Outcome::Good),
+            _ => ("exact".to_owned(), Outcome::Good),
+        }
+    }
+
+    /// Kernels that differ from the reference, which none of them has to equal, and inputs: `12 on 41,155,946`.
+    pub(crate) fn reference(&self) -> String {
+        match self.differing {
+            _ if !self.referenced => "-".to_owned(),
+            Count { kernels: 0, .. } => "none".to_owned(),
+            Count { kernels, inputs } => format!("{kernels} on {}", count(inputs)),
+        }
+    }
+
+    pub(crate) fn differs(&self) -> bool {
+        self.differing.kernels > 0
+    }
+
+    /// The classes that were seen, as many by name as fit in so many columns: `wrap, saturation and 3 more`.
+    pub(crate) fn classes(&self, room: usize) -> String {
+        let all = self.classes.len();
+        let mut most_first = (1..=all).rev().map(|n| text::some(&self.classes, n));
+        let fitting = most_first.find(|text| text.chars().count() <= room);
+        fitting.unwrap_or_else(|| if all == 0 { String::new() } else { self.number_of_classes() })
+    }
+
+    fn number_of_classes(&self) -> String {
+        match self.classes.len() {
+            1 => "1 class".to_owned(),
+            n => format!("{n} classes"),
+        }
+    }
+
+    /// `fpm: 20 kernels in 2 lanes, 651,030,930 inputs, sampled: exact, 12 differ from the reference on 41,155,946 (wrap, saturation)`,
+    /// with so many classes by name.
+    pub(crate) fn sentence(&self, named: usize) -> String {
+        let (kernels, lanes) = (plural(self.kernels, "kernel"), plural(self.lanes, "lane"));
+        let findings = match self.findings {
+            0 => String::new(),
+            n => format!("{}, ", plural(n, "finding")),
+        };
+        let reference = match self.differing {
+            _ if !self.referenced => String::new(),
+            Count { kernels: 0, .. } => ", equal to the reference".to_owned(),
+            Count { kernels: 1, inputs } => format!(", 1 differs from the reference on {}", count(inputs)),
+            Count { kernels, inputs } => format!(", {kernels} differ from the reference on {}", count(inputs)),
+        };
+        let classes = match named {
+            _ if self.classes.is_empty() => String::new(),
+            0 => format!(" ({})", self.number_of_classes()),
+            _ => format!(" ({})", text::some(&self.classes, named)),
+        };
+        let (inputs, contract) = (count(self.inputs), self.contract().0);
+        let Self { op, coverage, .. } = self;
+        format!("{op}: {findings}{kernels} in {lanes}, {inputs} inputs, {coverage}: {contract}{reference}{classes}")
+    }
+}
+
+fn coverage(rows: &[&Row]) -> &'static str {
+    match rows.iter().filter(|row| row.coverage == Coverage::Exhaustive).count() {
+        0 => "sampled",
+        n if n == rows.len() => "exhaustive",
+        _ => "in part exhaustive",
+    }
+}
+
+fn counted(rows: &[&Row], inputs: impl Fn(&Row) -> u64) -> Count {
+    let rows = || rows.iter().filter(|row| inputs(row) > 0);
+    Count {
+        kernels: rows().map(|row| &row.kernel).collect::<BTreeSet<_>>().len(),
+        inputs: rows().map(|row| inputs(row)).sum(),
+    }
+}
+
+fn classes<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
+    let mut inputs: BTreeMap<&str, u64> = BTreeMap::new();
+    for (class, n) in rows.iter().flat_map(|row| &row.classes) {
+        *inputs.entry(class).or_default() += n;
+    }
+    let mut classes: Vec<_> = inputs.into_iter().collect();
+    classes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    classes.into_iter().map(|(class, _)| class).collect()
+}
+
+/// The operations of a run in order, those with findings first.
+pub(crate) fn operations(ledger: &Ledger) -> Vec<Operation<'_>> {
+    let mut ops: Vec<&str> = Vec::new();
+    let named = ledger.rows.iter().map(|row| &row.op).chain(ledger.findings.iter().map(|finding| &finding.op));
+    for op in named.filter(|op| !op.is_empty()) {
+        if !ops.contains(&op.as_str()) {
+            ops.push(op);
+        }
+    }
+    let lines = view::lines(ledger);
+    let mut all: Vec<_> = ops.into_iter().map(|op| Operation::new(ledger, op, &lines)).collect();
+    all.sort_by_key(|operation| operation.findings == 0);
+    all
+}
+
+/// What the star beside `exact` stands for, where any operation has it.
+pub(crate) fn deviations(operations: &[Operation<'_>]) -> Option<String> {
+    let sum = operations.iter().fold(Count::default(), |sum, operation| Count {
+        kernels: sum.kernels + operation.deviating.kernels,
+        inputs: sum.inputs + operation.deviating.inputs,
+    });
+    let inputs = count(sum.inputs);
+    match sum.kernels {
+        0 => None,
+        1 => Some(format!("* 1 kernel deviates on {inputs} inputs as its contract declares")),
+        n => Some(format!("* {n} kernels deviate on {inputs} inputs as their contracts declare")),
+    }
+}
+
+/// What a lane judged.
+pub(crate) fn of_lane(ledger: &Ledger, lane: &str) -> Count {
+    let lines = view::lines(ledger).into_iter().filter(|line| line.row().lane == lane && line.inputs() > 0);
+    let (mut kernels, mut inputs) = (BTreeSet::new(), 0);
+    for line in lines {
+        kernels.insert((&line.row().op, &line.row().kernel));
+        inputs += line.inputs();
+    }
+    Count { kernels: kernels.len(), inputs }
+}
+
+/// How a lane is reached, in so many columns: its program without arguments where there is no room for these.
+pub(crate) fn reached(arch: &str, via: &str, room: usize) -> String {
+    let whole = text::lane(&LaneStatus::Ran { arch: arch.to_owned(), via: via.to_owned() });
+    if whole.chars().count() <= room {
+        return whole;
+    }
+    let (command, rest) = via.split_once(", ").unwrap_or((via, ""));
+    let program = command.split(' ').next().unwrap_or(command);
+    let rest = if rest.is_empty() { String::new() } else { format!(", {rest}") };
+    text::cut(&format!("{arch}, via {program}{rest}"), room)
+}
+
+/// One kind of check beside the kernels, in a sentence.
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    pub(crate) sentence: String,
+    pub(crate) passed: bool,
+}
+
+/// The checks of a run, one line for each kind.
+pub(crate) fn checks(ledger: &Ledger) -> Vec<Check> {
+    let own = SelfChecks::of(ledger);
+    let own = Check { name: "self-check", sentence: own.sentence(), passed: own.failed.is_empty() };
+    [Some(own), corner_cases(ledger), bounds(ledger), agreements(ledger)].into_iter().flatten().collect()
+}
+
+/// The checks that did not pass, a line each.
+pub(crate) fn failed_checks(ledger: &Ledger) -> Vec<String> {
+    SelfChecks::of(ledger).failed.into_iter().map(self_checks::describe).collect()
+}
+
+fn corner_cases(ledger: &Ledger) -> Option<Check> {
+    let judged: u64 = ledger.catalogue.iter().map(|run| run.judged).sum();
+    let broken: u64 = ledger.catalogue.iter().map(|run| run.broken).sum();
+    let mut cases: BTreeMap<&str, u64> = BTreeMap::new();
+    for run in &ledger.catalogue {
+        let known = cases.entry(&run.op).or_default();
+        *known = run.cases.max(*known);
+    }
+    let outcome = match (broken, judged) {
+        (0, 0) => "nothing judged".to_owned(),
+        (0, _) => "all as promised".to_owned(),
+        (n, _) => format!("{} outside a contract", count(n)),
+    };
+    let cases = plural(cases.values().sum::<u64>() as usize, "kept case");
+    let sentence = format!("{cases}, {} outputs, {outcome}", count(judged));
+    (!ledger.catalogue.is_empty()).then_some(Check { name: "catalogue", sentence, passed: broken == 0 })
+}
+
+fn bounds(ledger: &Ledger) -> Option<Check> {
+    let passed = ledger.bounds.iter().all(|bound| bound.shown);
+    let check = Check { name: "bounds", sentence: text::bounds(&ledger.bounds), passed };
+    (!ledger.bounds.is_empty()).then_some(check)
+}
+
+/// Where contracts are silent nothing is promised, so that no difference here fails a run.
+fn agreements(ledger: &Ledger) -> Option<Check> {
+    let all = ledger.agreements.len();
+    let differ = ledger.agreements.iter().filter(|a| a.differ + a.differ_open > 0).count();
+    let inside = ledger.agreements.iter().filter(|a| a.differ > 0).count();
+    let (comparisons, equal) = (plural(all, "comparison"), all - differ);
+    let sentence = match differ {
+        0 => format!("{comparisons}, all equal"),
+        _ if inside == 0 => format!("{comparisons}: {equal} equal, {differ} differ where no contract gives a value"),
+        _ => format!(
+            "{comparisons}: {equal} equal, {differ} differ, of these {inside} also where a contract gives a value"
+        ),
+    };
+    (all > 0).then_some(Check { name: "to the bit", sentence, passed: true })
+}

@@ -1,0 +1,176 @@
+//! What a run did not look at, counted by reason, for the first screen and the front of the summary. What nobody planned or allowed comes
+//! first. The details name every kernel.
+
+use crate::ledger::{Coverage, DropReason, LaneStatus, Ledger, Row};
+use crate::left_out;
+use crate::text::{self, count, plural};
+use crate::view;
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
+
+/// Kernels that a sentence names before it counts the rest.
+const NAMED: usize = 3;
+/// Likewise lanes.
+const LANES: usize = 6;
+
+/// One reason for which something was not looked at.
+pub(crate) struct Uncovered {
+    /// What it is about.
+    pub(crate) subject: &'static str,
+    pub(crate) sentence: String,
+    /// Whether nobody planned or allowed it.
+    pub(crate) unexpected: bool,
+}
+
+/// Everything that was not covered, by reason, the unexpected first.
+pub(crate) fn all(ledger: &Ledger) -> Vec<Uncovered> {
+    let entry = |subject, unexpected| {
+        move |sentence: String| Uncovered { subject, sentence: text::one_line(&sentence), unexpected }
+    };
+    let [expected, unexpected] = [true, false].map(|allowed| absent_lanes(ledger, allowed));
+    let mut out: Vec<Uncovered> = unexpected.into_iter().map(entry("lanes", true)).collect();
+    out.extend(idle_lanes(ledger).map(entry("lanes", true)));
+    out.extend(unjudged(ledger).map(entry("kernels", true)));
+    out.extend(left_out::dropped(ledger, Some(NAMED)).into_iter().map(entry("parameters", true)));
+    out.extend(not_offered(ledger).into_iter().map(entry("kernels", true)));
+    out.extend(unchecked(ledger).into_iter().map(entry("self-check", true)));
+    out.extend(expected.into_iter().map(entry("lanes", false)));
+    out.extend(outside_domain(ledger).map(entry("kernels", false)));
+    out.extend(plan(ledger).map(entry("plan", false)));
+    out.extend(not_taken(ledger).map(entry("catalogue", false)));
+    out.extend(without_value(ledger).map(entry("values", false)));
+    out.extend(portable(ledger).map(entry("models", false)));
+    out.extend(sampled(ledger).map(entry("inputs", false)));
+    out
+}
+
+/// Lanes that did not run, those of one reason together.
+fn absent_lanes(ledger: &Ledger, may_be: bool) -> Vec<String> {
+    let mut reasons: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for lane in &ledger.lanes {
+        if let LaneStatus::NotRun { reason, allowed } = &lane.status
+            && *allowed == may_be
+        {
+            reasons.entry(reason).or_default().push(&lane.name);
+        }
+    }
+    let allowed = if may_be { " (allowed)" } else { "" };
+    let sentence =
+        |(reason, lanes): (&str, Vec<&str>)| format!("{} not run: {reason}{allowed}", text::some(&lanes, LANES));
+    reasons.into_iter().map(sentence).collect()
+}
+
+fn idle_lanes(ledger: &Ledger) -> Option<String> {
+    let idle = left_out::idle_lanes(ledger);
+    (!idle.is_empty()).then(|| format!("no input was judged in {}: {}", plural(idle.len(), "lane"), some(&idle)))
+}
+
+fn unjudged(ledger: &Ledger) -> Option<String> {
+    let mut kernels: IndexMap<[&str; 2], Vec<&str>> = IndexMap::new();
+    for [op, kernel, lane] in left_out::unjudged(ledger) {
+        kernels.entry([op, kernel]).or_default().push(lane);
+    }
+    let names = kernels.iter().map(|([op, kernel], lanes)| format!("{op} {kernel} ({})", lanes.join(", ")));
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| format!("no input was judged of {}: {}", plural(names.len(), "kernel"), some(&names)))
+}
+
+/// Kernels that a lane's worker does not have; each lane in one sentence.
+fn not_offered(ledger: &Ledger) -> Vec<String> {
+    let mut lanes: IndexMap<&str, [BTreeSet<[&str; 2]>; 2]> = IndexMap::new();
+    for planned in &ledger.planned {
+        let missing = planned.dropped.iter().any(|dropped| dropped.why == DropReason::NotOffered);
+        let [offered, others] = lanes.entry(&planned.lane).or_default();
+        if missing { others } else { offered }.insert([&planned.op, &planned.kernel]);
+    }
+    let lanes = lanes.into_iter().filter(|(_, [_, others])| !others.is_empty());
+    let sentence = |(lane, [offered, others]): (&str, [BTreeSet<_>; 2])| {
+        let all = plural(offered.len() + others.len(), "kernel");
+        format!("{lane}: its worker offers {} of {all}; the others did not run there", count(offered.len() as u64))
+    };
+    lanes.map(sentence).collect()
+}
+
+/// Lanes whose worker has no mutant and no control, those of the same operations together.
+fn unchecked(ledger: &Ledger) -> Vec<String> {
+    let mut ops: IndexMap<&str, Vec<&str>> = IndexMap::new();
+    for unchecked in &ledger.unchecked {
+        ops.entry(&unchecked.lane).or_default().push(&unchecked.op);
+    }
+    let mut lanes: IndexMap<Vec<&str>, Vec<&str>> = IndexMap::new();
+    for (lane, ops) in ops {
+        lanes.entry(ops).or_default().push(lane);
+    }
+    let sentence = |(ops, lanes): (Vec<&str>, Vec<&str>)| {
+        format!("no mutant and no control in {} ({})", text::some(&lanes, LANES), text::some(&ops, NAMED))
+    };
+    lanes.into_iter().map(sentence).collect()
+}
+
+/// Kernels for which the run has no parameter, or no lane; with the reason where they share it.
+fn outside_domain(ledger: &Ledger) -> Option<String> {
+    let names = ledger.outside_domain.iter().map(|outside| format!("{} {}", outside.op, outside.kernel));
+    let names: Vec<String> = names.collect();
+    let reason = view::shared(ledger.outside_domain.iter().map(|outside| &outside.domain));
+    let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+    let kernels = plural(names.len(), "kernel");
+    (!names.is_empty())
+        .then(|| format!("{kernels} did not run, with no parameter or lane of this run{reason}: {}", some(&names)))
+}
+
+/// What the plan has and a kernel's domain has not.
+fn plan(ledger: &Ledger) -> Option<String> {
+    let planned = ledger.planned.iter().filter(|planned| !planned.given && planned.run > 0);
+    let (mut all, mut outside, mut kernels) = (0, 0, BTreeSet::new());
+    for planned in planned {
+        all += planned.planned;
+        for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::OutsideDomain) {
+            outside += dropped.count;
+            kernels.insert((&planned.op, &planned.kernel));
+        }
+    }
+    let kernels = plural(kernels.len(), "kernel");
+    let (outside, all) = (count(outside), count(all));
+    (outside != "0").then(|| format!("{outside} of {all} planned parameters are outside the domains of {kernels}"))
+}
+
+fn not_taken(ledger: &Ledger) -> Option<String> {
+    let cases: u64 = ledger.catalogue.iter().map(|run| run.not_taken).sum();
+    (cases > 0).then(|| format!("{} no kernel takes (summed over lanes)", plural(cases as usize, "kept case")))
+}
+
+fn without_value(ledger: &Ledger) -> Option<String> {
+    let results: u64 = view::rows_out_of_domain(ledger).map(|row| row.out_of_domain).sum();
+    let results = count(results);
+    let ops: BTreeSet<&String> = view::rows_out_of_domain(ledger).map(|row| &row.op).collect();
+    let ops = plural(ops.len(), "operation");
+    (results != "0").then(|| format!("{results} results in {ops} are not compared: the scheme gives no value there"))
+}
+
+/// Path of a kernel of which a portable model ran in the place of its vector instructions.
+const PORTABLE: &str = "portable";
+
+fn portable(ledger: &Ledger) -> Option<String> {
+    let mut lanes: IndexMap<&str, BTreeSet<[&str; 2]>> = IndexMap::new();
+    for row in ledger.rows.iter().filter(|row| row.isa_path == PORTABLE) {
+        lanes.entry(&row.lane).or_default().insert([&row.op, &row.kernel]);
+    }
+    let lanes = lanes.iter().map(|(lane, kernels)| format!("{} in {lane}", plural(kernels.len(), "kernel")));
+    let lanes: Vec<String> = lanes.collect();
+    (!lanes.is_empty()).then(|| format!("vector code ran as a portable model: {}", text::some(&lanes, NAMED)))
+}
+
+fn sampled(ledger: &Ledger) -> Option<String> {
+    let place = |row: &Row| [row.op.clone(), row.kernel.clone(), row.lane.clone()];
+    let judged = || ledger.rows.iter().filter(|row| row.inputs > 0);
+    let all = judged().map(place).collect::<BTreeSet<_>>().len();
+    let sampled = judged().filter(|row| row.coverage == Coverage::Sampled).map(place).collect::<BTreeSet<_>>().len();
+    (sampled > 0).then(|| match all {
+        all if all == sampled => "all kernels ran on samples of their inputs".to_owned(),
+        _ => format!("{sampled} of {all} pairs of kernel and lane ran on samples of their inputs"),
+    })
+}
+
+fn some<T: AsRef<str>>(names: &[T]) -> String {
+    text::some(names, NAMED)
+}
