@@ -1,10 +1,10 @@
-//! What a kernel declares beside its code: the scheme it implements, the domain on which it does, and the deviations
-//! that are known. Schemes are named here as text, because this crate knows nothing of the oracle that executes them;
-//! a test of the harness holds every name against the oracle's registry.
+//! Contracts: the scheme that a kernel implements, the domain on which it does, and its known deviations. Schemes are named
+//! here as text, because this crate does not know the oracle that executes them; a test of the harness looks every name up
+//! in the oracle's registry.
 
 use std::ops::RangeInclusive;
 
-/// What becomes of an exact result that does not fit in the output type.
+/// The policy for an exact result that does not fit in the output type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// Two's-complement wrap, as a cast does.
@@ -20,7 +20,7 @@ pub enum Overflow {
 pub struct Promise {
     /// Name in the oracle's registry, such as `gemmlowp-double`.
     pub scheme: &'static str,
-    /// Policy for what does not fit in int32 at the end.
+    /// The policy for a final result that does not fit in int32.
     pub overflow: Overflow,
 }
 
@@ -88,16 +88,16 @@ pub struct Deviation {
     pub class: &'static str,
     /// Where it holds.
     pub region: Region,
-    /// What the kernel computes there.
+    /// The scheme that the kernel follows there.
     pub instead: Promise,
     /// Why, in a sentence a reviewer can use.
     pub reason: &'static str,
 }
 
-/// The promise of one kernel. `D` is what the domain of its operation is made of.
+/// The promise of one kernel. `D` is the domain type of its operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contract<D = Domain> {
-    /// What the kernel computes.
+    /// The promised scheme.
     pub promise: Promise,
     /// For which parameters.
     pub domain: D,

@@ -1,4 +1,4 @@
-//! Runs one job in this process: finds the kernel, checks parameters and lengths, lays the operands out as the kernel takes them.
+//! Runs one job in this process: finds the kernel, checks parameters and lengths, and lays out the operands for the kernel.
 
 use crate::Form;
 use crate::element::Element;
@@ -15,7 +15,7 @@ pub struct Lengths {
     pub output: usize,
 }
 
-/// What a job over `len` elements reads and writes; for a tensor operation `len` is the number of results.
+/// How many elements a job over `len` elements reads and writes; for a tensor operation `len` is the number of results.
 pub fn lengths(job: &Job, len: usize) -> Result<Lengths, String> {
     job.lengths(len)
 }

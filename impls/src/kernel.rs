@@ -4,14 +4,14 @@ use crate::Form;
 use crate::contract::{Contract, Promise};
 use crate::quantized::Params;
 
-/// Code under test, with its contract. `R` is the function type of the operation, `D` what its domain is made of.
+/// Code under test, with its contract. `R` is the function type of the operation, `D` its domain type.
 #[derive(Clone, Debug)]
 pub struct Kernel<R: 'static, D: 'static> {
     /// Name on the command line and in every report; the same in every operation the system has.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
-    /// What it promises.
+    /// Its contract.
     pub contract: Contract<D>,
     /// Runs on every target: scalar code, or vector code over portable models of its instructions.
     pub portable: R,
@@ -26,7 +26,7 @@ pub struct Native<R: 'static> {
     pub isa: &'static str,
     /// Architecture that has it, as Rust spells it: `aarch64`, `x86_64`.
     pub arch: &'static str,
-    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` is held to hold
+    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` must contain
     /// every one of them.
     pub instructions: &'static [&'static str],
     /// Symbol of the function that holds them, in builds for `arch`.

@@ -1,6 +1,6 @@
 //! What people ship: kernels under test, each with its contract beside it.
 //!
-//! One folder an operation, one file a system. Depends on nothing of ours and builds for every target.
+//! One folder for each operation, one file for each system. This crate depends on no other room and builds for every target.
 
 pub mod add;
 pub mod contract;

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 /// Version of this protocol; a worker of another version is refused.
 pub const VERSION: u32 = 1;
 
-/// What the harness asks.
+/// A request of the harness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Request {
@@ -180,7 +180,7 @@ fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// The payload behind the request: `bytes` bytes.
+    /// The payload after the request: `bytes` bytes.
     Payload {
         /// Length of the payload.
         bytes: usize,
@@ -195,7 +195,7 @@ pub enum Source {
     },
 }
 
-/// What the worker answers.
+/// An answer of the worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Answer {
@@ -213,7 +213,7 @@ pub enum Answer {
     },
 }
 
-/// Who a worker is and what it can run.
+/// A worker's description of itself and of the kernels that it offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`VERSION`].

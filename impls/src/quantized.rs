@@ -116,15 +116,15 @@ pub struct Quantized {
     pub max: i64,
     /// Type of expressed values.
     pub expressed: Expressed,
-    /// What shares a scale.
+    /// Which elements share a scale.
     pub granularity: Granularity,
-    /// Scales; one a layer, or one a channel or block.
+    /// Scales; one a layer, or one for each channel or block.
     pub scales: Vec<Scale>,
     /// Zero points, as many as scales.
     pub zero_points: Vec<i64>,
 }
 
-/// What holds the values.
+/// The container of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Container {
@@ -141,14 +141,14 @@ pub enum Container {
 pub struct Params {
     /// The quantized type.
     pub quantized: Quantized,
-    /// What holds the values.
+    /// The container of the values.
     pub container: Container,
     /// Sizes of the tensor, row-major; for scalars, how many calls.
     pub shape: Vec<usize>,
 }
 
 impl Params {
-    /// Elements of the tensor; or the argument that cannot be.
+    /// Elements of the tensor; or the invalid argument.
     pub fn elements(&self) -> Result<usize, ShapeError> {
         let Quantized { storage, min, max, expressed: _, granularity, scales, zero_points } = &self.quantized;
         if !(1..=32).contains(&storage.bits) {

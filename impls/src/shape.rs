@@ -1,4 +1,4 @@
-//! Shapes that cannot be: every size, stride and offset is checked before anything is allocated or multiplied.
+//! Shape validation: every size, stride and offset is checked before anything is allocated or multiplied.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ pub fn elements(argument: &'static str, sizes: &[usize]) -> Result<usize, ShapeE
     }
 }
 
-/// What a batch of an operation reads and writes, in elements.
+/// How many elements a batch of an operation reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Elements of each input tensor, in the order of the payload.

@@ -20,7 +20,7 @@ const LINE: usize = 64 / size_of::<i32>();
 
 /// Who runs the batches that a worker reads.
 pub trait Runner {
-    /// What can be asked for.
+    /// The kernels that this worker offers.
     fn hello(&self) -> Hello;
     /// Runs one job, laid out as [`Job`] says, whose lengths have been checked; or says why not.
     fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String>;
@@ -153,7 +153,7 @@ fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io:
     writer.flush()
 }
 
-/// What this build can run in `form`.
+/// The kernels that this build can run in `form`.
 pub fn hello(form: Form) -> Hello {
     Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels: offers(form) }
 }

@@ -70,7 +70,7 @@ impl Arithmetic {
         }
     }
 
-    /// Two numbers; nothing for a division by zero. A result that is zero is +0.
+    /// Two numbers; `None` for a division by zero. A result that is zero is +0.
     fn of_numbers(self, format: Format, p: &Rational, q: &Rational) -> Option<u64> {
         if *q == 0 && matches!(self, Divide | Remainder) {
             return None;

@@ -31,7 +31,7 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// The depth, or nothing where there is no bound.
+    /// The depth, or `None` if there is no bound.
     pub fn depth(self) -> Option<u128> {
         match self {
             Self::Unbounded => None,

@@ -1,4 +1,4 @@
-//! Dequantization: a stored value `q` becomes the float `(q - zero_point) * scale`. Poison, NaN and infinities do not come in,
+//! Dequantization: a stored value `q` becomes the float `(q - zero_point) * scale`. No stored value is poison, NaN or an infinity,
 //! but a format may overflow to an infinity on the way, as it does in the kernels.
 //!
 //! i8, u8, i16 and u16 by the RFC's steps to f32 are correctly rounded: with 16-bit stored values and zero points the difference
@@ -20,15 +20,15 @@ pub use short::Fixed;
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
     /// The composition, each step with its name. Starts from the stored value.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived apart; unrounded at the end.
+    /// The same in machine integers, derived independently; unrounded at the end.
     fast: fn(&Prepared, i64) -> Soft,
-    /// What the scale is multiplied by, where all before it is integers and nothing but one rounding comes behind.
+    /// The factor of the scale, if all steps before it are on integers and only one rounding follows.
     factor: Option<Factor>,
 }
 
@@ -217,7 +217,7 @@ impl Definition {
 }
 
 impl Scheme {
-    /// Every result, each once, where the rounding of each difference and product to the expressed type takes what is exactly between two of its numbers
+    /// Every possible result, each once, if the rounding of each difference and product to the expressed type may take a value exactly between two of its numbers
     /// to either. Conversions of integers go where they should.
     pub fn either_way(&self, q: &Quantization, stored: i64) -> Vec<u64> {
         let mut values = vec![Value::Number(stored.into())];

@@ -1,5 +1,5 @@
 //! Dot-product steps: `out[i] = acc[i] + sum over the terms of i of a[..] * b[..]`, int32, as one instruction or one short
-//! sequence computes it. A batch is any number of steps, one behind the other.
+//! sequence computes it. A batch is any number of steps, one after the other.
 
 use crate::pair_sum::PairSum;
 use crate::scheme::{Described, Registered};
@@ -27,7 +27,7 @@ pub enum Terms {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -136,7 +136,7 @@ impl Registered for &'static Definition {
 }
 
 impl Definition {
-    /// Elements of each operand of a batch of `results`, or the argument that cannot be.
+    /// Elements of each operand of a batch of `results`, or the invalid argument.
     pub fn check(&self, results: usize) -> Result<usize, ShapeError> {
         shape::positive(&[("acc", results)])?;
         shape::elements("acc", &[results])?;
@@ -192,7 +192,7 @@ impl Scheme {
         }
     }
 
-    /// Each result by big integers, straight from the definition; nothing where it is out of domain.
+    /// Each result by big integers, straight from the definition; `None` if it is out of domain.
     pub fn exact(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         self.definition.check_operands(acc, a, b)?;
         let steps = acc.chunks(self.definition.results);
@@ -222,7 +222,7 @@ impl Scheme {
         self.pair().map_or(sum.clone(), |pair| pair.exact(&sum))
     }
 
-    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where it is out of domain.
+    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if it is out of domain.
     pub fn expected(&self, acc: &[i32], a: &[i32], b: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         self.definition.check_operands(acc, a, b)?;
         let Definition { results, elements, terms, .. } = *self.definition;
@@ -247,7 +247,7 @@ fn products<'a>(a: &'a [i32], b: &'a [i32]) -> impl Iterator<Item = i128> + use<
 }
 
 impl Terms {
-    /// What result `i` of one step adds to its accumulator, in machine integers.
+    /// The sum that one step adds to accumulator `i`, in machine integers.
     fn sum(self, i: usize, a: &[i32], b: &[i32]) -> i128 {
         let pair = |lane: PairSum, [k, l]: [usize; 2]| i128::from(lane.of([a[k], a[l]], [b[k], b[l]]));
         match self {

@@ -1,5 +1,5 @@
-//! The float formats of IEEE 754 that quantization expresses values in, on exact rationals: what a bit pattern means, and which
-//! pattern a real number rounds to. Source: IEEE 754-2019, 3.4 (binary interchange formats), 4.3 (rounding), 7.4 (overflow);
+//! The IEEE 754 float formats of expressed values, on exact rationals: the value of a bit pattern, and the
+//! pattern that a real number rounds to. Source: IEEE 754-2019, 3.4 (binary interchange formats), 4.3 (rounding), 7.4 (overflow);
 //! bf16 is the upper half of an f32.
 
 use crate::names::{UnknownName, unknown};
@@ -21,7 +21,7 @@ pub enum Format {
     F64,
 }
 
-/// What a bit pattern means.
+/// The meaning of a bit pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Float {
     /// Not a number.
@@ -133,7 +133,7 @@ impl Format {
         }
     }
 
-    /// What a pattern means.
+    /// The meaning of a pattern.
     pub fn decode(self, bits: u64) -> Float {
         let (negative, magnitude) = self.split(bits);
         if magnitude > self.infinity() {
@@ -147,7 +147,7 @@ impl Format {
         Float::Finite { value: if negative { -value } else { value }, negative }
     }
 
-    /// The pattern of `value` correctly rounded. Subnormal numbers are kept. What overflows becomes an infinity, or the largest
+    /// The pattern of `value` correctly rounded. Subnormal numbers are kept. A value that overflows becomes an infinity, or the largest
     /// number where a directed rule says so; negative values keep their sign where they become 0, and 0 is +0.
     pub fn round(self, value: &Rational, rule: RoundingRule) -> u64 {
         let negative = *value < 0;
@@ -167,7 +167,7 @@ impl Format {
     }
 
     /// Exponent of the distance between neighbours around `value`, were the exponents of numbers unbounded above; where they
-    /// are bounded, and the value is beyond, the exponent behind the last one.
+    /// are bounded, and the value is beyond, the exponent after the last one.
     fn spacing(self, value: &Rational) -> i32 {
         if *value == 0 {
             return self.least_exponent();
@@ -182,7 +182,7 @@ impl Format {
         (exponent - (self.precision() as i32 - 1)).max(self.least_exponent())
     }
 
-    /// [`Format::round`] to nearest, ties to even: what every operation of a format does by default.
+    /// [`Format::round`] to nearest, ties to even, which is the default of every operation of a format.
     pub fn nearest(self, value: &Rational) -> u64 {
         self.round(value, RoundingRule::TiesEven)
     }
@@ -220,7 +220,7 @@ impl Format {
     }
 }
 
-/// The exact value of a decimal: `digits[.digits][e[+-]digits]`, with a sign. Nothing where it is not one, or where its
+/// The exact value of a decimal: `digits[.digits][e[+-]digits]`, with a sign. `None` if it is not one, or where its
 /// exponent is beyond ±9999.
 pub fn decimal(text: &str) -> Option<Rational> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {

@@ -1,12 +1,12 @@
-//! NEON instructions used by the kernels, defined on big integers from the Arm Architecture Reference Manual, so that both the
-//! portable models and the real instructions have something to be held against.
+//! NEON instructions used by the kernels, defined on big integers from the Arm Architecture Reference Manual. Both the portable
+//! models and the real instructions are compared with these definitions.
 
 use crate::names::{UnknownName, unknown};
 use crate::rounding::RoundingRule::{TiesUp, TowardNegative};
 use crate::word::Word;
 use rug::{Integer, Rational};
 
-/// What an instruction gives in one lane, exactly: the value, and whether it sets the cumulative saturation flag.
+/// The exact result of an instruction in one lane: the value, and whether it sets the cumulative saturation flag.
 pub type ExactLane = (Integer, bool);
 
 /// An instruction by mnemonic. Operands are signed lanes; `b` is a lane of the second register (a shift amount is its low byte,
@@ -55,7 +55,7 @@ impl Mnemonic {
         ("sshl", Sshl),
     ];
 
-    /// What it does, in a line, after the Arm Architecture Reference Manual.
+    /// A description in one line, after the Arm Architecture Reference Manual.
     pub fn summary(self) -> &'static str {
         match self {
             Sqrdmulh => "signed saturating rounding doubling multiply returning high half",
@@ -97,7 +97,7 @@ impl Mnemonic {
         }
     }
 
-    /// The same in machine integers, derived apart from [`Mnemonic::lane_exact`].
+    /// The same in machine integers, derived independently of [`Mnemonic::lane_exact`].
     pub fn lane(self, word: Word, a: i64, b: i64) -> (i64, bool) {
         let (n, a, b) = (b as i8, i128::from(a), i128::from(b));
         let (exact, saturates) = match self {

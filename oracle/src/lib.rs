@@ -1,7 +1,7 @@
-//! What is true. Rounding rules, schemes and instructions in exact arithmetic: big integers and rationals first, fast
-//! integer forms beside them that are derived on their own and held against the big ones.
+//! The oracle: rounding rules, schemes and instructions in exact arithmetic: big integers and rationals first, fast
+//! integer forms beside them that are derived independently and compared with the big ones.
 //!
-//! Knows nothing of any kernel. No `unsafe`, no SIMD, no float decides.
+//! It knows no kernel. It has no `unsafe` and no SIMD, and no float takes part in a decision.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Looking things up by name, with the nearest name when there is none.
+//! Lookups by name, which suggest the nearest name for an unknown one.
 
 use thiserror::Error;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("unknown {kind} `{name}`{}", .nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
 pub struct UnknownName {
-    /// What was looked for: `scheme`, `kernel`, `lane`, ...
+    /// The kind of name: `scheme`, `kernel`, `lane`, ...
     pub kind: &'static str,
     /// The name as given.
     pub name: String,

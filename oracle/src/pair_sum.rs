@@ -1,4 +1,4 @@
-//! The sum of two products in a 16-bit lane: what 8-bit dot products by multiply-long pass through on their way to 32 bits.
+//! The sum of two products in a 16-bit lane, through which 8-bit dot products by multiply-long pass before 32 bits.
 
 use crate::word::Word;
 use rug::Integer;
@@ -6,7 +6,7 @@ use rug::ops::RemRounding;
 
 const INT16: Word = Word { bits: 16 };
 
-/// What becomes of the sum in its lane.
+/// The policy for a sum that does not fit its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PairSum {
     /// Modulo 2^16, read as unsigned (UMULL, UMLAL2: Arm ARM).

@@ -14,12 +14,12 @@ use std::ops::RangeInclusive;
 /// Parameters of one batch. Element `i` is of channel `i % channels.len()`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// Multiplier and shift (positive = left), one, or one a channel. For `legacy` the multiplier is the integer
+    /// Multiplier and shift (positive = left), one, or one for each channel. For `legacy` the multiplier is the integer
     /// `result_mult_int`, and the shift is `-result_shift`.
     pub channels: Vec<(i32, i32)>,
-    /// Added to the accumulator first, one a channel: a bias, or `result_offset`.
+    /// Added to the accumulator first, one for each channel: a bias, or `result_offset`.
     pub bias: Vec<i32>,
-    /// Added behind the multiplication.
+    /// Added after the multiplication.
     pub zero_point: i32,
     /// Smallest result.
     pub min: i32,
@@ -84,7 +84,7 @@ impl Definition {
 }
 
 impl Parameters {
-    /// Whether a batch of `len` can be, or the argument that cannot.
+    /// Checks a batch of `len`, and returns the invalid argument.
     pub fn check(&self, definition: Definition, len: usize) -> Result<(), ShapeError> {
         shape::elements("acc", &[len])?;
         if self.channels.is_empty() {
@@ -110,7 +110,7 @@ impl Parameters {
 }
 
 impl Scheme {
-    /// Each result by rationals; nothing where a step is out of domain.
+    /// Each result by rationals; `None` if a step is out of domain.
     pub fn exact(&self, p: &Parameters, acc: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         p.check(self.definition, acc.len())?;
         let fit = |v: &Integer| self.overflow.fit_exact(INT32, v);
@@ -188,7 +188,7 @@ impl Scheme {
         Trace { exact, ..trace }
     }
 
-    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where a step is out of domain.
+    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
     pub fn expected(&self, p: &Parameters, acc: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         p.check(self.definition, acc.len())?;
         let output = Output { zero_point: p.zero_point, min: p.min, max: p.max };
@@ -199,7 +199,7 @@ impl Scheme {
         Ok(p.each(acc).map(one).collect())
     }
 
-    /// One result by machine integers, of a shift that the definition takes; nothing where a step is out of domain.
+    /// One result by machine integers, of a shift that the definition takes; `None` if a step is out of domain.
     #[inline]
     pub fn output(&self, channel: (i32, i32), output: &Output, v: i32) -> Option<i32> {
         let placed = i128::from(self.scaled(v, channel)?) + i128::from(output.zero_point);

@@ -75,7 +75,7 @@ impl RoundingRule {
     }
 
     /// `v / 2^bits` rounded, in machine integers: one bias added before one floor shift, the bias chosen by the rule,
-    /// the sign and (for ties to even) the parity. Derived apart from [`RoundingRule::round`]. `bits` at most 120, and
+    /// the sign and (for ties to even) the parity. Derived independently of [`RoundingRule::round`]. `bits` at most 120, and
     /// `v + 2^bits` must fit in i128.
     pub fn shift_right(self, v: i128, bits: u32) -> i128 {
         if bits == 0 {

@@ -1,4 +1,4 @@
-//! What a scheme is in every operation: a definition, and the policy for results that do not fit. Written `NAME` or `NAME:POLICY`.
+//! A scheme of any operation: a definition, and the policy for results that do not fit. It is written `NAME` or `NAME:POLICY`.
 
 use crate::names::{UnknownName, unknown};
 use crate::word::Overflow;
@@ -9,16 +9,16 @@ pub trait Registered: Copy + 'static {
     fn all() -> impl Iterator<Item = Self>;
     /// Name used everywhere.
     fn name(self) -> &'static str;
-    /// What a list says of it.
+    /// Its description in a list.
     fn described(self) -> Described;
 }
 
-/// What a list says of a definition.
+/// The description of a definition in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -38,7 +38,7 @@ impl Described {
 pub struct Scheme<D> {
     /// The mathematics.
     pub definition: D,
-    /// What becomes of results that do not fit.
+    /// The policy for results that do not fit.
     pub overflow: Overflow,
 }
 

@@ -1,4 +1,4 @@
-//! Shapes that cannot be. Every size is checked before anything is allocated or multiplied.
+//! Shape validation errors. Every size is checked before anything is allocated or multiplied.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Layout transforms around a convolution by matrix product: which element of the input each element of the output is.
+//! Layout transforms around a convolution by matrix product: each element of the output is an element of the input or 0.
 //!
 //! Source: TVM RFC quantized convolution for armv8, input, weight and output transform. Blocks are 4 rows by 16 elements of
 //! the depth.
@@ -50,7 +50,7 @@ pub enum Source {
     ZeroPoint,
 }
 
-/// A row-major matrix; what lies behind its ends is 0.
+/// A row-major matrix; elements beyond its ends are 0.
 struct Matrix {
     rows: usize,
     columns: usize,
@@ -74,7 +74,7 @@ fn tensor(sizes: [usize; 4], f: impl Fn([usize; 4]) -> Source) -> Vec<Source> {
 }
 
 impl Transform {
-    /// Elements of the input and of the output, or the argument that cannot be.
+    /// Elements of the input and of the output, or the invalid argument.
     pub fn check(&self) -> Result<[usize; 2], ShapeError> {
         let matrix = |rows: usize, columns: usize, [row_block, column_block]: [usize; 2]| {
             shape::positive(&[("rows", rows), ("columns", columns)])?;

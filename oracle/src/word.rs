@@ -1,4 +1,4 @@
-//! Signed two's-complement words of any width up to 64 bits, and what becomes of a value that does not fit.
+//! Signed two's-complement words of any width up to 64 bits, and the policies for a value that does not fit.
 
 use rug::Integer;
 use rug::ops::RemRounding;
@@ -86,7 +86,7 @@ impl Overflow {
         }
     }
 
-    /// `v` in `word`, or nothing when it is out of domain.
+    /// `v` in `word`, or `None` if it is out of domain.
     pub fn fit(self, word: Word, v: i128) -> Option<i128> {
         match self {
             Self::Wrap => Some(word.wrap(v)),

@@ -1,4 +1,4 @@
-//! Invariant 2 for addition: rationals step by step, and machine integers derived apart, are two ways to one answer. All pairs of 8 bits at
+//! Invariant 2 for addition: rationals step by step, and machine integers derived independently, are two ways to one answer. All pairs of 8 bits at
 //! directed parameters, and random ones; what is not a rounding of the sum itself is held to known values.
 
 use proptest::prelude::*;
@@ -116,7 +116,7 @@ fn a_sum_may_be_rescaled_to_the_left() {
     }
 }
 
-/// Halves go to the even place, which an odd zero point moves: before the rounding, or behind it.
+/// Halves go to the even place, which an odd zero point moves: before the rounding, or after it.
 #[test]
 fn a_zero_point_before_the_rounding_moves_ties() {
     let p = whole(I8, [(0.5, 0), (0.5, 0), (1.0, 1)]);

@@ -25,7 +25,7 @@ fn fits(sums: &BTreeSet<i128>, (min, max): (i128, i128)) -> bool {
     sums.iter().all(|s| (min..=max).contains(s))
 }
 
-/// The depth by adding one product after the other, nothing where 50 have not left a word of at most 40 in magnitude.
+/// The depth by adding one product after the other, `None` if 50 have not left a word of at most 40 in magnitude.
 fn counted_depth(products: &BTreeSet<i128>, word: (i128, i128)) -> Option<u128> {
     let mut reached = BTreeSet::from([0]);
     for depth in 0..50 {

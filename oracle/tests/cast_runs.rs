@@ -61,7 +61,7 @@ fn runs_hold_every_16_bit_pattern() {
     }
 }
 
-/// Every boundary that bisection finds is the first float behind the exact real, which is found backwards through the steps.
+/// Every boundary that bisection finds is the first float after the exact real, which is found backwards through the steps.
 fn boundaries_follow_from_reals(runs: &Runs) -> usize {
     let mut reals = 0;
     let label = runs.scheme().label();

@@ -47,7 +47,7 @@ fn pairs() -> Vec<(Scheme, Scheme)> {
 /// Where a scheme has no value.
 const NONE: i32 = i32::MIN;
 
-/// Widest word at which two policies are held against each other, too: wider, both schemes of a pair have the same.
+/// Widest word at which two policies are compared with each other, too: wider, both schemes of a pair have the same.
 const EVERY_POLICY: u32 = 8;
 
 /// The places of every two schemes that are compared at a width, each with itself too.
@@ -409,7 +409,7 @@ proptest! {
     }
 }
 
-/// Multipliers of one layer that were derived apart: near each other, or halved with a shift that is one more.
+/// Multipliers of one layer that were derived separately: near each other, or halved with a shift that is one more.
 #[test]
 fn two_multipliers() {
     let all: Vec<Scheme> = Scheme::every().collect();

@@ -1,4 +1,4 @@
-//! The lines of docs/double-rounding.md: where two roundings differ from one. Every (x, m, s) at small widths, censuses at 32 bits.
+//! The lines of docs/src/double-rounding.md: where two roundings differ from one. Every (x, m, s) at small widths, censuses at 32 bits.
 //!
 //! Q is the fraction's width, one less than the word's; `e = -s`; P is the product. Formulas are written out here in i128.
 
@@ -166,7 +166,7 @@ fn left_shifts_differ_where_they_wrap() {
     );
 }
 
-/// Whether the set of a scheme is empty at a multiplier; nothing where it depends on more than its size.
+/// Whether the set of a scheme is empty at a multiplier; `None` if it depends on more than its size.
 fn is_identical(name: &str, m: i64, e: u32, q: u32) -> Option<bool> {
     match m.unsigned_abs() {
         small if small < 1 << (e - 1) => Some(true),
@@ -272,7 +272,7 @@ fn censuses_at_32_bits() {
 /// Every test that the document names is here, and every test here is named.
 #[test]
 fn the_document_names_these_tests() {
-    let (document, source) = (include_str!("../../docs/double-rounding.md"), include_str!("double_rounding.rs"));
+    let (document, source) = (include_str!("../../docs/src/double-rounding.md"), include_str!("double_rounding.rs"));
     let prefix = "oracle/tests/double_rounding.rs::";
     let named: Vec<&str> = document.split(prefix).skip(1).map(|rest| rest.split('`').next().unwrap_or("")).collect();
     for name in &named {

@@ -1,4 +1,4 @@
-//! Invariant 2 for the tensor operations: big integers straight from the definition, and machine integers derived apart, are two
+//! Invariant 2 for the tensor operations: big integers straight from the definition, and machine integers derived independently, are two
 //! ways to one answer. Exhaustive at tiny widths, directed and random at full width.
 
 use proptest::prelude::*;

@@ -61,7 +61,7 @@ fn unpack_undoes_interleave_of_blocks_cut_to_four_columns() {
     for (rows, columns) in [(1, 1), (4, 16), (5, 17), (9, 33), (40, 3)] {
         let matrix = numbered(rows * columns);
         let blocks = Transform::Interleave { rows, columns }.expected(&matrix).unwrap();
-        // A block of 4 by 16 is four blocks of 4 by 4; those wholly behind the last column are not part of the unpacked layout.
+        // A block of 4 by 16 is four blocks of 4 by 4; those wholly after the last column are not part of the unpacked layout.
         let cut = |block: &[i32]| {
             (0..4)
                 .flat_map(|part| {

@@ -1,11 +1,11 @@
-//! How comparisons to the bit read: which of the kernels that promise the same a kernel follows also where the contract gives no value,
-//! and where two lanes part.
+//! The text of comparisons to the bit: which other kernel a kernel equals also where the contract gives no value, and where two lanes
+//! differ.
 
 use crate::ledger::{Agreement, AgreementWitness, Ledger};
 use crate::text::{classes, count, plural};
 use crate::view::label;
 
-/// Types a line names before it sums up the rest.
+/// How many types a line names before it counts the rest.
 const MOST: usize = 3;
 
 /// One line of the section, and what it is shown by.

@@ -1,8 +1,8 @@
 //! The output directory: `ledger.json`, `mismatches.csv`, `summary.md`, `details.md` and `junit.xml`.
 //!
-//! All are drawn first, written beside their places under other names, and renamed last, so that a reader never meets
-//! half a file and a full disk does not cost the files of the run before. A run writes them when it begins, too, without a
-//! verdict, so that those of an earlier run are not taken for its own.
+//! All contents are made first, written under temporary names and renamed last, so that a reader never sees half a file and a full
+//! disk does not destroy the files of an earlier run. A run also writes them when it begins, without a verdict, so that the files of
+//! an earlier run are not taken for its own.
 
 use crate::ledger::{Against, FORMAT, Ledger, Mismatch};
 use crate::read::{self, Unreadable};
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 pub const LEDGER: &str = "ledger.json";
 /// The file that holds every kept mismatch.
 pub const MISMATCHES: &str = "mismatches.csv";
-/// The file for a reviewer, in the size of a comment.
+/// The file for a reviewer, no larger than a comment.
 pub const SUMMARY: &str = "summary.md";
-/// All that there is to say to a reviewer.
+/// The complete file for a reviewer.
 pub const DETAILS: &str = "details.md";
 /// The file for a build server.
 pub const JUNIT: &str = "junit.xml";
@@ -76,7 +76,7 @@ pub enum WriteError {
         /// What the system says.
         cause: io::Error,
     },
-    /// Where a file belongs there is a directory.
+    /// A directory has the name of a file.
     #[error("cannot write {}: a directory has that name; move it away, or name another directory with --out DIR", path.display())]
     Occupied {
         /// The path.
@@ -84,7 +84,7 @@ pub enum WriteError {
     },
 }
 
-/// Makes the directory and sees that the files can be written there, before hours of work. What is in it stays.
+/// Makes the directory and checks that the files can be written there, before hours of work. Its contents are kept.
 pub fn check_writable(dir: &Path) -> Result<(), WriteError> {
     create(dir)?;
     let places = Written::under(dir);
@@ -96,13 +96,13 @@ pub fn check_writable(dir: &Path) -> Result<(), WriteError> {
     Staged::new(&places.ledger, b"").map(drop)
 }
 
-/// Writes one file beside its place and renames it there: a reader meets all of it or what was there before.
+/// Writes one file under a temporary name and renames it: a reader sees either the whole new file or the old one.
 pub fn write(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
     create(path.parent().unwrap_or(Path::new("")))?;
     Staged::new(path, contents)?.publish()
 }
 
-/// Writes the files, all of them or (but for a failure between two renames) none.
+/// Writes either all files or none, except when a rename fails after another one.
 pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result<Written, WriteError> {
     create(dir)?;
     let written = Written::under(dir);
@@ -119,7 +119,7 @@ pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result
     Ok(written)
 }
 
-/// Makes the directory, unless it is there or has no name: the one this program was started in.
+/// Makes the directory unless it exists. An empty name is the current directory.
 pub fn create(dir: &Path) -> Result<(), WriteError> {
     if dir.as_os_str().is_empty() {
         return Ok(());
@@ -127,8 +127,8 @@ pub fn create(dir: &Path) -> Result<(), WriteError> {
     fs::create_dir_all(dir).map_err(|cause| WriteError::Create { dir: dir.to_owned(), cause })
 }
 
-/// The mismatches as CSV, with a header even where there are none: by operation, kernel, lane and scheme judged against, and
-/// within these in the order in which they come, the simplest case first.
+/// The mismatches as CSV, always with a header, by operation, kernel, lane and scheme. Within these they keep their order, the
+/// simplest case first.
 fn mismatches_csv(mismatches: &[Mismatch]) -> Vec<u8> {
     let mut sorted: Vec<_> = mismatches.iter().collect();
     sorted.sort_by_key(|m| (&m.op, &m.kernel, &m.lane, m.against));
@@ -150,7 +150,7 @@ fn record(mismatch: &Mismatch) -> [String; 10] {
     [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class, m.command]
 }
 
-/// A file written under another name in the directory it belongs to; gone unless published.
+/// A file with a temporary name in its final directory; it is removed unless it is published.
 struct Staged {
     temporary: PathBuf,
     path: PathBuf,
@@ -204,7 +204,7 @@ pub enum ReadError {
         /// What is wrong, with line and column.
         cause: serde_json::Error,
     },
-    /// It is of a format that this program does not know.
+    /// It has a format that this program does not know.
     #[error("{} has ledger format {found}, and this program reads format {FORMAT}; use the version of tiebreak that wrote it", path.display())]
     Format {
         /// The file.
@@ -214,7 +214,7 @@ pub enum ReadError {
     },
 }
 
-/// Reads a ledger back. The format is looked at first: a ledger of another one is not called malformed.
+/// Reads a ledger. The format is checked first, so that a ledger of another format is not called malformed.
 pub fn read_ledger(path: &Path) -> Result<Ledger, ReadError> {
     #[derive(serde::Deserialize)]
     struct Head {

@@ -1,5 +1,5 @@
-//! `--format json`: the ledger's summary, for programs. Stable as the ledger is: within one [`crate::ledger::FORMAT`]
-//! fields are added, never renamed or given another meaning.
+//! `--format json`: the ledger's summary, for programs. It is as stable as the ledger: within one [`crate::ledger::FORMAT`]
+//! fields are added, but never renamed or given another meaning.
 //!
 //! ```json
 //! {
@@ -29,7 +29,7 @@
 //!     "deviations": {},                     // rows against the contract: inputs that deviate as declared, {"position": 159}
 //!     "path": [                             // where schemes are compared over all inputs, one change at a time; absent elsewhere
 //!       {"class": "directed-rounding", "from": "nearest-even", "to": "toward-zero", "differ": 1071644666,
-//!        "rejudged": 32,                  // so many of them again by big rationals: all where they are few
+//!        "rejudged": 32,                  // how many were judged again by big rationals: all if they are few
 //!        "witness": "x=...: ..."}
 //!     ],
 //!     "extents": {"tie-direction": {"most": 2553, "each": false, "because": "..."}},  // how many of them there can be; absent where no closed form is known

@@ -1,4 +1,4 @@
-//! `junit.xml`: a run for a build server. A suite is a lane; a case is a kernel against its contract, or a self check, or
+//! `junit.xml`: a run for a build server. A suite is a lane. A case is a kernel against its contract, a self-check, or
 //! whether the lane ran at all. Every finding of the ledger fails exactly one case, and so does a run that did not end.
 
 use crate::ledger::{Against, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
@@ -133,7 +133,7 @@ impl<'a> Suites<'a> {
         status
     }
 
-    /// A finding that belongs to no kernel's row and no check: a lane's own, or a kernel that never got as far as a row.
+    /// A finding that belongs to no row and no self-check: one of a lane, or of a kernel that has no row.
     fn lone(&self, finding: &Finding) -> TestCase {
         let kernel = if finding.kernel.is_empty() { "lane" } else { &finding.kernel };
         let name = format!("{kernel} {}", finding.class);
@@ -172,7 +172,7 @@ fn case(class: &str, name: String, status: TestCaseStatus) -> TestCase {
     case
 }
 
-/// A ledger read from a file may hold any number; a duration holds none below zero.
+/// A ledger that was read from a file may hold any number, but a duration cannot be negative.
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

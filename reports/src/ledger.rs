@@ -1,4 +1,4 @@
-//! The ledger: what ran, what it covered, what was found. Every report is drawn from it and states nothing it does not hold.
+//! The ledger: what ran, what it covered, what was found. Every report is made from it and states nothing else.
 //!
 //! The JSON form is stable: fields are added, never renamed or given another meaning, within one [`FORMAT`].
 
@@ -94,7 +94,7 @@ pub struct Lane {
 /// A file that takes part in what a lane runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
-    /// What it is there for.
+    /// Its purpose.
     pub role: Role,
     /// Its name, without directories.
     pub name: String,
@@ -104,7 +104,7 @@ pub struct Content {
     pub sha256: String,
 }
 
-/// What a file is there for.
+/// The purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -238,7 +238,7 @@ pub struct PathStep {
     pub to: String,
     /// Inputs on which they differ.
     pub differ: u64,
-    /// So many of them, all where they are few, judged again by big rationals.
+    /// How many of them were judged again by big rationals: all if they are few.
     #[serde(default)]
     pub rejudged: u64,
     /// The smallest of them, with both values.

@@ -7,7 +7,7 @@ use crate::view;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
-/// Every sentence, in the order in which a reader wants them.
+/// All sentences, the most important first.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
     let parts = [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger)];
     parts.concat()
@@ -58,7 +58,7 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
     format!("{} of {all}{given} not run{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
 }
 
-/// One sentence a lane: `mine: offers 1 of 20 kernels of fpm`.
+/// One sentence for each lane: `mine: offers 1 of 20 kernels of fpm`.
 fn not_offered(ledger: &Ledger) -> Vec<String> {
     let mut lanes: IndexMap<&str, IndexMap<&str, [BTreeSet<&str>; 2]>> = IndexMap::new();
     for planned in &ledger.planned {
@@ -82,7 +82,7 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
     lanes.iter().filter_map(sentence).collect()
 }
 
-/// Kernels that ran in a lane without one judged input.
+/// Kernels that ran in a lane without a judged input.
 pub fn unjudged(ledger: &Ledger) -> Vec<[&str; 3]> {
     let mut inputs: IndexMap<[&str; 3], u64> = IndexMap::new();
     for row in &ledger.rows {
@@ -104,14 +104,14 @@ fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
     together.map(|(kernel, lanes)| format!("{} ({}): {NOTHING_JUDGED}", kernel.concat(), lanes.join(", "))).collect()
 }
 
-/// Of a kernel that ran without one judged input.
+/// The sentence about a kernel that ran without a judged input.
 pub const NOTHING_JUDGED: &str = "no input was judged, so that nothing is said of it";
 
 fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
     idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {NOTHING_JUDGED}")).collect()
 }
 
-/// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: schemes with their policies, which may be all that they differ in.
+/// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: schemes with their policies, because they may differ only in these.
 pub(crate) fn position(position: &Position) -> String {
     let Position { op, kernel, lane, at, got, expected } = position;
     let values = expected.iter().map(|(scheme, value)| match value {

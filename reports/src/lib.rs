@@ -1,10 +1,9 @@
-//! The ledger of a run and everything drawn from it. Knows nothing of the oracle or of any kernel.
+//! The ledger of a run and every report that is made from it. This crate knows neither the oracle nor any kernel.
 //!
-//! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is what a person
-//! reads first, [`json`] what a program reads, [`summary`] what goes into a pull request, [`markdown`] the whole of it,
-//! [`junit`] what a build server shows, and [`files`] puts them on disk; [`mod@read`] is how any file of others is read,
-//! within a limit. [`space`] is the ledger of a census of a whole space. [`left_out`] says what a run did not look at. How a
-//! number, a case or a finding reads is decided once, in [`text`].
+//! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is the terminal's
+//! text, [`json`] is for programs, [`summary`] for a pull request, [`markdown`] is the complete report, [`junit`] is for a build
+//! server, and [`files`] writes them. [`mod@read`] reads input files within a limit. [`space`] is the ledger of a census of a whole
+//! space. [`left_out`] says what a run did not look at. [`text`] is the one place that formats a number, a case or a finding.
 
 mod agreement;
 pub mod files;

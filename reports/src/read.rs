@@ -1,12 +1,12 @@
-//! Files that somebody else wrote, read within a limit: what never ends, such as `/dev/zero`, is refused and not read for ever.
+//! Reads input files within a limit, so that one without an end, such as `/dev/zero`, is refused.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Largest file of a person's making that is read, in bytes: parameters, observations.
+/// Largest file that a person writes (parameters, observations), in bytes.
 pub const TABLE: u64 = 1 << 26;
-/// Largest file that names lanes, in bytes.
+/// Largest lanes file, in bytes.
 pub const LANES: u64 = 1 << 20;
 /// Largest model, in bytes.
 pub const MODEL: u64 = 1 << 28;
@@ -16,7 +16,7 @@ pub const LEDGER: u64 = 1 << 30;
 /// A file that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    /// The system refuses it.
+    /// The system cannot read it.
     #[error("cannot read {}: {cause}", path.display())]
     Refused {
         /// The file.
@@ -24,7 +24,7 @@ pub enum Unreadable {
         /// What the system says.
         cause: io::Error,
     },
-    /// It is larger than what is read, or has no end.
+    /// It is larger than the limit, or has no end.
     #[error("cannot read {}: it is larger than {most} bytes, which is the limit of such a file, or it has no end; give a smaller file", path.display())]
     TooLarge {
         /// The file.
@@ -37,7 +37,7 @@ pub enum Unreadable {
     NotText {
         /// The file.
         path: PathBuf,
-        /// The first byte that is none.
+        /// The position of the first byte that is no text.
         at: usize,
     },
 }

@@ -1,22 +1,22 @@
-//! The harness checking itself, counted: a harness that cannot see a known bug proves nothing by finding none.
+//! Counts of the harness's checks of itself: a harness that misses a known bug proves nothing when it finds none.
 
 use crate::ledger::{CheckKind, Ledger, SelfCheck};
 use crate::text;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-/// How the harness's checks of itself came out.
+/// Results of the harness's checks of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SelfChecks<'a> {
     /// Known bugs that must be caught.
     pub mutants: Mutants,
-    /// Forms that must come out equal.
+    /// Forms that must be equal.
     pub controls: Controls,
-    /// Those that did not come out as they must.
+    /// The checks that failed.
     pub failed: Vec<&'a SelfCheck>,
 }
 
-/// Mutants, counted once a lane.
+/// Mutants, counted once for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mutants {
     /// Caught, with the class they must be given.
@@ -25,10 +25,10 @@ pub struct Mutants {
     pub total: usize,
 }
 
-/// Controls, counted once a lane.
+/// Controls, counted once for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Controls {
-    /// Came out equal.
+    /// Those that were equal.
     pub equal: usize,
     /// All that ran.
     pub total: usize,
@@ -55,7 +55,7 @@ impl<'a> SelfChecks<'a> {
         self.mutants.total + self.controls.total > 0
     }
 
-    /// `mutants 14/14 killed, controls 8/8 equal`, or when they do run.
+    /// `mutants 14/14 killed, controls 8/8 equal`, or when they would run.
     pub fn sentence(&self) -> String {
         let Self { mutants, controls, .. } = self;
         if !self.ran() {
@@ -68,7 +68,7 @@ impl<'a> SelfChecks<'a> {
     }
 }
 
-/// All sentences: how the checks came out, and the lanes that have none.
+/// All sentences: the results of the checks, and the lanes without checks.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
     let checks = SelfChecks::of(ledger);
     let ran = (checks.ran() || ledger.unchecked.is_empty()).then(|| checks.sentence());

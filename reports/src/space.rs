@@ -1,8 +1,8 @@
 //! The ledger of a whole space: two schemes at every multiplier and shift, over every accumulator.
 //!
-//! Lines of JSON: what was counted ([`Plan`]), a line a chunk in the plan's order, a line a shift, the total. Nothing in it
-//! depends on who counted which chunk, or when. Counts of accumulators are decimal strings: they pass 2^53, where many readers
-//! of JSON round.
+//! Its lines are JSON: the plan ([`Plan`]), one line for each chunk in the plan's order, one for each shift, the total. Nothing in it
+//! depends on which machine counted a chunk, or when. Counts of accumulators are decimal strings, because many readers of JSON
+//! round numbers above 2^53.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,9 +40,9 @@ pub struct Sums {
     pub out_of_domain: Accumulators,
     /// Inputs on which the schemes differ.
     pub differ: Accumulators,
-    /// Those by right minus left; `other` is everything further apart than a census tells.
+    /// Those by right minus left; `other` counts the deltas that a census does not list.
     pub by_delta: BTreeMap<String, Accumulators>,
-    /// The pair with the most differing inputs; of several the smallest multiplier, then the largest shift.
+    /// The pair with the most differing inputs; among equals the one with the smallest multiplier, then the largest shift.
     pub most: Option<Most>,
     /// The smallest multiplier at which the schemes differ, at the largest shift, on the accumulator nearest to zero.
     pub first: Option<First>,
@@ -59,7 +59,7 @@ pub struct Most {
     pub differ: u64,
 }
 
-/// A pair, an accumulator and what the schemes make of it.
+/// A pair, an accumulator, and the results of both schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct First {
     /// Multiplier.
@@ -68,14 +68,14 @@ pub struct First {
     pub shift: i32,
     /// Accumulator.
     pub x: i64,
-    /// What the left scheme makes of it.
+    /// The result of the left scheme.
     pub left: i64,
-    /// What the right scheme makes of it.
+    /// The result of the right scheme.
     pub right: i64,
 }
 
 impl Sums {
-    /// Adds what was counted elsewhere. In any order and grouping the result is the same.
+    /// Adds other counts. The order and grouping of such sums do not matter.
     pub fn add(&mut self, other: &Self) {
         self.pairs += other.pairs;
         self.pairs_differ += other.pairs_differ;
@@ -127,7 +127,7 @@ pub enum Line {
     Total(Sums),
 }
 
-/// Everything that was counted of a plan.
+/// All counts of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
     /// What was to be counted.
@@ -147,10 +147,10 @@ pub enum NotALedger {
         /// What is wrong.
         cause: serde_json::Error,
     },
-    /// There is nothing, or it begins with something else.
+    /// It is empty, or it begins with something else.
     #[error("it does not begin with a plan")]
     NoPlan,
-    /// It is of a format that this program does not know.
+    /// It has a format that this program does not know.
     #[error(
         "it has format {found}, and this program reads format {}; use the version of tiebreak that wrote it",
         Plan::FORMAT
@@ -159,7 +159,7 @@ pub enum NotALedger {
         /// The format it has.
         found: u32,
     },
-    /// A chunk has sums that no counting gives.
+    /// A chunk has impossible sums.
     #[error("line {line}: {cause}")]
     Impossible {
         /// From 1.
@@ -167,7 +167,7 @@ pub enum NotALedger {
         /// What contradicts what.
         cause: Impossible,
     },
-    /// It is not what its own chunks make.
+    /// It differs from what its own chunks give.
     #[error("line {line} is not what its plan and chunks make: the file is incomplete, damaged or edited")]
     Otherwise {
         /// From 1.
@@ -206,7 +206,7 @@ impl Ledger {
         lines.chain([Line::Total(self.total())]).map(|line| render(&line)).collect()
     }
 
-    /// Reads it back. It is what its chunks make, to the byte, or it is none.
+    /// Reads a ledger. It must be, to the byte, what its chunks give.
     pub fn parse(text: &str) -> Result<Self, NotALedger> {
         let mut plan = None;
         let mut chunks = Vec::new();

@@ -1,10 +1,10 @@
-//! What of a space is counted, and how it is cut: the chunks are the same whoever counts them.
+//! Which part of a space is counted, and how it is cut into chunks, which are the same on every machine.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a ledger of a space says it counted.
+/// What a ledger of a space counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Format of the ledger.
@@ -13,7 +13,7 @@ pub struct Plan {
     pub space: String,
     /// Version of the program.
     pub version: String,
-    /// Commit of its sources, with a hash of what was changed in them; nothing where they are in no repository.
+    /// Commit of its sources, with a hash of local changes; absent outside of a repository.
     pub commit: Option<String>,
     /// The scheme whose results are subtracted.
     pub left: String,
@@ -25,7 +25,7 @@ pub struct Plan {
     pub multipliers: [i32; 2],
     /// Multipliers of a chunk, which ends before a multiple of it.
     pub chunk: u32,
-    /// Where it is of a part only, which.
+    /// The shard, if it covers only one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shard: Option<Shard>,
 }
@@ -48,7 +48,7 @@ impl Place {
     }
 }
 
-/// Every `of`th chunk from the `index`th on, counted from 1.
+/// Every `of`th chunk, starting with the `index`th, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shard {
     /// Which, in 1..=of.
@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for Shard {
 }
 
 impl Plan {
-    /// The format written here.
+    /// The format that this program writes.
     pub const FORMAT: u32 = 1;
 
     /// Its chunks, by shift and then by multiplier.
@@ -118,7 +118,7 @@ impl Plan {
         Self { shard: None, ..self.clone() }
     }
 
-    /// In what the two are not of one space, each time with both values; nothing where they are. Shards may differ.
+    /// How two plans differ, with both values; empty if they belong to one space. Shards may differ.
     pub fn unlike(&self, other: &Self) -> Vec<String> {
         let fields = |plan: &Self| match serde_json::to_value(plan.whole()) {
             Ok(serde_json::Value::Object(fields)) => fields,

@@ -1,11 +1,11 @@
-//! What no counting gives: sums of a chunk that contradict its place or themselves, whatever the schemes.
+//! Impossible sums: sums of a chunk that contradict its place or themselves, for any schemes.
 
 use crate::space::{Chunk, First, Most, Place, Sums};
 
 /// Accumulators at each pair of multiplier and shift: all int32.
 pub const ACCUMULATORS: u64 = 1 << 32;
 
-/// Sums that no counting gives.
+/// An impossible sum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("shift {}, multipliers {}..{}: {what}: the file is damaged or edited", place.shift, place.from, place.to)]
 pub struct Impossible {
@@ -16,7 +16,7 @@ pub struct Impossible {
 }
 
 impl Chunk {
-    /// That the sums are some that counting can give: each within its range, and all of them consistent.
+    /// Checks that sums are possible: each is within its range, and all are consistent.
     pub fn possible(&self) -> Result<(), Impossible> {
         let Self { place, sums } = self;
         let found = numbers(place, sums).or_else(|| deltas(sums)).or_else(|| witnesses(place, sums));
@@ -24,7 +24,7 @@ impl Chunk {
     }
 }
 
-/// Where counts are beyond what there is to count.
+/// Checks that no count exceeds the number of inputs.
 fn numbers(place: &Place, sums: &Sums) -> Option<String> {
     let Sums { pairs, pairs_differ, .. } = *sums;
     let (inputs, outside, differ) = (sums.inputs.0, sums.out_of_domain.0, sums.differ.0);
@@ -44,7 +44,7 @@ fn numbers(place: &Place, sums: &Sums) -> Option<String> {
     }
 }
 
-/// Where the differences by size are not the inputs that differ.
+/// Checks that the differences by delta add up to the differing inputs.
 fn deltas(sums: &Sums) -> Option<String> {
     let number = |name: &str| name.parse().ok().filter(|n: &i64| *n != 0 && n.to_string() == name);
     if let Some(name) = sums.by_delta.keys().find(|name| *name != "other" && number(name).is_none()) {
@@ -57,7 +57,7 @@ fn deltas(sums: &Sums) -> Option<String> {
     (all != Some(sums.differ.0)).then(|| format!("{} inputs differ, which is not the sum by difference", sums.differ.0))
 }
 
-/// Where the pair with the most differences and the first one cannot be those.
+/// Checks that the pair with the most differences and the first differing pair are possible.
 fn witnesses(place: &Place, sums: &Sums) -> Option<String> {
     let (most, first) = match (sums.differ.0, sums.most, sums.first) {
         (0, None, None) => return None,

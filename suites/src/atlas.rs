@@ -10,7 +10,7 @@ use tiebreak_oracle::census::{Census, Counter, Counts};
 use tiebreak_oracle::fpm::pieces::{Folder, Piece};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 
-/// Pieces of a scheme that are held against each other: more of them, from left shifts that wrap very often, are not counted.
+/// Pieces of a scheme that are compared with each other: more of them, from left shifts that wrap very often, are not counted.
 const MOST_PIECES: usize = 1 << 10;
 /// Accumulators tried one by one for the smallest witness, from zero outwards, before it is looked for in closed form.
 const NEAR: i64 = 64;
@@ -22,7 +22,7 @@ pub struct Cell {
     pub inputs: u64,
     /// Those on which they differ.
     pub differ: u64,
-    /// Largest absolute difference; nothing where it is beyond those that a census tells apart.
+    /// Largest absolute difference; `None` if it is larger than a census lists.
     pub largest: Option<u64>,
     /// Whether they also have values on the same accumulators.
     pub same_domain: bool,
@@ -35,7 +35,7 @@ pub struct Witness {
     pub x: i64,
     /// Multiplier and shift.
     pub channel: Channel,
-    /// What the two schemes make of it.
+    /// The results of the two schemes.
     pub values: (i64, i64),
 }
 
@@ -44,7 +44,7 @@ pub struct Witness {
 pub struct Between {
     /// Places of the two among the schemes.
     pub pair: (usize, usize),
-    /// One for each multiplier and shift; nothing where there are too many pieces to count.
+    /// One for each multiplier and shift; `None` if there are too many pieces to count.
     pub cells: Vec<Option<Cell>>,
     /// Nothing where they never differ.
     pub witness: Option<Witness>,
@@ -79,7 +79,7 @@ impl Between {
         self.cells.iter().flatten().fold((0, 0), |(inputs, differ), c| (inputs + c.inputs, differ + c.differ))
     }
 
-    /// The largest absolute difference: nothing for none, and `None` inside where it is beyond those told apart.
+    /// The largest absolute difference: `None` if there is none, and `Some(None)` if it is larger than a census lists.
     pub fn largest(&self) -> Option<Option<u64>> {
         let all = self.cells.iter().flatten().filter(|c| c.differ > 0).map(|c| c.largest);
         all.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b)))
@@ -95,7 +95,7 @@ impl Between {
     }
 }
 
-/// Examines every two of `schemes` at every one of `channels`; `done` is told of each.
+/// Examines every two of `schemes` at every one of `channels`; `done` is called for each.
 pub fn examine(schemes: Vec<Scheme>, channels: Vec<Channel>, done: impl Fn() + Sync) -> Atlas {
     let start = || (Counter::new(MOST_PIECES), Folder::new(MOST_PIECES));
     let at = |(counter, folder): &mut (Counter, Folder), channel: &Channel| {

@@ -25,7 +25,7 @@ enum Probe {
 }
 
 impl Probe {
-    /// Whether a run of this one case tells what is exact: the contract covers it, and the reference gives that value.
+    /// Whether a run of this one case shows the exact value: the contract covers it, and the reference gives that value.
     fn told_by_a_run(&self, kernel: &str, exact: i64) -> bool {
         match self {
             Self::Matmul(case, _) => told::<Matmul>(kernel, case, exact),

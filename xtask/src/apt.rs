@@ -1,5 +1,5 @@
-//! Debian's package manager: for the system, and as a private instance that downloads packages to be unpacked elsewhere
-//! and leaves the system as it is.
+//! Debian's package manager: for the system, and as a private instance that unpacks packages elsewhere and leaves the
+//! system unchanged.
 
 use crate::process::{self, which};
 use anyhow::{Context, Result, bail};
@@ -26,7 +26,7 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
     process::output(&mut system(&elevate, &arguments)).map(drop)
 }
 
-/// What stands before a command so that root runs it.
+/// The words before a command that make root run it.
 fn elevation() -> Result<Vec<&'static str>> {
     if process::output(Command::new("id").arg("-u"))?.trim() == "0" {
         return Ok(vec!["env"]);
@@ -39,7 +39,7 @@ fn elevation() -> Result<Vec<&'static str>> {
     }
 }
 
-/// `apt-get` on the system, waiting for another one to end.
+/// `apt-get` on the system. It waits until another one has ended.
 fn system(elevate: &[&str], arguments: &[&str]) -> Command {
     let mut command = Command::new(elevate[0]);
     command.args(&elevate[1..]).args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=600"]);
@@ -47,7 +47,7 @@ fn system(elevate: &[&str], arguments: &[&str]) -> Command {
     command
 }
 
-/// What `/etc/os-release` says of a Debian system.
+/// What `/etc/os-release` says about a Debian system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Debian {
     /// `bookworm`, ...
@@ -55,7 +55,7 @@ pub(crate) struct Debian {
 }
 
 impl Debian {
-    /// The release of this system, where it is Debian.
+    /// The release of this system, if it is Debian.
     pub(crate) fn current() -> Option<Self> {
         Self::parse(&fs::read_to_string("/etc/os-release").ok()?)
     }
@@ -89,7 +89,7 @@ impl PrivateApt {
         Ok(apt)
     }
 
-    /// `apt-get` or `apt-cache` with everything that makes it private.
+    /// `apt-get` or `apt-cache` with the options that make it private.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         let directory = |key: &str, sub: &str| format!("{key}={}", self.directory.join(sub).display());
@@ -128,7 +128,7 @@ impl PrivateApt {
         unpack_all(&debs, root)
     }
 
-    /// Downloads what a package still lacks on this system, itself included, and unpacks that into `root`.
+    /// Downloads a package and those of its dependencies that this system lacks, and unpacks them into `root`.
     pub(crate) fn unpack_with_dependencies(&self, package: &str, root: &Path) -> Result<()> {
         let arguments = ["-qq", "install", "--yes", "--download-only", "--no-install-recommends", package];
         process::output(self.command("apt-get").args(arguments))?;
@@ -174,13 +174,13 @@ pub(crate) fn backports_source(debian: &Debian) -> String {
     source(site, &format!("{}-backports", debian.codename))
 }
 
-/// The sites and releases of this system's sources, a line each; nothing where apt cannot say.
+/// The sites and releases of this system's sources, one on each line; empty if apt cannot list them.
 fn index_targets() -> String {
     let arguments = ["indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages"];
     process::output(Command::new("apt-get").args(arguments)).unwrap_or_default()
 }
 
-/// Those sites and releases that are of the given release.
+/// The sites and releases that belong to the given release.
 fn mirrors(targets: &str, codename: &str) -> BTreeSet<(String, String)> {
     let wanted = ["", "-updates", "-security"].map(|suffix| format!("{codename}{suffix}"));
     let pairs = targets.lines().filter_map(|line| line.split_once(' '));
@@ -195,7 +195,7 @@ fn source(site: &str, release: &str) -> String {
     format!("deb {signed}{} {release} main", site.trim_end_matches('/'))
 }
 
-/// The candidate that `apt-cache policy` names.
+/// The candidate version in the output of `apt-cache policy`.
 fn candidate(policy: &str) -> Option<String> {
     let version = policy.lines().find_map(|line| line.trim().strip_prefix("Candidate: "))?;
     (version != "(none)").then(|| version.to_owned())

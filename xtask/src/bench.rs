@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: `cargo bench --workspace --bench '*'`, once what it builds with is there.
+//! `cargo xtask bench`: `cargo bench --workspace --bench '*'`, after the tools for the build are installed.
 
 use crate::process;
 use crate::setup;

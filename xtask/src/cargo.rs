@@ -1,4 +1,4 @@
-//! Building with cargo: quiet unless it fails or takes long, and with the paths of what was built as cargo tells them.
+//! Building with cargo: quiet unless it fails or takes long. Cargo's messages give the paths of the programs.
 
 use crate::probe::Probe;
 use crate::process;
@@ -16,10 +16,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// A build that takes longer than this is announced where cargo shows no progress itself.
+/// A build that takes longer than this is announced, unless cargo itself shows progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The line of `cargo build --message-format=json` that tells of an executable.
+/// A line of `cargo build --message-format=json` that names an executable.
 #[derive(Deserialize)]
 struct Artifact {
     target: Target,
@@ -62,7 +62,7 @@ pub(crate) fn build_module_worker(workspace: &Workspace, probe: &Probe, emulated
     Ok(built[MODULE_WORKER.1].clone())
 }
 
-/// `cargo build --release` of programs, for aarch64. Shows no progress: it may go on beside the one for the host.
+/// `cargo build --release` of programs, for aarch64. Shows no progress, because it may run together with the build for the host.
 pub(crate) fn build_aarch64(
     workspace: &Workspace,
     probe: &Probe,
@@ -73,8 +73,8 @@ pub(crate) fn build_aarch64(
     executables(&mut command, programs, "aarch64", false)
 }
 
-/// A cargo subcommand for aarch64: compiler, linker, static linking and emulator are set, and its target directory is its
-/// own.
+/// A cargo subcommand for aarch64: compiler, linker, static linking and emulator are set, and it has a separate target
+/// directory.
 pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) -> Command {
     let mut command = workspace.cargo();
     command.arg(subcommand).args(["--target", AARCH64, "--target-dir"]).arg(workspace.aarch64_target());
@@ -126,7 +126,7 @@ fn executables(
     let messages = finish(command, &format!("building {} for {machine}", names.join(" and ")), shown)?;
     let built = parse(&messages);
     match programs.iter().find(|(_, program)| !built.contains_key(*program)) {
-        Some((package, program)) => bail!("cargo built package {package} and told of no program {program}"),
+        Some((package, program)) => bail!("cargo built package {package} and names no program {program}"),
         None => Ok(built),
     }
 }
@@ -145,9 +145,9 @@ fn finish(command: &mut Command, doing: &str, shown: bool) -> Result<String> {
     })?;
     let status = child.wait()?;
     if !status.success() {
-        // Nobody is told where standard error takes nothing.
+        // A standard error that cannot be written is ignored.
         let _ = std::io::stderr().write_all(complaints.recv()?.as_bytes());
-        bail!("{doing} failed, as told above: `{line}`");
+        bail!("{doing} failed, see above: `{line}`");
     }
     Ok(messages)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask doctor`: what is there, what is missing, and the command for it.
+//! `cargo xtask doctor`: lists the tools that are there and those that are missing, with the command that installs them.
 
 use crate::probe::Probe;
 use crate::say::print;
@@ -13,21 +13,21 @@ use std::process::ExitCode;
 /// The arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// How to print the list
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
 
-/// How the list is printed.
+/// An output format.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// Lines for a reader
+    /// Lines of text
     Table,
     /// One JSON object
     Json,
 }
 
-/// All that `doctor` says.
+/// Everything that `doctor` prints.
 #[derive(Debug, Serialize)]
 struct Findings {
     /// Whether everything that is needed is there.
@@ -42,13 +42,13 @@ struct Finding {
     purpose: &'static str,
     /// Whether Tiebreak is incomplete without it.
     needed: bool,
-    /// Path and version; nothing where it is missing.
+    /// Path and version, if it was found.
     found: Option<String>,
     /// The command that installs it.
     install: String,
 }
 
-/// Prints the list; code 1 where something needed is missing.
+/// Prints the list. Exit code 1 if a needed tool is missing.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let findings = findings(&Probe::look(&Workspace::locate()?)?);
     match arguments.format {

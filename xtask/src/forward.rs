@@ -1,5 +1,5 @@
-//! The commands of `tiebreak` as commands of xtask: tools and lanes first, then `tiebreak` itself, with the arguments as
-//! they came, its exit code and its standard output.
+//! The commands of `tiebreak` as commands of xtask: builds tools and lanes first, and then becomes `tiebreak`, with the same arguments,
+//! its exit code and its standard output.
 
 use crate::cargo;
 use crate::lanes;
@@ -18,22 +18,22 @@ pub(crate) struct Forwarded {
     pub(crate) name: &'static str,
     /// What it does.
     pub(crate) about: &'static str,
-    /// When lanes are built for it, and named with `--lanes FILE`.
+    /// When lanes are built for it and passed with `--lanes FILE`.
     lanes: Wants,
 }
 
-/// When a command needs lanes beside the host.
+/// When a command needs other lanes than the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wants {
     /// Never: it takes no `--lanes`.
     Never,
-    /// Where the caller names one.
+    /// If the caller names one.
     Named,
-    /// Where the caller does not name the host alone.
+    /// Unless the caller names only the host.
     Usually,
 }
 
-/// Every command that is forwarded: one that `tiebreak` gains is one line here.
+/// Every command that is forwarded. A new command of `tiebreak` is one line here.
 pub(crate) const FORWARDED: &[Forwarded] = &[
     Forwarded {
         name: "verify",
@@ -42,7 +42,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     },
     Forwarded {
         name: "case",
-        about: "Evaluate one case: the exact value, and what each scheme makes of it",
+        about: "Evaluate one case: the exact value, and the result of each scheme",
         lanes: Wants::Never,
     },
     Forwarded {
@@ -50,18 +50,10 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         about: "Explain one input: every step of each scheme or kernel, and why the results differ",
         lanes: Wants::Never,
     },
-    Forwarded {
-        name: "fingerprint",
-        about: "Say which schemes and multiplier derivations observed outputs are consistent with",
-        lanes: Wants::Never,
-    },
-    Forwarded {
-        name: "atlas",
-        about: "Compare every two schemes: who agrees with whom, and on what",
-        lanes: Wants::Never,
-    },
+    Forwarded { name: "fingerprint", about: "Identify a library's rounding from sample outputs", lanes: Wants::Never },
+    Forwarded { name: "atlas", about: "Compare every two schemes, and show where they agree", lanes: Wants::Never },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
-    Forwarded { name: "merge", about: "Make one ledger of those of the shards of a space", lanes: Wants::Never },
+    Forwarded { name: "merge", about: "Merge the ledgers of the shards of a space into one", lanes: Wants::Never },
     Forwarded {
         name: "check-type",
         about: "Verify and explain a type or an op of MLIR's quant dialect",
@@ -69,19 +61,19 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     },
     Forwarded {
         name: "bounds",
-        about: "Say how far each kernel is safe, shown at the bound and past it",
+        about: "Derive how far each kernel is safe, and run it at that bound and past it",
         lanes: Wants::Named,
     },
     Forwarded {
         name: "rewrites",
-        about: "Measure what the rewrites of MLIR's quant dialect change",
+        about: "Measure which values the rewrites of MLIR's quant dialect change",
         lanes: Wants::Never,
     },
     Forwarded { name: "kernels", about: "List the kernels with their contracts", lanes: Wants::Never },
     Forwarded { name: "schemes", about: "List the schemes", lanes: Wants::Never },
 ];
 
-/// The forwarded command that a command line asks for, and the arguments behind it.
+/// The forwarded command that a command line names, and the arguments after it.
 pub(crate) fn select(arguments: &[OsString]) -> Option<(&'static Forwarded, &[OsString])> {
     let (name, rest) = arguments.get(1..)?.split_first()?;
     FORWARDED.iter().find(|forwarded| name == forwarded.name).map(|forwarded| (forwarded, rest))
@@ -95,7 +87,7 @@ pub(crate) fn run(forwarded: &Forwarded, arguments: &[OsString]) -> Result<ExitC
     process::become_program(command.args(arguments))
 }
 
-/// Whether lanes must be built: not for a call that names the host alone, nor for one with a lanes file of its own.
+/// Whether lanes must be built. A call that names only the host, or its own lanes file, needs none.
 fn wants_lanes(wants: Wants, arguments: &[OsString]) -> bool {
     let values = |option: &str| -> Vec<String> {
         let text: Vec<_> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();

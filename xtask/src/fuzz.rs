@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: fuzz targets under cargo-fuzz, without a sanitizer, so that a stable toolchain will do. Targets that read texts begin
-//! with the seeds that `suites/examples/fuzz-seeds.rs` writes, and know the words of `fuzz/dictionaries`.
+//! `cargo xtask fuzz`: fuzz targets under cargo-fuzz, without a sanitizer, so that a stable toolchain is enough. Targets that read texts start
+//! from the seeds of `suites/examples/fuzz-seeds.rs`, with the words of `fuzz/dictionaries`.
 
 use crate::process::{self, which};
 use crate::say::note;
@@ -13,20 +13,20 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// How long a target is fuzzed where the arguments do not say.
+/// How long a target is fuzzed unless the arguments say otherwise.
 const DEFAULT_TIME: &str = "-max_total_time=30";
 
 /// The arguments of `fuzz`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The target; without it each in turn
+    /// Target [default: each in turn]
     target: Option<String>,
     /// Passed to libFuzzer, such as `-max_total_time=600` (30 s if not given)
     #[arg(last = true)]
     arguments: Vec<OsString>,
 }
 
-/// Fuzzes; code 1 where a target found something.
+/// Fuzzes. Exit code 1 if a target found something.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let selected = select(&targets(&workspace)?, arguments.target.as_deref())?;
@@ -61,7 +61,7 @@ fn is_seeded(target: &str) -> bool {
     SEEDED.contains(&target)
 }
 
-/// Stops where the lock file of the fuzz targets does not hold what the workspace needs, which cargo-fuzz would change without a word.
+/// Fails if the lock file of the fuzz targets does not match the workspace: cargo-fuzz would change it silently.
 fn in_step(workspace: &Workspace) -> Result<()> {
     let mut command = workspace.cargo();
     command.args(["metadata", "--locked", "--format-version", "1", "--manifest-path", "fuzz/Cargo.toml"]);
@@ -70,7 +70,7 @@ fn in_step(workspace: &Workspace) -> Result<()> {
     )
 }
 
-/// Writes the seeds, a directory a target.
+/// Writes the seeds, one directory for each target.
 fn seeds(workspace: &Workspace) -> Result<PathBuf> {
     let directory = workspace.root.join("target/tiebreak/fuzz-seeds");
     let mut command = workspace.cargo();
@@ -121,7 +121,7 @@ fn with_time(arguments: &[OsString]) -> Vec<OsString> {
     default.into_iter().chain(arguments.iter().cloned()).collect()
 }
 
-/// A C++ compiler and cargo-fuzz, beside what everything needs.
+/// Installs a C++ compiler and cargo-fuzz, and the tools that everything needs.
 fn provision(workspace: &Workspace) -> Result<()> {
     let tools = [Tool::BASE.as_slice(), &[Tool::Cxx]].concat();
     setup::require(&setup::provision(workspace, &tools)?, &tools)?;

@@ -1,5 +1,5 @@
-//! The help of the commands of `tiebreak`, from `xtask/help`: a file a command, which a test holds equal to what `tiebreak` prints. So
-//! help needs no tool, and no build but that of this program.
+//! The help of the commands of `tiebreak`, from one file for each in `xtask/help`. A test compares them with what `tiebreak` prints. So
+//! help needs no tool and no build except that of this program.
 
 use crate::forward;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ pub(crate) fn asked(arguments: &[OsString]) -> Option<Vec<String>> {
     (wanted && forwarded).then(|| command.iter().take_while(|word| !word.starts_with('-')).cloned().collect())
 }
 
-/// The help of the command that these words begin with, the longest there is; nothing where there is no file of it.
+/// The help of the longest command that these words begin with, if there is a file for it.
 pub(crate) fn text(root: &Path, words: &[String]) -> Option<String> {
     let file = |n: usize| root.join("xtask/help").join(words[..n].join("-") + ".txt");
     (1..=words.len()).rev().find_map(|n| std::fs::read_to_string(file(n)).ok())

@@ -1,4 +1,4 @@
-//! Building the lanes: the worker for each way to run it here, and the file that tells `tiebreak` of them.
+//! Builds the lanes: a worker for each way to run it here, and the lanes file, which `tiebreak` reads.
 
 use crate::cargo;
 use crate::mlir::{self, Target, Toolchain};
@@ -62,7 +62,7 @@ pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
     Ok(Built { file, tiebreak: program(&native, cargo::TIEBREAK) })
 }
 
-/// The worker for the emulated lane, where the tools to build it are there.
+/// The worker of the emulated lane, if the tools to build it are there.
 fn build_emulated(workspace: &Workspace, probe: &Probe) -> Result<Option<PathBuf>> {
     if !probe.host.emulates_aarch64() || !probe.missing(&Tool::EMULATION_BUILD).is_empty() {
         return Ok(None);
@@ -71,7 +71,7 @@ fn build_emulated(workspace: &Workspace, probe: &Probe) -> Result<Option<PathBuf
     Ok(Some(program(&built, cargo::WORKER)))
 }
 
-/// The path of one of the programs that a build was asked for.
+/// The path of one of the built programs.
 fn program(built: &BTreeMap<String, PathBuf>, (_, name): (&str, &str)) -> PathBuf {
     built[name].clone()
 }
@@ -120,7 +120,7 @@ fn native_lane(probe: &Probe, command: Vec<String>) -> Lane {
     Lane { not_run: Some(format!("the host is {}; this lane needs an aarch64 host", probe.host.arch)), ..lane }
 }
 
-/// A lane of compiled modules, with a worker of its own where the tools are there.
+/// A lane of compiled modules, with its worker if the tools are there.
 fn compiled_lane(workspace: &Workspace, probe: &Probe, target: Target) -> Result<Lane> {
     let lane = Lane { name: target.lane(), ..Lane::default() };
     let modules = match (mlir::why_not(probe, target), mlir::toolchain(workspace, probe, target)) {
@@ -145,7 +145,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Writes a file that other processes may be reading: all of it or nothing, and only if it changed.
+/// Writes a file atomically, because other processes may be reading it, and only if it changed.
 fn write(file: &Path, text: &str) -> Result<()> {
     if fs::read_to_string(file).is_ok_and(|old| old == text) {
         return Ok(());

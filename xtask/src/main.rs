@@ -1,11 +1,11 @@
 //! `cargo xtask`: provisions tools, builds lanes and forwards to the `tiebreak` program.
 //!
-//! One file a command. Whatever a command does not have to say goes to standard error, so that the standard output of
-//! `cargo xtask verify --format json` is `tiebreak`'s alone. Exit codes: 0 holds, 1 something failed its check, 2 bad
-//! usage, or a tool or build that this program needs failed.
+//! Each command has a file. Messages go to standard error, so that the standard output of `cargo xtask verify --format json` is only
+//! that of `tiebreak`. Exit codes: 0 success, 1 a check failed, 2 bad usage, or a needed tool or build failed.
 
 mod apt;
 mod bench;
+mod book;
 mod cargo;
 mod doctor;
 mod forward;
@@ -49,8 +49,10 @@ enum Command {
     /// Run `cargo bench --workspace` with the arguments that follow
     #[command(disable_help_flag = true)]
     Bench(bench::Arguments),
-    /// Run fuzz targets with cargo-fuzz, which is installed where absent
+    /// Run fuzz targets with cargo-fuzz, which is installed if absent
     Fuzz(fuzz::Arguments),
+    /// Build the book in docs/ with mdBook, which is installed if absent
+    Book(book::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -78,10 +80,11 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         Command::Test(arguments) => test::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Book(arguments) => book::run(&arguments),
     }
 }
 
-/// Xtask's own commands and, for help and for suggestions, the forwarded ones.
+/// The commands of xtask and, for help and suggestions, the forwarded ones.
 fn command_line() -> clap::Command {
     forward::FORWARDED.iter().fold(Cli::command(), |cli, forwarded| {
         cli.subcommand(clap::Command::new(forwarded.name).about(forwarded.about))

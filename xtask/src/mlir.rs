@@ -1,4 +1,4 @@
-//! The shipped compiler of the lanes `mlir-x86`, `mlir-aarch64` and `mlir-aarch64-bf16`: where its tools are, and what a lane says of them.
+//! The shipped compiler of the lanes `mlir-x86`, `mlir-aarch64` and `mlir-aarch64-bf16`: where its tools are, and how the lanes file describes them.
 
 use crate::probe::Probe;
 use crate::process::{self, which};
@@ -62,9 +62,9 @@ pub(crate) struct Toolchain {
 pub(crate) enum Target {
     /// x86-64.
     X86,
-    /// aarch64, which has neither arithmetic of f16 nor conversions to bf16: the architecture's first version.
+    /// The first version of aarch64, which has neither f16 arithmetic nor conversions to bf16.
     Aarch64,
-    /// aarch64 with the instructions of both.
+    /// aarch64 with the instructions for both.
     Aarch64Bf16,
 }
 
@@ -89,7 +89,7 @@ impl Target {
         }
     }
 
-    /// What it has beyond its usual instructions, as LLVM names it.
+    /// Its additional features, as LLVM names them.
     fn features(self) -> &'static str {
         match self {
             Self::X86 | Self::Aarch64 => "",
@@ -118,7 +118,7 @@ pub(crate) fn has_bf16() -> bool {
     }
 }
 
-/// The tools for a target, where they are all there.
+/// The tools for a target, if all of them are there.
 pub(crate) fn toolchain(workspace: &Workspace, probe: &Probe, target: Target) -> Option<Toolchain> {
     let (mlir, llvm) = (probe.mlir.as_ref()?, probe.llvm.as_ref()?);
     let native = probe.host.arch == target.arch();
@@ -141,7 +141,7 @@ pub(crate) fn toolchain(workspace: &Workspace, probe: &Probe, target: Target) ->
     })
 }
 
-/// Why a lane of compiled modules is not run here; nothing where it is.
+/// Why a lane of compiled modules cannot run here, if it cannot.
 pub(crate) fn why_not(probe: &Probe, target: Target) -> Option<String> {
     let host = probe.host;
     if host.os != "linux" {
@@ -161,7 +161,7 @@ pub(crate) fn why_not(probe: &Probe, target: Target) -> Option<String> {
     (!missing.is_empty()).then(|| missing.join("; "))
 }
 
-/// A program of LLVM's release: with its number behind its name, or in the directory of the release.
+/// A program of LLVM's release: its name ends with the release's number, or it is in the release's directory.
 fn program(name: &str) -> Option<PathBuf> {
     which(&[&format!("{name}-{LLVM}")]).or_else(|| {
         let file = Path::new("/usr/lib").join(format!("llvm-{LLVM}/bin/{name}"));
@@ -181,7 +181,7 @@ pub(crate) fn find_llvm() -> Option<Llvm> {
     Some(Llvm { opt: program("opt")?, llc: program("llc")? })
 }
 
-/// The library of routines beside the tools.
+/// The library of routines that belongs to the tools.
 pub(crate) fn find_compiler_rt() -> Option<PathBuf> {
     let tools = program("llc")?.canonicalize().ok()?;
     let release = tools.parent()?.parent()?;

@@ -1,4 +1,4 @@
-//! What this machine has: looked up anew at every start, because that takes a few milliseconds.
+//! Which tools this machine has. They are looked up at every start, because that takes only a few milliseconds.
 
 use crate::mlir::{self, Llvm, Mlir};
 use crate::process::{self, which};
@@ -15,7 +15,7 @@ use std::process::Command;
 pub(crate) struct Probe {
     /// This machine.
     pub(crate) host: Host,
-    /// Who installs packages here.
+    /// The package manager.
     pub(crate) manager: Manager,
     /// Whether rustup manages the Rust in use.
     pub(crate) rustup: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Looks.
+    /// Looks for all tools.
     pub(crate) fn look(workspace: &Workspace) -> Result<Self> {
         let host = Host::CURRENT;
         let emulates = host.emulates_aarch64();
@@ -69,7 +69,7 @@ impl Probe {
         })
     }
 
-    /// Where a tool is, in words; `None` where it is missing.
+    /// A description of where a tool is, or `None` if it is missing.
     pub(crate) fn found(&self, tool: Tool) -> Option<String> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         match tool {
@@ -110,7 +110,7 @@ fn manager() -> Manager {
     known.into_iter().find(|(name, _)| which(&[name]).is_some()).map_or(Manager::Unknown, |(_, manager)| manager)
 }
 
-/// Whether a C compiler knows where a file of the C library is: without one it prints the bare name back.
+/// Whether a C compiler knows the path of a file of the C library. If not, it prints only the name.
 fn has_library(cc: &Path, file: &str) -> bool {
     let answer = process::output(Command::new(cc).arg(format!("-print-file-name={file}")));
     answer.is_ok_and(|answer| Path::new(answer.trim()).is_absolute())

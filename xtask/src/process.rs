@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Runs a command to its end with nothing shown, and returns its standard output. A failure names the command and ends
-/// with the last lines it wrote to standard error.
+/// Runs a command silently and returns its standard output. An error names the command and ends with its last lines on standard
+/// error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = line(command);
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{line}` could not be started"))?;
@@ -16,7 +16,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// As [`output`], with an end put to the command after `limit`.
+/// As [`output`], but kills the command after `limit`.
 pub(crate) fn output_within(command: &mut Command, limit: Duration) -> Result<String> {
     let line = line(command);
     let mut child = command
@@ -46,7 +46,7 @@ pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
     command.status().with_context(|| format!("`{}` could not be started", line(command)))
 }
 
-/// Becomes the command where the system allows it, so that its exit code and signals are this program's.
+/// Replaces this program by the command where the system allows it, so that exit code and signals are those of the command.
 pub(crate) fn become_program(command: &mut Command) -> Result<ExitCode> {
     #[cfg(unix)]
     {
@@ -87,7 +87,7 @@ pub(crate) fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// What a program complained about, on one line: its first error, or else its last lines, and the very last.
+/// The errors of a program on one line: its first error (otherwise its last lines) and its last line.
 fn tail(text: &str) -> String {
     let text = text.split("\nStack backtrace:").next().unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

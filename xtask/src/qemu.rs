@@ -12,7 +12,7 @@ use std::process::Command;
 /// Versions from this one on are several times faster on widening adds than the one Debian 12 has.
 const FAST: u32 = 9;
 
-/// The names of the emulator: the second is Debian's of its static build.
+/// The names of the emulator. Debian's static build has the second one.
 const NAMES: [&str; 2] = ["qemu-aarch64", "qemu-aarch64-static"];
 
 /// An emulator.
@@ -20,7 +20,7 @@ const NAMES: [&str; 2] = ["qemu-aarch64", "qemu-aarch64-static"];
 pub(crate) struct Qemu {
     /// The program.
     pub(crate) path: PathBuf,
-    /// As it says itself.
+    /// The version that it prints.
     pub(crate) version: String,
 }
 
@@ -50,8 +50,8 @@ pub(crate) fn find(workspace: &Workspace) -> Option<Qemu> {
     if private.is_file() { Qemu::at(private).ok().or_else(system) } else { system() }
 }
 
-/// Whether a faster emulator is worth an attempt: not where there is one, not after an attempt that failed, and only
-/// where Debian's backports can be had.
+/// Whether to try to install a faster emulator: there is none yet, no attempt has failed, and Debian's backports are
+/// available.
 pub(crate) fn wants_faster(workspace: &Workspace, host: Host, found: Option<&Qemu>) -> bool {
     let tried = failure_note(workspace).exists();
     host.arch == "x86_64" && !tried && !found.is_some_and(Qemu::is_fast) && Debian::current().is_some()
@@ -63,7 +63,7 @@ pub(crate) fn forget_failure(workspace: &Workspace) {
     let _ = fs::remove_file(failure_note(workspace));
 }
 
-/// Unpacks the emulator of Debian's backports privately. A failure is noted, so that not every start tries again.
+/// Unpacks the emulator of Debian's backports privately. A failure is recorded, so that later starts do not try again.
 pub(crate) fn provision(workspace: &Workspace) -> Result<Qemu> {
     let attempt = fetch(workspace);
     if let Err(error) = &attempt {
@@ -88,7 +88,7 @@ fn fetch(workspace: &Workspace) -> Result<Qemu> {
     installed
 }
 
-/// Downloads and unpacks into `scratch`; returns the program, which has been seen to run.
+/// Downloads and unpacks into `scratch`. Returns the program after a test that it runs.
 fn unpack(debian: &Debian, scratch: &Path) -> Result<PathBuf> {
     let apt = PrivateApt::new(&scratch.join("apt"), &[apt::backports_source(debian)], &["amd64"])?;
     let package = format!("qemu-user/{}-backports", debian.codename);

@@ -1,4 +1,4 @@
-//! Rust for aarch64: of the toolchain in use where it has that target, or Debian's own Rust, unpacked privately.
+//! Rust for aarch64: that of the toolchain in use if it has the target, otherwise Debian's Rust, unpacked privately.
 
 use crate::apt::{self, Debian, PrivateApt};
 use crate::process;
@@ -21,7 +21,7 @@ pub(crate) enum Aarch64Rust {
     Private(Private),
 }
 
-/// Debian's Rust, unpacked into a directory of its own.
+/// Debian's Rust, unpacked privately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Private {
     directory: PathBuf,
@@ -55,7 +55,7 @@ impl fmt::Display for Aarch64Rust {
     }
 }
 
-/// The Rust for aarch64 that is there.
+/// The Rust for aarch64 that this machine has.
 pub(crate) fn find(workspace: &Workspace, host: Host) -> Result<Option<Aarch64Rust>> {
     if host.is_aarch64() {
         return Ok(Some(Aarch64Rust::Host));
@@ -68,7 +68,7 @@ pub(crate) fn find(workspace: &Workspace, host: Host) -> Result<Option<Aarch64Ru
     Ok(find_private(workspace).map(Aarch64Rust::Private))
 }
 
-/// Whether a target's directory holds a standard library: an installation that was cut short leaves it without.
+/// Whether a target's directory holds a standard library; after an interrupted installation it does not.
 fn has_standard_library(target: &Path) -> bool {
     let is_std = |name: &str| name.starts_with("libstd-") && name.ends_with(".rlib");
     let entries = fs::read_dir(target.join("lib")).into_iter().flatten().flatten();
@@ -85,7 +85,7 @@ fn private_directory(workspace: &Workspace) -> PathBuf {
     workspace.cross().join("rust")
 }
 
-/// Has rustup add the target. Where nothing can be fetched this must not take long: there is another way.
+/// Adds the target with rustup. This must fail quickly without a network, because Debian's Rust is an alternative.
 pub(crate) fn add_target(has_other_way: bool) -> Result<()> {
     let limit = Duration::from_secs(if has_other_way { 60 } else { 600 });
     let mut command = Command::new("rustup");
@@ -93,7 +93,7 @@ pub(crate) fn add_target(has_other_way: bool) -> Result<()> {
     process::output_within(&mut command, limit).map(drop)
 }
 
-/// Unpacks Debian's Rust privately and leaves it only if it compiles a program for aarch64.
+/// Unpacks Debian's Rust privately, and keeps it only if it compiles a program for aarch64.
 pub(crate) fn provision_private(workspace: &Workspace, linker: Option<&Path>) -> Result<Private> {
     let debian = Debian::current().context("this system is not Debian, whose Rust is the other way")?;
     if Host::CURRENT.arch != "x86_64" {
@@ -109,7 +109,7 @@ pub(crate) fn provision_private(workspace: &Workspace, linker: Option<&Path>) ->
     find_private(workspace).context("Debian's Rust was unpacked, and yet is not there")
 }
 
-/// Moves what was made to where it stays; where another process came first, its work stays.
+/// Moves the result to its final place, unless another process was first.
 fn keep(scratch: &Path, directory: &Path) -> Result<()> {
     if directory.join("version").is_file() {
         return fs::remove_dir_all(scratch).context("removing what another process had made already");
@@ -165,7 +165,7 @@ fn new_enough(version: &str, minimum: &str) -> Result<String> {
     Ok(format!("{}.{}", found.0, found.1))
 }
 
-/// A script that runs a tool with the libraries it was unpacked with. It finds itself, so the directory can be moved.
+/// A script that runs a tool with the libraries that were unpacked with it. It locates itself, so that the directory can be moved.
 fn write_wrapper(directory: &Path, tool: &str) -> Result<()> {
     let script = format!(
         "#!/bin/sh\nD=${{0%/*}}/../sysroot\nL=$D/usr/lib/x86_64-linux-gnu:$D/lib/x86_64-linux-gnu\n\
@@ -178,7 +178,7 @@ fn write_wrapper(directory: &Path, tool: &str) -> Result<()> {
     process::output(Command::new("chmod").arg("+x").arg(path)).map(drop)
 }
 
-/// Compiles a program, and links it where there is a linker.
+/// Compiles a program, and links it if there is a linker.
 fn check(directory: &Path, linker: Option<&Path>) -> Result<()> {
     let source = directory.join("check.rs");
     fs::write(&source, "fn main() { println!(\"ok\"); }\n")?;

@@ -1,15 +1,15 @@
-//! What this program says.
+//! Messages and output.
 
 use anyhow::{Context, Result};
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
-/// A line to standard error, with this program's name. Where that takes nothing there is nobody to tell.
+/// Writes a line to standard error, with this program's name; a standard error that cannot be written is ignored.
 pub(crate) fn note(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "xtask: {text}");
 }
 
-/// Text to standard output; a reader that has seen enough is not an error.
+/// Writes text to standard output. A reader that closes the pipe early is no error.
 pub(crate) fn print(text: impl Display) -> Result<()> {
     let mut out = std::io::stdout();
     match write!(out, "{text}").and_then(|()| out.flush()) {

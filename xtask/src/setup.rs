@@ -15,19 +15,19 @@ use std::process::ExitCode;
 /// The arguments of `setup`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// What to install beside the usual
+    /// Tools to install in addition
     #[arg(long, value_enum, value_name = "NAME")]
     with: Vec<Extra>,
 }
 
-/// What only some lanes need.
+/// Tools that only some lanes need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Extra {
     /// MLIR and LLVM 22, for the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16
     Mlir,
 }
 
-/// Installs everything that is needed; code 2 where something stays missing.
+/// Installs everything that is needed. Exit code 2 if something stays missing.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     qemu::forget_failure(&workspace);
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What to do where the system offers no packages of this release of LLVM.
+/// Advice for a system that has no packages of this release of LLVM.
 fn without_packages(missing: &[Tool], probe: &Probe) -> String {
     let packages = tools::packages(missing, Manager::Apt, probe.host).join(" ");
     format!(
@@ -55,8 +55,8 @@ fn without_packages(missing: &[Tool], probe: &Probe) -> String {
     )
 }
 
-/// Installs those of `wanted` that are missing, as far as that can be done here, and returns what there is then. Failing
-/// attempts are told on standard error; the caller decides what it cannot do without.
+/// Installs the missing ones of `wanted`, as far as that is possible here, and returns what is there then. Failed attempts are
+/// reported on standard error; the caller decides which tools it requires.
 pub(crate) fn provision(workspace: &Workspace, wanted: &[Tool]) -> Result<Probe> {
     let mut probe = Probe::look(workspace)?;
     let faster = wanted.contains(&Tool::Qemu) && qemu::wants_faster(workspace, probe.host, probe.qemu.as_ref());
@@ -81,10 +81,10 @@ pub(crate) fn require(probe: &Probe, tools: &[Tool]) -> Result<()> {
         return Ok(());
     }
     let lines: Vec<String> = missing.iter().map(|tool| format!("\n  {}", probe.complaint(*tool))).collect();
-    bail!("what is missing could not be installed from here:{}", lines.concat())
+    bail!("these tools are missing and could not be installed from here:{}", lines.concat())
 }
 
-/// A newer emulator, never at the price of the run.
+/// Installs a newer emulator. A failure does not end the run.
 fn provision_qemu(workspace: &Workspace, probe: &mut Probe) {
     let start = match &probe.qemu {
         Some(qemu) => format!("qemu {} is several times slower than newer ones", qemu.version),
@@ -99,7 +99,7 @@ fn provision_qemu(workspace: &Workspace, probe: &mut Probe) {
     }
 }
 
-/// The system's packages for what is missing.
+/// Installs the system's packages for the missing tools.
 fn provision_packages(workspace: &Workspace, probe: &mut Probe, wanted: &[Tool]) -> Result<()> {
     let missing = probe.missing(wanted);
     let packages = tools::packages(&missing, probe.manager, probe.host);
@@ -120,7 +120,7 @@ fn provision_packages(workspace: &Workspace, probe: &mut Probe, wanted: &[Tool])
     Ok(())
 }
 
-/// Rust for aarch64: rustup's where it can be fetched, otherwise Debian's.
+/// Rust for aarch64: rustup's if it can be fetched, otherwise Debian's.
 fn provision_rust(workspace: &Workspace, probe: &Probe) -> Option<Aarch64Rust> {
     if probe.rustup {
         let added = rust::add_target(apt::Debian::current().is_some());

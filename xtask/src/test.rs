@@ -1,4 +1,4 @@
-//! `cargo xtask test`: format, lints and tests, on the host and on aarch64. Every step runs, whatever the others say.
+//! `cargo xtask test`: format, lints and tests, on the host and on aarch64. Every step runs, even if another one fails.
 
 use crate::cargo;
 use crate::lanes;
@@ -17,7 +17,7 @@ use std::time::Instant;
 /// The arguments of `test`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The steps to run; without it all of them
+    /// Steps to run [default: all]
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Step>,
 }
@@ -29,9 +29,9 @@ enum Step {
     Lanes,
     /// The code is formatted
     Fmt,
-    /// Clippy is content, on the host
+    /// Clippy finds nothing, on the host
     Clippy,
-    /// Clippy is content with the kernels' code for aarch64
+    /// Clippy finds nothing in the kernels' code for aarch64
     ClippyAarch64,
     /// Every test passes on the host
     Unit,
@@ -73,7 +73,7 @@ impl Step {
         }
     }
 
-    /// Why the step has nothing to say on a host.
+    /// Why the step does not apply to a host.
     fn not_applicable(self, host: Host) -> Option<String> {
         match self {
             Self::ClippyAarch64 | Self::Aarch64 if host.is_aarch64() => {
@@ -87,7 +87,7 @@ impl Step {
     }
 }
 
-/// Runs the steps; code 1 where one failed.
+/// Runs the steps. Exit code 1 if one failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let steps: Vec<Step> = Step::ALL.into_iter().filter(|step| selected(*step, &arguments.only)).collect();
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_))))))
 }
 
-/// Whether a step runs: the tests need the lanes.
+/// Whether a step runs. The tests need the lanes.
 fn selected(step: Step, only: &[Step]) -> bool {
     only.is_empty() || only.contains(&step) || (step == Step::Lanes && only.contains(&Step::Unit))
 }
@@ -122,7 +122,7 @@ fn wanted(steps: &[Step]) -> Vec<Tool> {
     applicable.flat_map(|step| step.tools()).copied().collect()
 }
 
-/// The tools of the lanes of compiled modules, which the tests run where the system can have them.
+/// The tools of the lanes of compiled modules, which the tests run on systems that can have them.
 fn compiled(host: Host) -> &'static [Tool] {
     if host.os == "linux" { Tool::mlir(host) } else { &[] }
 }
@@ -151,7 +151,7 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
     result.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
 }
 
-/// Builds the lanes; a lane that this host should have and has not is a failure.
+/// Builds the lanes. A missing lane that this host should have is a failure.
 fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
     note("==> lanes");
     lanes::build(workspace, probe)?;
@@ -160,7 +160,7 @@ fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Runs a step's command with all that it prints.
+/// Runs a step's command and shows its output.
 fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     let line = process::line(command);
     note(format_args!("==> {}: {line}", step.name()));
@@ -168,8 +168,8 @@ fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
 }
 
-/// All tests of the host, whatever another says. Many of them wait for processes of their own: more run at a time than there are cores.
-/// Properties draw the same cases each time. The caller's environment may say otherwise of both.
+/// All tests of the host, even after one fails. Many of them wait for other processes, so more run at a time than there are cores.
+/// Property tests draw the same cases each time. The caller's environment may change both.
 fn unit(workspace: &Workspace) -> Command {
     let mut command = workspace.cargo();
     command.args(["test", "--release", "--workspace", "--no-fail-fast"]);
@@ -182,7 +182,7 @@ fn unit(workspace: &Workspace) -> Command {
     command
 }
 
-/// Clippy for aarch64 (in the release profile like everything here, so that dependencies are built once). Debian's is driven as cargo's own clippy drives its driver.
+/// Clippy for aarch64 (in the release profile like everything here, so that dependencies are built once). Debian's driver is called as cargo's own clippy calls its driver.
 fn clippy_aarch64(workspace: &Workspace, probe: &Probe) -> Command {
     let selection = ["--release", "--package", cargo::WORKER.0, "--all-targets"];
     if let Some(Aarch64Rust::Private(private)) = &probe.rust {

@@ -1,4 +1,4 @@
-//! The tools that are needed, what for, and how each system installs them.
+//! The tools that are needed, what they are for, and how each system installs them.
 
 use crate::workspace::{AARCH64, Host};
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ pub(crate) enum Tool {
     M4,
     /// The standard library of Rust for aarch64.
     Aarch64Rust,
-    /// A C compiler, that is a linker, for aarch64, with its library.
+    /// A C compiler for aarch64 with its library; it is used as a linker.
     Aarch64Cc,
     /// qemu-user.
     Qemu,
@@ -33,7 +33,7 @@ pub(crate) enum Tool {
 /// The release of LLVM whose lowering of casts is judged: earlier ones have no `--lower-quant-ops`.
 pub(crate) const LLVM: &str = "22";
 
-/// Who installs packages on this system.
+/// A package manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manager {
     /// Debian and its relatives.
@@ -49,19 +49,19 @@ pub(crate) enum Manager {
 }
 
 impl Tool {
-    /// What the oracle's GMP is built with. Nothing works without these.
+    /// The tools that build the oracle's GMP. Nothing works without these.
     pub(crate) const BASE: [Self; 3] = [Self::Cc, Self::Make, Self::M4];
-    /// What the aarch64 lane needs where aarch64 is emulated.
+    /// The tools of the aarch64 lane where aarch64 is emulated.
     pub(crate) const EMULATION: [Self; 4] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu, Self::Objdump];
-    /// Those of them without which the lane does not run.
+    /// Those without which the lane does not run.
     pub(crate) const EMULATION_RUN: [Self; 3] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu];
-    /// Those of them without which its worker is not built.
+    /// Those without which its worker is not built.
     pub(crate) const EMULATION_BUILD: [Self; 2] = [Self::Aarch64Rust, Self::Aarch64Cc];
 
-    /// What the lanes of compiled modules need, for a target, beside a worker.
+    /// The tools of the lanes of compiled modules, in addition to a worker.
     pub(crate) const MLIR: [Self; 3] = [Self::Mlir, Self::Llvm, Self::CompilerRt];
 
-    /// Those of them that a host uses: routines for x86-64 lie in a library, aarch64 has instructions.
+    /// Those that a host uses: x86-64 needs a library of routines, aarch64 has instructions instead.
     pub(crate) fn mlir(host: Host) -> &'static [Self] {
         if host.is_aarch64() { &Self::MLIR[..2] } else { &Self::MLIR }
     }
@@ -112,7 +112,7 @@ impl Tool {
         tools
     }
 
-    /// The packages that hold it; none where it is not a package's.
+    /// The packages that contain it, if there are any.
     pub(crate) fn packages(self, manager: Manager, host: Host) -> &'static [&'static str] {
         use Manager::{Apt, Brew, Dnf, Pacman, Unknown};
         match (self, manager) {
@@ -172,7 +172,7 @@ impl Manager {
     }
 }
 
-/// The packages of several tools, each once, in the tools' order.
+/// The packages of several tools, each once, in the order of the tools.
 pub(crate) fn packages(tools: &[Tool], manager: Manager, host: Host) -> Vec<&'static str> {
     let mut seen = BTreeSet::new();
     tools

@@ -68,12 +68,12 @@ impl Workspace {
         command
     }
 
-    /// Where everything that is private to the cross build lives.
+    /// The directory for everything that is private to the cross build.
     pub(crate) fn cross(&self) -> PathBuf {
         self.target.join("cross")
     }
 
-    /// The target directory of the cross build: its own, because its compiler may be another one.
+    /// The target directory of the cross build. It is separate because the compiler may be another one.
     pub(crate) fn aarch64_target(&self) -> PathBuf {
         self.target.join("aarch64")
     }
@@ -90,7 +90,7 @@ pub(crate) fn rustc_program() -> PathBuf {
     std::env::var_os("RUSTC").map(PathBuf::from).or_else(beside).unwrap_or_else(|| "rustc".into())
 }
 
-/// The directory of xtask's manifest: as cargo says at run time, since the workspace may have moved.
+/// The directory of xtask's manifest, from cargo at run time, because the workspace may have moved.
 fn manifest_directory() -> PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! Quantized addition of two tensors: each with a scale and a zero point, the result with its own, one file a system.
+//! Quantized addition of two tensors: each with a scale and a zero point, the result with its own; one file for each system.
 
 pub(crate) mod cmsis_nn;
 pub(crate) mod onnx;
@@ -63,7 +63,7 @@ pub enum Scales {
     Wide,
 }
 
-/// What a kernel takes.
+/// The parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     /// Type of both operands and of the result.
@@ -75,7 +75,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Sizes of both operands, and of the results; or the argument that cannot be.
+    /// Sizes of both operands, and of the results; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
         let (range, name) = (self.element.range(), self.element.name());

@@ -49,7 +49,7 @@ const fn raw(name: &'static str, element: Element, run: Run) -> Kernel {
     Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
-/// The multipliers; nothing where the source falls back to f32.
+/// The multipliers; `None` if the source falls back to f32.
 pub(crate) fn fixed_multipliers(params: &Params) -> Option<Fixed> {
     let ratios = [params.lhs, params.rhs].map(|operand| operand.single() / params.out.single());
     let least = 2f32.powi(-14);

@@ -97,7 +97,7 @@ fn ties_go_where_each_kernel_takes_them() {
     }
 }
 
-/// The zero point is added before the rounding in one, behind it in the other: half to even of an odd place and of an even one.
+/// The zero point is added before the rounding in one, after it in the other: half to even of an odd place and of an even one.
 #[test]
 fn a_zero_point_before_the_rounding_moves_ties() {
     let p = params(Element::I8, [(0.5, 0), (0.5, 0), (1.0, 1)], 1);

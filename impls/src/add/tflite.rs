@@ -56,7 +56,7 @@ const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
     )
 }
 
-/// What `Prepare` makes of the scales.
+/// The multipliers that `Prepare` derives from the scales.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Multipliers {
     pub(crate) left_shift: u32,

@@ -3,7 +3,7 @@
 //! With double rounding an operand is rescaled twice, by 2^20 and by its factor, because a rescale that is lifted by its multiplier shifts
 //! right by too little to round doubly; an operand whose factor is exactly a half is lifted by the multiplier, which is exact either way.
 //! With single rounding all are lifted by the multiplier. The output's rescale adds its zero point; a clamp below the type's is a
-//! `tosa.clamp` behind it.
+//! `tosa.clamp` after it.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc`, `matchAndRewriteAddSub`;
 //! `legalize_utils.cc`, `buildRescale`; llvm/llvm-project `mlir/lib/Dialect/Tosa/Utils/QuantUtils.cpp`, `computeMultiplierAndShift`.

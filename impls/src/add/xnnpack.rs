@@ -2,7 +2,7 @@
 //! shifted right once, ties up.
 //!
 //! The scalar form folds rounding term and zero points into a bias. The NEON form subtracts zero points first, rounds by `srshl`, and
-//! saturates to 16 bits before and behind the output's zero point: no sum that is not clamped anyway is touched, since
+//! saturates to 16 bits before and after the output's zero point: no sum that is not clamped anyway is touched, since
 //! ratios of scales below 2^8 leave sums below 2^17, and what saturates at 16 bits stays beyond 8 with any zero point of 8.
 //!
 //! Source: google/XNNPACK `src/qs8-vadd/scalar.c.in`, `src/qs8-vadd/neon.c.in`; `src/microparams-init.c`,
@@ -62,7 +62,7 @@ pub(crate) struct Fixed {
     pub(crate) shift: u32,
 }
 
-/// `lrintf(ratio * 2^shift)`, the larger of both with `bits` bits behind its first.
+/// `lrintf(ratio * 2^shift)`, the larger of both with `bits` bits after its first.
 pub(crate) fn fixed(params: &Params, bits: i32) -> Fixed {
     let ratio = |scale: f32| scale / params.out.single();
     let (lhs, rhs) = (ratio(params.lhs.single()), ratio(params.rhs.single()));
@@ -96,7 +96,7 @@ fn vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) 
     }
 }
 
-/// Bytes less their zero point, in lanes; nothing where there are none.
+/// Bytes less their zero point, in lanes; 0 where there is no byte.
 #[inline(always)]
 fn widened(bytes: &[u8], zero_point: i32) -> [i32; LANES] {
     std::array::from_fn(|i| bytes.get(i).map_or(0, |byte| i32::from(*byte as i8) - zero_point))

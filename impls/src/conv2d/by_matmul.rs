@@ -1,7 +1,7 @@
 //! Convolutions by matrix product: im2col, the product of a matrix kernel with its packing and offsets, and the results laid
 //! side by side again; group by group.
 //!
-//! A zero point is a negative offset, and im2col pads with the input's, so that what lies outside the image comes to 0. A
+//! A zero point is a negative offset, and im2col pads with the input's, so that elements outside the image contribute 0. A
 //! depthwise convolution has as many groups as channels, each with a depth of the filter alone.
 //!
 //! Source: RFC on int8 convolution for Arm, Convolution implementation strategy.
@@ -18,7 +18,7 @@ pub(crate) struct Steps {
     pub(crate) input: Element,
     /// Type of the weights.
     pub(crate) weights: Element,
-    /// The raw value of what lies outside the image.
+    /// The raw value of elements outside the image.
     pub(crate) padding: fn(&Params) -> i32,
     /// The product of im2col `[B*OH*OW, KH*KW*C/groups]` by weights `[KH*KW*C/groups, O/groups]`.
     pub(crate) product: matmul::Run,

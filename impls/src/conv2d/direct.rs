@@ -2,7 +2,7 @@
 
 use super::Params;
 
-/// What the filter covers for one result.
+/// The elements that the filter covers for one result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window<'a> {
     params: &'a Params,

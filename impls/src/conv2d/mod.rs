@@ -91,7 +91,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Rows and columns of the output, or the argument that cannot be.
+    /// Rows and columns of the output, or the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         let side = |names: [&'static str; 3], size: usize, padding: [usize; 2], kernel, stride, dilation| {
             let [of_kernel, of_stride, of_dilation] = names;

@@ -23,7 +23,7 @@ pub(super) const S8S8_SHIFT: Kernel = super::direct(
     |params, input, weights, out| run(params, (params.input_zero_point + 128) as u8, input, weights, out),
 );
 
-/// The convolution with `padding` for what lies outside the image, already shifted.
+/// The convolution, with `padding` (already shifted) for elements outside the image.
 pub(crate) fn run(params: &Params, padding: u8, input: &[u8], weights: &[u8], out: &mut [i32]) {
     let shifted: Vec<u8> = input.iter().map(|value| value ^ 0x80).collect();
     let compensation = compensation(params, weights);

@@ -87,7 +87,7 @@ pub(crate) fn elements(element: Element, len: usize, seed: u64) -> Vec<i32> {
         .collect()
 }
 
-/// What `kernel` computes of elements.
+/// The results of `kernel`.
 pub(crate) fn convolve(kernel: &Kernel, form: Form, params: &Params, input: &[i32], weights: &[i32]) -> Vec<i32> {
     let operands = &kernel.contract.domain.operands;
     let pack = |element: Element, values: &[i32]| {

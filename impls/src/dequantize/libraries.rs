@@ -1,7 +1,7 @@
 //! The systems that take the difference in integers: TensorFlow Lite, ONNX Runtime, PyTorch, XNNPACK.
 //!
 //! With 8- and 16-bit stored values the difference has at most 17 bits and is an f32, so that its product with the scale is the one
-//! rounding: all four are correctly rounded. They part where the difference is wider, which no domain here has.
+//! rounding: all four are correctly rounded. They would differ for a wider difference, which no domain here has.
 
 use super::{Kernel, each};
 use crate::contract::{Overflow, Promise};

@@ -55,7 +55,7 @@ impl Operand {
     }
 }
 
-/// Both forms give what the contract promises for every step of the batch.
+/// Both forms give the promised results for every step of the batch.
 fn check(kernel: &Kernel, acc: &[i32], a: &[i32], b: &[i32], misalign: usize) {
     let Domain { lhs, rhs, results, elements, .. } = kernel.contract.domain;
     let sizes = kernel.contract.domain.sizes(&Params { len: acc.len() }).expect("a batch");

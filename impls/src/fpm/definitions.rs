@@ -1,6 +1,6 @@
 //! The definitions of the schemes in unbounded integers, for tests.
 
-/// What `scheme` makes of `x`, before it is fitted to int32.
+/// The result of `scheme` for `x`, before it is fitted to int32.
 pub(crate) fn scaled(scheme: &str, x: i32, m: i32, s: i32) -> i128 {
     let (x, wide) = (i128::from(x), i128::from(m));
     let product = x * wide;

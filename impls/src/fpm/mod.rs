@@ -1,4 +1,4 @@
-//! Fixed point multiply: `round(x * m * 2^(s - q))` as shipped systems compute it, one file a system.
+//! Fixed point multiply: `round(x * m * 2^(s - q))` as shipped systems compute it, one file for each system.
 //!
 //! Signed overflow is undefined in most of the sources; kernels here wrap, as the compiled code does.
 
@@ -59,7 +59,7 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// A vector form of a kernel: the same algorithm over real instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Neon {
-    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` is held to hold
+    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` must contain
     /// every one of them (in which order, and how often, is the compiler's business).
     pub instructions: &'static [&'static str],
     /// Symbol of the function that holds them, in aarch64 builds.
@@ -73,9 +73,9 @@ pub struct Neon {
 pub struct Kernel {
     /// Name on the command line and in every report.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
-    /// What it promises.
+    /// Its contract.
     pub contract: Contract,
     /// Whether several channels may share a batch.
     pub per_channel: bool,

@@ -117,7 +117,7 @@ fn lengths_and_alignments_agree() {
     }
 }
 
-/// What each element becomes in a vector body, and alone, which is in the tail.
+/// The result of each element in a vector body, and alone, which is in the tail.
 fn at_every_region(kernel: &Kernel, params: &Params, x: &[i32]) -> [Vec<i32>; 2] {
     let mut body = vec![0; x.len()];
     kernel.run(Form::Portable)(params, x, &mut body);

@@ -6,7 +6,7 @@
 //!
 //! The rule as printed computes the fixup and `y + fixup`, and then shifts `y`. (The printed text and the merged source
 //! also differ in the mask, `s` and `-s`; with `-s` the fixup is always 0. Neither is used.) A vectoriser gives
-//! the rule four lanes at a time; elements behind the last whole vector, and multipliers that are not Q0.31, take the
+//! the rule four lanes at a time; elements after the last whole vector, and multipliers that are not Q0.31, take the
 //! default lowering of [`super::tvm_qmuls`], which rounds once.
 //!
 //! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`,
@@ -81,7 +81,7 @@ fn fixup<V: Vector>(params: &Params, x: &[i32], out: &mut [i32]) {
     });
 }
 
-/// Both variants; `round` is the step behind `sqrdmulh` when the shift is to the right.
+/// Both variants; `round` is the step after `sqrdmulh` when the shift is to the right.
 #[inline(always)]
 fn rule<V: Vector>(params: &Params, x: &[i32], out: &mut [i32], round: impl Fn(V, V) -> V) {
     if params.q != 31 {

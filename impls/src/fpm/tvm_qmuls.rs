@@ -17,7 +17,7 @@ use crate::contract::{Contract, Domain, Overflow, Promise};
 /// is shifted left in 64 bits before the multiplication; what wraps there lies above the bits that the cast keeps.
 pub(super) const DOMAIN: Domain = Domain { q: 0..=31, right_shifts: 1..=62, ..Domain::ALL };
 
-/// What the default lowering computes.
+/// The default lowering.
 pub(super) const PROMISE: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
 
 /// The default lowering, for every Q.

@@ -58,7 +58,7 @@ pub(crate) fn rounding_shift(x: i32, m: i32, s: i32) -> i32 {
     (i64::from(x) * i64::from(m) + rounding).wrapping_shr(shift) as i32
 }
 
-/// Constants of [`rndnu_body`]: multiplier, shift before it (left), shift behind it (right, by at least one place).
+/// Constants of [`rndnu_body`]: multiplier, shift before it (left), shift after it (right, by at least one place).
 #[inline(always)]
 pub(crate) fn rndnu_constants<V: Vector>(m: i32, s: i32) -> [V; 3] {
     let post = s.min(-1);

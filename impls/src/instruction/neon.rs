@@ -32,7 +32,7 @@ macro_rules! form {
 }
 pub(super) use form;
 
-/// Packs operands into registers (zeros behind the last), executes, and unpacks result and flag.
+/// Packs operands into registers (zeros after the last), executes, and unpacks result and flag.
 #[inline(always)]
 pub(super) fn each_vector<T: Pod + Into<i32>, const N: usize>(
     (a, b): (&[i32], &[i32]),

@@ -67,7 +67,7 @@ fn corners(bits: u32) -> Vec<i32> {
     values
 }
 
-/// Every pair of corners, and a deterministic stream behind it.
+/// Every pair of corners, and a deterministic stream after it.
 fn directed(bits: u32, random: usize) -> impl Iterator<Item = (i32, i32)> {
     let corners = corners(bits);
     let pairs: Vec<_> = corners.iter().flat_map(|a| corners.iter().map(move |b| (*a, *b))).collect();

@@ -13,10 +13,10 @@ use bytemuck::Pod;
 /// are panels `[depth_blocks, 4, 16]` of packed elements; `c` is overwritten.
 pub(crate) type MicroKernel = fn(usize, &[u8], &[u8], &mut [i32; ROWS * ROWS]);
 
-/// `layout(rows, columns, plain, packed)`: lays a row-major matrix out in blocks; what it does not fill is to be 0.
+/// `layout(rows, columns, plain, packed)`: lays a row-major matrix out in blocks; all other elements are to be 0.
 pub(crate) type Layout<T> = fn(usize, usize, &[T], &mut [T]);
 
-/// What the four-term expansion of one result is made of.
+/// The terms of the expansion of one result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     /// Sum of the products of raw elements.

@@ -38,7 +38,7 @@ struct Side<'a> {
     depth_stride: usize,
 }
 
-/// A side in cells, those of one slice of width one behind the other, each width-major.
+/// A side in cells, those of one slice of width one after the other, each width-major.
 struct Packed {
     cells: Vec<[u8; WIDTH * DEPTH]>,
     sums: Vec<i32>,

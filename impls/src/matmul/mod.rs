@@ -47,7 +47,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Sizes of lhs, rhs (and nothing), and of the result; or the argument that cannot be.
+    /// Sizes of lhs, rhs (and nothing), and of the result; or the invalid argument.
     pub fn sizes(&self) -> Result<Sizes, ShapeError> {
         let (m, n, k) = (shape::positive("m", self.m)?, shape::positive("n", self.n)?, shape::positive("k", self.k)?);
         let (lhs, rhs) = (shape::elements("lhs", &[m, k])?, shape::elements("rhs", &[k, n])?);

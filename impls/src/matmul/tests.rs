@@ -97,7 +97,7 @@ pub(crate) fn run(kernel: &Kernel, form: Form, params: &Params, lhs: &[i32], rhs
     out
 }
 
-/// Both forms give what the contract promises.
+/// Both forms give the promised results.
 fn check(kernel: &Kernel, params: &Params, lhs: &[i32], rhs: &[i32], misalign: usize) {
     let expected = expected(kernel, params, lhs, rhs);
     for form in [Form::Portable, Form::Native] {

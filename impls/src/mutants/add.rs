@@ -1,4 +1,4 @@
-//! Additions that take a parameter for another, lift by too little, round otherwise, or do not clamp.
+//! Additions that use the wrong parameter, shift left by too little, round wrongly, or do not clamp.
 
 use super::tensor::{Mutant, mutant};
 use crate::add::tflite::{DOMAIN, Multipliers, add, sum};

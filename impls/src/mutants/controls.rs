@@ -1,4 +1,4 @@
-//! Negative controls: pairs that look different and must come out equal. A harness that reports a difference here is
+//! Negative controls: pairs that look different and must be equal. A harness that reports a difference here is
 //! wrong.
 
 use crate::contract::{Domain, Overflow, Promise};
@@ -11,7 +11,7 @@ pub struct Control {
     pub name: &'static str,
     /// The kernel.
     pub left: &'static Kernel,
-    /// What it must equal.
+    /// The kernel that it must equal.
     pub against: Promise,
     /// Where.
     pub domain: Domain,

@@ -1,4 +1,4 @@
-//! Convolutions that pad with what does not stand for 0, or on the wrong side.
+//! Convolutions that pad with a value that does not represent 0, or on the wrong side.
 
 use super::tensor::{Mutant, mutant};
 use crate::conv2d::by_matmul::{Steps, convolve};

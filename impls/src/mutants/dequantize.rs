@@ -1,4 +1,4 @@
-//! Dequantizations that multiply first, lose the zero point's sign or width, or round where nothing may be rounded.
+//! Dequantizations that multiply first, lose the zero point's sign or width, or round a value that must stay exact.
 
 use super::scales::{BLOCKS, block_modulo, column_major, elsewhere};
 use super::tensor::{Mutant, mutant};

@@ -1,4 +1,4 @@
-//! Dot-product steps on the wrong types, and with the wrong end of the accumulator.
+//! Dot-product steps on the wrong types, and with the wrong overflow of the accumulator.
 
 use super::tensor::{Mutant, mutant};
 use crate::dot::{Domain, Run};

@@ -1,4 +1,4 @@
-//! Rounded twice where once is promised, and the reverse.
+//! Two roundings where the contract promises one, and the reverse.
 
 use super::{Mutant, Witness, scalar};
 use crate::contract::{Contract, Domain, Overflow, Promise};
@@ -6,14 +6,14 @@ use crate::fpm::{Kernel, Params, neon_form};
 use crate::instruction::model;
 use crate::simd::{Portable, Vector, strip_mine};
 
-/// `SRDHM`, then division by a power of two with ties away from zero: right, but not what is promised.
+/// `SRDHM`, then division by a power of two with ties away from zero: correct code for another scheme than the promised one.
 pub(super) const DOUBLE_FOR_SINGLE: Mutant = scalar!(
     "mutant-double-rounding", "double rounding where single rounding is promised",
     claims "ties-up" on Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=0, ..Domain::ALL }, "double-rounding", "tensorflow issue 25087, ruy pull request 227",
     double, [(1, 1 << 30, -1): 1, not 0; (7984, 1583594044, -9): 12, not 11]
 );
 
-/// One rounding, ties up: right, but not what is promised.
+/// One rounding, ties up: correct code for another scheme than the promised one.
 pub(super) const SINGLE_FOR_DOUBLE: Mutant = scalar!(
     "mutant-single-rounding", "single rounding where double rounding is promised",
     claims "gemmlowp-double" on Domain { multipliers: i32::MIN + 1..=i32::MAX, shifts: -31..=0, ..Domain::ALL }, "double-rounding", "tensorflow issue 25087, ruy pull request 227",
@@ -22,8 +22,8 @@ pub(super) const SINGLE_FOR_DOUBLE: Mutant = scalar!(
 
 /// The vector body truncates and then rounds, which is one rounding; the tail rounds in both steps.
 ///
-/// For right shifts the body is ties-up exactly, so that what is wrong is the tail alone: CMSIS-NN's `_pred` form, which
-/// its matrix kernels use for the elements behind the last whole vector.
+/// For right shifts the body is ties-up exactly, so that only the tail is wrong: CMSIS-NN's `_pred` form, which
+/// its matrix kernels use for the elements after the last whole vector.
 pub(super) const DOUBLE_ROUNDING_TAIL: Mutant = Mutant {
     kernel: Kernel {
         name: "mutant-tail-double-rounding",

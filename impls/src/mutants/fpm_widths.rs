@@ -1,4 +1,4 @@
-//! Something did not fit and was not saturated, or not kept wide enough.
+//! Values that do not fit and are not saturated, or are not kept wide enough.
 
 use super::{Mutant, scalar};
 use crate::contract::Domain;
@@ -32,7 +32,7 @@ pub(super) const NARROWED_MULTIPLIER: Mutant = scalar!(
 pub(super) const POWER_OF_TWO: Mutant = scalar!(
     "mutant-power-of-two-wrap", "32-bit fast path for m = 2^30: the rounding constant overflows",
     claims "ties-up" on Domain { multipliers: 1 << 30..=1 << 30, shifts: -30..=0, ..Domain::ALL },
-    "wrap", "apache-tvm 0.27.0.post1, docs/findings.md 1; tile-ai/tilelang issue 3003",
+    "wrap", "apache-tvm 0.27.0.post1, docs/src/findings.md 1; tile-ai/tilelang issue 3003",
     |x: i32, _, s: i32| power_of_two(x, 1 - s),
     [(i32::MAX - 1, 1 << 30, -1): -(1 << 29), not 1 << 29]
 );

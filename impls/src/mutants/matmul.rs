@@ -1,4 +1,4 @@
-//! Matrix products of which one step is wrong: the sums of the micro-kernel, the packing, or the terms of the offsets.
+//! Matrix products with one wrong step: the sums of the micro-kernel, the packing, or the terms of the offsets.
 
 use super::tensor::{Mutant, mutant};
 use super::transform::interleave_tail;

@@ -1,7 +1,7 @@
-//! Known bugs, re-implemented so that the harness can be shown to catch them. Never mistaken for kernels: they have
-//! registries of their own, and [`crate::fpm::find`] does not know them.
+//! Known bugs, re-implemented to prove that the harness catches them. They cannot be mistaken for kernels: they have
+//! separate registries, and [`crate::fpm::find`] does not know them.
 //!
-//! Every mutant claims a contract, breaks it, and says by which class. The values in `witnesses` are those of
+//! Every mutant claims a contract, breaks it, and names the class. The values in `witnesses` are those of
 //! the reports that the bugs come from.
 
 pub(crate) mod add;
@@ -40,13 +40,13 @@ pub struct Witness {
     pub m: i32,
     /// Shift.
     pub s: i32,
-    /// What the mutant computes, in a batch of this one element.
+    /// The mutant's result, in a batch of this one element.
     pub got: i32,
-    /// What its contract promises.
+    /// The result that its contract promises.
     pub expected: i32,
 }
 
-/// A known bug, as a kernel that claims what it does not do.
+/// A known bug, as a kernel that breaks the contract it claims.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     /// The buggy code, with the contract that it claims.

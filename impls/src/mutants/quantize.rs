@@ -1,4 +1,4 @@
-//! Quantizations that round another way, narrow in another order, or take another's parameters.
+//! Quantizations that round wrongly, narrow in the wrong order, or use the wrong parameters.
 
 use super::scales::{BLOCKS, block_modulo, column_major, elsewhere};
 use super::tensor::{Mutant, mutant};

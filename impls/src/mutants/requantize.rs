@@ -1,4 +1,4 @@
-//! Requantizations that round, shift, clamp or multiply at the wrong place.
+//! Requantizations that round, shift, clamp or multiply in the wrong place.
 
 use super::tensor::{Mutant, mutant};
 use crate::contract;

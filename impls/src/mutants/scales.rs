@@ -1,4 +1,4 @@
-//! Elements that take the parameters of another scale than their own.
+//! Elements that use the wrong scale.
 
 use crate::quantize::{Domain, Run, mlir};
 use crate::quantized::{Container, Granularity, Params};
@@ -32,14 +32,14 @@ pub(super) fn block_modulo(params: &Params, index: usize) -> usize {
     places(params, index).map_or_else(|| params.scale_of(index), |places| places.into_iter().fold(0, row_major))
 }
 
-/// The blocks of the first axis lie one behind the other.
+/// The blocks of the first axis lie one after the other.
 pub(super) fn column_major(params: &Params, index: usize) -> usize {
     let column_major = |block, [at, size, count]: [usize; 3]| block * count + at / (size / count);
     places(params, index)
         .map_or_else(|| params.scale_of(index), |places| places.into_iter().rev().fold(0, column_major))
 }
 
-/// Index in each dimension, size of the dimension, and blocks along it; nothing where there are no blocks.
+/// Index in each dimension, size of the dimension, and blocks along it; `None` if there are no blocks.
 fn places(params: &Params, mut index: usize) -> Option<Vec<[usize; 3]>> {
     let Granularity::Blocks { counts, .. } = &params.quantized.granularity else { return None };
     let place = |(size, count): (&usize, &usize)| {

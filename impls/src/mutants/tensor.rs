@@ -1,10 +1,10 @@
-//! Mutants of the tensor operations: kernels that claim what they do not do.
+//! Mutants of the tensor operations: kernels that break the contract they claim.
 //!
-//! Each is of one form, the same in every lane.
+//! Each has one form, the same in every lane.
 
 use crate::kernel::Kernel;
 
-/// A known bug, as a kernel that claims what it does not do.
+/// A known bug, as a kernel that breaks the contract it claims.
 #[derive(Clone, Debug)]
 pub struct Mutant<R: 'static, D: 'static> {
     /// The buggy code, with the contract that it claims.

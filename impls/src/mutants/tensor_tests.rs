@@ -208,7 +208,7 @@ fn transform_mutants_differ_where_they_say() {
     }
 }
 
-/// All pairs of 8 bits by scales of their own: what is claimed is what the kernel of that scheme gives.
+/// All pairs of 8 bits, each with its scales: the kernel of the claimed scheme gives the claimed results.
 #[test]
 fn add_mutants_differ() {
     let claims =

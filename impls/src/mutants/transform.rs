@@ -1,4 +1,4 @@
-//! Transforms that put an element in the wrong place, or none.
+//! Transforms that put an element in the wrong place, or leave one out.
 
 use super::tensor::{Mutant, mutant};
 use crate::conv2d;
@@ -43,7 +43,7 @@ fn block_transpose_rows(rows: usize, columns: usize, input: &[i32], out: &mut [i
     }
 }
 
-/// `interleave` without the columns behind the last whole block of 16, where there is 0.
+/// `interleave` without the columns after the last whole block of 16, where there is 0.
 pub(super) fn interleave_tail<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
     interleave(rows, columns, input, out);
     let tail = columns % DEPTH;

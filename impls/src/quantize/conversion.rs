@@ -1,5 +1,5 @@
 //! `arith.fptosi` and `arith.fptoui`, as processors carry them out: truncation towards zero where the result fits. Where it does not,
-//! LLVM calls the result poison, and each target gives what its instructions give.
+//! LLVM calls the result poison, and each target gives the result of its instructions.
 //!
 //! The sequences are those that llc 22 emits for the baselines of x86-64 and aarch64. A type of another width than 8, 16 or 32
 //! is converted as the next wider one, and stays that wide until it is stored; only u32 is wider than the instruction, and goes
@@ -7,10 +7,10 @@
 
 use crate::quantized::Storage;
 
-/// Converts to what a register then holds: the value clamped next, of which the low bits are stored.
+/// Converts to the value in a register, which is clamped next, and of which the low bits are stored.
 pub(crate) type Convert = fn(f64, Storage) -> i64;
 
-/// `cvttss2si` or `cvttsd2si`, to 32 bits: what does not fit, and NaN, give the least integer.
+/// `cvttss2si` or `cvttsd2si`, to 32 bits: NaN and values that do not fit give the least integer.
 #[inline(always)]
 pub(crate) fn cvtt32(x: f64) -> i32 {
     if x > -2_147_483_649.0 && x < 2_147_483_648.0 { x as i32 } else { i32::MIN }
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The examples of what targets make of poison.
+    /// Examples of the targets' results for poison.
     #[test]
     fn what_does_not_fit_differs_by_target() {
         let i8 = Storage { bits: 8, signed: true };

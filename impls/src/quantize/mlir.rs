@@ -1,8 +1,8 @@
 //! MLIR `quant.qcast`, as `--lower-quant-ops` lowers it: divide, add the zero point, convert, clamp, all but the last in the expressed type.
 //!
-//! The RFC's steps leave the conversion's rounding open; `arith.fptosi` truncates. The clamp comes behind it and is
-//! emitted only where the bounds are narrower than the storage type, so a value outside the storage type is poison, of which the
-//! scheme promises nothing and each kernel gives what its target's instructions give. The scale is a double rounded to the
+//! The RFC's steps leave the conversion's rounding open; `arith.fptosi` truncates. The clamp comes after it and is
+//! emitted only where the bounds are narrower than the storage type, so a value outside the storage type is poison, for which the
+//! scheme promises no value and each kernel gives the result of its target's instructions. The scale is a double rounded to the
 //! expressed type; the zero point is a constant of the storage type, converted. Its addition is skipped for a zero point of 0 per
 //! layer and kept per channel, where it turns -0 into 0, which converts to the same.
 //!
@@ -39,7 +39,7 @@ pub(crate) const QCAST: Kernel = Kernel::scalar(
     |params, x, out| qcast(params, x, out, [conversion::x86; 2]),
 );
 
-/// As x86 converts vectors, with the elements behind the last whole one converted singly.
+/// As x86 converts vectors, with the elements after the last whole one converted singly.
 pub(super) const QCAST_VECTOR: Kernel = Kernel::scalar(
     "mlir-qcast-vector",
     "quant.qcast lowered; converted as x86 converts vectors: cvttps2dq, then packs; tails as mlir-qcast",
@@ -69,7 +69,7 @@ pub(super) const QCAST_ARM: Kernel = Kernel::scalar(
     },
 );
 
-/// `convert`: in whole vectors of a row, and behind them.
+/// `convert`: in whole vectors of a row, and after them.
 pub(crate) fn qcast(params: &Params, x: &[i32], out: &mut [i32], convert: [Convert; 2]) {
     with_real!(params.quantized.expressed, lowered::<_>(params, x, out, convert));
 }

@@ -1,4 +1,4 @@
-//! Quantization: expressed (floating-point) values to stored integers, as shipped systems compute it, one file a system.
+//! Quantization: expressed (floating-point) values to stored integers, as shipped systems compute it, one file for each.
 
 pub(crate) mod conversion;
 pub(crate) mod mlir;
@@ -21,7 +21,7 @@ use crate::protocol::Job;
 use crate::quantized::{Container, Expressed, Finest, Params, Storage};
 use crate::shape::{ShapeError, Sizes};
 
-/// What a kernel takes.
+/// The parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     /// Expressed types.
@@ -30,7 +30,7 @@ pub struct Domain {
     pub storage: &'static [Storage],
     /// Whether stored values may have bounds narrower than their type.
     pub bounds: bool,
-    /// What may have scales of its own.
+    /// The parts of a tensor that may have separate scales.
     pub finest: Finest,
     /// Containers.
     pub containers: &'static [Container],
@@ -50,7 +50,7 @@ impl Domain {
             && self.containers.contains(&params.container)
     }
 
-    /// Sizes of the words of expressed values (and nothing), and of the results; or the argument that cannot be.
+    /// Sizes of the words of expressed values (and nothing), and of the results; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         params.quantize_sizes()
     }

@@ -3,7 +3,7 @@
 //! Its vector code divides, clamps to the bounds less the zero point, and converts by `cvtps2dq` or `fcvtns`; the zero point is added in
 //! integers. `maxps` and `fmaxnm` give the bound where the quotient is NaN, so NaN becomes the least value. Tails take the same steps.
 //!
-//! Blocks along the last axis go through the same code, a call a block. Along another axis they do not: there a loop of its own converts
+//! Blocks along the last axis go through the same code, one call for each block. Along another axis they do not: there a different loop converts
 //! to int32 before it clamps, which leaves quotients beyond int32 undefined.
 //!
 //! Source: ONNX operators, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, `MlasQuantizeLinearVector`;

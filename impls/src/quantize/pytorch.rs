@@ -2,7 +2,7 @@
 //! 0.00214854861 gives 128, where division gives 127.
 //!
 //! With `LEGACY`, the template's default and what `quantize_per_tensor` instantiates, the zero point is added in f32
-//! before the rounding; without, as in `quantize_val`, behind it. (`QuantizeAvx2` with `LEGACY` fuses product and sum into one
+//! before the rounding; without, as in `quantize_val`, after it. (`QuantizeAvx2` with `LEGACY` fuses product and sum into one
 //! rounding; that is not here.) The clamp is in double. A NaN stays one until its cast to the output type, which C++ leaves undefined;
 //! here it gives 0.
 //!

@@ -24,7 +24,7 @@ pub(crate) fn words(expressed: Expressed, values: &[f64]) -> Vec<i32> {
     with_real!(expressed, of::<_>(values))
 }
 
-/// What a kernel makes of these values.
+/// The results of a kernel for these values.
 pub(crate) fn quantize(kernel: &Kernel, form: Form, params: &Params, values: &[f64]) -> Vec<i32> {
     let mut out = vec![i32::MIN; values.len()];
     kernel.run(form)(params, &words(params.quantized.expressed, values), &mut out);
@@ -49,7 +49,7 @@ fn kernels_have_names_of_their_own() {
     }
 }
 
-/// The same value at every index: what every kernel makes of it depends on neither index nor length.
+/// The same value at every index: no kernel's result depends on index or length.
 #[test]
 fn every_place_and_length_gives_the_same() {
     for kernel in kernels().iter().filter(|kernel| !kernel.contract.domain.compiled) {
@@ -71,7 +71,7 @@ fn every_place_and_length_gives_the_same() {
     }
 }
 
-/// `!quant.uniform<i8<-8:7>:f32, 0.3:1>`: truncation, the clamp, and what each target makes of poison.
+/// `!quant.uniform<i8<-8:7>:f32, 0.3:1>`: truncation, the clamp, and each target's result for poison.
 #[test]
 fn qcast_truncates_and_targets_differ_on_poison() {
     let mut params = layer(Expressed::F32, I8, 0.3, 1, 9);
@@ -112,7 +112,7 @@ fn qcast_computes_in_the_expressed_type() {
     assert_eq!(quantize(named("mlir-qcast"), Form::Portable, &params, &[10.0]), [1003]);
 }
 
-/// Every case of container and granularity gives element by element what scalars give.
+/// Every case of container and granularity gives the same results, element by element, as scalars.
 #[test]
 fn qcast_of_tensors_is_that_of_their_elements() {
     let values: Vec<f64> = (0..24).map(|i| f64::from(i) * 1.7 - 20.0).collect();
@@ -139,7 +139,7 @@ fn qcast_of_tensors_is_that_of_their_elements() {
     }
 }
 
-/// Blocks, along one axis and along two, give element by element what scalars give.
+/// Blocks, along one axis and along two, give the same results, element by element, as scalars.
 #[test]
 fn qcast_of_blocks_is_that_of_their_elements() {
     let values: Vec<f64> = (0..24).map(|i| f64::from(i) * 1.7 - 20.0).collect();

@@ -1,4 +1,4 @@
-//! What shares a scale and a zero point.
+//! Which elements share a scale and a zero point.
 //!
 //! Sources: MLIR RFC "Improvements in the 'quant' dialect"; blocks: llvm/llvm-project mlir/lib/Dialect/Quant/IR/QuantOps.cpp,
 //! `verifySubChannelQuantization`; the blocks of ONNX: ONNX operators, QuantizeLinear, `block_size`.
@@ -63,7 +63,7 @@ impl Finest {
 }
 
 impl Granularity {
-    /// How many scales a tensor of that shape has; or the argument that cannot be.
+    /// How many scales a tensor of that shape has; or the invalid argument.
     pub(super) fn scales(&self, shape: &[usize]) -> Result<usize, ShapeError> {
         match self {
             Self::Layer => Ok(1),

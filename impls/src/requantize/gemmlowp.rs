@@ -25,7 +25,7 @@ const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow:
 /// Right shifts only, of 0 to 31 places.
 const RIGHT: contract::Domain = contract::Domain { shifts: -31..=0, ..contract::Domain::ALL };
 
-/// What stages alone take: one channel, the whole output type.
+/// The domain of a stage alone: one channel, the whole output type.
 const fn stage(output: Element, channels: contract::Domain) -> Domain {
     Domain { output, channels, per_channel: false, bias: false, zero_point: true, clamp: false }
 }
@@ -59,7 +59,7 @@ pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = Kernel::scalar(
     },
 );
 
-/// The legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, behind the entry points `Gemm` and `EightBitIntGemm`.
+/// The legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, which the entry points `Gemm` and `EightBitIntGemm` use.
 pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
     "gemmlowp-eight-bit-int",
     "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",

@@ -25,12 +25,12 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Elements of the batch.
     pub len: usize,
-    /// Multipliers and shifts; one, or one a channel. For the legacy pipeline the multiplier is `result_mult_int`, an
+    /// Multipliers and shifts; one, or one for each channel. For the legacy pipeline the multiplier is `result_mult_int`, an
     /// integer, and the shift is `-result_shift`.
     pub channels: Vec<Channel>,
-    /// Added to the accumulator first, one a channel as `channels`: a bias, or `result_offset`.
+    /// Added to the accumulator first, one for each channel as `channels`: a bias, or `result_offset`.
     pub bias: Vec<i32>,
-    /// Added behind the multiplication: the zero point of the output.
+    /// Added after the multiplication: the zero point of the output.
     pub zero_point: i32,
     /// Smallest result.
     pub min: i32,
@@ -38,7 +38,7 @@ pub struct Params {
     pub max: i32,
 }
 
-/// What a kernel takes.
+/// The parameters that a kernel accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     /// Type of the results; clamp bounds and zero point lie in its range.
@@ -49,14 +49,14 @@ pub struct Domain {
     pub per_channel: bool,
     /// Whether it adds a bias; otherwise every bias is 0.
     pub bias: bool,
-    /// Whether it adds a zero point behind the multiplication; otherwise the zero point is 0.
+    /// Whether it adds a zero point after the multiplication; otherwise the zero point is 0.
     pub zero_point: bool,
     /// Whether it clamps to any bounds; otherwise they are those of the output type.
     pub clamp: bool,
 }
 
 impl Domain {
-    /// Sizes of the accumulators (and nothing), and of the results; or the argument that cannot be.
+    /// Sizes of the accumulators (and nothing), and of the results; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
         let range = self.output.range();

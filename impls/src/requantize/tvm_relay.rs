@@ -1,6 +1,6 @@
 //! TVM: what `qnn.requantize` is lowered to, on int32 tensors.
 //!
-//! Subtract the input zero point (the bias here is its negative, one a channel), fixed point multiply, add the output zero point,
+//! Subtract the input zero point (the bias here is its negative, one for each channel), fixed point multiply, add the output zero point,
 //! clip to the output type, cast. All but the multiplication is int32 arithmetic, which wraps.
 //!
 //! Source: apache/tvm `src/relay/qnn/op/requantize.cc`, `RequantizeLower`, with the int32 tensors it has since fixed point

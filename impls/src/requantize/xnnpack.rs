@@ -2,7 +2,7 @@
 //!
 //! The bias is where the accumulators of its matrix products start, so none is added here.
 //!
-//! Why the promise is `saturate`: no step behind the scaling wraps.
+//! Why the promise is `saturate`: no step after the scaling wraps.
 //! NEON narrows the scaled value `v` to 16 bits, saturating, adds the zero point `z` saturating in 16 bits, narrows to 8 bits, saturating,
 //! and clamps to `[min, max]`. With `v` in int16, the sum lies within 255 of int16, and what saturates there lies beyond 8
 //! bits on the same side. With `v > 32767` the narrowed sum is at least `32767 - 128` and the wide one `32768 - 128`: both beyond
@@ -32,7 +32,7 @@ const DOMAIN: Domain = Domain {
     clamp: true,
 };
 
-/// NEON's sequence, to int8. Its scaling runs on instructions; what narrows comes behind, element by element.
+/// NEON's sequence, to int8. Its scaling runs on instructions; the narrowing follows, element by element.
 pub(super) const RNDNU_I8: Kernel = Kernel {
     native: Some(neon_form!(
         NEON,

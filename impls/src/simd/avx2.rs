@@ -1,4 +1,4 @@
-//! [`Wide`] over AVX2 and VNNI, one instruction a method: `asm!`, so that the instruction itself runs whatever the
+//! [`Wide`] over AVX2 and VNNI, one instruction for each method: `asm!`, so that the instruction itself runs whatever the
 //! compiler would make of an intrinsic, and so that both encodings of VNNI can stand in one function.
 //!
 //! The trait's methods are entered from functions that have AVX2 enabled and asked the CPU for it; see [`super::form`].

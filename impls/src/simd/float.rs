@@ -1,4 +1,4 @@
-//! Vectors of four f32, as far as rounding them to 8-bit integers takes.
+//! Vectors of four f32, with the instructions that round them to 8-bit integers.
 
 use super::{LANES, Portable, Vector};
 use std::array::from_fn;

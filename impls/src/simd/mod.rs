@@ -2,7 +2,7 @@
 //!
 //! A kernel is generic over [`Vector`], four int32 lanes, over [`Register`], the same with lanes of 8 and 16
 //! bits, or over [`Float`], four f32; for x86 over [`Wide`]. [`Portable`] executes the models of [`crate::instruction::model`]; `Neon` (on
-//! aarch64) executes the instruction each method is named after, one for one. The models are held against the
+//! aarch64) executes the instruction each method is named after, one for one. The models are compared with the
 //! instructions by the `instruction` operation, so what is learnt on [`Portable`] carries over.
 
 #[cfg(target_arch = "x86_64")]
@@ -69,7 +69,7 @@ pub trait Vector: Copy {
     fn keep(self);
 }
 
-/// Applies `body` to whole vectors and `tail` to the `len % 4` elements behind them, as a strip-mined loop does.
+/// Applies `body` to whole vectors and `tail` to the `len % 4` elements after them, as a strip-mined loop does.
 #[inline(always)]
 pub fn strip_mine<V: Vector>(x: &[i32], out: &mut [i32], body: impl Fn(V) -> V, tail: impl Fn(i32) -> i32) {
     debug_assert_eq!(x.len(), out.len());

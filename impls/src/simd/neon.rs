@@ -1,4 +1,4 @@
-//! [`Vector`] over AArch64 Advanced SIMD, one instruction a method.
+//! [`Vector`] over AArch64 Advanced SIMD, one instruction for each method.
 //!
 //! `asm!` and not intrinsics: LLVM rewrites intrinsics (`vrshlq` by a constant becomes `srshr`, `vshrq_n` by 31 becomes
 //! `cmlt`), and here the instruction itself is under test. The saturating ones also set FPSR.QC, which no kernel reads;

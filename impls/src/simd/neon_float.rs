@@ -1,4 +1,4 @@
-//! [`Float`] over AArch64 Advanced SIMD, one instruction a method: `asm!` for the reason [`super::neon`] gives.
+//! [`Float`] over AArch64 Advanced SIMD, one instruction for each method: `asm!` for the reason [`super::neon`] gives.
 
 use super::{Float, Neon};
 use core::arch::aarch64::int32x4_t;

@@ -1,4 +1,4 @@
-//! [`Register`] over AArch64 Advanced SIMD, one instruction a method: `asm!` for the reason [`super::neon`] gives.
+//! [`Register`] over AArch64 Advanced SIMD, one instruction for each method: `asm!` for the reason [`super::neon`] gives.
 //!
 //! `udot`, `sdot`, `ummla` and `smmla` are extensions. A CPU that lacks them traps; forms that hold them ask first.
 

@@ -1,4 +1,4 @@
-//! A 128-bit register of 8-, 16- and 32-bit lanes: what multiplying small integers takes.
+//! A 128-bit register of 8-, 16- and 32-bit lanes, with the instructions that multiply small integers.
 
 use super::Vector;
 

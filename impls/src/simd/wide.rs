@@ -1,4 +1,4 @@
-//! A 256-bit register as x86 multiplies small integers in it.
+//! A 256-bit register, with the x86 instructions that multiply small integers.
 
 /// Lanes of int32 in a [`Wide`].
 pub const WIDE_LANES: usize = 8;

@@ -62,7 +62,7 @@ pub fn block_transpose<T: Copy + Default>(rows: usize, columns: usize, input: &[
     }
 }
 
-/// `[M'/4, N'/4, 4, 4]` to `[M,N]`; what the padding gave is left behind.
+/// `[M'/4, N'/4, 4, 4]` to `[M,N]`; the padding is dropped.
 pub fn unpack<T: Copy>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
     debug_assert_eq!(out.len(), rows * columns);
     let panel = columns.div_ceil(ROWS) * ROWS * ROWS;

@@ -1,5 +1,5 @@
 //! Image to columns: each row of the matrix is what one filter position sees, in the order (filter row, filter column,
-//! channel). Padding, stride and dilation are all taken care of here.
+//! channel). It handles padding, stride and dilation.
 //!
 //! Source: RFC on int8 convolution for Arm, section Im2Col; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py.
 
@@ -37,7 +37,7 @@ pub fn im2col<T: Copy>(params: &conv2d::Params, group: usize, input: &[T], zero_
     }
 }
 
-/// What the filter sees with its first element at `corner` of the padded image.
+/// The elements under the filter, with its first element at `corner` of the padded image.
 #[inline(always)]
 fn patch<T: Copy>(
     params: &conv2d::Params,

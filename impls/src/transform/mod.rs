@@ -62,7 +62,7 @@ pub fn padded(n: usize, block: usize) -> usize {
     n.div_ceil(block) * block
 }
 
-/// What a kernel transforms.
+/// The parameters of a transform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
     /// Which transform.
@@ -70,7 +70,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Sizes of the input (and nothing) and of the output; or the argument that cannot be.
+    /// Sizes of the input (and nothing) and of the output; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let sizes = |input, outputs| Sizes { inputs: [input, 0, 0], outputs };
         match (self.kind, params) {

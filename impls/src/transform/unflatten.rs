@@ -1,4 +1,4 @@
-//! `[B, OH*OW, OC]` to `[B,OH,OW,OC]`: another name for the same elements.
+//! `[B, OH*OW, OC]` to `[B,OH,OW,OC]`: the same elements in the same order.
 //!
 //! Source: RFC on int8 convolution for Arm, sections Unflattening, and Flattening of the weights.
 

@@ -1,4 +1,4 @@
-//! Additions in machine integers, derived apart from the steps on rationals. What depends on the parameters alone is worked out once a
+//! Additions in machine integers, derived independently of the steps on rationals. What depends on the parameters alone is worked out once a
 //! batch, and what depends on one operand alone once for each of its values.
 
 use super::steps::Side;
@@ -21,7 +21,7 @@ pub(super) enum Fast {
     Narrowed(RoundingRule),
     /// Three fixed point multiplications by the scheme of that name, the operands lifted by a shift or by the multiplier.
     Rescaled(&'static str, Lift),
-    /// Multipliers of so many bits behind their first, and one shift.
+    /// Multipliers of so many bits after their first, and one shift.
     Fixed(u32, RoundingRule),
     /// In f32, by ONNX Runtime.
     Onnx,
@@ -227,7 +227,7 @@ fn operands(p: &Parameters, lift: i32) -> [Q31; 2] {
     [p.lhs, p.rhs].map(|operand| q31(dyadic(operand), twice(p), lift))
 }
 
-/// The multiplier of the result; nothing where its shift is none of fixed point multiply.
+/// The multiplier of the result; `None` if its shift is none of fixed point multiply.
 fn output(p: &Parameters) -> Option<Q31> {
     let Dyadic { n, e } = dyadic(p.out);
     let factor = q31(twice(p), Dyadic { n, e: e + p.left_shift as i32 }, 0);

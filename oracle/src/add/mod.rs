@@ -56,15 +56,15 @@ pub struct Parameters {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
-    /// What becomes of each operand, from the stored value less its zero point to a term of the sum.
+    /// The steps of each operand, from the stored value minus its zero point to a term of the sum.
     pub term: &'static [(&'static str, Step)],
-    /// What becomes of the sum of both terms.
+    /// The steps of the sum of both terms.
     pub sum: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived apart.
+    /// The same in machine integers, derived independently.
     fast: Fast,
 }
 
@@ -198,7 +198,7 @@ impl Scheme {
         Self { definition, overflow: Overflow::OutOfDomain }
     }
 
-    /// Each result by rationals; nothing where a step is out of domain.
+    /// Each result by rationals; `None` if a step is out of domain.
     pub fn exact(&self, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         p.check(lhs, rhs)?;
         let (c, definition) = (Constants::new(p), self.definition);
@@ -216,7 +216,7 @@ impl Scheme {
         Ok(lhs.iter().zip(rhs).map(one).collect())
     }
 
-    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where a step is out of domain.
+    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if a step is out of domain.
     pub fn expected(&self, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         p.check(lhs, rhs)?;
         Ok(self.definition.fast.each(self.overflow, p, lhs, rhs))

@@ -1,4 +1,4 @@
-//! The registry of addition schemes: eight rounding rules two ways, and those of the systems.
+//! The registry of addition schemes: two kinds for each of eight rounding rules, and those of the systems.
 
 use super::Definition;
 use super::expected::{Fast, Lift};

@@ -50,7 +50,7 @@ pub enum Step {
     RoundToSingle,
     /// `v` times the operand's scale over the output's, rounded to f32 and then to an integer of 2^[`Step::FixedShift`], ties to even.
     Fixed(u32),
-    /// `v / 2^shift`, the shift such that the larger multiplier of [`Step::Fixed`] has this many bits behind its first.
+    /// `v / 2^shift`, the shift such that the larger multiplier of [`Step::Fixed`] has this many bits after its first.
     FixedShift(u32),
     /// `v` rounded to an integer.
     Round(RoundingRule),
@@ -62,7 +62,7 @@ pub enum Step {
     Clamp,
 }
 
-/// What the steps of a batch take from its parameters.
+/// The constants that the steps derive from a batch's parameters.
 #[derive(Clone, Debug)]
 pub struct Constants<'p> {
     p: &'p Parameters,
@@ -97,7 +97,7 @@ impl<'p> Constants<'p> {
         Self { p, scales, ratios, reciprocal, multipliers }
     }
 
-    /// The shift at which the larger ratio has `bits` bits behind its first.
+    /// The shift at which the larger ratio has `bits` bits after its first.
     fn fixed_shift(&self, bits: u32) -> u32 {
         let larger = self.ratios.iter().max().map_or(0, exponent);
         // The exponent of a float is one below that of `frexp`.
@@ -106,7 +106,7 @@ impl<'p> Constants<'p> {
 }
 
 impl Step {
-    /// The next value; nothing where the step is out of domain. `side` is the operand's, where `v` is not a sum.
+    /// The next value; `None` if the step is out of domain. `side` is the operand's, where `v` is not a sum.
     pub fn apply(self, v: Rational, overflow: Overflow, c: &Constants<'_>, side: Option<Side>) -> Option<Rational> {
         let (p, at) = (c.p, side.map_or(2, |side| side as usize));
         let multiplier = |factor: Factor| c.multipliers[factor as usize][at];

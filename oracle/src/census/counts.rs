@@ -1,4 +1,4 @@
-//! How often two schemes differ, by difference.
+//! How often two schemes differ, by delta.
 
 /// Differences up to this size are counted apart.
 pub const APART: i64 = 16;

@@ -8,7 +8,7 @@ use super::{Census, Counter, pairs};
 pub struct Differing {
     up: Walk,
     down: Walk,
-    /// What each walk has found and not given yet.
+    /// The accumulators that each walk has found and not yet returned.
     found: (Option<i64>, Option<i64>),
 }
 
@@ -87,7 +87,7 @@ impl Walk {
         }
     }
 
-    /// The intervals of the next block that has any. Nothing behind the end.
+    /// The intervals of the next block that has any. `None` after the end.
     fn load(&mut self) -> Option<()> {
         while self.pairs.is_empty() {
             let (lo, hi) = if self.upwards {

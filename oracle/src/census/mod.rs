@@ -61,18 +61,18 @@ impl Census {
         Self { left, right, parameters, right_parameters: None, lo, hi, output: None }
     }
 
-    /// The counts in closed form, or nothing where a scheme does not fold. See [`Counter`] where there are many.
+    /// The counts in closed form, or `None` if a scheme does not fold. For many censuses use [`Counter`].
     pub fn counts(&self) -> Option<Counts> {
         Counter::default().counts(self)
     }
 
-    /// The differing accumulators, the nearest to zero first, of two at one distance the positive one. Nothing where a scheme does
+    /// The differing accumulators, the nearest to zero first, of two at one distance the positive one. `None` if a scheme does
     /// not fold.
     pub fn differing(&self) -> Option<Differing> {
         Differing::new(*self)
     }
 
-    /// Both values at `x`, left first; nothing where it is out of the domain of either.
+    /// Both values at `x`, left first; `None` if it is out of the domain of either.
     #[inline]
     pub fn values(&self, x: i64) -> Option<(i64, i64)> {
         Some((self.value(&self.left, &self.parameters, x)?, self.value(&self.right, self.of_right(), x)?))
@@ -122,14 +122,14 @@ pub struct Counter {
     most: usize,
 }
 
-/// The pieces of a scheme, and of what: who asks for one scheme against many folds it once.
+/// The pieces of a scheme, with its subject, so that one scheme against many is folded only once.
 #[derive(Clone, Debug)]
 struct Folded {
     folder: Folder,
     of: Option<Subject>,
 }
 
-/// What is folded: a scheme at its parameters, with what the output makes of it, over a range.
+/// A scheme to fold: its parameters, the steps of the output, and a range.
 #[derive(Clone, Debug, PartialEq)]
 struct Subject {
     steps: &'static [(&'static str, Step)],
@@ -144,7 +144,7 @@ impl Folded {
         Self { folder: Folder::new(most), of: None }
     }
 
-    /// Folds anew unless these are the pieces held. Nothing where they are too many.
+    /// Folds anew unless these are the pieces held. `None` if they are too many.
     fn fold(&mut self, subject: Subject) -> Option<&[Piece]> {
         if self.of.as_ref() != Some(&subject) {
             self.of = None;
@@ -182,7 +182,7 @@ impl Counter {
         self.at_once(census).or_else(|| self.halved(census, lo, hi))
     }
 
-    /// The same, but nothing where a scheme has more pieces than are held at a time, unless both repeat themselves: what takes
+    /// The same, but `None` if a scheme has more pieces than are held at a time, unless both repeat themselves: what takes
     /// milliseconds at most.
     pub fn at_once(&mut self, census: &Census) -> Option<Counts> {
         let Census { lo, hi, .. } = *census;
@@ -201,7 +201,7 @@ impl Counter {
         Some(counts)
     }
 
-    /// Halves of halves, each of so many pieces as fit. Nothing where a piece is of a few accumulators only.
+    /// Halves of halves, each of so many pieces as fit. `None` if a piece is of a few accumulators only.
     fn halved(&mut self, census: &Census, lo: i64, hi: i64) -> Option<Counts> {
         if hi - lo < self.block() {
             return self.over(census, lo..=hi);

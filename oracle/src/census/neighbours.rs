@@ -1,7 +1,7 @@
-//! Censuses of neighbouring multipliers at one shift: their pieces are found once, and only the floor sums are each one's own.
+//! Censuses of neighbouring multipliers at one shift: their pieces are found once, and only the floor sums are computed for each.
 //!
 //! Let both schemes be folded at the first multiplier `a` and the last `b`, step by step, and let the two lists of pieces be
-//! [alike](Slope) behind each step: of the same intervals, offsets, denominators and ties, with slopes that are the same or the same
+//! [alike](Slope) after each step: of the same intervals, offsets, denominators and ties, with slopes that are the same or the same
 //! multiple of the multiplier. Then the lists of all multipliers between are alike too. By induction, a step meets pieces that
 //! differ in `f*m` only. Whether and where it cuts is whether and where `f*m*x` passes a threshold that does not depend on `m`;
 //! that place moves in one direction as `m` grows, and it is the same at both ends, so it is there all the way. What it does to the parts does not look at
@@ -116,7 +116,7 @@ pub struct Neighbours {
     alone: Counter,
     templates: Vec<Template>,
     steady: Vec<Steady>,
-    /// What each multiplier has in common with all others of the templates.
+    /// The parts of the templates that all multipliers share.
     common: Counts,
 }
 

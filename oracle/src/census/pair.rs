@@ -155,7 +155,7 @@ enum Which {
     All,
     /// Those with these residues.
     Residues(Residues),
-    /// What counting says.
+    /// The counted result.
     Counted,
 }
 

@@ -1,4 +1,4 @@
-//! Where a residue lies in a range: the accumulators x with `(a*x + c) mod m` in `lo..=hi`, in steps of the Euclidean algorithm.
+//! Residues in a range: the accumulators x with `(a*x + c) mod m` in `lo..=hi`, in steps of the Euclidean algorithm.
 
 use super::floor_sum::floor_sum;
 use std::ops::RangeInclusive;

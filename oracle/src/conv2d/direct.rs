@@ -1,4 +1,4 @@
-//! Direct convolution by exact sums: what lies outside the image is left out, and no patch is gathered.
+//! Direct convolution by exact sums: elements outside the image are left out, and no patch is gathered.
 
 use super::Convolution;
 use super::patch::{Pixel, pixels};

@@ -86,7 +86,7 @@ impl Side {
 }
 
 impl Convolution {
-    /// Rows and columns of the output, or the argument that cannot be.
+    /// Rows and columns of the output, or the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         let rows =
             ROWS.outputs([self.height, self.top, self.bottom], [self.kernel_h, self.stride_h, self.dilation_h])?;
@@ -95,7 +95,7 @@ impl Convolution {
         Ok((rows, columns))
     }
 
-    /// Elements of input, weights and output, or the argument that cannot be.
+    /// Elements of input, weights and output, or the invalid argument.
     pub fn check(&self) -> Result<[usize; 3], ShapeError> {
         shape::positive(&[
             ("batches", self.batches),
@@ -136,7 +136,7 @@ impl Convolution {
         Ok(outputs)
     }
 
-    /// Where tap (i, j) of output (y, x) lies in the image, or nothing where it lies outside.
+    /// Where tap (i, j) of output (y, x) lies in the image, or `None` if it lies outside.
     pub(crate) fn pixel(&self, (y, x): (usize, usize), (i, j): (usize, usize)) -> Option<(usize, usize)> {
         let row = (y * self.stride_h + i * self.dilation_h).checked_sub(self.top).filter(|row| *row < self.height)?;
         let column =
@@ -145,7 +145,7 @@ impl Convolution {
     }
 }
 
-/// Each result by big integers, straight from the definition; nothing where it is out of domain.
+/// Each result by big integers, straight from the definition; `None` if it is out of domain.
 pub fn exact(
     scheme: &matmul::Scheme,
     p: &Convolution,
@@ -165,7 +165,7 @@ pub fn exact(
     Ok(out)
 }
 
-/// Each result by machine integers, derived apart from [`exact`]; nothing where it is out of domain.
+/// Each result by machine integers, derived independently of [`exact`]; `None` if it is out of domain.
 pub fn expected(
     scheme: &matmul::Scheme,
     p: &Convolution,

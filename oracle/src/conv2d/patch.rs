@@ -1,4 +1,4 @@
-//! What one output sees of the input.
+//! The part of the input that one output depends on.
 
 use super::Convolution;
 use crate::shape::ShapeError;

@@ -7,7 +7,7 @@ use super::Scheme;
 use crate::float::Format;
 use crate::quantize::{Prepared, Quantization};
 
-/// A factor's numerator before the product, as an exact integer; nothing where a step overflows.
+/// A factor's numerator before the product, as an exact integer; `None` if a step overflows.
 pub(super) type Factor = fn(&Short, i64) -> Option<i64>;
 
 /// Parameters as 64-bit integers.

@@ -59,7 +59,7 @@ impl Dyadic {
         Self::new(self.n * other.n, self.e + other.e)
     }
 
-    /// The quotient, cut off behind 64 bits or more with the last bit set where something was: as good as exact for any rounding
+    /// The quotient, cut off after 64 bits or more with the last bit set where something was: as good as exact for any rounding
     /// to fewer bits. Significands of at most 60 bits, the divisor's not 0.
     #[inline]
     pub fn over(self, other: Self) -> Self {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     proptest! {
-        /// Held against the machine, which is no part of either form.
+        /// Compared with the machine, which is no part of either form.
         #[test]
         fn products_and_quotients_round_as_the_machine_rounds(a in any::<f32>(), b in any::<f32>(), c in 1e-30f32..1e30) {
             prop_assume!(a.is_finite() && b.is_finite());

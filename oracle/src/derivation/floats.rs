@@ -21,7 +21,7 @@ pub enum ToInteger {
     AddHalfAway,
 }
 
-/// What the accumulator is multiplied by.
+/// The factor of the accumulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Steps {
     /// The real multiplier, in the format.
@@ -37,15 +37,15 @@ pub enum Steps {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Repository and file.
     pub source: &'static str,
     /// Format of every value.
     pub format: Format,
-    /// What is multiplied.
+    /// The factor.
     pub steps: Steps,
-    /// Whether the zero point is added before rounding, in the format, or behind it.
+    /// Whether the zero point is added before rounding, in the format, or after it.
     pub zero_point_first: bool,
     /// The rounding.
     pub rounding: ToInteger,
@@ -146,13 +146,13 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Definition {
-    /// The scheme of a real multiplier, which is rounded to the format. Nothing where the scheme takes the scales apart.
+    /// The scheme of a real multiplier, which is rounded to the format. `None` if the scheme takes the scales apart.
     pub fn of_multiplier(&'static self, real: &Rational) -> Option<Scheme> {
         let factor = Factor::of(nearest(self.format, real))?;
         (self.steps == Steps::Multiplier).then_some(Scheme { definition: self, factor, last: None })
     }
 
-    /// The scheme of scales that are taken apart. Nothing where it takes a real multiplier.
+    /// The scheme of scales that are taken apart. `None` if it takes a real multiplier.
     pub fn of_scales(&'static self, scales: &Scales) -> Option<Scheme> {
         let output = scales.read(F32).output;
         let last = match self.steps {
@@ -189,7 +189,7 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// What the accumulator is multiplied by first.
+    /// The first factor of the accumulator.
     pub fn factor(&self) -> &Rational {
         &self.factor.exact
     }

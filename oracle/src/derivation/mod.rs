@@ -40,7 +40,7 @@ impl Scales {
 pub struct Derivation {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Repository and file.
     pub source: &'static str,
@@ -111,7 +111,7 @@ fn in_f64(scales: &Scales) -> Rational {
 }
 
 /// The Q0.31 multiplier and the shift of a real multiplier above 0: its significand in [1/2, 1) times 2^31, rounded half away, and
-/// halved where that is 2^31. 0 below 2^-32, nothing where the shift would be above 31.
+/// halved where that is 2^31. 0 below 2^-32, `None` if the shift would be above 31.
 ///
 /// Source: `QuantizeMultiplier` of tensorflow/tensorflow lite/kernels/internal/quantization_util.cc (which takes a double);
 /// `GetFixedPointMultiplierShift` of apache/tvm src/relay/qnn/utils.cc; `QuantizeMultiplierSmallerThanOne` of google/gemmlowp

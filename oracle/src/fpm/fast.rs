@@ -7,7 +7,7 @@
 use super::Parameters;
 use crate::rounding::RoundingRule;
 
-/// The unbounded result for an accumulator, or nothing where the scheme refuses the input.
+/// The unbounded result for an accumulator, or `None` if the scheme refuses the input.
 pub type Fast = fn(&Parameters, i64) -> Option<i128>;
 
 fn product(p: &Parameters, x: i64) -> i128 {

@@ -18,7 +18,7 @@ pub fn effective_multiplier(kind: Multiplier, p: &Parameters) -> i128 {
     }
 }
 
-/// `n / 2^f` after `steps`, started from the accumulator `x`; the whole result is an integer. Nothing where a step refuses
+/// `n / 2^f` after `steps`, started from the accumulator `x`; the whole result is an integer. `None` if a step refuses
 /// the input or a fraction is left over.
 pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
     let (mut n, mut f) = (i128::from(x), 0u32);

@@ -13,11 +13,11 @@ pub struct Piece {
     pub c: i128,
     /// Denominator exponent.
     pub k: u32,
-    /// What happens at exact multiples.
+    /// The rule at exact multiples.
     pub ties: Ties,
 }
 
-/// What happens where `m*x + c` is a multiple of `2^k`. Ties to even is ties up, but one less where ties up gives an odd
+/// The rule where `m*x + c` is a multiple of `2^k`. Ties to even is ties up, but one less where ties up gives an odd
 /// number; these accumulators are an arithmetic progression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ties {
@@ -97,7 +97,7 @@ impl Piece {
         }
     }
 
-    /// Cuts at word boundaries, so that each part wraps by one multiple of the word. Nothing where there are more than `most`.
+    /// Cuts at word boundaries, so that each part wraps by one multiple of the word. `None` if there are more than `most`.
     pub(crate) fn wrapped(self, bits: u32, most: usize, out: &mut Vec<Self>) -> Option<()> {
         let turn = |v: i128| (v + (1 << (bits - 1))) >> bits;
         let (a, b) = (turn(self.at(self.lo)), turn(self.at(self.hi)));

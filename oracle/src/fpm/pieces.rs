@@ -2,7 +2,7 @@
 //!
 //! Folding rests on one identity: `floor((floor(a/2^j) + c) / 2^k) = floor((a + c*2^j) / 2^(j+k))`. Rules that look at a sign,
 //! saturation and wrap cut the interval where the monotone value crosses a threshold. What cannot be put in this form (very
-//! many wraps, steps behind a rounding to even) folds to nothing, and the caller uses the fast form.
+//! many wraps, steps after a rounding to even) does not fold, and the caller uses the fast form.
 
 use super::steps::Step;
 use super::{Parameters, Scheme, integer};
@@ -17,7 +17,7 @@ const MOST_PIECES: usize = 4096;
 /// Longest denominator, in bits: that of the longest shift of int32 by a Q0.31 multiplier. Censuses count with it in 64 bits.
 const MOST_BITS: u32 = 62;
 
-/// The scheme over the whole word, in increasing order of x; accumulators in no piece are out of domain. Nothing when the
+/// The scheme over the whole word, in increasing order of x; accumulators in no piece are out of domain. `None` if the
 /// scheme cannot be folded at these parameters.
 pub fn fold(scheme: &Scheme, p: &Parameters) -> Option<Vec<Piece>> {
     let steps: Vec<Step> = scheme.definition.steps.iter().map(|(_, s)| *s).collect();
@@ -32,7 +32,7 @@ pub fn fold_steps(steps: &[Step], overflow: Overflow, p: &Parameters) -> Option<
     Some(folder.pieces)
 }
 
-/// What requantization does behind the scheme: a zero point, fitted by the scheme's policy, and a clamp.
+/// The steps of requantization after the scheme: a zero point, fitted by the scheme's policy, and a clamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
     /// Added to the result.
@@ -83,14 +83,14 @@ impl Folder {
         self.pieces.extend((!range.is_empty()).then_some(whole));
     }
 
-    /// What the policy makes of results that do not fit; the last step.
+    /// The policy for results that do not fit; it is the last step.
     pub(crate) fn end(&mut self, overflow: Overflow, p: &Parameters) -> Option<()> {
         self.fit(overflow, p)?;
         self.settle();
         Some(())
     }
 
-    /// Changes what was folded last into what `output` makes of it.
+    /// Applies `output` to the last folded pieces.
     pub fn put(&mut self, output: &Output, overflow: Overflow, p: &Parameters) -> Option<&[Piece]> {
         self.each(|v| v.raised(output.zero_point.into()))?;
         self.fit(overflow, p)?;
@@ -99,7 +99,7 @@ impl Folder {
         Some(&self.pieces)
     }
 
-    /// What was folded last.
+    /// The last folded pieces.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -108,7 +108,7 @@ impl Folder {
         self.step(Step::fitting(overflow, p.word), p)
     }
 
-    /// One step more. Nothing where the pieces cannot follow it.
+    /// One step more. `None` if the pieces cannot follow it.
     pub(crate) fn step(&mut self, step: Step, p: &Parameters) -> Option<()> {
         match step {
             Step::Scale(e) => self.scale(e.at(p)),

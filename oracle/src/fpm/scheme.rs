@@ -1,4 +1,4 @@
-//! The registry of schemes: a name, where it comes from, its steps, and the fast integer form held against them.
+//! The registry of schemes. Each has a name, its origin, its steps, and the fast integer form, which tests compare with the steps.
 
 use super::fast::{self, Fast};
 use super::steps::{Exponent, Multiplier, Step};
@@ -13,13 +13,13 @@ use rug::{Integer, Rational};
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
     /// The composition, each step with the name its source gives it. Starts from the accumulator.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived apart.
+    /// The same in machine integers, derived independently.
     pub fast: Fast,
 }
 
@@ -66,7 +66,7 @@ const HIGH_ROUND: (&str, Step) = ("doubling high multiply rounds (ties-up)", Ste
 const HIGH_SATURATE: (&str, Step) = ("doubling high multiply saturates", Step::Saturate);
 const RIGHT_SHIFT: (&str, Step) = ("right shift by max(-s,0)", Step::Scale(Exponent::Right));
 
-/// The steps of SRDHM, or SQRDMULH, behind a left shift; then others.
+/// The steps of SRDHM, or SQRDMULH, after a left shift; then others.
 macro_rules! high_multiply_then {
     ($($step:expr),+ $(,)?) => {
         &[LEFT_SHIFT, LEFT_WRAP, PRODUCT, HIGH_HALF, HIGH_ROUND, HIGH_SATURATE, $($step),+]
@@ -237,7 +237,7 @@ pub static DEFINITIONS: &[Definition] = &[
 ];
 
 impl Definition {
-    /// The exact result at one input, or nothing when it is out of domain.
+    /// The exact result at one input, or `None` if it is out of domain.
     pub fn exact(&self, overflow: Overflow, x: i64, p: &Parameters) -> Option<Integer> {
         let value = self.steps.iter().try_fold(Rational::from(x), |v, (_, step)| step.apply(v, p))?;
         assert!(value.is_integer(), "{} ends in the fraction {value}", self.name);
@@ -257,13 +257,13 @@ impl Scheme {
         Self { definition: definition.expect("every rule is a scheme"), overflow }
     }
 
-    /// The exact result by big rationals, or nothing when the input is out of domain.
+    /// The exact result by big rationals, or `None` if the input is out of domain.
     pub fn exact(&self, x: i64, p: &Parameters) -> Option<i64> {
         let result = self.definition.exact(self.overflow, x, p);
         result.map(|r| r.to_i64().expect("a fitted result is a word"))
     }
 
-    /// The result by machine integers, or nothing when the input is out of domain.
+    /// The result by machine integers, or `None` if the input is out of domain.
     #[inline]
     pub fn fast(&self, x: i64, p: &Parameters) -> Option<i64> {
         let unbounded = (self.definition.fast)(p, x)?;

@@ -82,7 +82,7 @@ pub enum Step {
     Saturate,
     /// `v + n`, a rounding constant.
     Add(i64),
-    /// `v + n`, a bias or a zero point: part of what is computed, not of how it is rounded.
+    /// `v + n`, a bias or a zero point, which is part of the exact value and no rounding.
     Offset(i64),
     /// `v - 1` where `v < 0` and `s < 0`: makes a following ties-up right shift break ties away from zero.
     FixupNegative,
@@ -138,7 +138,7 @@ impl Step {
         }
     }
 
-    /// The next exact value, or nothing when the step puts the input out of domain.
+    /// The next exact value, or `None` if the step puts the input out of domain.
     pub fn apply(self, v: Rational, p: &Parameters) -> Option<Rational> {
         let in_integers = |v: Rational, f: &dyn Fn(&Integer) -> Integer| {
             assert!(v.is_integer(), "a scheme applies {self:?} to the fraction {v}");
@@ -204,7 +204,7 @@ impl fmt::Display for Exponent {
     }
 }
 
-/// What a step does, for step lists whose steps have no names of their own.
+/// A description of a step, for step lists whose steps have no names.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -21,7 +21,7 @@ pub struct Stepper {
 }
 
 impl Stepper {
-    /// The stepper of `piece` from accumulator `x` on. Nothing when a numerator needs more than 64 bits and the upper ones
+    /// The stepper of `piece` from accumulator `x` on. `None` if a numerator needs more than 64 bits and the upper ones
     /// decide the result, or ties do.
     fn new(piece: &Piece, x: i64) -> Option<Self> {
         if piece.ties != Ties::Floored {
@@ -70,7 +70,7 @@ impl Stepper {
         rest.iter().enumerate().all(|(i, &got)| got == self.ahead(done + i))
     }
 
-    /// How `outs` differ from the expected results from here on; nothing when some differ by more than one.
+    /// How `outs` differ from the expected results from here on; `None` if some differ by more than one.
     #[inline(always)]
     pub fn differences(&self, outs: &[i32]) -> Option<Differences> {
         let (whole, rest) = outs.as_chunks::<LANES>();
@@ -102,7 +102,7 @@ impl Stepper {
     }
 
     /// How `outs` differ from the expected results from here on, where each differs by at most one or by more than `small`: those
-    /// that do not differ by one are the last number. Nothing when some differ by something in between.
+    /// that do not differ by one are the last number. `None` if some differ by something in between.
     #[inline(always)]
     pub fn far_differences(&self, outs: &[i32], small: u32) -> Option<(Differences, u64)> {
         let (whole, rest) = outs.as_chunks::<LANES>();
@@ -190,7 +190,7 @@ impl Lanes {
     }
 }
 
-/// What is expected on a run of consecutive accumulators.
+/// The expected results for a run of consecutive accumulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// Every accumulator has a result, and this steps through them.
@@ -246,7 +246,7 @@ impl Sweep {
         })
     }
 
-    /// What is expected at `x`.
+    /// The expected result at `x`.
     pub fn at(&self, x: i64) -> Option<i64> {
         match self.runs(x, 1).next()?.2 {
             Expected::Stepped(stepper) => Some(stepper.ahead(0).into()),

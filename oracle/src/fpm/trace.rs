@@ -1,4 +1,4 @@
-//! One input through a step list, with what became of it at each step: the exact value before and after, and what was lost.
+//! One input through a step list: for each step the exact value before and after, and what was lost.
 
 use super::steps::{Exponent, Multiplier, Step, effective_multiplier, power_of_two_shift};
 use super::{Parameters, exact};
@@ -7,7 +7,7 @@ use crate::word::Overflow;
 use rug::{Integer, Rational};
 use std::borrow::Cow;
 
-/// A step's name, its own or that of what it does.
+/// The name of a step, or of its operation if it has none.
 pub type Name = Cow<'static, str>;
 
 /// One input through a step list.
@@ -18,26 +18,26 @@ pub struct Trace {
     /// Each step, up to the one that refuses the input if one does. A result that had to be fitted to the word has a last step for
     /// that; one that fits has none.
     pub steps: Vec<Traced>,
-    /// The result, or nothing when the input is out of domain.
+    /// The result, or `None` if the input is out of domain.
     pub result: Option<Integer>,
 }
 
 /// One step with the exact value before and after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
-    /// What its source calls it.
+    /// Its name in the source.
     pub name: Name,
     /// The step.
     pub step: Step,
     /// The value before.
     pub before: Rational,
-    /// The value after, or nothing where the step refuses the input.
+    /// The value after, or `None` if the step refuses the input.
     pub after: Option<Rational>,
-    /// What was lost.
+    /// The loss.
     pub effect: Effect,
 }
 
-/// What a step did to a value beyond exact arithmetic.
+/// How a step deviated from exact arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing: the scaling, product or sum that it names, or a rounding, wrap or saturation that changed nothing.
@@ -57,7 +57,7 @@ pub enum Effect {
     Saturated,
     /// Was moved on purpose: a rounding constant, a fixup.
     Moved,
-    /// Was multiplied by this, which is not what the multiplier says, even rescaled.
+    /// The value was multiplied by this, which is not the given multiplier, even rescaled.
     Narrowed(Integer),
     /// There is no value.
     Refused,

@@ -8,7 +8,7 @@ use rug::Integer;
 /// Raw elements of lhs and rhs along the depth.
 pub(crate) type Terms = Vec<(i32, i32)>;
 
-/// The result of one row and one column: the exact sum, changed by what each narrow lane changes.
+/// The result of one row and one column: the exact sum plus the change that each narrow lane makes.
 pub(crate) fn element(scheme: &Scheme, terms: &[(i32, i32)], [lhs_offset, rhs_offset]: [i64; 2]) -> Option<Integer> {
     let exact: Integer =
         terms.iter().map(|(l, r)| (Integer::from(*l) + lhs_offset) * (Integer::from(*r) + rhs_offset)).sum();
@@ -37,7 +37,7 @@ fn pairs(terms: &[(i32, i32)], apart: usize, sum: PairSum) -> Integer {
     change
 }
 
-/// The four lanes behind the last block, added modulo 2^32.
+/// The four lanes after the last block, added modulo 2^32.
 fn quads(terms: &[(i32, i32)]) -> Integer {
     let mut lanes = [const { Integer::new() }; 4];
     for block in terms.chunks(BLOCK) {

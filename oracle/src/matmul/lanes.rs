@@ -27,7 +27,7 @@ impl<'a> Columns<'a> {
 /// Blocks whose 8 pair sums each, of magnitude below 2^16, cannot overflow an int32 sum: 2048 * 8 * 2^16 = 2^30.
 const BLOCKS_IN_INT32: usize = 2048;
 
-/// What all rows of a product share.
+/// The data that all rows of a product share.
 pub(crate) struct Lanes<'a> {
     narrow: Narrow,
     overflow: Overflow,
@@ -40,7 +40,7 @@ pub(crate) struct Lanes<'a> {
 }
 
 impl<'a> Lanes<'a> {
-    /// `pair_bound`: what the magnitude of a sum of two raw products cannot exceed.
+    /// `pair_bound`: an upper bound of the magnitude of a sum of two raw products.
     pub(crate) fn new(
         narrow: Narrow,
         overflow: Overflow,
@@ -84,7 +84,7 @@ impl<'a> Lanes<'a> {
         for (run, elements) in lhs.chunks(BLOCK * BLOCKS_IN_INT32).enumerate() {
             sums.fill(0);
             for first in (0..elements.len()).filter(|k| (k / apart).is_multiple_of(2)) {
-                // A second element behind the end is a padded 0; which row it meets does not matter.
+                // A second element after the end is a padded 0; which row it meets does not matter.
                 let second = if first + apart < elements.len() { first + apart } else { first };
                 let a = [elements[first], if second == first { 0 } else { elements[second] }];
                 let row = |k: usize| self.columns.row(run * BLOCK * BLOCKS_IN_INT32 + k);

@@ -1,5 +1,5 @@
-//! Integer matrix multiplication: `out[i,j] = sum over k of (lhs[i,k] + lhs_offset) * (rhs[k,j] + rhs_offset)`, and what
-//! becomes of it where products pass through narrow lanes.
+//! Integer matrix multiplication: `out[i,j] = sum over k of (lhs[i,k] + lhs_offset) * (rhs[k,j] + rhs_offset)`, and
+//! its result when products pass through narrow lanes.
 //!
 //! Source of the operation: gemmlowp doc/low-precision.md, steps 1 to 3. lhs is `[M, K]`, rhs `[K, N]`, the result
 //! `[M, N]`, all row-major.
@@ -42,7 +42,7 @@ pub enum Narrow {
     Pairs {
         /// How far apart the two are: 1 (elements 2j and 2j+1) or 8 (elements j and j+8).
         apart: usize,
-        /// What becomes of their sum.
+        /// The policy for their sum.
         sum: PairSum,
     },
     /// Four int32 lanes from block to block; each adds the exact sum of an adjacent quad and saturates. The lanes are added
@@ -55,7 +55,7 @@ pub enum Narrow {
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -116,7 +116,7 @@ impl Registered for &'static Definition {
 }
 
 impl Product {
-    /// Elements of lhs, rhs and the result, or the argument that cannot be.
+    /// Elements of lhs, rhs and the result, or the invalid argument.
     pub fn check(&self) -> Result<[usize; 3], ShapeError> {
         shape::positive(&[("m", self.m), ("n", self.n), ("k", self.k)])?;
         Ok([
@@ -139,7 +139,7 @@ impl Product {
 }
 
 impl Scheme {
-    /// Each result by big integers, straight from the definition; nothing where it is out of domain.
+    /// Each result by big integers, straight from the definition; `None` if it is out of domain.
     pub fn exact(&self, p: &Product, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         let mut out = Vec::with_capacity(p.check_lengths(lhs, rhs)?);
         for row in lhs.chunks_exact(p.k) {
@@ -151,7 +151,7 @@ impl Scheme {
         Ok(out)
     }
 
-    /// Each result by machine integers, derived apart from [`Scheme::exact`]; nothing where it is out of domain.
+    /// Each result by machine integers, derived independently of [`Scheme::exact`]; `None` if it is out of domain.
     pub fn expected(&self, p: &Product, lhs: &[i32], rhs: &[i32]) -> Result<Vec<Option<i32>>, ShapeError> {
         let outputs = p.check_lengths(lhs, rhs)?;
         let (of_lhs, of_rhs) = (Extremes::of(lhs), Extremes::of(rhs));

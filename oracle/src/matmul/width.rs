@@ -45,7 +45,7 @@ width!(Quadruple: i64, i128);
 
 /// Work that is written once for every width.
 pub(crate) trait Work {
-    /// What it gives.
+    /// Its result.
     type Output;
     /// Does it in `W`.
     fn run<W: Width>(self) -> Self::Output;
@@ -106,7 +106,7 @@ pub(crate) fn add_row<W: Width>(sums: &mut [W::Sum], a: W::Element, row: &[W::El
     }
 }
 
-/// `sums += a[0] * rows[0] + a[1] * rows[1] + ...`, the rows one behind the other. Four at a time, so that a sum is loaded and
+/// `sums += a[0] * rows[0] + a[1] * rows[1] + ...`, the rows one after the other. Four at a time, so that a sum is loaded and
 /// stored once for four products.
 #[inline(always)]
 pub(crate) fn add_rows<W: Width>(sums: &mut [W::Sum], a: &[W::Element], rows: &[W::Element]) {

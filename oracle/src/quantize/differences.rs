@@ -1,4 +1,4 @@
-//! On how many floats schemes differ, in closed form: runs side by side.
+//! On how many floats schemes differ, in closed form, by comparing their runs.
 
 use super::{Runs, Stored};
 use crate::float::Format;
@@ -39,20 +39,20 @@ pub fn zip<const N: usize>(runs: [&Runs; N]) -> impl Iterator<Item = (RangeInclu
 pub struct Witness {
     /// The float.
     pub bits: u64,
-    /// What the first scheme says.
+    /// The result of the first scheme.
     pub left: Stored,
-    /// What the second says.
+    /// The result of the second scheme.
     pub right: Stored,
 }
 
 /// How often two schemes differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Floats but NaN for which both have a value.
+    /// Floats except NaN for which both have a value.
     pub valued: u128,
     /// Those with values that differ, by the second minus the first.
     pub by_delta: BTreeMap<i64, u128>,
-    /// Floats but NaN for which one or both have none.
+    /// Floats except NaN for which one or both have none.
     pub without_value: u128,
     /// The smallest with values that differ.
     pub witness: Option<Witness>,
@@ -85,7 +85,7 @@ impl Differences {
 }
 
 impl Runs {
-    /// On which floats but NaN two schemes differ, `other` minus `self`. Both over the same keys of one format.
+    /// On which floats except NaN two schemes differ, `other` minus `self`. Both over the same keys of one format.
     pub fn differ(&self, other: &Self) -> Differences {
         let mut differences = Differences::default();
         for (keys, [left, right]) in zip([self, other]) {

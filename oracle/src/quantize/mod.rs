@@ -82,7 +82,7 @@ pub struct Quantization {
     pub max: i64,
 }
 
-/// What is wrong with a [`Quantization`].
+/// Why a [`Quantization`] is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadQuantization {
     /// Zero, negative, infinite or NaN in the expressed type.
@@ -103,7 +103,7 @@ pub enum BadQuantization {
         /// Largest value of the storage type.
         highest: i64,
     },
-    /// Beyond what 32 bits of either signedness hold.
+    /// Beyond 32 bits of either signedness.
     #[error("the zero point {0} fits in no storage type")]
     ZeroPoint(i64),
 }
@@ -114,7 +114,7 @@ impl Quantization {
         Self { format, scale, zero_point, storage, min: storage.min(), max: storage.max() }
     }
 
-    /// Every scheme takes what passes. A zero point outside the storage type or the bounds does, as it does in MLIR.
+    /// Every scheme accepts valid parameters. A zero point outside the storage type or the bounds is valid, as it is in MLIR.
     pub fn check(&self) -> Result<(), BadQuantization> {
         let Storage { bits, .. } = self.storage;
         if !(1..=32).contains(&bits) {

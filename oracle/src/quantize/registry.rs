@@ -1,4 +1,4 @@
-//! The registry of quantize schemes: eight rounding rules four ways, and those of the systems.
+//! The registry of quantize schemes: four kinds for each of eight rounding rules, and those of the systems.
 
 use super::fast;
 use super::scheme::{Definition, Takes};
@@ -192,7 +192,7 @@ const SHIPPED: [Definition; 7] = [
     },
 ];
 
-/// What the names of a rule's schemes end in.
+/// The suffix in the names of a rule's schemes.
 pub(crate) fn suffix(rule: RoundingRule) -> &'static str {
     match rule {
         TiesEven => "nearest-even",

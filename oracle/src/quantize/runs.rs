@@ -1,5 +1,5 @@
-//! All floats of a format by their result under one scheme: intervals of keys with one result each. Found by bisection over keys,
-//! which the monotony of every step makes exact ([`super::threshold`] says why, a kind of step at a time).
+//! All floats of a format by their result under one scheme: intervals of keys with one result each. They are found by bisection over keys,
+//! which is exact because every step is monotone ([`super::threshold`] says why for each kind of step).
 
 use super::differences::span;
 use super::{Prepared, Quantization, Scheme, Stored, Threshold};
@@ -48,7 +48,7 @@ pub struct Boundary {
 }
 
 impl Runs {
-    /// Over all floats but NaN.
+    /// Over all floats except NaN.
     ///
     /// # Panics
     /// Where big rationals contradict the bisection.

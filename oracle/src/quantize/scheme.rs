@@ -1,4 +1,4 @@
-//! What a quantize scheme is: a name, where it comes from, its steps, and the fast integer form held against them.
+//! A quantize scheme: its name, its origin, its steps, and the fast integer form, which tests compare with the steps.
 
 use super::fast::Fast;
 use super::registry::suffix;
@@ -17,7 +17,7 @@ pub use super::registry::DEFINITIONS;
 pub struct Definition {
     /// Name used everywhere.
     pub name: &'static str,
-    /// One line: what it is.
+    /// A description in one line.
     pub summary: &'static str,
     /// Document and section, or repository and file.
     pub source: &'static str,
@@ -25,7 +25,7 @@ pub struct Definition {
     pub takes: Takes,
     /// The composition, each step with its name. Starts from the float.
     pub steps: &'static [(&'static str, Step)],
-    /// The same in machine integers, derived apart.
+    /// The same in machine integers, derived independently.
     pub(super) fast: Fast,
 }
 
@@ -63,7 +63,7 @@ impl Registered for &'static Definition {
 /// The values of a scheme at one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// `x / scale + zero_point`, or nothing for NaN and infinities.
+    /// `x / scale + zero_point`, or `None` for NaN and infinities.
     pub exact: Option<Rational>,
     /// Each step's name with the exact value after it, from the float on.
     pub steps: Vec<(&'static str, Value)>,
@@ -116,20 +116,20 @@ impl Definition {
     }
 }
 
-/// What an integer that the storage type does not hold may become, before it is clamped: every value that instructions give for it.
+/// The values that instructions may give for an integer outside the storage type, before it is clamped.
 pub type Conversion = fn(&Quantization, &Integer) -> Vec<i64>;
 
-/// How code may part from the steps of a scheme. By default in nothing.
+/// How code may deviate from the steps of a scheme; by default not at all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Liberties {
-    /// Roundings to the expressed type take what is exactly between two of its numbers to either.
+    /// Roundings to the expressed type may round an exact tie either way.
     pub ties: bool,
     /// Numbers beyond the storage type are converted so, whatever the scheme's own policy is.
     pub conversion: Option<Conversion>,
 }
 
 impl Scheme {
-    /// Every result, each once, where each rounding to the expressed type takes what is exactly between two of its numbers to either.
+    /// Every possible result, each once, if each rounding to the expressed type may round an exact tie either way.
     pub fn either_way(&self, q: &Quantization, bits: u64) -> Vec<Stored> {
         self.results(q, bits, &Liberties { ties: true, ..Liberties::default() })
     }

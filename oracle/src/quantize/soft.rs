@@ -1,5 +1,5 @@
-//! Floats on machine integers: an i128 significand and an exponent, rounded by shifts. Apart from [`crate::float`], which rounds
-//! rationals; the two are held against each other.
+//! Floats on machine integers: an i128 significand and an exponent, rounded by shifts. It is independent of [`crate::float`], which rounds
+//! rationals; a test compares the two.
 
 use super::{Quantization, Storage, Stored};
 use crate::float::Format;
@@ -9,7 +9,7 @@ use crate::word::Overflow;
 /// Bits of a quotient: more than any format keeps, so that its last bit may stand for the remainder.
 const QUOTIENT: i32 = 70;
 /// The same where both numbers have at most 24 bits, as those of f16, bf16 and f32 have. An integer below 2^36 is among them
-/// with two bits behind it; no bound or zero point is beyond 2^32.
+/// with two bits after it; no bound or zero point is beyond 2^32.
 const SHORT_QUOTIENT: i32 = 38;
 const SHORT: i32 = 24;
 /// Numbers are aligned within this many bits, and shifted by at most as many.
@@ -27,7 +27,7 @@ pub(crate) enum Soft {
     Number { n: i128, e: i32 },
 }
 
-/// An integer, or what is none.
+/// An integer, or a value that is not one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whole {
     Nan,
@@ -169,7 +169,7 @@ impl Soft {
 }
 
 impl Whole {
-    /// The integer; what is none stands for one beyond all others.
+    /// The integer; a value that is not one counts as beyond all integers.
     pub(crate) fn number(self) -> i128 {
         match self {
             Self::Number(n) => n,

@@ -7,7 +7,7 @@ use crate::rounding::RoundingRule;
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
-/// A value on its way. The sign of zero is dropped: no step behind looks at it.
+/// A value on its way. The sign of zero is dropped: no later step looks at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A number.
@@ -86,7 +86,7 @@ impl Value {
     }
 }
 
-/// What is added.
+/// The term that is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Addend {
     /// The zero point.
@@ -97,14 +97,14 @@ pub enum Addend {
     Constant(i64),
 }
 
-/// What becomes of NaN.
+/// The result for NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nan {
     /// No value: its conversion to an integer is undefined.
     Poison,
     /// 0.
     Zero,
-    /// The least value that the clamp behind leaves alone.
+    /// The least value that the following clamp does not change.
     Lowest,
 }
 
@@ -121,7 +121,7 @@ pub enum Step {
     RoundToFormat,
     /// `v` rounded to an integer. Infinities stay.
     RoundToInteger(RoundingRule),
-    /// `v` rounded to an integer of the storage type. What is outside it, infinities and NaN are poison; under the policy
+    /// `v` rounded to an integer of the storage type. Values outside it, infinities and NaN are poison; under the policy
     /// `saturate` the nearest integer, and 0 for NaN; under `wrap` the low bits, and poison for infinities and NaN.
     Convert(RoundingRule),
     /// A policy for NaN.
@@ -216,7 +216,7 @@ impl Step {
     }
 }
 
-/// What an integer, infinity or NaN becomes in the storage type.
+/// The value of an integer, infinity or NaN in the storage type.
 fn convert(v: Value, overflow: Overflow, q: &Quantization) -> Result<Value, Stored> {
     let (min, max) = (Rational::from(q.storage.min()), Rational::from(q.storage.max()));
     match (overflow, v) {

@@ -1,11 +1,11 @@
-//! Where a scheme goes from one result to the next, as an exact real.
+//! The exact real at which a scheme goes from one result to the next.
 //!
-//! Every step is monotone in its value, so that the values which it takes to `t` or beyond are again all those from some real on.
-//! Going through the steps backwards gives that real for the input:
+//! Every step is monotone, so the values that it maps to `t` or above are again all those from some real on. Going backwards
+//! through the steps gives that real for the input:
 //! - a division or product by a positive number, and an addition, move it;
-//! - a rounding reaches `t` from the first representable value at or behind `t`, whose own values begin half-way from its
-//!   predecessor (to nearest, the tie decided by the rule), at it, or just behind the predecessor (directed rules);
-//! - a clamp moves it only to the ends: everything, or nothing.
+//! - a rounding reaches `t` from the first representable value at or after `t`, whose own values begin half-way from its
+//!   predecessor (to nearest, the tie decided by the rule), at it, or just after the predecessor (directed rules);
+//! - a clamp moves it only to the ends: all inputs, or none.
 
 use super::steps::{Addend, Step, Value, bounds_before_zero_point, reciprocal};
 use super::{Quantization, Scheme, Stored};
@@ -61,7 +61,7 @@ impl Scheme {
 }
 
 impl Threshold {
-    /// The first float of the format that is one of these inputs, infinities among the floats. Nothing where none is.
+    /// The first float of the format that is one of these inputs, infinities among the floats. `None` if none is.
     pub fn first(&self, format: Format) -> Option<u64> {
         let lowest = -(format.infinity() as i64) - 1;
         match self {
@@ -151,7 +151,7 @@ impl Threshold {
     fn through_format(self, format: Format) -> Self {
         let Some(first) = self.first(format) else { return Nothing };
         let From { .. } = self else { return self };
-        // The numbers on both sides, the infinities taken as the numbers behind the largest.
+        // The numbers on both sides, the infinities taken as the numbers after the largest.
         let beyond = || {
             Rational::from(1)
                 << (format.least_exponent() + (format.infinity() >> (format.precision() - 1)) as i32 - 1

@@ -1,10 +1,10 @@
-//! What a run was to look at, what it looked at, and what it left out for which reason.
+//! What a run planned, what it ran, and what it left out for which reason.
 
 use super::Value;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// What one kernel was to run in one lane, and what became of it.
+/// What one kernel was to run in one lane, what it ran, and what was left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
     /// Operation.
@@ -15,7 +15,7 @@ pub struct Planned {
     pub lane: String,
     /// What is counted.
     pub unit: Unit,
-    /// Whether the caller gave them; otherwise they are of the plan.
+    /// Whether the caller gave them; otherwise they come from the plan.
     pub given: bool,
     /// How many there are.
     pub planned: u64,
@@ -61,7 +61,7 @@ pub struct Dropped {
     pub because: String,
     /// How many.
     pub count: u64,
-    /// The first of them, as a case reads; empty where they are of a plan and none was looked at.
+    /// The first of them, as a case; empty if they come from a plan and were not enumerated.
     pub first: String,
 }
 
@@ -75,7 +75,7 @@ pub enum DropReason {
     NotOffered,
     /// Their tensors cannot be made.
     NoSuchCase,
-    /// The kernel had failed to answer too often to be asked again.
+    /// The kernel failed to answer too often.
     GivenUp,
 }
 

@@ -15,18 +15,18 @@ pub(super) struct Args {
     /// Kernel, by name [default: all that have bounds]
     #[arg(long, value_name = "NAME")]
     kernel: Vec<String>,
-    /// Lane in which the bounds are shown
+    /// Lane in which the kernels are run at their bounds
     #[arg(long, value_name = "NAME", default_value = HOST)]
     lane: String,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-    /// The lanes there are, in place of those that `cargo xtask` builds
+    /// Lanes file, instead of the lanes that `cargo xtask` builds
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
 }
 
-/// True where every bound is right at its value and wrong past it.
+/// Returns true if every kernel is right at its bound and wrong past it.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let lanes = match &args.lanes {
         Some(path) => Lanes::read(path)?,
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(all.iter().all(|bound| bound.shown) && (missing.is_empty() || !must_offer))
 }
 
-/// The kernels with bounds that the lane does not offer; an error where nothing is left to show, or one of them was named.
+/// The kernels with bounds that the lane does not offer. Fails if no kernel is left, or if one of these was named.
 fn not_offered(names: &[String], lane: &Lane) -> Result<Vec<&'static str>> {
     // Names that are not known are refused where the bounds are shown.
     let (missing, offered) = bounds::not_offered(names, lane);

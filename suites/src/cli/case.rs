@@ -27,15 +27,15 @@ pub(super) struct Args {
     /// Fractional bits of the multiplier
     #[arg(long, value_name = "Q", default_value = "31", value_parser = clap::value_parser!(u32).range(0..=31))]
     q: u32,
-    /// Scheme to show step by step, NAME or NAME:POLICY; every scheme's result when none is given
+    /// Scheme to show step by step, NAME or NAME:POLICY; without it, the result of every scheme
     #[arg(long, value_name = "NAME")]
     scheme: Vec<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
-/// Prints the exact value and what schemes make of it.
+/// Prints the exact value and the results of schemes.
 pub(super) fn run(args: &Args) -> Result<()> {
     if !SHIFTS.contains(&args.shift) {
         bail!("--shift {}: a shift must be in -31..=31, positive = left", args.shift);

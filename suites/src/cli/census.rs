@@ -16,25 +16,25 @@ use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, exact};
 use tiebreak_reports::text;
 
-/// Accumulators that are listed at most: more are not read, and would not fit into memory.
+/// The largest `--list`: more accumulators would not fit into memory.
 const MOST_LISTED: i64 = 1_000_000;
 
 /// Arguments of `census`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Scheme that is subtracted, NAME or NAME:POLICY
+    /// Left scheme, NAME or NAME:POLICY
     #[arg(long, value_name = "SCHEME", value_parser = scheme::<&'static Definition>)]
     left: Scheme,
-    /// Scheme that it is subtracted from
+    /// Right scheme; deltas are right - left
     #[arg(long, value_name = "SCHEME", value_parser = scheme::<&'static Definition>)]
     right: Scheme,
     /// Multiplier, an int32
     #[arg(long, value_name = "M", requires = "shift", required_unless_present_any = ["params", "space"], allow_negative_numbers = true, value_parser = int32())]
     multiplier: Option<i32>,
-    /// Shift, positive = left; with --space several, A..B, both ends included [default there: all]
+    /// Shift, positive = left; with --space also a range A..B, both ends included [default with --space: all]
     #[arg(long, value_name = "S", required_unless_present_any = ["params", "space"], allow_hyphen_values = true, value_parser = shift)]
     shift: Option<Ends>,
-    /// CSV file with columns multiplier and shift: a census of each line
+    /// CSV file with columns multiplier and shift; each line gets its own census
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["multiplier", "shift"])]
     params: Option<PathBuf>,
     /// First accumulator
@@ -43,16 +43,16 @@ pub(super) struct Args {
     /// Last accumulator
     #[arg(long, value_name = "B", default_value_t = i32::MAX, allow_negative_numbers = true, value_parser = int32())]
     x_max: i32,
-    /// Compare outputs: the zero point that is added to each result [default with --clamp: 0]
+    /// Compare outputs instead: the zero point to add to each result [default with --clamp: 0]
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = int32())]
     zero_point: Option<i32>,
-    /// Compare outputs: the smallest and the largest, such as -128:127 [default with --zero-point: an int32's]
+    /// Compare outputs instead: the smallest and the largest output, such as -128:127 [default with --zero-point: all of int32]
     #[arg(long, value_name = "LO:HI", allow_hyphen_values = true, value_parser = interval)]
     clamp: Option<(i32, i32)>,
-    /// Show the N differing accumulators nearest to zero, with the exact value of each
+    /// Also list the N differing accumulators nearest to zero, each with its exact value
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=MOST_LISTED))]
     list: u32,
-    /// How to print; for a spreadsheet a line a census, with --list a line an accumulator, with --space a line a shift
+    /// Output format; CSV has one line for each census, with --list for each accumulator, with --space for each shift
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
     #[command(flatten)]
@@ -82,7 +82,7 @@ struct Answer {
     /// Accumulators on which both schemes have a value.
     inputs: u64,
     differ: u64,
-    /// Right minus left; `other` is everything further apart than the census tells.
+    /// Right minus left; `other` counts the deltas that the census does not list.
     by_delta: BTreeMap<String, u64>,
     nearest_zero: Option<Nearest>,
     method: &'static str,
@@ -98,7 +98,7 @@ struct Clamped {
     max: i32,
 }
 
-/// An accumulator on which the schemes differ, and what they make of it.
+/// An accumulator on which the schemes differ, with both results.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Nearest {
     x: i64,
@@ -123,7 +123,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return space::run(args.left, args.right, args.shift, &args.whole, args.format);
     }
     if let Some(option) = args.whole.stray() {
-        bail!("{option} goes with --space");
+        bail!("{option} needs --space");
     }
     if args.x_min > args.x_max {
         bail!("--x-min {} is above --x-max {}", args.x_min, args.x_max);
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let channels = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => read_csv(path)?,
         (None, Some(multiplier), Some([shift, last])) if shift == last => vec![Channel { multiplier, shift }],
-        (None, _, Some(_)) => bail!("--shift A..B goes with --space: a census is of one"),
+        (None, _, Some(_)) => bail!("--shift A..B needs --space: without it a census has one shift"),
         _ => bail!("--multiplier and --shift, or --params, must be given"),
     };
     let answers: Vec<Answer> = channels.par_iter().map(|channel| answer(args, *channel)).collect();
@@ -181,7 +181,7 @@ fn by_delta(counts: &Counts) -> BTreeMap<String, u64> {
 /// Accumulators that one thread sweeps at a time.
 const CHUNK: i64 = 1 << 20;
 
-/// One accumulator after another, on all cores, told on a terminal: it takes a minute or more.
+/// Evaluates one accumulator after another, on all cores. This takes a minute or more, so a terminal shows the progress.
 fn sweep(census: &Census) -> Counts {
     let chunks = (census.hi - census.lo) / CHUNK + 1;
     let progress = ProgressBar::new(chunks as u64);
@@ -200,7 +200,7 @@ fn sweep(census: &Census) -> Counts {
     counts
 }
 
-/// The `n` differing accumulators nearest to zero, of which there are as many.
+/// The `n` differing accumulators nearest to zero; at least `n` must differ.
 fn places(census: &Census, closed: bool, n: usize) -> Vec<Place> {
     let place = |x: i64| {
         let (left, right) = census.values(x)?;

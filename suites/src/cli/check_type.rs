@@ -11,15 +11,15 @@ pub(super) struct Args {
     /// The type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>' or 'tensor<?x2x!quant.uniform<i8:f32:1, {2.0, 3.0}>>', or an op, such
     /// as '%1 = quant.qcast %0 : f32 to !quant.uniform<i8:f32, 2.0>'
     text: String,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
-/// Scales that a table shows.
+/// How many scales a table shows.
 const SHOWN: usize = 16;
 
-/// Prints what the text means; an error where it breaks a rule.
+/// Prints what the text means; fails if it breaks a rule.
 pub(super) fn run(args: &Args) -> Result<()> {
     let item = parse(&args.text)?;
     let ty = match &item {

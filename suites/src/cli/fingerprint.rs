@@ -45,16 +45,16 @@ use std::path::PathBuf;
 /// Arguments of `fingerprint`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// CSV file: columns x, observed, and multiplier and shift, or the scales si, sw, so; zero_point, min, max where they are not 0
-    /// and int32's
+    /// CSV file with columns x, observed, and either multiplier and shift or the scales si, sw, so; optionally zero_point [default: 0],
+    /// min and max [default: all of int32]
     #[arg(long, value_name = "FILE.csv")]
     observations: PathBuf,
-    /// How to print; CSV has a line a candidate
+    /// Output format; CSV has one line for each candidate
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
 }
 
-/// Prints the fingerprint. Whether any candidate is left.
+/// Prints the fingerprint. Returns whether any candidate is left.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let observations = read(&args.observations)?;
     let fingerprint = Fingerprint::of(&observations);
@@ -72,11 +72,11 @@ fn as_table(observations: &Observations, fingerprint: &Fingerprint) -> String {
     let table = |header: &[&str], rows| table_within(header, rows, style().width);
     let mut out = String::new();
     if !groups.is_empty() {
-        out += "Consistent, a group a number\n";
+        out += "Consistent candidates, grouped\n";
         let numbered = groups.iter().enumerate().flat_map(|(i, group)| {
             let mut lines = text::names(candidates, &group.members);
             lines.extend(
-                group.within.map(|limit| format!("(told apart nowhere in -{limit}..={limit}; not looked further)")),
+                group.within.map(|limit| format!("(equal for every x in -{limit}..={limit}; other x were not tried)")),
             );
             let label = move |at: usize| if at == 0 { (i + 1).to_string() } else { String::new() };
             lines.into_iter().enumerate().map(move |(at, line)| vec![label(at), line])
@@ -86,7 +86,7 @@ fn as_table(observations: &Observations, fingerprint: &Fingerprint) -> String {
     }
     let exclusions = text::exclusions(fingerprint);
     if !exclusions.is_empty() {
-        out += "Excluded, each by the first observation that it does not give\n";
+        out += "Excluded candidates, each with the first observation that it does not give\n";
         let rows = exclusions.iter().flat_map(|(exclusion, members)| {
             let row = &observations.rows[exclusion.observation];
             let first =
@@ -180,7 +180,7 @@ fn next_json(observations: &Observations, next: &Next) -> Value {
     })
 }
 
-/// A candidate, its group where it is consistent, and otherwise the observation that excludes it.
+/// A candidate, with its group if it is consistent and otherwise with the observation that excludes it.
 #[derive(Serialize)]
 struct Line<'a> {
     scheme: &'a str,

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: what is computed is kept, the workers end, and the exit code is the one that a shell expects.
+//! SIGINT and SIGTERM: results so far are kept, the workers end, and the exit code is the one that a shell expects.
 
 use crate::lane;
 use signal_hook::consts::{SIGINT, SIGTERM};

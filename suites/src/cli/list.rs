@@ -5,10 +5,10 @@ use crate::listing;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// Arguments of both.
+/// Arguments of `kernels` and `schemes`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }

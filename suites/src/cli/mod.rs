@@ -32,49 +32,49 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Verify kernels against the exact oracle, on every lane.
+    /// Verify kernels against the exact oracle, in every lane.
     Verify(Box<verify::Args>),
-    /// Say how far each kernel is safe, shown by running it at the bound and past it.
+    /// Derive how deep a product or how large a weight each kernel allows, and run it at that bound and past it.
     Bounds(bounds::Args),
     /// List kernels with their contracts.
     Kernels(list::Args),
     /// List schemes with their steps.
     Schemes(list::Args),
-    /// Evaluate one case: the exact value, and what each scheme makes of it.
+    /// Evaluate one case: the exact value, and the result of each scheme.
     Case(case::Args),
     /// Explain one input: every step of each scheme or kernel, what each step lost, and why the results differ.
     Explain(explain::Args),
-    /// Compare every two schemes over all accumulators of many multipliers and shifts: who agrees with whom, and on what.
+    /// Compare every two schemes over all accumulators of many multipliers and shifts, and show where they agree.
     Atlas(atlas::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
     CheckType(check_type::Args),
-    /// Say which schemes and multiplier derivations observed outputs are consistent with.
+    /// Identify a library's rounding from sample outputs.
     Fingerprint(fingerprint::Args),
-    /// Count the accumulators on which two schemes differ, over all of them, and show which; with --space, over all parameters.
+    /// Count on how many of all accumulators two schemes differ, and list them; with --space, over all parameters too.
     Census(Box<census::Args>),
-    /// Make one ledger of those of the shards of `census --space`.
+    /// Merge the ledgers of the shards of `census --space` into one.
     Merge(space::MergeArgs),
-    /// Measure what the rewrites of MLIR's quant dialect change.
+    /// Measure which values the rewrites of MLIR's quant dialect change.
     Rewrites(rewrites::Args),
 }
 
-/// How to print.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For a person.
+    /// A table for the terminal.
     Table,
-    /// For a program.
+    /// JSON, for programs.
     Json,
 }
 
-/// How to print what may be many lines.
+/// Output format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Listing {
-    /// For a person.
+    /// A table for the terminal.
     Table,
-    /// For a program.
+    /// JSON, for programs.
     Json,
-    /// For a spreadsheet.
+    /// CSV, for spreadsheets.
     Csv,
 }
 
@@ -86,7 +86,7 @@ fn int32() -> impl clap::builder::TypedValueParser<Value = i32> {
 /// The value parser of `LO:HI`.
 fn interval(text: &str) -> Result<(i32, i32), String> {
     let ends = text.split_once(':').and_then(|(lo, hi)| Some((lo.parse().ok()?, hi.parse().ok()?)));
-    let (lo, hi) = ends.ok_or("two int32 are wanted, LO:HI")?;
+    let (lo, hi) = ends.ok_or("expected two int32, LO:HI")?;
     if lo > hi { Err(format!("{lo} is above {hi}")) } else { Ok((lo, hi)) }
 }
 
@@ -94,7 +94,7 @@ fn interval(text: &str) -> Result<(i32, i32), String> {
 fn interval_of(text: &str) -> Result<std::ops::RangeInclusive<i32>, String> {
     let ends =
         text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.trim_start_matches('=').parse().ok()?)));
-    let (a, b) = ends.or_else(|| Some((text.parse().ok()?, text.parse().ok()?))).ok_or("A..B is wanted, two int32")?;
+    let (a, b) = ends.or_else(|| Some((text.parse().ok()?, text.parse().ok()?))).ok_or("expected two int32, A..B")?;
     if a > b { Err(format!("{a} is above {b}")) } else { Ok(a..=b) }
 }
 
@@ -113,7 +113,7 @@ pub fn main() -> ExitCode {
         Err(message) => return explained(&message),
     };
     if let Err(error) = interrupt::watch() {
-        note(&format!("error: signals cannot be watched for: {error}"));
+        note(&format!("error: cannot watch for signals: {error}"));
         return ExitCode::from(2);
     }
     let result = match cli.command {
@@ -140,7 +140,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Help, or what is wrong with a call. Help that could not be printed was not given.
+/// Prints help, or what is wrong with a call. Help that could not be printed is an error.
 fn explained(message: &clap::Error) -> ExitCode {
     match message.print() {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => ExitCode::from(2),
@@ -148,7 +148,7 @@ fn explained(message: &clap::Error) -> ExitCode {
     }
 }
 
-/// Writes to standard output; a reader that has seen enough is not an error.
+/// Writes to standard output. A reader that closes the pipe early is no error.
 fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -159,12 +159,12 @@ fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a line to standard error. Where that takes nothing there is nobody to tell.
+/// Writes a line to standard error, and ignores a standard error that cannot be written.
 fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Columns where there is no terminal to ask: a build log, a pager.
+/// The width of a table where there is no terminal, as in a build log or a pager.
 const WIDTH_ELSEWHERE: u16 = 120;
 
 fn style() -> Style {
@@ -173,12 +173,12 @@ fn style() -> Style {
     Style { colour, width: Some(width) }
 }
 
-/// A list from a table, a blank row between columns only.
+/// Lays out rows as a list, without lines between them.
 fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     table_within(header, rows, terminal_size::terminal_size().map(|(width, _)| width.0))
 }
 
-/// The same no wider than that.
+/// Lays out rows as a list of at most that width.
 fn table_within(header: &[&str], rows: Vec<Vec<String>>, width: Option<u16>) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::TableStyle::new()).set_header(header.to_vec()).add_rows(rows);

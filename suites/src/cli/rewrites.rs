@@ -13,15 +13,15 @@ pub(super) struct Args {
     /// A quantized type, such as '!quant.uniform<i8:f32, 0.3:1>' [default: every storage and expressed type, several scales and zero points]
     #[arg(long = "type", value_name = "TYPE")]
     ty: Option<String>,
-    /// Seed of what is sampled
+    /// Seed of the sampled inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
-/// Prints what each rewrite changes.
+/// Prints which values each rewrite changes.
 pub(super) fn run(args: &Args) -> Result<()> {
     let ty = args.ty.as_deref().map(uniform).transpose()?;
     let claims = claims(ty.as_ref(), args.seed)?;
@@ -62,12 +62,12 @@ fn as_table(claims: &[Claim]) -> String {
     out
 }
 
-/// All digits, or where there are too many doubles three.
+/// All digits of a number, or three if there are too many.
 fn count(n: u128) -> String {
     u64::try_from(n).ok().filter(|n| *n < 1 << 40).map_or_else(|| format!("{:.2e}", n as f64), text::count)
 }
 
-/// Of `FRACTION = DECIMALS` the decimals.
+/// The decimals in `FRACTION = DECIMALS`.
 fn decimals(largest: &str) -> &str {
     largest.split(" = ").last().unwrap_or(largest)
 }

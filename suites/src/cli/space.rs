@@ -19,31 +19,31 @@ pub(super) enum Space {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "A whole space")]
 pub(super) struct Options {
-    /// Count over a whole space in place of one multiplier and shift; --shift A..B takes some of its shifts only
+    /// Count over a whole space instead of one multiplier and shift; --shift A..B takes only some of its shifts
     #[arg(long, value_enum, value_name = "SPACE", conflicts_with_all = ["multiplier", "params", "x_min", "x_max", "zero_point", "clamp", "list"])]
     pub(super) space: Option<Space>,
-    /// Some of its multipliers only, both ends included
+    /// Take only some of its multipliers, both ends included
     #[arg(long, value_name = "A..B", requires = "space", value_parser = ends)]
     multipliers: Option<Ends>,
-    /// Every Nth chunk from the Ith on; `cargo xtask merge` makes one ledger of the N
+    /// Count every Nth chunk, starting with the Ith; `cargo xtask merge` merges the N ledgers
     #[arg(long, value_name = "I/N", requires = "space")]
     shard: Option<Shard>,
-    /// Go on where the run with the same --out ended, however it did
+    /// Continue an interrupted run with the same --out
     #[arg(long, requires = "space")]
     resume: bool,
-    /// With --resume, count everything again that an earlier run has written, and not only one chunk in 64
+    /// With --resume, count again every chunk that the earlier run wrote, instead of one in 64
     #[arg(long, requires = "resume")]
     verify_all: bool,
-    /// The ledger; its journal lies beside it until it is whole [default: tiebreak-out/space.jsonl]
+    /// The ledger; a journal lies beside it until the run is complete [default: tiebreak-out/space.jsonl]
     #[arg(long, value_name = "FILE", requires = "space")]
     out: Option<PathBuf>,
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", requires = "space", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Multipliers of one shift that are counted, and written down, at a time [default: 1048576]
+    /// Multipliers of one shift in a chunk, which is counted and written at once [default: 1048576]
     #[arg(long, value_name = "N", requires = "space")]
     chunk: Option<u32>,
-    /// What the ledger calls the sources that counted, in place of what git says
+    /// The name of the commit in the ledger, instead of what git reports
     #[arg(long, value_name = "NAME", requires = "space", hide = true)]
     commit: Option<String>,
 }
@@ -68,16 +68,16 @@ impl Options {
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
 pub(super) struct MergeArgs {
-    /// Ledgers of shards, or journals of those that have not ended
+    /// Ledgers of shards, or journals of shards that are not complete
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The ledger of all of them [default: tiebreak-out/space.jsonl]
+    /// The merged ledger [default: tiebreak-out/space.jsonl]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Count every chunk again, and not only one in 64 of each file
+    /// Count every chunk again, instead of one in 64 of each file
     #[arg(long)]
     verify_all: bool,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
 }
@@ -92,7 +92,7 @@ pub(super) fn ends(text: &str) -> Result<Ends, String> {
     Ok([number(first)?, number(last)?])
 }
 
-/// Counts, and prints the sums.
+/// Counts the space and prints the sums.
 pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Options, format: Listing) -> Result<()> {
     let part = Part {
         left,
@@ -105,7 +105,7 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     let plan = part.plan(options.commit.clone().or_else(space::commit))?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
     if options.resume && !out.exists() && !space::journal::path(&out).exists() {
-        note(&format!("nothing to go on with at {}: counting from the beginning", out.display()));
+        note(&format!("{} has nothing to resume: counting from the beginning", out.display()));
     }
     let jobs = options.jobs.map(usize::from);
     let (resume, verify_all) = (options.resume, options.verify_all);
@@ -116,7 +116,7 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     show(&finished.ledger, format)
 }
 
-/// How much of what was read was counted again.
+/// How many of the chunks that were read were counted again.
 fn note_again(Again { counted, of }: Again) {
     let all = if counted < of { "; --verify-all counts all of them" } else { "" };
     if of > 0 {
@@ -128,10 +128,10 @@ fn note_again(Again { counted, of }: Again) {
     }
 }
 
-/// Below this a run says nothing of the whole space: most of it is starting.
+/// A shorter run gives no estimate for the whole space: most of its time is start-up.
 const LEAST_SECONDS: f64 = 1.0;
 
-/// How fast it was, and what that makes of the whole space.
+/// The speed of the run, and an estimate for the whole space.
 fn rate(finished: &Finished) -> String {
     let Finished { counted, seconds, jobs, .. } = *finished;
     if counted == 0 {
@@ -151,7 +151,7 @@ fn rate(finished: &Finished) -> String {
     )
 }
 
-/// Holds what each file says against the schemes.
+/// Compares each file with the schemes.
 fn again(parts: &[merge::Part], all: bool) -> Result<Again> {
     let mut sum = Again::default();
     for merge::Part { path, plan, chunks } in parts {
@@ -163,11 +163,11 @@ fn again(parts: &[merge::Part], all: bool) -> Result<Again> {
     Ok(sum)
 }
 
-/// Merges, and prints the sums; false where something is missing.
+/// Merges, and prints the sums. Returns false if a shard is missing.
 pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
     let out = args.out.clone().unwrap_or_else(|| space::usual_out(None));
     if out.exists() {
-        bail!("{} is there: name another file with --out", out.display());
+        bail!("{} exists: name another file with --out", out.display());
     }
     let parts = args.files.iter().map(|path| merge::read(path)).collect::<Result<Vec<_>>>()?;
     match merge::merge(&parts)? {
@@ -181,7 +181,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<bool> {
         merge::Merged::Missing { chunks, of, commands } => {
             let (chunks, of) = (text::count(chunks as u64), text::count(of as u64));
             note(&format!(
-                "missing: {chunks} of {of} chunks, and nothing is written; these count them, then merge again:"
+                "missing: {chunks} of {of} chunks; nothing was written. Count them with these commands, then merge again:"
             ));
             commands.iter().for_each(|command| note(&format!("  {command}")));
             Ok(false)
@@ -200,7 +200,7 @@ fn show(ledger: &Ledger, format: Listing) -> Result<()> {
     })
 }
 
-/// A row a shift, and the total.
+/// One row for each shift, and the total.
 fn rows(ledger: &Ledger) -> Vec<(String, Sums)> {
     let shifts = ledger.shifts().into_iter().rev().map(|row| (row.shift.to_string(), row.sums));
     shifts.chain([("all".to_owned(), ledger.total())]).collect()

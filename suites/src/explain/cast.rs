@@ -33,7 +33,7 @@ pub(super) struct Change<W> {
     pub(super) apply: Box<dyn Fn(&mut W)>,
 }
 
-/// A row with the steps behind it.
+/// A row with its steps.
 pub(super) struct Entry<W> {
     pub(super) row: Row,
     pub(super) way: W,
@@ -164,7 +164,7 @@ fn rounded(name: &str, before: &Value, after: &Value, rounding: Rounding) -> Lin
     line
 }
 
-/// What an input that is a number in decimals became in the format; nothing where it stayed.
+/// The value of a decimal input in the format; `None` if it is exactly that decimal.
 pub(crate) fn read(what: &str, text: &str, format: Format, bits: u64) -> Option<String> {
     let read = tiebreak_oracle::float::decimal(text)?;
     let Float::Finite { value, .. } = format.decode(bits) else { return None };
@@ -181,10 +181,10 @@ pub(super) fn kernel_name(name: &str, place: &str, mut schemes: impl Iterator<It
     format!("{kernel}{name}{place}")
 }
 
-/// Elements of a batch: whole vectors of any kernel, and one behind them.
+/// Elements of a batch: whole vectors of any kernel, and one after them.
 const BATCH: usize = 65;
 
-/// What a kernel gives for one input in the body of a batch and behind its vectors, in words.
+/// The results of a kernel for one input in the body of a batch and after its vectors, in words.
 pub(super) fn in_process<O: Operation<Params = Params>>(
     kernel: &Kernel<O::Run, O::Domain>,
     q: &Quantized,

@@ -47,7 +47,7 @@ impl Evidence {
     }
 }
 
-/// Why outputs differ from what `yardstick` expects of a zone; nothing where none does.
+/// Why outputs differ from what `yardstick` expects of a zone; `None` if none does.
 fn cause(yardstick: &Yardstick, zone: usize, observations: &[Observation], holds: bool) -> Option<Explanation> {
     let judged = observations.iter().filter_map(|o| Some((yardstick.expected(&o.case).1? == i64::from(o.got), *o)));
     let (agreeing, differing): (Vec<_>, Vec<_>) = judged.partition(|(same, _)| *same);

@@ -1,4 +1,4 @@
-//! What a kernel does at one input, whole or in its body and its tail: its outputs around the input are held against its contract.
+//! The steps of a kernel at one input, as a whole or in its body and its tail: its outputs around the input are compared with its contract.
 
 use super::evidence::{Evidence, observed};
 use crate::class::Class;
@@ -20,7 +20,7 @@ pub struct Part {
     pub place: Option<&'static str>,
     /// Its output for the input.
     pub value: i32,
-    /// Its steps, and what becomes of results that do not fit; nothing where nothing reproduces it.
+    /// Its steps, and the policy for results that do not fit; `None` if nothing reproduces it.
     pub steps: Option<(Vec<(Name, Step)>, Overflow)>,
     /// Whose steps, in words.
     pub steps_of: String,

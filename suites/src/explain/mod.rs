@@ -2,7 +2,7 @@
 //!
 //! A scheme's steps are its own. A kernel is run in this process; its steps are those of its contract's scheme where it keeps the
 //! contract, otherwise those of the hypothesis that reproduces it around the input. `fpm.rs` and `requantize.rs` put the
-//! parties together, `words.rs` says what separates two of them, and `sheet.rs` is what is
+//! parties together, `words.rs` says what separates two of them, and `sheet.rs` holds what is
 //! printed of any operation. `quantize.rs` and `dequantize.rs` have step lists of their own: `cast.rs` finds which step separates two of them.
 
 pub(crate) mod cast;
@@ -35,7 +35,7 @@ pub struct Explained {
 pub struct Party {
     /// Name, for a kernel of which body and tail differ with the place.
     pub name: String,
-    /// The result, or nothing when the input is out of domain.
+    /// The result, or `None` if the input is out of domain.
     pub value: Option<i64>,
     /// Its steps; nothing for a kernel that no hypothesis reproduces.
     pub trace: Option<Trace>,
@@ -53,7 +53,7 @@ pub struct Comparison {
     /// The class of what separates them at this multiplier and shift, also where they agree on this input. Nothing where no input
     /// examined separates them, or where their exact values are not the same.
     pub class: Option<Class>,
-    /// The hypothesis behind the class, and how much it reproduces.
+    /// The hypothesis that gives the class, and how much it reproduces.
     pub because: Option<String>,
     /// Values, class and cause at this input.
     pub sentence: String,

@@ -93,7 +93,7 @@ impl Table<'_> {
         Ok(self.entries.len() - 1)
     }
 
-    /// The stored values of a kernel in the body of a batch and behind its vectors.
+    /// The stored values of a kernel in the body of a batch and after its vectors.
     fn run(&self, kernel: &Kernel) -> Result<[i64; 2], String> {
         let words = Element::Float(self.q.format).of(self.x);
         let storage = self.q.storage;
@@ -101,7 +101,7 @@ impl Table<'_> {
         Ok(both.map(|words| storage.wrap(words.first().copied().unwrap_or_default().into())))
     }
 
-    /// What the kernels of a scheme make of its poison.
+    /// The results of a scheme's kernels for its poison.
     fn targets(&self, scheme: &Scheme) -> Result<String, String> {
         let mut given = Vec::new();
         for kernel in tiebreak_impls::quantize::kernels() {

@@ -38,7 +38,7 @@ fn compare(acc: i32, p: &Parameters, schemes: &[Scheme], parties: &[Party], righ
     Comparison { left: 0, right, class, because, sentence }
 }
 
-/// The class, and the hypothesis behind it; nothing where only one of the two takes the multiplier for an integer.
+/// The class, and its hypothesis; `None` if only one of the two takes the multiplier for an integer.
 fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) -> (Option<Class>, Option<String>) {
     match schemes.map(multiply) {
         [Some(first), Some(own)] => {
@@ -46,7 +46,7 @@ fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) ->
             let biased = INT32.wrap(i128::from(acc) + i128::from(p.bias[0])) as i32;
             let input = fpm::Input { x: biased, channel: Channel { multiplier, shift }, q: 31 };
             let found = fpm::explain(input, &[first, own], &[]).ok().and_then(|e| e.comparisons.into_iter().next());
-            // Where the multiplication does not separate them, the word behind the zero point does.
+            // Where the multiplication does not separate them, the word after the zero point does.
             let placed = || parties[0].value != parties[1].value;
             let (class, because) = found.map_or((None, None), |c| (c.class, c.because));
             (class.or_else(|| placed().then(|| by_word(parties, Class::Saturation))), because)

@@ -33,7 +33,7 @@ pub struct Row {
     pub error: Option<Rational>,
     /// Whose steps these are, in words.
     pub steps_of: Option<String>,
-    /// The steps; nothing where they are not known.
+    /// The steps; `None` if they are not known.
     pub steps: Option<Vec<Line>>,
 }
 
@@ -44,7 +44,7 @@ pub struct Line {
     pub name: String,
     /// The exact value before.
     pub before: Value,
-    /// The exact value behind, or nothing where the step has none.
+    /// The exact value after, or `None` if the step has none.
     pub after: Option<Value>,
     /// What was lost, as a word for programs: `exact` where nothing was.
     pub effect: &'static str,

@@ -68,7 +68,7 @@ pub enum Key {
 }
 
 impl Function {
-    /// The output, or nothing where there is none.
+    /// The output, or `None` if there is none.
     #[inline]
     pub fn at(&self, x: i32, output: &Output) -> Option<i32> {
         match self {
@@ -78,7 +78,7 @@ impl Function {
         }
     }
 
-    /// What tells it from others.
+    /// Its identity.
     pub fn key(&self, output: &Output) -> Key {
         match self {
             Self::Fixed(scheme, channel) => Key::Fixed(scheme.definition.name(), scheme.overflow, *channel),
@@ -93,7 +93,7 @@ impl Function {
 pub struct Candidate {
     /// The scheme, with its overflow policy where it has one.
     pub scheme: String,
-    /// The derivation; nothing where the scheme needs none, because multipliers are given or because it takes the scales apart.
+    /// The derivation; `None` if the scheme needs none, because multipliers are given or because it takes the scales apart.
     pub derivation: Option<&'static str>,
     /// Its family.
     pub family: Family,

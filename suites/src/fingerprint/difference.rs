@@ -1,5 +1,5 @@
 //! Where two candidates first differ, from zero outwards: in closed form for two Q0.31 multipliers, by walking the places where outputs
-//! change for functions that are monotone, and one accumulator after another for what is left.
+//! change for functions that are monotone, and one accumulator after another for the others.
 
 use super::candidates::Function;
 use tiebreak_oracle::census::Census;
@@ -96,7 +96,7 @@ fn side(f: &impl Fn(i64) -> Option<i32>, g: &impl Fn(i64) -> Option<i32>, end: i
     Difference::NotWithin(x)
 }
 
-/// The first y behind x, up to `end`, at which a monotone function is not what it is at x. It is looked for around `x + gap`.
+/// The first y after x, up to `end`, at which a monotone function has another value than at x. The search starts around `x + gap`.
 fn change(f: &impl Fn(i64) -> Option<i32>, x: i64, gap: i64, end: i64) -> Option<i64> {
     let here = f(x);
     // The same up to `same`, and changed from `changed` on.

@@ -1,5 +1,5 @@
-//! Which schemes and multiplier derivations are consistent with observed outputs of a library, and the next input that tells those
-//! which are left apart.
+//! Which schemes and multiplier derivations are consistent with observed outputs of a library, and the next input that separates
+//! the remaining ones.
 
 pub mod candidates;
 pub mod difference;
@@ -22,7 +22,7 @@ pub struct Fingerprint {
     pub explained: Vec<usize>,
     /// Consistent candidates, those together that give the same outputs.
     pub groups: Vec<Group>,
-    /// The input that tells most groups apart, where there are several.
+    /// The input that separates the most groups, if there are several.
     pub next: Option<Next>,
 }
 
@@ -31,12 +31,12 @@ pub struct Fingerprint {
 pub struct Exclusion {
     /// Index of the observation.
     pub observation: usize,
-    /// What the candidate gives; nothing where it gives no int32.
+    /// The candidate's output; `None` if it gives no int32.
     pub expected: Option<i32>,
 }
 
 impl Fingerprint {
-    /// Tries every candidate on every observation, and looks for what is to be run next.
+    /// Tries every candidate on every observation, and looks for the next input to run.
     pub fn of(observations: &Observations) -> Self {
         let candidates = candidates::all(observations);
         let gives = |candidate: &Candidate, row: &Observation| candidate.at(observations, row.setting, row.x);

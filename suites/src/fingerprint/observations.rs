@@ -21,16 +21,16 @@ pub struct Observations {
     pub rows: Vec<Observation>,
 }
 
-/// Parameters with what is done behind the multiplication.
+/// Parameters, with the steps after the multiplication.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
-    /// The multiplier, or what it is derived from.
+    /// The multiplier, or the scales from which it is derived.
     pub parameters: Parameters,
     /// Zero point and clamp.
     pub output: Output,
 }
 
-/// A multiplier, or what it is derived from.
+/// A multiplier, or the scales from which it is derived.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Parameters {
     /// Q0.31 multiplier and shift, positive = left.

@@ -1,6 +1,6 @@
-//! Candidates that give the same outputs made one group, and the input that tells most groups apart.
+//! Groups candidates that give the same outputs, and finds the input that separates the most groups.
 //!
-//! Outputs at probes part the candidates; within a part each is held against the first, and where the two differ that input is a
+//! Outputs at probes divide the candidates; within a part each is compared with the first, and where the two differ that input is a
 //! probe more. What is left together is the same on every accumulator, or as far as was looked.
 
 use super::candidates::{Candidate, Key};
@@ -18,7 +18,7 @@ pub struct Group {
     pub within: Option<i64>,
 }
 
-/// An input that tells groups apart.
+/// An input that separates groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Next {
     /// Index of the setting.
@@ -34,7 +34,7 @@ pub const MOST_SETTINGS: usize = 16;
 /// Accumulators around zero that are probed, over all settings.
 const AROUND_ZERO: usize = 4096;
 
-/// Magnitudes behind which an accumulator is asked for only where a smaller one parts nothing.
+/// Accumulators of larger magnitude are proposed only if no smaller one separates any groups.
 const FAR: [u32; 3] = [AROUND_ZERO as u32, 1 << 16, 1 << 24];
 
 /// Parts of candidates, by a number each, and the inputs that parted them.
@@ -47,7 +47,7 @@ struct Parting<'a> {
     probes: Vec<(usize, i32)>,
 }
 
-/// The groups of the candidates `left`, in their order, and what tells most of them apart.
+/// The groups of the candidates `left`, in their order, and the input that separates the most of them.
 pub fn groups(observations: &Observations, candidates: &[Candidate], left: &[usize]) -> (Vec<Group>, Option<Next>) {
     let (distinct, same) = by_key(observations, candidates, left);
     let part = vec![0; distinct.len()];

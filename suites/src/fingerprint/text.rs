@@ -76,8 +76,14 @@ pub fn verdict(observations: &Observations, fingerprint: &Fingerprint) -> Vec<St
     match &groups[..] {
         [] => {
             let (best, explained) = fingerprint.best();
-            let named = if explained == 0 { "none explains any".to_owned() } else { few(&names(candidates, &best)) };
-            out.push(format!("consistent with every observation: nothing; most, {explained} of {rows}: {named}"));
+            let named = if explained == 0 {
+                "no candidate gives any output".to_owned()
+            } else {
+                few(&names(candidates, &best))
+            };
+            out.push(format!(
+                "consistent with every observation: no candidate; the closest give {explained} of {rows}: {named}"
+            ));
         }
         [one] => out.push(format!("consistent with every observation: {}", few(&names(candidates, &one.members)))),
         many => {
@@ -93,11 +99,11 @@ pub fn verdict(observations: &Observations, fingerprint: &Fingerprint) -> Vec<St
     out.extend(Family::ALL.into_iter().filter_map(|family| without(observations, fingerprint, family)));
     if let Some(next) = next {
         let at = setting(&observations.settings[next.setting]);
-        out.push(format!("run x={} at {at} and add the output: it tells most groups apart", next.x));
+        out.push(format!("run x={} at {at} and add the output: it separates the most groups", next.x));
     }
     if observations.settings.len() > MOST_SETTINGS && !groups.is_empty() {
         out.push(format!(
-            "groups and the next input are of the first {MOST_SETTINGS} of {} parameters",
+            "groups and the next input consider only the first {MOST_SETTINGS} of {} parameters",
             observations.settings.len()
         ));
     }
@@ -108,7 +114,7 @@ pub fn verdict(observations: &Observations, fingerprint: &Fingerprint) -> Vec<St
 fn few(names: &[String]) -> String {
     match names {
         all if all.len() <= 3 => all.join("; "),
-        [first, rest @ ..] => format!("{first}; and {} lines more", rest.len()),
+        [first, rest @ ..] => format!("{first}; and {} more lines", rest.len()),
         [] => String::new(),
     }
 }

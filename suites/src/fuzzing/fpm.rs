@@ -32,7 +32,7 @@ pub struct Batch {
     pub xs: Vec<i32>,
 }
 
-/// A kernel with what it is held against.
+/// A kernel with its comparison.
 pub struct Held {
     kernel: &'static Kernel,
     contract: Yardstick,

@@ -1,4 +1,4 @@
-//! What fuzz targets do with what a fuzzer makes up; the targets themselves are glue.
+//! The logic of the fuzz targets, which themselves are only glue.
 
 pub mod fpm;
 pub mod numbers;

@@ -3,7 +3,7 @@
 use super::within;
 use std::ops::RangeInclusive;
 
-/// Bytes taken one by one; behind their end there are zeros.
+/// Bytes taken one by one; after their end there are zeros.
 pub struct Numbers<'a>(&'a [u8]);
 
 impl<'a> Numbers<'a> {

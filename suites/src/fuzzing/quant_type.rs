@@ -2,7 +2,7 @@
 
 use crate::quant_type::{Explanation, Item, parse};
 
-/// Reads `text` as a type or an op. It may be refused, in words and at a place that is there; what is read is printed as a text that is
+/// Reads `text` as a type or an op. It may be refused, with a message and an existing place; an accepted text is printed as a text that is
 /// read as the same, and is explained.
 pub fn quant_type(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };

@@ -1,4 +1,4 @@
-//! What fuzzing of the readers of texts begins with: from no seed at all a fuzzer finds no type and no case in an hour. Made of what is kept
+//! Seeds for fuzzing the text parsers: without a seed a fuzzer finds no type and no case in an hour. They are made of what is kept
 //! here anyway, the catalogues and the examples of the RFC of quantized types; the example `fuzz-seeds` writes them, with models, into files.
 
 use crate::tensor::Operation;

@@ -44,7 +44,7 @@ impl Kept {
         state.changed |= before.as_deref() != Some(sha256);
     }
 
-    /// Writes what is new, all of it or nothing. A directory that cannot be written costs time, and nothing else.
+    /// Writes new entries atomically. A directory that cannot be written costs only time.
     pub fn save(&self) {
         let state = self.state.lock().expect("kept hashes");
         if !state.changed {

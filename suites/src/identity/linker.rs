@@ -13,7 +13,7 @@ pub(crate) struct LinkInputs {
     pub(crate) linked: Vec<PathBuf>,
 }
 
-/// Links nothing at all, and looks at what that takes. `work` is a directory to do it in.
+/// Links an empty file, and reads which files that uses. `work` is a directory for it.
 pub(crate) fn link_inputs(linker: &Path, work: &Path) -> Result<LinkInputs> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -83,7 +83,7 @@ pub(crate) fn hash(path: &Path) -> std::io::Result<String> {
     Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The file of a program, by its path or along `PATH`; nothing where there is none.
+/// The file of a program, by its path or along `PATH`; `None` if there is none.
 pub fn find_program(program: &Path) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return program.is_file().then(|| program.to_owned());

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How the casts become LLVM's dialect: the dialect's own lowering first, then tensors to loops over memory.
 ///
-/// Sizes being dynamic, scale and zero point are filled into buffers, and each step of the lowering is a loop of its own.
+/// Sizes being dynamic, scale and zero point are filled into buffers, and each step of the lowering is a separate loop.
 const PIPELINE: &str = "builtin.module(func.func(lower-quant-ops),strip-func-quant-types,canonicalize,cse,\
     func.func(shape-to-shape-lowering),convert-shape-to-std,func.func(convert-elementwise-to-linalg),\
     linalg-fuse-elementwise-ops,canonicalize,cse,one-shot-bufferize{bufferize-function-boundaries \
@@ -30,7 +30,7 @@ pub(super) struct Unit<'a> {
     pub(super) level: u32,
     /// The module in MLIR.
     pub(super) text: &'a str,
-    /// Kernels it holds, each with its ISA path, which the object tells its worker.
+    /// Kernels it holds, each with its ISA path, which the worker reads from the object.
     pub(super) kernels: &'a [(String, String)],
 }
 
@@ -140,7 +140,7 @@ impl Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        // What stays behind is only in the way of nobody.
+        // A file that stays there does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

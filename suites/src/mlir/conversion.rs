@@ -1,4 +1,4 @@
-//! What the targets of the `mlir-*` lanes make of an integer that the storage type does not hold, in tensors: the exact values that a known fault may lead to.
+//! The targets' conversions, in tensors, of an integer that the storage type does not hold: the exact values that a known fault may lead to.
 //!
 //! A type of another width than 8, 16 or 32 bits is converted to 32 and kept in the next wider container between the loops of the lowering. From there signed
 //! values are extended from the bits of the type, and unsigned ones are taken as they are: they are clamped as the container holds them, and cut where nothing clamps.

@@ -1,4 +1,4 @@
-//! Known faults of the shipped compiler (LLVM 22.1.8), by lane: what it makes of casts to and from bf16 and f16. Each is in docs/findings.md with a reproducer
+//! Known faults of the shipped compiler (LLVM 22.1.8), by lane: its casts to and from bf16 and f16. Each is in docs/src/findings.md with a reproducer
 //! of one line.
 
 use crate::class::Class;
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn every_fault_is_a_finding() {
-        let findings = include_str!("../../../docs/findings.md");
+        let findings = include_str!("../../../docs/src/findings.md");
         for known in &KNOWN {
             let (_, rest) = known.reason.split_once("(finding ").expect("a reason names its finding");
             let number = rest.split(')').next().expect("a number");

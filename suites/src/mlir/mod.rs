@@ -38,7 +38,7 @@ pub struct Plan {
 impl Plan {
     /// Modules of these functions, each function once.
     ///
-    /// Modules hold what is alike, so that another run with some other types shares most objects with this one.
+    /// Each module holds similar functions, so that a run with partly other types shares most objects with this one.
     pub fn new(functions: impl IntoIterator<Item = Function>) -> Self {
         let mut groups: BTreeMap<(Cast, Expressed, Container), BTreeMap<String, Function>> = BTreeMap::new();
         for function in functions {

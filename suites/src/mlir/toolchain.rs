@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Optimisation levels; each is a kernel of its own.
+/// Optimisation levels; each has its own kernel.
 pub(super) const LEVELS: [u32; 2] = [0, 2];
 
 /// What compiles modules for one lane.

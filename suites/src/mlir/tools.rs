@@ -1,4 +1,4 @@
-//! What makes a lane's objects, by content: the tools, what they load, and what is linked in.
+//! The files that make a lane's objects, by content: the tools, the libraries that they load, and the files that are linked in.
 
 use super::toolchain::Toolchain;
 use crate::identity::{Kept, Loaded, content, find_program, link_inputs, loaded};
@@ -12,9 +12,9 @@ use tiebreak_reports::ledger::{Content, Role};
 /// Everything that makes the objects of a toolchain.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
-    /// Each file once: tools, what is linked in, libraries.
+    /// Each file once: tools, linked files, libraries.
     pub(super) files: Vec<Content>,
-    /// Whether that is all. A script may start anything, so that what it makes is made again by each run.
+    /// Whether that is all. A script may start anything, so each run makes its objects again.
     pub(super) whole: bool,
 }
 
@@ -29,7 +29,7 @@ impl Identity {
 }
 
 impl Toolchain {
-    /// Reads whatever takes part, or what is known of it since another run.
+    /// Reads every file that takes part, or takes its hash from an earlier run.
     pub(super) fn identity(&self) -> Result<Identity> {
         let Self { mlir_opt, mlir_translate, opt, llc, linker, archives, cache, .. } = self;
         fs::create_dir_all(cache).with_context(|| format!("creating {}", cache.display()))?;

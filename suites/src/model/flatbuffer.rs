@@ -1,7 +1,7 @@
 //! Bounds-checked reading of flatbuffers: every distance is checked before it is followed, and nothing is copied.
 //!
 //! The layout (google/flatbuffers `docs/source/internals.md`): numbers are little-endian. A table begins with the int32
-//! distance back to its vtable. A vtable is uint16s: its own bytes, the table's bytes, then where each field stands behind the
+//! distance back to its vtable. A vtable is uint16s: its own bytes, the table's bytes, then where each field stands after the
 //! table's first byte, 0 for a field that is absent. Tables, vectors and strings are referred to by the uint32 distance
 //! forward from where that distance stands. A vector is a uint32 count, then its elements.
 

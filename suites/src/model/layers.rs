@@ -125,7 +125,7 @@ fn convolution(operator: &Table<'_>, op: Op, input: &Tensor<'_>, weights: &Tenso
     Ok(params)
 }
 
-/// Padding before and behind: so much that there are `size / stride` outputs, rounded up; the odd one behind
+/// Padding before and after: so much that there are `size / stride` outputs, rounded up; the odd one after
 /// (`tensorflow/core/framework/kernel_shape_util.cc`, `GetWindowedOutputSizeVerbose`; `tensorflow/lite/kernels/padding.h`).
 /// Nothing overflows: each argument is an int32 of the file.
 pub(super) fn same(size: usize, kernel: usize, stride: usize, dilation: usize) -> [usize; 2] {

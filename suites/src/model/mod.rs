@@ -45,7 +45,7 @@ pub struct Layer {
     /// Type of the weights.
     pub weights: Element,
     /// Shape and zero points. Its output exists and is the one that the model states; it may be larger than
-    /// [`tiebreak_impls::shape::MAX_ELEMENTS`], which [`Params::sizes`] tells.
+    /// [`tiebreak_impls::shape::MAX_ELEMENTS`], which [`Params::sizes`] checks.
     pub params: Params,
 }
 

@@ -31,7 +31,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// From byte `start` to behind the last token.
+    /// From byte `start` to after the last token.
     pub(super) fn since(&self, start: usize) -> Span {
         start..self.at
     }
@@ -48,13 +48,13 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// A character behind blanks.
+    /// A character after blanks.
     pub(super) fn eat(&mut self, wanted: &str) -> bool {
         self.here();
         self.eat_here(wanted)
     }
 
-    /// A character behind blanks, or the rule that there is to be one.
+    /// A character after blanks, or the rule that there is to be one.
     pub(super) fn expect(&mut self, wanted: &str, what: &'static str) -> Result<(), Fault> {
         if self.eat(wanted) { Ok(()) } else { Err(self.fault(Rule::Expected(what))) }
     }
@@ -78,7 +78,7 @@ impl<'a> Cursor<'a> {
         self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$'))
     }
 
-    /// The same behind blanks, with its place.
+    /// The same after blanks, with its place.
     pub(super) fn word(&mut self) -> (&'a str, Span) {
         let start = self.here();
         (self.word_here(), start..self.at)
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
         value.map(|value| (value, span.clone())).ok_or_else(|| Fault::new(Rule::IntegerTooLarge, span))
     }
 
-    /// The digits behind `0x`, where there is one.
+    /// The digits after `0x`, where there is one.
     fn hexadecimal(&mut self) -> Option<&'a str> {
         let digits = self.rest().strip_prefix("0x")?;
         if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {

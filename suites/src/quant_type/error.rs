@@ -30,7 +30,7 @@ pub struct Error {
     excerpt: String,
 }
 
-/// Characters shown before and behind the offending one.
+/// Characters shown before and after the offending one.
 const BEFORE: usize = 80;
 const BEHIND: usize = 30;
 

@@ -165,7 +165,7 @@ impl Steps {
         1 << width.saturating_sub(self.format.precision())
     }
 
-    /// To nearest, ties to even; what is too large to one value of its own.
+    /// To nearest, ties to even; a value that is too large becomes a special value.
     fn rounded(&self, n: u64) -> i128 {
         let value = self.product(n);
         let spacing = self.spacing(value);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     proptest! {
-        /// Counts in closed form, and a pair that is told apart no more, against every stored value.
+        /// Counts in closed form, and a pair with equal values, against every stored value.
         #[test]
         fn counts_are_those_of_every_stored_value(
             format in 0..4usize, bits in 1..13u32, signed: bool, significand in 1..2048u32, exponent in -24..16i32, at in 0..4096i64,

@@ -2,7 +2,7 @@
 //!
 //! Grammar and rules: RFC "Improvements in the 'quant' dialect" ("The `!quant.uniform` type", "Per-axis quantization integrity", the
 //! operations), and llvm/llvm-project mlir/lib/Dialect/Quant/IR/TypeParser.cpp for blocks along several axes. Where mlir-opt has words
-//! for what is wrong, an error begins with them; where it accepts what cannot be right, the error says what it makes of it.
+//! for what is wrong, an error begins with them; where it accepts a text that cannot be right, the error says how it reads it.
 
 mod cursor;
 mod error;
@@ -27,7 +27,7 @@ use error::Fault;
 use tiebreak_impls::quantized::{self, Quantized, Scale};
 use tiebreak_oracle::float::Format;
 
-/// A quantized type: what is stored, what it stands for, and the scales between.
+/// A quantized type: the stored type, the expressed type, and the scales.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uniform {
     /// Type of stored values.

@@ -9,7 +9,7 @@ use super::verify;
 use super::{Element, Expressed, Type};
 use tiebreak_oracle::names::unknown;
 
-/// What was read, or what is wrong with it.
+/// The parsed value, or the error.
 pub(super) type Parsed<T> = Result<T, Fault>;
 
 /// Names that a type can begin with, for suggestions.

@@ -1,4 +1,4 @@
-//! Every rule that a text can break, in mlir-opt's words where it has some (22.1.8), and what it makes of what it accepts.
+//! Every rule that a text can break, in mlir-opt's words where it has some (22.1.8), and how it reads the texts that it accepts.
 
 use super::print::{literal, six_digits};
 use thiserror::Error;
@@ -142,7 +142,7 @@ pub enum Rule {
         min: i64,
         /// Largest stored value.
         max: i64,
-        /// What clamping makes of the zero point.
+        /// The clamped zero point.
         clamped: i64,
     },
     /// Negative.

@@ -136,7 +136,7 @@ fn axis(cursor: &mut Cursor<'_>) -> Parsed<(usize, Span)> {
     }
 }
 
-/// `0:2, 1:4}`, the `{` behind.
+/// `0:2, 1:4}`, after the `{`.
 fn blocks(cursor: &mut Cursor<'_>, spans: &mut Vec<Span>) -> Parsed<Vec<(usize, u64)>> {
     let mut sizes: Vec<(usize, u64)> = Vec::new();
     if cursor.eat("}") {

@@ -1,7 +1,7 @@
-//! What a file says was counted, held against the schemes again: the checksums of a file are made by whoever writes it.
+//! Compares the counts of a file with the schemes again: whoever writes a file also makes its checksums.
 //!
 //! Of every chunk the two pairs that it names are counted. Of the chunks themselves one in [`ONE_IN`] is, and all of them where that
-//! is little work. Which ones follows from what all of them say, so that the same file is always held to the same.
+//! is little work. The content of all chunks decides which ones, so that the same file is always checked in the same way.
 
 use super::count::{count, nearest_zero};
 use crate::stream::{below, stream};

@@ -37,7 +37,7 @@ pub struct Contents {
     pub plan: Plan,
     /// What is counted, in the order of the file.
     pub chunks: Vec<Chunk>,
-    /// Length of the whole lines, in bytes; behind them may be one that is not whole.
+    /// Length of the whole lines, in bytes; after them may be one that is not whole.
     whole: usize,
 }
 
@@ -88,7 +88,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<Contents>> {
                 contents.chunks.push(chunk);
             }
             (None, _) if i + 1 == lines.len() => break,
-            _ => bail!("line {} is damaged, and others come behind it", i + 1),
+            _ => bail!("line {} is damaged, and it is not the last one", i + 1),
         }
         if let Some(contents) = &mut contents {
             contents.whole += bytes.len();
@@ -114,7 +114,7 @@ impl Journal {
         }
         if !bytes.is_empty() && !resume {
             bail!(
-                "the journal {} is there, of a run that did not end: go on with --resume, or name another file with --out",
+                "the journal {} of an interrupted run exists: continue it with --resume, or name another file with --out",
                 journal.path.display()
             );
         }
@@ -148,11 +148,12 @@ impl Journal {
     fn write(&mut self, line: Line) -> Result<()> {
         let text = render(&line);
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
-        written
-            .with_context(|| format!("cannot write {}; make room there and go on with --resume", self.path.display()))
+        written.with_context(|| {
+            format!("cannot write {}; free some space and continue with --resume", self.path.display())
+        })
     }
 
-    /// Goes on behind `length` bytes; what is there is dropped.
+    /// Continues after `length` bytes, and drops the rest.
     fn cut(&mut self, length: usize) -> Result<()> {
         let cut = self.file.set_len(length as u64).and_then(|()| self.file.seek(SeekFrom::Start(length as u64)));
         cut.map(drop).with_context(|| format!("cannot write {}", self.path.display()))
@@ -170,7 +171,7 @@ fn lock(file: &File, path: &Path) -> Result<()> {
     }
 }
 
-/// That what was begun is what is asked for.
+/// Checks that the journal belongs to the requested run.
 pub(super) fn same(begun: &Plan, asked: &Plan, path: &Path) -> Result<()> {
     let mut unlike = asked.unlike(begun);
     if begun.shard != asked.shard {
@@ -181,7 +182,7 @@ pub(super) fn same(begun: &Plan, asked: &Plan, path: &Path) -> Result<()> {
         return Ok(());
     }
     bail!(
-        "{} is of another run: {}; ask for that one, or name another file with --out",
+        "{} belongs to another run: {}; give the arguments of that run, or name another file with --out",
         path.display(),
         unlike.join(", ")
     )

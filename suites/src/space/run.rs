@@ -65,9 +65,8 @@ pub fn run(request: &Request) -> Result<Finished> {
         None => (&done, journal::path(out)),
     };
     let again = pool.install(|| again::hold(plan, chunks, request.verify_all));
-    let again = again.with_context(|| {
-        format!("{} cannot be gone on with: remove it, or name another file with --out", file.display())
-    })?;
+    let again = again
+        .with_context(|| format!("{} cannot be resumed: remove it, or name another file with --out", file.display()))?;
     let begun = Instant::now();
     let (ledger, counted) = match whole {
         Some(ledger) => {
@@ -107,7 +106,7 @@ fn there(request: &Request) -> Result<Option<Ledger>> {
         return Ok(None);
     }
     if !request.resume {
-        bail!("{} is there: --resume prints it, another --out leaves it alone", out.display());
+        bail!("{} exists: print it with --resume, or name another file with --out", out.display());
     }
     let text = read::text(out, read::LEDGER)?;
     let ledger = super::merge::ledger(&text).with_context(|| out.display().to_string())?;
@@ -115,7 +114,7 @@ fn there(request: &Request) -> Result<Option<Ledger>> {
     Ok(Some(ledger))
 }
 
-/// Counts what is not in the journal, writes the ledger and removes the journal.
+/// Counts the chunks that the journal lacks, writes the ledger and removes the journal.
 fn rest(request: &Request, journal: Journal, done: Vec<Chunk>) -> Result<(Ledger, u64)> {
     let Request { plan, left, right, .. } = request;
     let known: HashSet<Place> = done.iter().map(|chunk| chunk.place).collect();

@@ -1,4 +1,4 @@
-//! One name a cause, in every operation; one table of all names, in `docs/classes.md`.
+//! One name a cause, in every operation; one table of all names, in `docs/src/classes.md`.
 
 use crate::common::workspace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,10 +82,10 @@ fn every_class_named_anywhere_is_one() {
         names.extend(deviations.iter().map(|class| (format!("a deviation of {op}, {class}"), *class)));
         names.extend(written(catalogue).map(|class| (format!("the catalogue of {op}, {class}"), class)));
     }
-    let findings = fs::read_to_string(workspace().join("docs/findings.md")).expect("it can be read");
+    let findings = fs::read_to_string(workspace().join("docs/src/findings.md")).expect("it can be read");
     // What does not compile, and what differs in no input, has no class.
     let found = written(&findings).filter(|class| *class != "none");
-    names.extend(found.map(|class| (format!("docs/findings.md, {class}"), class)));
+    names.extend(found.map(|class| (format!("docs/src/findings.md, {class}"), class)));
     let wrong: Vec<String> =
         names.iter().filter_map(|(place, class)| Some(format!("{place}: {}", class.parse::<Class>().err()?))).collect();
     assert_eq!(wrong, [] as [String; 0]);
@@ -248,5 +248,5 @@ fn the_documents_list_every_class() {
             writeln!(page, "| `{class}` | {} | {shown} |", class.meaning()).expect("a string");
         }
     }
-    expect_test::expect_file![workspace().join("docs/classes.md")].assert_eq(&page);
+    expect_test::expect_file![workspace().join("docs/src/classes.md")].assert_eq(&page);
 }

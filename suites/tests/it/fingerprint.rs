@@ -90,7 +90,7 @@ fn as_a_table() {
     let more = format!("{TIE_IN_FLOAT}1000,.05296124517917633,.024093778803944588,.11484327912330627,11\n");
     let (run, _) = fingerprint(more, &[]);
     expect![[r#"
-        Consistent, a group a number
+        Consistent candidates, grouped
          group  schemes (derivations of the multiplier)
          1      toward-negative (exact, exact-doubles, f64, f64-doubles)
          2      toward-zero (exact, exact-doubles, f64, f64-doubles)
@@ -100,7 +100,7 @@ fn as_a_table() {
          6      toward-negative (f32, f32-reciprocal)
          7      toward-zero (f32, f32-reciprocal)
 
-        Excluded, each by the first observation that it does not give
+        Excluded candidates, each with the first observation that it does not give
          line  x    observed  expected  by
          2     585  6         7         ties-up, ties-away, ties-even, ties-down, ties-to-zero, toward-positive,
                                         gemmlowp-double, sqrdmulh-srshl, sqrdmulh-fixup-srshl, tosa-apply-scale-32-single,
@@ -118,7 +118,7 @@ fn as_a_table() {
 
         consistent with every observation: 34 of 324 candidates, in 7 groups
         no fixed-point scheme that rounds to nearest gives 6 at x=585: they give 7
-        run x=-1 at si=.05296124517917633 sw=.024093778803944588 so=.11484327912330627 and add the output: it tells most groups apart
+        run x=-1 at si=.05296124517917633 sw=.024093778803944588 so=.11484327912330627 and add the output: it separates the most groups
     "#]].assert_eq(&run.exits(0).stdout);
 }
 
@@ -159,7 +159,10 @@ fn nothing_explains_everything() {
     let answered = answer(text, 1);
     assert_eq!((&answered["consistent"], &answered["next"]), (&json!(false), &Value::Null));
     let said = verdict(&answered);
-    assert!(said[0].starts_with("consistent with every observation: nothing; most, 2 of 3 observations: "), "{said:?}");
+    assert!(
+        said[0].starts_with("consistent with every observation: no candidate; the closest give 2 of 3 observations: "),
+        "{said:?}"
+    );
     assert!(said.contains(&"no float scheme gives 51 at x=100: they give 50"), "{said:?}");
     assert!(fingerprint(text, &[]).0.exits(1).stdout.contains("Excluded"));
 }

@@ -69,7 +69,7 @@ fn another_run_is_not_gone_on_with() {
     let out = dir.path().join("begun");
     let file = begun(&out, &reference, 4);
     let before = bytes(&file);
-    refused(run(&some(&out, &[])), 2, &["begun.journal is there", "--resume", "--out"]);
+    refused(run(&some(&out, &[])), 2, &["begun.journal of an interrupted run exists", "--resume", "--out"]);
     let resumed = |more: &[&str]| run(&some(&out, &[&["--resume"], more].concat()));
     let changed = |from: &str, to: &str| {
         let line = some(&out, &["--resume"]).into_iter().map(|a| if a == from { to.to_owned() } else { a });
@@ -78,7 +78,7 @@ fn another_run_is_not_gone_on_with() {
     refused(
         changed("--commit=test", "--commit=other"),
         2,
-        &["is of another run", "commit \"other\" is \"test\" there"],
+        &["belongs to another run", "commit \"other\" is \"test\" there"],
     );
     refused(changed(SOME[1], "--right=ties-away"), 2, &["right \"ties-away\" is \"sqrdmulh-srshl\" there"]);
     refused(changed(SOME[2], "--shift=-9"), 2, &["shifts [-9,-9] is [-9,-7] there"]);
@@ -91,8 +91,8 @@ fn another_run_is_not_gone_on_with() {
     assert!(bytes(&file) == before, "what is refused is left alone");
     resumed(&[]).exits(0);
     assert!(bytes(&out) == bytes(&reference));
-    refused(run(&some(&out, &[])), 2, &["begun is there", "--resume"]);
-    refused(changed("--commit=test", "--commit=other"), 2, &["begun is of another run"]);
+    refused(run(&some(&out, &[])), 2, &["begun exists", "--resume"]);
+    refused(changed("--commit=test", "--commit=other"), 2, &["begun belongs to another run"]);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn merging_what_does_not_belong_together() {
     std::fs::write(at("cut"), &cut[..cut.len() / 2]).expect("it can be written");
     refused(merge(&out, &[one.clone(), at("cut")]), 2, &["cut is neither a ledger of a space nor a journal"]);
     refused(merge(&out, &[at("nowhere")]), 2, &["cannot read", "nowhere"]);
-    refused(merge(&one, &[one.clone(), two.clone()]), 2, &["is there: name another file with --out"]);
+    refused(merge(&one, &[one.clone(), two.clone()]), 2, &["exists: name another file with --out"]);
     assert!(!out.exists());
 }
 
@@ -195,7 +195,7 @@ fn bad_calls() {
     let space = |more: &[&str]| with(&[&["--space=q31"], more].concat());
     refused(with(&["--space=q32"]), 2, &["q32", "--space", "q31"]);
     refused(with(&["--multiplier=1", "--shift=0", "--resume"]), 2, &["--space"]);
-    refused(with(&["--multiplier=1", "--shift=0..1"]), 2, &["--shift A..B goes with --space"]);
+    refused(with(&["--multiplier=1", "--shift=0..1"]), 2, &["--shift A..B needs --space"]);
     refused(space(&["--multiplier=1"]), 2, &["--multiplier", "cannot be used with"]);
     refused(space(&["--list=3"]), 2, &["--list", "cannot be used with"]);
     refused(space(&["--shard=0/3"]), 2, &["--shard", "there is no shard 0 of 3"]);

@@ -17,25 +17,25 @@ use tiebreak_oracle::fpm::{Definition, Scheme};
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::text;
 
-/// Pairs (m, s) beyond which a range is taken for a mistake.
+/// A range with more pairs (m, s) is taken for a mistake.
 const MOST_PARAMETERS: usize = 200_000;
 
 /// Arguments of `atlas`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Scheme, NAME or NAME:POLICY; all of them when none is given
+    /// Scheme, NAME or NAME:POLICY [default: all schemes]
     #[arg(long, value_name = "NAME", value_parser = scheme::<&'static Definition>)]
     scheme: Vec<Scheme>,
     /// Shifts, first to last [default: -31..31]
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = shifts)]
     shift: Option<RangeInclusive<i32>>,
-    /// Multipliers, M,M,... or A..B; corner ones when none is given
+    /// Multipliers, M,M,... or A..B [default: corner values]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, value_parser = multipliers)]
     multipliers: Option<Multipliers>,
-    /// CSV file with columns multiplier and shift, in place of multipliers and shifts
+    /// CSV file with columns multiplier and shift, instead of --multipliers and --shift
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["shift", "multipliers"])]
     params: Option<PathBuf>,
-    /// How to print; for a spreadsheet a line a pair of schemes, names of one class apart
+    /// Output format; CSV has one line for each pair of schemes
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
 }
@@ -65,7 +65,7 @@ fn multipliers(text: &str) -> Result<Multipliers, String> {
     text.split(',').map(one).collect::<Result<_, _>>().map(Multipliers)
 }
 
-/// Multipliers and shifts asked for, each once.
+/// The requested multipliers and shifts, each once.
 fn channels(args: &Args) -> Result<Vec<Channel>> {
     let mut channels = match &args.params {
         Some(path) => read_csv(path)?,
@@ -84,13 +84,13 @@ fn channels(args: &Args) -> Result<Vec<Channel>> {
     Ok(channels)
 }
 
-/// Prints who agrees with whom.
+/// Prints which schemes agree, and where.
 pub(super) fn run(args: &Args) -> Result<()> {
     let all = || DEFINITIONS.iter().map(|definition| Scheme { definition, overflow: Overflow::OutOfDomain }).collect();
     let schemes = if args.scheme.is_empty() { all() } else { args.scheme.clone() };
     let labels: BTreeSet<String> = schemes.iter().map(Scheme::label).collect();
     if labels.len() < 2 {
-        bail!("at least two schemes are wanted, or no --scheme for all of them");
+        bail!("give at least two --scheme, or none for all schemes");
     }
     let channels = channels(args)?;
     let progress = ProgressBar::new(channels.len() as u64);

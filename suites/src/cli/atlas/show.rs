@@ -54,8 +54,8 @@ pub(super) fn as_table(atlas: &Atlas) -> String {
         if all.is_empty() { "-".to_owned() } else { all.join(", ") }
     };
     let legend = atlas.classes.iter().map(|(first, class)| vec![name(*first), members(class), followers(class)]);
-    out += &table(&["", "the same function on all of it", "kernels that promise it"], legend.collect());
-    out += "\nIdentical where both have a value: = everywhere, at these shifts, at this share of the pairs (m, s), . nowhere\n";
+    out += &table(&["", "identical on all of these inputs", "kernels that promise it"], legend.collect());
+    out += "\nIdentical where both have a value: = everywhere, s at these shifts, % on this share of the pairs (m, s), . nowhere\n";
     let agreements: Vec<Agreement> = atlas.between.iter().map(|b| agreement(atlas, b)).collect();
     let glyph = |i: usize, j: usize| {
         let at = atlas.between.iter().position(|b| b.pair == (i.min(j), i.max(j)));
@@ -85,7 +85,7 @@ pub(super) fn as_table(atlas: &Atlas) -> String {
         &["schemes", "identical on", "highest rate", "delta", "smallest witness: first, second"],
         rows.collect(),
     );
-    out + "\nIdentical means: no difference on any accumulator of the pairs (m, s) examined. It says nothing of others.\n"
+    out + "\nIdentical means: no difference on any accumulator of the pairs (m, s) examined. Other pairs were not examined.\n"
 }
 
 pub(super) fn as_json(atlas: &Atlas) -> Value {

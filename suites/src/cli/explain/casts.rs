@@ -18,16 +18,16 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::quantize::Definition as Quantization;
 use tiebreak_oracle::{dequantize as to_float, quantize as to_stored};
 
-/// What both take.
+/// Arguments of both commands.
 #[derive(Debug, clap::Args)]
 struct Shared {
     /// The type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>'
     #[arg(long = "type", value_name = "TYPE")]
     text: String,
-    /// The scale of a type of several channels or blocks, counted from 0
+    /// For a type with several channels or blocks: which scale, counted from 0
     #[arg(long, value_name = "N")]
     channel: Option<usize>,
-    /// How to print; for a spreadsheet a line a step
+    /// Output format; CSV has one line for each step
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
 }
@@ -37,10 +37,10 @@ struct Shared {
 pub(super) struct ToStored {
     #[command(flatten)]
     shared: Shared,
-    /// Scheme, NAME or NAME:POLICY; the first is what the others are compared with
+    /// Scheme, NAME or NAME:POLICY; the others are compared with the first
     #[arg(long, value_name = "NAME", required_unless_present = "kernel", value_parser = scheme::<&'static Quantization>)]
     scheme: Vec<to_stored::Scheme>,
-    /// Kernel, run in this process; compared with the first scheme, or without one with what it promises
+    /// Kernel to run in this process; compared with the first scheme, or with its contract if no scheme is given
     #[arg(long, value_name = "NAME", value_parser = kernel::<Quantize>)]
     kernel: Vec<&'static tiebreak_impls::quantize::Kernel>,
     /// The float: a decimal, rounded to the expressed type, or its bits as 0x...; inf, -inf, nan
@@ -53,10 +53,10 @@ pub(super) struct ToStored {
 pub(super) struct ToFloat {
     #[command(flatten)]
     shared: Shared,
-    /// Scheme; the first is what the others are compared with
+    /// Scheme; the others are compared with the first
     #[arg(long, value_name = "NAME", required_unless_present = "kernel", value_parser = scheme::<&'static Dequantization>)]
     scheme: Vec<to_float::Scheme>,
-    /// Kernel, run in this process; compared with the first scheme, or without one with what it promises
+    /// Kernel to run in this process; compared with the first scheme, or with its contract if no scheme is given
     #[arg(long, value_name = "NAME", value_parser = kernel::<Dequantize>)]
     kernel: Vec<&'static tiebreak_impls::dequantize::Kernel>,
     /// The stored value
@@ -71,7 +71,7 @@ fn kernel<O: Operation>(name: &str) -> Result<Found<O>, String> {
     found.ok_or_else(|| unknown("kernel", name, O::kernels().iter().map(|k| k.name)).to_string())
 }
 
-/// The type with the one scale that is meant, and what its scale became.
+/// The type reduced to the selected scale, and that scale as it is used.
 fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
     let all = read_type(&shared.text).map_err(|reason| anyhow!("--type: {reason}"))?;
     let count = all.scales.len();
@@ -90,7 +90,7 @@ fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
     Ok((quantized, cast::read("scale", &text, format, bits).into_iter().collect()))
 }
 
-/// A float from its text.
+/// Parses a float.
 fn float(text: &str, format: Format) -> Result<u64> {
     let name = format.name();
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {

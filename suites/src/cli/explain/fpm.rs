@@ -12,10 +12,10 @@ use tiebreak_oracle::fpm::{Definition, Scheme};
 /// Arguments of `explain fpm`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Scheme, NAME or NAME:POLICY; the first is what the others are compared with
+    /// Scheme, NAME or NAME:POLICY; the others are compared with the first
     #[arg(long, value_name = "NAME", num_args = 1.., required_unless_present = "kernel", value_parser = scheme::<&'static Definition>)]
     scheme: Vec<Scheme>,
-    /// Kernel or mutant, run in this process; compared with the first scheme, or without one with what it promises
+    /// Kernel or mutant to run in this process; compared with the first scheme, or with its contract if no scheme is given
     #[arg(long, value_name = "NAME", num_args = 1.., value_parser = kernel)]
     kernel: Vec<&'static Kernel>,
     /// Accumulator
@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// Fractional bits of the multiplier
     #[arg(long, value_name = "Q", default_value = "31", value_parser = clap::value_parser!(u32).range(0..=31))]
     q: u32,
-    /// How to print; for a spreadsheet a line a step
+    /// Output format; CSV has one line for each step
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
 }

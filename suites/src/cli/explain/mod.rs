@@ -21,13 +21,13 @@ enum Op {
     Fpm(fpm::Args),
     /// Requantization: bias, fixed point multiply, zero point, clamp.
     Requantize(requantize::Args),
-    /// Quantization: a float by the parameters of a type of MLIR's quant dialect.
+    /// Quantization: a float to the stored value of a type of MLIR's quant dialect.
     Quantize(casts::ToStored),
-    /// Dequantization: a stored value of such a type.
+    /// Dequantization: a stored value of such a type to a float.
     Dequantize(casts::ToFloat),
 }
 
-/// Prints what became of the input.
+/// Prints the steps and results for the input.
 pub(super) fn run(args: &Args) -> Result<()> {
     match &args.op {
         Op::Fpm(args) => fpm::run(args),

@@ -11,14 +11,13 @@ use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
 /// Arguments of `explain requantize`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Scheme, NAME or NAME:POLICY: those of fixed point multiply, legacy, legacy-ties-away; the first is what the others are
-    /// compared with
+    /// Scheme, NAME or NAME:POLICY: one of fixed point multiply, or legacy, or legacy-ties-away; the others are compared with the first
     #[arg(long, value_name = "NAME", num_args = 1.., required = true, value_parser = scheme::<Definition>)]
     scheme: Vec<Scheme>,
     /// Accumulator
     #[arg(long, value_name = "ACC", allow_negative_numbers = true, value_parser = int32())]
     acc: i32,
-    /// Added to the accumulator first
+    /// Bias, added to the accumulator first
     #[arg(long, value_name = "B", default_value_t = 0, allow_negative_numbers = true, value_parser = int32())]
     bias: i32,
     /// Multiplier, an int32
@@ -27,13 +26,13 @@ pub(super) struct Args {
     /// Shift, positive = left
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-31..=31))]
     shift: i32,
-    /// Added behind the multiplication
+    /// Zero point, added after the multiplication
     #[arg(long, value_name = "Z", default_value_t = 0, allow_negative_numbers = true, value_parser = int32())]
     zero_point: i32,
-    /// The smallest and the largest result
+    /// The smallest and the largest output
     #[arg(long, value_name = "LO:HI", default_value = "-128:127", allow_hyphen_values = true, value_parser = interval)]
     clamp: (i32, i32),
-    /// How to print; for a spreadsheet a line a step
+    /// Output format; CSV has one line for each step
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
 }

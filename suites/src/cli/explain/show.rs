@@ -42,7 +42,7 @@ fn as_table(Shown { op, input, sheet }: &Shown) -> String {
         let value = |l: &Line| l.after.as_ref().map_or("none".to_owned(), sheet::text);
         let rows: Vec<_> = steps.map(|l| vec![l.name.clone(), value(l), l.lost.clone()]).collect();
         if row.steps.is_some() {
-            out += &table(&["step", "exact value behind it", "what was lost"], rows);
+            out += &table(&["step", "exact value after it", "what was lost"], rows);
         }
         let off = row.error.as_ref().filter(|e| **e != 0);
         let off = off.map_or_else(String::new, |e| format!(", {} from exact", signed(e)));

@@ -128,7 +128,7 @@ impl Steps {
         self.place(|step| matches!(step, Step::Add(Addend::ZeroPoint | Addend::ZeroPointRounded)))
     }
 
-    /// Whether the zero point is added behind the rounding.
+    /// Whether the zero point is added after the rounding.
     fn after(&self) -> bool {
         self.addition() > self.rounding().map(|(at, _)| at)
     }
@@ -144,7 +144,7 @@ impl Steps {
         let sum: Vec<Named> = self.list.drain(add..add + 1 + usize::from(rounded)).collect();
         if add < round {
             let at = round - sum.len();
-            // A conversion to the storage type stays behind the sum.
+            // A conversion to the storage type stays after the sum.
             let convert = matches!(self.list[at].1, Step::Convert(_));
             let whole = ("round to an integer", Step::RoundToInteger(rule));
             let block = if convert { [vec![whole], sum].concat() } else { sum };

@@ -20,7 +20,7 @@ pub use params::Fuzzed;
 
 type Kernel<O> = kernel::Kernel<<O as TensorOperation>::Run, <O as TensorOperation>::Domain>;
 
-/// Cases up to so many results times elements of the largest input are held against big integers too.
+/// Cases up to so many results times elements of the largest input are compared with big integers too.
 const EXACT: usize = 1 << 10;
 
 /// Runs the case that the bytes stand for, which begin with the choice of a kernel, and compares every result: what to report
@@ -31,7 +31,7 @@ pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
     made::<O>(&kernel.contract.domain, numbers).map_or(Ok(()), |case| hold::<O>(kernel, &case))
 }
 
-/// The case that a domain makes of the numbers; nothing where it does not cover it.
+/// The case that a domain makes of the numbers; `None` if it does not cover it.
 fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<Case<O::Params>> {
     let params = O::params(domain, &mut numbers);
     let sizes = O::sizes(domain, &params).ok().filter(|_| O::covers(domain, &params))?;

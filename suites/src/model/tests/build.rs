@@ -71,7 +71,7 @@ fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator) -> Bu
     b.end_table(table)
 }
 
-/// A model of one subgraph; each operator has a code and three tensors of its own.
+/// A model of one subgraph; each operator has its own code and three tensors.
 pub(crate) fn model(operators: &[Operator]) -> Vec<u8> {
     let mut b = FlatBufferBuilder::new();
     let tensors: Vec<Built> =

@@ -13,7 +13,7 @@ fn valid() -> Vec<u8> {
     model(&[add(), conv(), depthwise(), fully_connected()])
 }
 
-/// What fuzzing begins with: from no seed it never came behind the first bytes.
+/// The seed of fuzzing, which never came beyond the first bytes without one.
 #[test]
 fn the_fuzz_target_enters_the_reader_of_models() {
     assert_eq!(parse(&valid()).expect("layers").len(), 3);

@@ -1,12 +1,13 @@
-//! Invariant 13: every example and every printed command is run. The example worker of the documents did not parse, from its first commit on.
+//! Invariant 13: every example and every printed command is run. The example worker of the documents could not be parsed until this test ran it.
 
+mod links;
 mod listed;
 mod read;
 
 use crate::common::*;
-use clap::Parser;
 use clap::error::ErrorKind;
-use listed::{EXIT, Instead, LISTED, OUTPUTS};
+use clap::{CommandFactory, Parser};
+use listed::{EXIT, Instead, LISTED};
 use rayon::prelude::*;
 use read::{Printed, commands, documents, words};
 use std::collections::BTreeSet;
@@ -15,21 +16,10 @@ use std::process::Command;
 use tempfile::TempDir;
 use tiebreak_suites::cli::Cli;
 
-/// Commands of `tiebreak`; the others are of `cargo xtask` itself.
-const SUBCOMMANDS: [&str; 12] = [
-    "verify",
-    "bounds",
-    "kernels",
-    "schemes",
-    "case",
-    "explain",
-    "atlas",
-    "check-type",
-    "fingerprint",
-    "census",
-    "merge",
-    "rewrites",
-];
+/// The commands of `tiebreak`; the others are of `cargo xtask` itself.
+fn subcommands() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
 
 /// A directory with everything that the documents name: their examples, and files of one's own.
 fn examples() -> TempDir {
@@ -43,7 +33,7 @@ fn examples() -> TempDir {
         put(&path, &contents);
     }
     put("channels.csv", b"name,multiplier,shift\na,1395864371,-8\nb,1073741824,-1\nc,2147483647,3\n");
-    put("outputs.csv", read::shown_file("README.md", "outputs.csv").as_bytes());
+    put("outputs.csv", read::shown_file("docs/src/adding-your-own.md", "outputs.csv").as_bytes());
     put("model.tflite", &crate::models::small());
     dir
 }
@@ -60,7 +50,7 @@ fn xtask(arguments: &[String]) -> Run {
     ended(output, dir)
 }
 
-/// The words of a command behind `cargo xtask`.
+/// The words of a command after `cargo xtask`.
 fn arguments(command: &str) -> Vec<String> {
     words(command).split_off(2)
 }
@@ -69,7 +59,7 @@ fn listed(command: &str) -> Option<&'static Instead> {
     LISTED.iter().find(|(printed, ..)| *printed == command).map(|(_, instead, _)| instead)
 }
 
-/// The words that are run in the place of a printed command; nothing where it is only parsed, or is not a command of `tiebreak`.
+/// The words that are run instead of a printed command, or `None` if it is only parsed, or is not a command of `tiebreak`.
 fn runnable(command: &str) -> Option<Vec<String>> {
     let text = match listed(command) {
         None => command.to_owned(),
@@ -86,8 +76,8 @@ fn exit_code(command: &str) -> i32 {
 
 /// Everything printed, once each.
 fn printed() -> BTreeSet<String> {
-    let help = SUBCOMMANDS.iter().flat_map(|name| {
-        let text = tiebreak(&[name, "--help"]).exits(0).stdout;
+    let help = subcommands().into_iter().flat_map(|name| {
+        let text = tiebreak(&[&name, "--help"]).exits(0).stdout;
         read::commands_in_prose(&text)
     });
     documents().iter().flat_map(commands).map(|Printed { command, .. }| command).chain(help).collect()
@@ -108,7 +98,7 @@ fn every_printed_command_runs() {
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
 
-/// A command that is too costly to run is one that the program takes.
+/// The program accepts the arguments of every printed command, also of those that are too slow to run.
 #[test]
 fn every_printed_command_is_one() {
     let own = std::fs::read_to_string(workspace().join("xtask/src/main.rs")).expect("the commands of xtask");
@@ -134,7 +124,18 @@ fn every_printed_command_is_one() {
     }
 }
 
-/// What is listed by hand is printed somewhere: a command that no document prints any more is listed no more.
+/// The page of commands names every command of `tiebreak`.
+#[test]
+fn every_command_has_its_line_in_the_book() {
+    let page = std::fs::read_to_string(workspace().join("docs/src/commands.md")).expect("the page of commands");
+    let names = subcommands();
+    assert!(names.len() >= 12, "only {names:?}");
+    for name in names {
+        assert!(page.contains(&format!("`cargo xtask {name}")), "docs/src/commands.md does not name `{name}`");
+    }
+}
+
+/// Every command that is listed by hand is printed somewhere.
 #[test]
 fn nothing_is_listed_that_is_not_printed() {
     let all = printed();
@@ -144,29 +145,20 @@ fn nothing_is_listed_that_is_not_printed() {
         assert!(reason.len() > 10, "{command}: no reason");
     }
     EXIT.iter().for_each(|(command, _)| assert!(all.contains(*command), "{command} is printed nowhere"));
-    let shown: Vec<Printed> = documents().iter().flat_map(commands).collect();
-    for (command, _) in OUTPUTS {
-        assert!(
-            shown.iter().any(|one| one.command == *command && !one.output.is_empty()),
-            "{command}: no output is printed"
-        );
-    }
 }
 
-/// The words of a text, so that another width of the terminal makes no difference.
+/// The words of a text, so that the width of the terminal does not matter.
 fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Every line that a document prints below a command is one that the command prints. An abridged block leaves lines out; what it keeps it
-/// keeps as it is.
+/// The command prints every line that a document shows below it. An abridged block leaves lines out, but changes none.
 #[test]
 fn every_printed_output_is_what_the_command_prints() {
-    let not_compared: Vec<&str> = OUTPUTS.iter().map(|(command, _)| *command).collect();
     let shown: Vec<Printed> = documents().iter().flat_map(commands).filter(|one| !one.output.is_empty()).collect();
     assert!(shown.len() >= 6, "only {} blocks with an output", shown.len());
     let mut compared = 0;
-    for one in shown.iter().filter(|one| !not_compared.contains(&one.command.as_str())) {
+    for one in &shown {
         let run = xtask(&runnable(&one.command).unwrap_or_else(|| panic!("{} is not run", one.command)));
         let real = collapsed(&run.stdout);
         for line in one.output.iter().filter(|line| line.trim() != "..." && !line.trim().is_empty()) {
@@ -177,11 +169,11 @@ fn every_printed_output_is_what_the_command_prints() {
     assert!(compared >= 50, "only {compared} lines compared");
 }
 
-/// The failure that README shows, without the command that printed it.
+/// The failure that the book shows, without the command that printed it.
 #[test]
-fn the_failure_in_the_readme_is_printed() {
-    let readme = std::fs::read_to_string(workspace().join("README.md")).expect("README.md");
-    let block = read::block_with(&readme, "fpm mutant-dead-fixup host x=-1");
+fn the_failure_in_the_book_is_printed() {
+    let page = std::fs::read_to_string(workspace().join("docs/src/how-a-difference-is-explained.md")).expect("a page");
+    let block = read::block_with(&page, "fpm mutant-dead-fixup host x=-1");
     let run = verify(&["--op=fpm", "--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
     let real = collapsed(&run.stdout);
     for line in block.lines() {
@@ -189,12 +181,12 @@ fn the_failure_in_the_readme_is_printed() {
     }
 }
 
-/// A worker in Python is held to the contract of `tflite-single`, with either of the lanes files that CONTRIBUTING shows.
+/// A worker in Python is held to the contract of `tflite-single`, with the lanes file of the project and with the one that the book shows.
 #[test]
 fn the_example_worker_holds() {
     let dir = examples();
-    let contributing = std::fs::read_to_string(workspace().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
-    let shown = contributing.lines().find(|line| line.starts_with("{\"lanes\":")).expect("a lanes file");
+    let page = std::fs::read_to_string(workspace().join("docs/src/adding-your-own.md")).expect("a page");
+    let shown = page.lines().find(|line| line.starts_with("{\"lanes\":")).expect("a lanes file");
     std::fs::write(dir.path().join("shown.json"), shown).expect("the temporary directory can be written");
     for lanes in ["docs/example-lanes.json", "shown.json"] {
         let mut command = program();
@@ -219,7 +211,7 @@ fn the_example_worker_holds() {
     }
 }
 
-/// The worker as CONTRIBUTING tells to change it: another arithmetic is convicted.
+/// The worker with the arithmetic of another library: the contract is broken.
 #[test]
 fn the_example_worker_with_another_arithmetic_is_convicted() {
     let dir = examples();
@@ -236,14 +228,13 @@ fn the_example_worker_with_another_arithmetic_is_convicted() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("class tie-direction"));
 }
 
-/// No example lies in `docs` that no test uses.
+/// Every file in `docs` is a document, an example that the tests use, or the configuration of the book.
 #[test]
 fn every_example_file_is_used() {
     let used: BTreeSet<String> = documents().iter().map(|document| document.path.clone()).collect();
-    for entry in std::fs::read_dir(workspace().join("docs")).expect("docs") {
-        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
-        let known = ["example-worker.py", "example-lanes.json"].contains(&name.as_str());
-        assert!(known || used.contains(&format!("docs/{name}")), "docs/{name} is used by no test");
+    for path in read::paths("docs", &[""]) {
+        let known = ["docs/example-worker.py", "docs/example-lanes.json", "docs/book.toml"].contains(&path.as_str());
+        assert!(known || used.contains(&path), "{path} is used by no test");
     }
     let published = workspace().join("reports/published/micro-wake-word/params.csv");
     let channels = tiebreak_suites::parameters::read_csv(Path::new(&published)).expect("parameters");

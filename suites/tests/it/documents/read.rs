@@ -1,4 +1,4 @@
-//! What the documents print: commands in fences and in prose, and the outputs below them.
+//! Reads the documents: commands in fences and in prose, and the outputs below them.
 
 use crate::common::workspace;
 use std::path::Path;
@@ -14,20 +14,24 @@ pub(super) struct Document {
 pub(super) struct Printed {
     /// The document.
     pub(super) document: String,
-    /// From `cargo xtask` on, without a comment behind it.
+    /// From `cargo xtask` on, without a comment after it.
     pub(super) command: String,
-    /// The lines below it, where it stands behind a `$`.
+    /// The lines below it, if it stands after a `$`.
     pub(super) output: Vec<String>,
 }
 
-fn paths(directory: &str, wanted: &[&str]) -> Vec<String> {
+/// The files below a directory whose names end in one of these ways, without what is built and what is hidden.
+pub(super) fn paths(directory: &str, wanted: &[&str]) -> Vec<String> {
     let mut out = Vec::new();
     let entries = std::fs::read_dir(workspace().join(directory)).unwrap_or_else(|e| panic!("{directory}: {e}"));
     for entry in entries {
         let entry = entry.expect("an entry");
-        let path = format!("{directory}/{}", entry.file_name().to_string_lossy());
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if directory.is_empty() { name.clone() } else { format!("{directory}/{name}") };
         if entry.path().is_dir() {
-            out.extend(paths(&path, wanted));
+            if !name.starts_with('.') && !["target", "corpus", "artifacts", "tiebreak-out"].contains(&name.as_str()) {
+                out.extend(paths(&path, wanted));
+            }
         } else if wanted.iter().any(|end| path.ends_with(end)) {
             out.push(path);
         }
@@ -46,6 +50,11 @@ pub(super) fn documents() -> Vec<Document> {
         Document { path, text }
     };
     all.into_iter().map(read).collect()
+}
+
+/// Every Markdown file of the repository.
+pub(super) fn markdown() -> Vec<String> {
+    paths("", &[".md"])
 }
 
 /// Files that commands of the documents name.
