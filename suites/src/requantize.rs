@@ -20,6 +20,8 @@ use tiebreak_reports::ledger::{Unit, Value};
 
 pub use tiebreak_impls::requantize::Requantize;
 
+pub(crate) use causes::multiply;
+
 /// The scheme of the legacy pipeline.
 const LEGACY: &str = "legacy";
 
