@@ -162,7 +162,7 @@ operations! {
     Dequantize(dequantize::Dequantize);
     /// Quantized addition. Input: `len` stored values of the left operand, then those of the right one. Output: `len` stored values.
     Add(add::Add);
-    /// Layout transform. Input and output: the elements before and behind it.
+    /// Layout transform. Input and output: the elements before and after it.
     Transform(transform::Transform);
 }
 

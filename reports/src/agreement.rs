@@ -8,7 +8,7 @@ use crate::view::label;
 /// How many types a line names before it counts the rest.
 const MOST: usize = 3;
 
-/// One line of the section, and what it is shown by.
+/// One line of the section, with the input that shows it.
 pub(crate) struct Comparison<'a> {
     /// Kernel, and lane or lanes.
     pub(crate) names: Vec<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Comparison<'a> {
     pub(crate) values: String,
 }
 
-/// A line for each kernel and lane, and one for each two lanes.
+/// One line for each kernel and lane, and one for each pair of lanes.
 pub(crate) fn lines(ledger: &Ledger) -> Vec<Comparison<'_>> {
     let mut out = Vec::new();
     for group in ledger.agreements.chunk_by(|a, b| (&a.op, &a.kernel, &a.lane) == (&b.op, &b.kernel, &b.lane)) {
@@ -43,7 +43,7 @@ fn together(all: Vec<Comparison<'_>>) -> Vec<Comparison<'_>> {
     out
 }
 
-/// The kernels that it is as everywhere; else the one that it is most like. Kernels of one lane are all listed.
+/// The kernels that it equals everywhere, or else the one that it resembles most. Kernels of the same lane are all listed.
 fn kernels<'a>(ledger: &Ledger, others: &[&'a Agreement]) -> Vec<Comparison<'a>> {
     let (same, mut rest): (Vec<&Agreement>, Vec<&Agreement>) =
         others.iter().copied().partition(|a| a.differ + a.differ_open == 0);

@@ -57,7 +57,7 @@ impl Written {
     }
 }
 
-/// Why the output directory cannot be written. The cause is part of the text, so that it is shown however the error is printed.
+/// Why the output directory cannot be written. The text includes the cause, so that every way to show the error shows it.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The directory is not there and cannot be made.

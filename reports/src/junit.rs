@@ -28,7 +28,7 @@ fn unfinished(why: &str, command: &str) -> TestSuite {
     suite
 }
 
-/// The suites of a ledger, and the findings that no case describes yet.
+/// The suites of a ledger, and the findings that no case has reported yet.
 struct Suites<'a> {
     ledger: &'a Ledger,
     pending: Vec<&'a Finding>,

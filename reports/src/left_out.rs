@@ -13,8 +13,8 @@ pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
     parts.concat()
 }
 
-/// What was left out of what some kernel ran: parameters that the caller gave, and cases of the plan that could not be run. Each sentence
-/// names `most` kernels and counts the others; all of them where there is no limit.
+/// Parameters of the caller and cases of the plan that some kernel did not run. Each sentence names `most` kernels and counts the
+/// others; without a limit it names all.
 pub(crate) fn dropped(ledger: &Ledger, most: Option<usize>) -> Vec<String> {
     let mut groups: IndexMap<String, (Vec<String>, Vec<&str>)> = IndexMap::new();
     let is_listed = |planned: &Planned, dropped: &Dropped| match dropped.why {

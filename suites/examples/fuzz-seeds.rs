@@ -1,9 +1,9 @@
 //! Writes what fuzzing of the readers begins with: `fuzz-seeds DIR` makes `DIR/quant_type` and `DIR/texts`, a file a seed.
 //! `cargo xtask fuzz` runs it.
 
-#[path = "../src/model/tests/build.rs"]
+#[path = "../analysis/src/model/tests/build.rs"]
 mod build;
-#[path = "../src/model/tests/samples.rs"]
+#[path = "../analysis/src/model/tests/samples.rs"]
 mod samples;
 
 use anyhow::{Context, Result};

@@ -15,7 +15,7 @@ pub struct Mutant<R: 'static, D: 'static> {
     pub origin: &'static str,
 }
 
-/// A mutant: its name, the class it shows, what it does in a line, the scheme it claims with what becomes of results beyond
+/// A mutant: its name, the class it shows, what it does in one line, the scheme it claims with what becomes of results beyond
 /// int32, on which domain, where it comes from, and its code.
 macro_rules! mutant {
     (

@@ -7,13 +7,16 @@ use crate::lane::config::Lanes;
 use crate::model;
 use crate::parameters::{self, SHIFTS};
 use crate::quantized;
+use crate::shell::quoted;
 use crate::tensor::Asked;
-use crate::verify::{Command, Heading, Kept, OPS, Outcome, Pairs, Request, run as verify};
+use crate::tensor::{Parameter, ReferenceOption};
+use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Pairs, Request, Verifies, run as verify};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::fpm::Fpm;
 use tiebreak_impls::quantized::Quantized;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
@@ -261,14 +264,19 @@ fn layers(path: &Path) -> Result<Vec<conv2d::Params>> {
     layers.iter().map(usable).collect()
 }
 
-/// Operations that take a quantized type.
-const CASTS: [&str; 2] = ["quantize", "dequantize"];
+/// Names of the operations that take a parameter; the first is meant where none is named.
+fn taking(parameter: Parameter) -> Vec<&'static str> {
+    OPERATIONS.iter().filter(|op| op.takes(parameter)).map(|op| op.op()).collect()
+}
 
-/// Operations whose reference is an exact value rounded once; the first is meant where none is named.
-const ROUNDED: [&str; 2] = ["quantize", "add"];
+/// Names of the operations whose reference is an exact value rounded once; the first is meant where none is named.
+fn rounded() -> Vec<&'static str> {
+    let rounds = |op: &&&dyn Verifies| op.reference_option() == ReferenceOption::Rounding;
+    OPERATIONS.iter().filter(rounds).map(|op| op.op()).collect()
+}
 
-/// Operations that take a multiplier and a shift; the first is meant where none is named.
-const SCALED: [&str; 2] = ["fpm", "requantize"];
+/// Fixed point multiply, which has options of its own.
+const MULTIPLY: &str = <Fpm as tiebreak_impls::operation::Operation>::NAME;
 
 /// What `--op` takes beside the operations: as where none is named.
 const ALL: &str = "all";
@@ -285,35 +293,40 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     if args.case.is_some() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
     }
-    if args.case.is_some() && op[0] == SCALED[0] {
-        bail!("--case is for the other operations; {} takes --multiplier, --shift and --x", SCALED[0]);
+    if args.case.is_some() && op[0] == MULTIPLY {
+        bail!("--case is for the other operations; {MULTIPLY} takes --multiplier, --shift and --x");
     }
-    if args.model.is_some() && op.iter().any(|op| op != "conv2d") {
-        bail!("--model gives the shapes of convolutions: it goes with --op conv2d");
+    let stranger = |known: &[&str]| op.iter().find(|op| !known.contains(&op.as_str()));
+    let models = taking(Parameter::Model);
+    if args.model.is_some() && stranger(&models).is_some() {
+        bail!("--model gives the shapes of convolutions: it goes with --op {}", models.join(" or "));
     }
-    if given_pairs && op.iter().any(|op| !SCALED.contains(&op.as_str())) {
+    let scaled = taking(Parameter::Pairs);
+    if given_pairs && stranger(&scaled).is_some() {
         bail!(
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
-            SCALED.join(" and ")
+            scaled.join(" and ")
         );
     }
-    let others = op.iter().find(|op| *op != SCALED[0]);
-    if let (Some(op), true) = (others, args.x.is_some() || args.q != 31) {
-        bail!("--x and --q are of {}; {op} takes an accumulator by --case, and multipliers of Q0.31", SCALED[0]);
+    if let (Some(op), true) = (stranger(&[MULTIPLY]), args.x.is_some() || args.q != 31) {
+        bail!("--x and --q are of {MULTIPLY}; {op} takes an accumulator by --case, and multipliers of Q0.31");
     }
-    if let Some(op) = op.iter().find(|op| !args.types.is_empty() && !CASTS.contains(&op.as_str())) {
-        bail!("--type is of {}, not of {op}", CASTS.join(" and "));
+    let casts = taking(Parameter::Types);
+    if let Some(op) = stranger(&casts).filter(|_| !args.types.is_empty()) {
+        bail!("--type is of {}, not of {op}", casts.join(" and "));
     }
-    if args.rounding.name() != USUAL_ROUNDING && op.iter().any(|op| !ROUNDED.contains(&op.as_str())) {
-        bail!("--rounding is of the reference of {0}: it goes with --op {0}", ROUNDED.join(" or "));
+    let rounds = args.rounding.name() != USUAL_ROUNDING;
+    if rounds && stranger(&rounded()).is_some() {
+        bail!("--rounding is of the reference of {0}: it goes with --op {0}", rounded().join(" or "));
     }
+    let usual = |names: &[&str]| names.iter().map(|op| (*op).to_owned()).collect();
     Ok(match () {
         () if !op.is_empty() => once(op),
-        () if !args.types.is_empty() => CASTS.map(str::to_owned).to_vec(),
-        () if args.rounding.name() != USUAL_ROUNDING => vec![ROUNDED[0].to_owned()],
-        () if args.model.is_some() => vec!["conv2d".to_owned()],
-        () if given_pairs => vec![SCALED[0].to_owned()],
-        () => OPS.iter().map(|op| (*op).to_owned()).collect(),
+        () if !args.types.is_empty() => usual(&casts),
+        () if rounds => usual(&rounded()[..1]),
+        () if args.model.is_some() => usual(&models[..1]),
+        () if given_pairs => usual(&scaled[..1]),
+        () => usual(&OPS),
     })
 }
 
@@ -326,10 +339,18 @@ fn command(args: &Args) -> Command {
     if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
         arguments.drain(..2);
     }
-    let reference = (args.reference != "ties-up").then(|| args.reference.clone());
     let lanes = args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES));
-    let rounding = (args.rounding.name() != USUAL_ROUNDING).then(|| args.rounding.name().to_owned());
-    Command { arguments, reference, rounding, lanes }
+    let reference = (args.reference != "ties-up").then(|| format!("--reference {}", quoted(&args.reference)));
+    let rounding = args.rounding.name();
+    let rounding = (rounding != USUAL_ROUNDING).then(|| format!("--rounding {}", quoted(rounding)));
+    let option = |op: &&dyn Verifies| {
+        let option = match op.reference_option() {
+            ReferenceOption::Reference => &reference,
+            ReferenceOption::Rounding => &rounding,
+        };
+        Some((op.op().to_owned(), option.clone()?))
+    };
+    Command { arguments, references: OPERATIONS.iter().filter_map(option).collect(), lanes }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::bad_input::refused;
 use crate::common::*;
-use tiebreak_impls::operation::TensorOperation;
 use tiebreak_suites::lane::Lane;
+use tiebreak_suites::tensor::Operation;
 use tiebreak_suites::tensor::self_check;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 

@@ -7,7 +7,7 @@ use std::fs;
 use tiebreak_impls::contract::{Contract, Deviation, Overflow as Declared, Promise, Region};
 use tiebreak_impls::fpm;
 use tiebreak_impls::mutants::{self, Fault};
-use tiebreak_impls::operation::TensorOperation;
+
 use tiebreak_impls::quantized::{Expressed, Granularity};
 use tiebreak_oracle::fpm::Scheme as Multiply;
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;

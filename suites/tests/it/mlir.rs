@@ -6,8 +6,9 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::{Cast, Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::{dequantize, quantize};
 use tiebreak_suites::lane::config::Entry;
+use tiebreak_suites::lane::provide;
 use tiebreak_suites::lane::{Failure, Input, Lane, Order};
-use tiebreak_suites::mlir::{Function, Plan, Toolchain, provide};
+use tiebreak_suites::mlir::{Function, Plan, Toolchain};
 use tiebreak_suites::quantized::quantizations;
 
 /// The lanes that this host must have: of two, the one with bf16 where its CPU has it, which `cargo xtask` knows.

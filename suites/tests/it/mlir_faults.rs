@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_oracle::dequantize;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::lane::Lane;
+use tiebreak_suites::lane::provide;
 use tiebreak_suites::mlir::faults::KNOWN;
-use tiebreak_suites::mlir::{Function, Plan, provide};
+use tiebreak_suites::mlir::{Function, Plan};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::quantized::{quantizations, read_type};
 use tiebreak_suites::tensor::judge::{Posed, run};
@@ -337,7 +337,7 @@ fn lying(edge: &Edge, lie: i32) -> (TempDir, Lane, Case<Params>) {
     (dir, lane, case)
 }
 
-type KernelOf<O> = Kernel<<O as TensorOperation>::Run, <O as TensorOperation>::Domain>;
+type KernelOf<O> = Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
 
 fn kernel_of<O: Operation>(name: &str) -> &'static KernelOf<O> {
     find::<O>(name).expect("a kernel")

@@ -1,7 +1,7 @@
 //! The layers of a model as convolutions: each kernel runs each of them, with no more than the file says.
 
 // Written by the flatbuffers crate, as the tests of the reader have it.
-#[path = "../../src/model/tests/build.rs"]
+#[path = "../../analysis/src/model/tests/build.rs"]
 pub(crate) mod build;
 
 use crate::bad_input::refused;

@@ -14,7 +14,7 @@ use tiebreak_suites::engine::sweep::Swept;
 use tiebreak_suites::fpm::sampled::{Record, Subject, run_batch};
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
 use tiebreak_suites::lane::{Failure, Lane, NotRun};
-use tiebreak_suites::quantize::{Quantize, sweep};
+use tiebreak_suites::quantize::sweep;
 use tiebreak_suites::quantized::read_type;
 use tiebreak_suites::tensor::Wanted;
 
@@ -261,7 +261,7 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
 /// Chunks of a sweep of quantize: i8 by 0.3 and 1, with the kernel of that name, in that lane.
 fn quantized_chunk(lane: &Lane, kernel: &str, start: u64) -> Swept<sweep::Sides> {
     let runner = Runner::new(lane);
-    let kernel = Quantize::find(kernel).expect("a kernel");
+    let kernel = tiebreak_impls::quantize::Quantize::find(kernel).expect("a kernel");
     let ty = read_type("!quant.uniform<i8:f32,0.3:1>").expect("a type");
     let plan = sweep::Plan::new(kernel, &runner, &ty, &Wanted::default()).expect("a type with decision boundaries");
     plan.chunk(start)

@@ -2,11 +2,11 @@
 
 use crate::common::*;
 use serde_json::Value;
-use tiebreak_impls::operation::TensorOperation;
 use tiebreak_oracle::dequantize;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::{Quantization, Storage};
 use tiebreak_suites::lane::Lane;
+use tiebreak_suites::tensor::Operation;
 use tiebreak_suites::tensor::self_check;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 

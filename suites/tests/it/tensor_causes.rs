@@ -6,7 +6,7 @@ use crate::registry::{self, Bug};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_impls::mutants::tensor::Mutant;
-use tiebreak_impls::operation::TensorOperation;
+
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
 use tiebreak_suites::matmul::Matmul;

@@ -10,7 +10,6 @@ use crate::quantized::{format, read_type};
 use crate::tensor::Operation;
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
-use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::{Granularity, Quantized};
 use tiebreak_oracle::dequantize::Definition as Dequantization;
 use tiebreak_oracle::float::Format;
@@ -64,7 +63,7 @@ pub(super) struct ToFloat {
     q: i64,
 }
 
-type Found<O> = &'static tiebreak_impls::kernel::Kernel<<O as TensorOperation>::Run, <O as TensorOperation>::Domain>;
+type Found<O> = &'static tiebreak_impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
 
 fn kernel<O: Operation>(name: &str) -> Result<Found<O>, String> {
     let found = O::kernels().iter().find(|kernel| kernel.name == name);

@@ -10,15 +10,15 @@ use crate::tensor::explain::{Observed, explain};
 use crate::tensor::judge::outs;
 use crate::tensor::shrink::{Shown, shrink};
 use crate::tensor::{Case, Expected, Operation, Wanted, catalogue, promise, self_check};
-use crate::verify::{Command, again, line};
+use crate::verify::Command;
+use tiebreak_engine::verify::tensor_op::{again, line};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel;
-use tiebreak_impls::operation::TensorOperation;
 
 pub use params::Fuzzed;
 
-type Kernel<O> = kernel::Kernel<<O as TensorOperation>::Run, <O as TensorOperation>::Domain>;
+type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
 
 /// Cases up to so many results times elements of the largest input are compared with big integers too.
 const EXACT: usize = 1 << 10;

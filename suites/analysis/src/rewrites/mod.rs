@@ -1,0 +1,235 @@
+//! The rewrites of MLIR's quant dialect as numerics: on which values a canonicalization changes a result, and by how much (RFC "Improvements
+//! in the 'quant' dialect", "Canonicalization" of `quant.dcast`, `quant.qcast`, `quant.scast`; "Workflow example"; "Common subexpression
+//! elimination"). Both sides are the RFC's steps, executed by the oracle.
+
+mod expr;
+mod round_trip;
+mod tfl;
+mod workflow;
+
+use anyhow::{Context, Result, bail};
+use indicatif::ProgressBar;
+use rayon::prelude::*;
+use serde::Serialize;
+use tiebreak_mlir::quant_type::{Expressed, Storage, Uniform};
+use tiebreak_oracle::float::{Float, Format};
+use tiebreak_oracle::quantize::{self, Quantization};
+use tiebreak_oracle::{dequantize, quantize::Storage as Stored};
+
+/// What the RFC says of a rewrite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Said {
+    /// One value stands for the other.
+    Same,
+    /// "Slightly different numerical results".
+    Slight,
+}
+
+/// How many of the inputs there are were judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coverage {
+    /// All.
+    Exhaustive,
+    /// Ends, powers of two, around the zero point, random ones.
+    Sampled,
+}
+
+/// One rewrite at one type, measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    /// The rewrite, as `before -> after`, or by the example's name.
+    pub rewrite: String,
+    /// The type.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// What the RFC says.
+    pub said: Said,
+    /// All inputs or some.
+    pub coverage: Coverage,
+    /// Inputs judged.
+    pub inputs: u128,
+    /// Where both sides are defined and the same.
+    pub same: u128,
+    /// Where both are defined and differ.
+    pub differ: u128,
+    /// Where one side is poison.
+    pub undefined: u128,
+    /// The largest difference: in stored values, or for expressed values exact, as a fraction.
+    pub largest: Option<String>,
+    /// The differing input nearest to zero, or of the largest difference.
+    pub witness: Option<String>,
+}
+
+impl Claim {
+    fn new(
+        rewrite: &str,
+        ty: &str,
+        said: Said,
+        coverage: Coverage,
+        tally: &Tally,
+        witness: Option<(Distance, String)>,
+    ) -> Self {
+        Self {
+            rewrite: rewrite.to_owned(),
+            ty: ty.to_owned(),
+            said,
+            coverage,
+            inputs: tally.same + tally.differ + tally.undefined,
+            same: tally.same,
+            differ: tally.differ,
+            undefined: tally.undefined,
+            largest: (tally.differ > 0).then(|| tally.largest.to_string()),
+            witness: witness.map(|(_, told)| told),
+        }
+    }
+
+    /// What was found, in a word or two.
+    pub fn verdict(&self) -> &'static str {
+        match (self.said, self.differ) {
+            (Said::Same, 0) => "same, as the RFC says",
+            (Said::Same, _) => "not the same",
+            (Said::Slight, 0) => "same",
+            (Said::Slight, _) => "differs, as the RFC says",
+        }
+    }
+}
+
+/// How far an input is from zero, and what orders equally far ones.
+type Distance = (u64, i64, i64, i64);
+
+/// Stored values compared.
+#[derive(Default)]
+struct Tally {
+    same: u128,
+    differ: u128,
+    undefined: u128,
+    largest: u64,
+    nearest: Option<(Distance, String)>,
+}
+
+impl Tally {
+    fn undefined(&mut self, inputs: u64) {
+        self.undefined += u128::from(inputs);
+    }
+
+    fn stored(&mut self, inputs: u64, before: i64, after: i64, at: Distance, told: impl Fn() -> String) {
+        if before == after {
+            self.same += u128::from(inputs);
+            return;
+        }
+        self.differ += u128::from(inputs);
+        self.largest = self.largest.max(before.abs_diff(after));
+        if self.nearest.as_ref().is_none_or(|(known, _)| at < *known) {
+            self.nearest = Some((at, told()));
+        }
+    }
+}
+
+/// The RFC's steps of both casts.
+fn schemes() -> Result<(quantize::Scheme, dequantize::Scheme)> {
+    Ok((quantize::Scheme::parse("mlir-qcast")?, dequantize::Scheme::parse("mlir-dcast")?))
+}
+
+/// Scales of a type at most: each costs every input of every rewrite.
+pub const MOST_SCALES: usize = 256;
+
+/// Every rewrite: at `ty`, or at types of every storage and expressed type. A terminal shows how far it is.
+pub fn claims(ty: Option<&Uniform>, seed: u64) -> Result<Vec<Claim>> {
+    let types: Vec<(String, Vec<Quantization>)> = match ty {
+        Some(ty) if ty.scales.len() > MOST_SCALES => {
+            let scales = ty.scales.len();
+            bail!(
+                "{scales} scales are more than the {MOST_SCALES} of which rewrites are measured; give the type of some of them"
+            )
+        }
+        Some(ty) => vec![(ty.to_string(), channels(ty)?)],
+        None => tried(),
+    };
+    let bar = ProgressBar::new(0);
+    let round_trips: Vec<Vec<Claim>> = types
+        .par_iter()
+        .map(|(name, channels)| round_trip::claims(name, channels, seed, &bar))
+        .collect::<Result<_>>()?;
+    let mut claims: Vec<Claim> = round_trips.into_iter().flatten().collect();
+    claims.sort_by(|a, b| a.rewrite.cmp(&b.rewrite));
+    let examples = match ty {
+        Some(_) => types,
+        None => vec![of_the_rfc()],
+    };
+    for (name, channels) in examples.iter().filter(|(_, channels)| channels.iter().all(|c| c.storage.bits <= 8)) {
+        claims.extend(workflow::claims(name, channels, &bar)?);
+    }
+    if ty.is_none() {
+        claims.extend(tfl::claims()?);
+    }
+    bar.finish_and_clear();
+    Ok(claims)
+}
+
+/// The type of `@multiply_add` in the RFC.
+fn of_the_rfc() -> (String, Vec<Quantization>) {
+    let storage = Stored { bits: 8, signed: true };
+    let channel = |scale: f64| Quantization::whole(Format::F32, rounded(Format::F32, scale), 0, storage);
+    ("!quant.uniform<i8:f32:0, {2.0, 3.0, 4.0}>".to_owned(), [2.0, 3.0, 4.0].map(channel).to_vec())
+}
+
+const SCALES: [f64; 3] = [0.1, 0.3, 1.0 / 255.0];
+
+/// Types of every storage and expressed type, each with three scales, and the zero points 0, one beside it, and an end; and one with bounds.
+fn tried() -> Vec<(String, Vec<Quantization>)> {
+    let storages = [(4, true), (8, true), (8, false), (16, true), (16, false), (32, true), (32, false)];
+    let storages = storages.map(|(bits, signed)| Stored { bits, signed });
+    let types = storages.into_iter().flat_map(|storage| Format::ALL.map(|format| (storage, format)));
+    let mut out: Vec<_> = types
+        .map(|(storage, format)| {
+            let zero_points = [0, 1, storage.max()];
+            let channel = |scale| zero_points.map(|z| Quantization::whole(format, rounded(format, scale), z, storage));
+            let name = format!("{}:{}, 3 scales x 3 zero points", storage.name(), format.name());
+            (name, SCALES.iter().flat_map(|scale| channel(*scale)).collect())
+        })
+        .collect();
+    let narrow = Quantization {
+        min: -8,
+        max: 7,
+        ..Quantization::whole(Format::F32, rounded(Format::F32, 0.3), 1, Stored { bits: 8, signed: true })
+    };
+    out.push(("!quant.uniform<i8<-8:7>:f32, 0.3:1>".to_owned(), vec![narrow]));
+    out
+}
+
+/// The double `scale` rounded to `format`, as the type's holder does.
+fn rounded(format: Format, scale: f64) -> u64 {
+    match Format::F64.decode(scale.to_bits()) {
+        Float::Finite { value, .. } => format.nearest(&value),
+        _ => 0,
+    }
+}
+
+/// The channels of a type.
+fn channels(ty: &Uniform) -> Result<Vec<Quantization>> {
+    let format = match ty.expressed {
+        Expressed::F16 => Format::F16,
+        Expressed::Bf16 => Format::Bf16,
+        Expressed::F32 => Format::F32,
+        Expressed::F64 => Format::F64,
+    };
+    let Storage { bits, signed } = ty.storage;
+    let channel = |(scale, zero_point): (&f64, &i64)| {
+        let scale = rounded(format, *scale);
+        let (zero_point, storage) = (*zero_point, Stored { bits, signed });
+        let channel = Quantization { format, scale, zero_point, storage, min: ty.min, max: ty.max };
+        channel.check().with_context(|| ty.to_string())?;
+        Ok(channel)
+    };
+    if ty.scales.is_empty() {
+        bail!("{ty}: no scale");
+    }
+    ty.scales.iter().zip(&ty.zero_points).map(channel).collect()
+}
+
+/// A channel's scale, as its shortest decimal, and zero point.
+fn scale_of(channel: &Quantization) -> String {
+    format!("{}:{}", tiebreak_common::floats::shortest(channel.format, channel.scale), channel.zero_point)
+}

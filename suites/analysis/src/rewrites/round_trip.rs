@@ -1,0 +1,145 @@
+//! Casts there and back.
+
+use super::{Claim, Coverage, Said, Tally, scale_of, schemes};
+use anyhow::Result;
+use indicatif::ProgressBar;
+use rand_chacha::rand_core::Rng;
+use tiebreak_common::fraction;
+use tiebreak_common::stream::stream;
+use tiebreak_oracle::float::Float;
+use tiebreak_oracle::quantize::{Quantization, Runs, Stored};
+use tiebreak_oracle::{Rational, dequantize};
+
+/// Stored values of a wide type that are tried beside the corners.
+const RANDOM: usize = 1 << 12;
+/// Neighbours of a corner that are tried on both sides.
+const AROUND: i64 = 40;
+
+/// `qcast(dcast(q))`, and `scast` there and back, on the stored values of one type.
+pub(super) fn claims(name: &str, channels: &[Quantization], seed: u64, bar: &ProgressBar) -> Result<Vec<Claim>> {
+    bar.inc_length(2 * channels.len() as u64);
+    let (qcast, dcast) = schemes()?;
+    let (mut casts, mut beyond, mut bits) = (Tally::default(), Tally::default(), Tally::default());
+    let mut coverage = Coverage::Exhaustive;
+    for channel in channels {
+        let (values, covers) = stored(channel, seed, name);
+        coverage = if covers == Coverage::Sampled { covers } else { coverage };
+        for q in values {
+            let at = (q.unsigned_abs(), q, 0, 0);
+            let expressed = dcast.expected(channel, q);
+            let casts = if (channel.min..=channel.max).contains(&q) { &mut casts } else { &mut beyond };
+            match qcast.expected(channel, expressed) {
+                Stored::Value(back) => {
+                    let x = tiebreak_common::floats::shortest(channel.format, expressed);
+                    casts.stored(1, q, back, at, || format!("{}: q={q}: dcast {x}, qcast {back}", scale_of(channel)));
+                }
+                Stored::Poison | Stored::Unspecified => casts.undefined(1),
+            }
+            let back = channel.storage.wrap(signless(channel, q));
+            bits.stored(1, q, back, at, || format!("q={q}: {back}"));
+        }
+        bar.inc(1);
+    }
+    let claim = |rewrite, mut tally: Tally| {
+        let witness = tally.nearest.take();
+        Claim::new(rewrite, name, Said::Same, coverage, &tally, witness)
+    };
+    let mut claims = vec![claim("qcast(dcast(q)) -> q", casts), claim("scast(scast(q)) -> q", bits)];
+    if channels.iter().any(|c| (c.min, c.max) != (c.storage.min(), c.storage.max())) {
+        claims.push(claim("qcast(dcast(q)) -> q, q beyond the bounds", beyond));
+    }
+    claims.extend(lossy(name, channels, bar)?);
+    Ok(claims)
+}
+
+/// `dcast(qcast(x))` on every float but NaN: how many come back as the same number, and the largest exact error of one that is not clamped.
+/// Nothing where there are more than 16 bits of results.
+fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Option<Claim>> {
+    let (qcast, dcast) = schemes()?;
+    let mut seen = Lossy::default();
+    for channel in channels {
+        let Ok(runs) = Runs::new(&qcast, channel) else { return Ok(None) };
+        runs.iter().for_each(|(keys, stored)| seen.run(channel, &dcast, *keys.start(), *keys.end(), stored));
+        bar.inc(1);
+    }
+    let Lossy { same, differ, undefined, worst } = seen;
+    let counts = Tally { same, differ, undefined, ..Tally::default() };
+    let mut claim = Claim::new("dcast(qcast(x)) -> x", name, Said::Slight, Coverage::Exhaustive, &counts, None);
+    claim.largest = worst.as_ref().map(|worst| fraction::both(&worst.error));
+    claim.witness = worst.map(|worst| worst.told);
+    Ok(Some(claim))
+}
+
+/// Floats that went there and back.
+#[derive(Default)]
+struct Lossy {
+    same: u128,
+    differ: u128,
+    undefined: u128,
+    worst: Option<Worst>,
+}
+
+/// The largest error so far.
+struct Worst {
+    error: Rational,
+    told: String,
+}
+
+impl Lossy {
+    /// The floats between two keys, which have one stored value. The largest error is at an end of them; those that the bounds clamp have
+    /// no largest one of interest and are counted only.
+    fn run(&mut self, channel: &Quantization, dcast: &dequantize::Scheme, first: i64, last: i64, stored: Stored) {
+        let floats = last.abs_diff(first) as u128 + 1;
+        let Stored::Value(q) = stored else {
+            self.undefined += floats;
+            return;
+        };
+        let back = channel.format.decode(dcast.expected(channel, q));
+        let ends = [first, last].map(|key| channel.format.from_key(key));
+        let keys = channel
+            .format
+            .key(dcast.expected(channel, q))
+            .into_iter()
+            .flat_map(|key| if key == 0 { vec![-1, 0] } else { vec![key] });
+        // Both zeros are the same number; otherwise one pattern is.
+        let same = keys.filter(|key| (first..=last).contains(key)).count() as u128;
+        self.same += same;
+        self.differ += floats - same;
+        let (Float::Finite { value: back, .. }, true) = (back, channel.min < q && q < channel.max) else { return };
+        for end in ends {
+            let Float::Finite { value, .. } = channel.format.decode(end) else { continue };
+            let error = Rational::from(&value - &back).abs();
+            if self.worst.as_ref().is_none_or(|worst| worst.error < error) {
+                let [x, back] = [end, channel.format.nearest(&back)]
+                    .map(|bits| tiebreak_common::floats::shortest(channel.format, bits));
+                let told = format!("{}: x={x}: qcast {q}, dcast {back}", scale_of(channel));
+                self.worst = Some(Worst { error, told });
+            }
+        }
+    }
+}
+
+/// The bits of a stored value as the signless integer that `scast` gives, read as signed.
+fn signless(channel: &Quantization, q: i64) -> i64 {
+    let bits = channel.storage.bits;
+    let unsigned = q.rem_euclid(1 << bits);
+    if unsigned >> (bits - 1) == 1 { unsigned - (1 << bits) } else { unsigned }
+}
+
+/// All values of the storage type up to 16 bits, within its bounds and beyond (`dcast` never clamps); of a wider one the neighbours of its ends,
+/// of 0, of the zero point, and of powers of two around both, and random ones.
+fn stored(channel: &Quantization, seed: u64, name: &str) -> (Vec<i64>, Coverage) {
+    let (lowest, highest) = (channel.storage.min(), channel.storage.max());
+    if channel.storage.bits <= 16 {
+        return ((lowest..=highest).collect(), Coverage::Exhaustive);
+    }
+    let powers = (4..=32).flat_map(|bit| [1i64 << bit, -(1i64 << bit)]).chain([0]);
+    let centres = powers.flat_map(|p| [p, p + channel.zero_point]).chain([lowest, highest]);
+    let mut values: Vec<i64> = centres.flat_map(|c| c - AROUND..=c + AROUND).collect();
+    let mut rng = stream(seed, &format!("rewrites/{name}"));
+    values.extend((0..RANDOM).map(|_| lowest + i64::from(rng.next_u32())));
+    values.retain(|v| (lowest..=highest).contains(v));
+    values.sort_unstable();
+    values.dedup();
+    (values, Coverage::Sampled)
+}

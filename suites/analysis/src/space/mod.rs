@@ -1,0 +1,126 @@
+//! Two schemes over a whole space: every multiplier times every shift times every accumulator, in closed form.
+//!
+//! The space is cut into chunks, some multipliers at one shift, that are the same whoever counts them. What is counted goes
+//! chunk by chunk into a [journal](journal), and from there into one ledger, the same to the byte whatever the number of threads, of
+//! interruptions and of shards. What is read back is held [against the schemes again](again).
+
+pub mod again;
+mod commit;
+mod count;
+pub mod journal;
+pub mod merge;
+mod run;
+
+use anyhow::{Result, bail};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_reports::space::{Plan, Shard};
+
+pub use again::Again;
+pub use commit::commit;
+pub use count::count;
+pub use run::{Finished, Request, run};
+pub use tiebreak_reports::space::ACCUMULATORS;
+
+/// Multipliers in Q0.31 and accumulators in int32, right shifts and none.
+pub const Q31: &str = "q31";
+/// Its multipliers: the normalised ones, which frameworks derive from scales.
+pub const MULTIPLIERS: RangeInclusive<i32> = 1 << 30..=i32::MAX;
+/// Its shifts.
+pub const SHIFTS: RangeInclusive<i32> = -31..=0;
+/// Multipliers of a chunk: half a second of work.
+pub const CHUNK: u32 = 1 << 20;
+/// Chunks that a plan may have: as many lines has its ledger.
+const MOST_CHUNKS: u64 = 1 << 20;
+
+/// What is to be counted of [`Q31`].
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The scheme whose results are subtracted.
+    pub left: Scheme,
+    /// The scheme from whose results they are subtracted.
+    pub right: Scheme,
+    /// First and last shift.
+    pub shifts: [i32; 2],
+    /// First and last multiplier.
+    pub multipliers: [i32; 2],
+    /// Multipliers of a chunk.
+    pub chunk: u32,
+    /// Where only a part of the chunks is, which.
+    pub shard: Option<Shard>,
+}
+
+impl Part {
+    /// The plan, if it lies in the space.
+    pub fn plan(&self, commit: Option<String>) -> Result<Plan> {
+        let plan = Plan {
+            format: Plan::FORMAT,
+            space: Q31.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit,
+            left: self.left.label(),
+            right: self.right.label(),
+            shifts: self.shifts,
+            multipliers: self.multipliers,
+            chunk: self.chunk,
+            shard: self.shard,
+        };
+        check(&plan)?;
+        Ok(plan)
+    }
+}
+
+/// That a plan, which may come from a file, lies in the space and has chunks.
+pub fn check(plan: &Plan) -> Result<()> {
+    inside("--shift", plan.shifts, &SHIFTS)?;
+    inside("--multipliers", plan.multipliers, &MULTIPLIERS)?;
+    if plan.chunk == 0 {
+        bail!("--chunk 0 is no chunk");
+    }
+    let [first, last] = plan.multipliers.map(|m| u64::from(m.unsigned_abs()) / u64::from(plan.chunk));
+    let chunks = (last - first + 1) * (u64::from(plan.shifts[1].abs_diff(plan.shifts[0])) + 1);
+    if chunks > MOST_CHUNKS {
+        bail!("--chunk {} makes {chunks} chunks, and {MOST_CHUNKS} are the most; name a larger one", plan.chunk);
+    }
+    match plan.shard {
+        Some(Shard { index, of }) if u64::from(index) > chunks => {
+            bail!("--shard {index}/{of} has no chunk: there are {chunks}")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn inside(option: &str, [first, last]: [i32; 2], all: &RangeInclusive<i32>) -> Result<()> {
+    if first > last {
+        bail!("{option} {first}..{last}: {first} is above {last}");
+    }
+    if !all.contains(&first) || !all.contains(&last) {
+        bail!("{option} {first}..{last}: the space {Q31} has {}..{}", all.start(), all.end());
+    }
+    Ok(())
+}
+
+/// Where the ledger goes when nothing is said.
+pub fn usual_out(shard: Option<Shard>) -> PathBuf {
+    let name = shard.map_or("space.jsonl".to_owned(), |s| format!("space-{}-of-{}.jsonl", s.index, s.of));
+    Path::new("tiebreak-out").join(name)
+}
+
+/// How the user asks for a plan.
+pub fn command(plan: &Plan, out: &Path, resume: bool) -> String {
+    let ends = |[first, last]: [i32; 2]| format!("{first}..{last}");
+    let whole = |all: &RangeInclusive<i32>| [*all.start(), *all.end()];
+    let option =
+        |name: &str, value: String, usual: bool| if usual { String::new() } else { format!(" --{name}={value}") };
+    [
+        format!("cargo xtask census --space {} --left {} --right {}", plan.space, plan.left, plan.right),
+        option("shift", ends(plan.shifts), plan.shifts == whole(&SHIFTS)),
+        option("multipliers", ends(plan.multipliers), plan.multipliers == whole(&MULTIPLIERS)),
+        option("chunk", plan.chunk.to_string(), plan.chunk == CHUNK),
+        plan.shard.map(|shard| format!(" --shard {shard}")).unwrap_or_default(),
+        format!(" --out {}", tiebreak_common::shell::quoted(&out.display().to_string())),
+        if resume { " --resume".to_owned() } else { String::new() },
+    ]
+    .concat()
+}

@@ -1,0 +1,13 @@
+//! What every room of the harness may use, and what knows of none: classes, budgets, parameters, random streams, decimals, files by content.
+
+#![forbid(unsafe_code)]
+
+pub mod accumulators;
+pub mod budget;
+pub mod class;
+pub mod floats;
+pub mod fraction;
+pub mod identity;
+pub mod parameters;
+pub mod shell;
+pub mod stream;

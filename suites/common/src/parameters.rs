@@ -1,0 +1,207 @@
+//! Where the (multiplier, shift) pairs of a run come from: the caller, a CSV file, or a directed grid with random pairs.
+
+use crate::budget::{Budget, Effort};
+use crate::stream::{below, int32, int32_of_any_size, stream};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_reports::read::{self, Unreadable};
+
+/// Shifts of the operation.
+pub const SHIFTS: std::ops::RangeInclusive<i32> = -31..=31;
+
+/// A parameter file that cannot be used.
+#[derive(Debug, Error)]
+pub enum BadParameters {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// Two columns of one name, of which only one would be read.
+    #[error("{} has two columns `{column}`; leave one of them", path.display())]
+    Twice {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// It lacks a column.
+    #[error("{} has no column `{column}`; its columns are: {found}. Name one `multiplier` and one `shift`", path.display())]
+    MissingColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: &'static str,
+        /// What there is.
+        found: String,
+    },
+    /// There is nothing in it.
+    #[error("{} is empty: a header with columns `multiplier` and `shift` is wanted, and a line for each pair", path.display())]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A cell is not what it should be.
+    #[error("{}:{line}: column `{column}`: `{value}` is not {wanted}", path.display())]
+    BadValue {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// Column name.
+        column: &'static str,
+        /// The cell.
+        value: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// A line is malformed.
+    #[error("{}:{line}: {cause}", path.display())]
+    BadLine {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: u64,
+        /// Why.
+        cause: csv::Error,
+    },
+    /// No line at all.
+    #[error("{} has no parameters: a header and nothing below it", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// What a multiplier must be.
+pub const MULTIPLIER: &str = "an int32 (-2147483648..=2147483647)";
+/// What a shift must be.
+pub const SHIFT: &str = "a shift in -31..=31";
+
+/// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.
+pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
+    parse_csv(path, &read::bytes(path, read::TABLE)?)
+}
+
+/// [`read_csv`] of text that is already at hand; `path` is what errors call it.
+pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters> {
+    let path_buf = || path.to_owned();
+    let (mut reader, headers) = records(path, text)?;
+    if headers.is_empty() {
+        return Err(BadParameters::NoHeader { path: path_buf() });
+    }
+    let column = |column: &'static str| {
+        headers.iter().position(|h| h == column).ok_or_else(|| BadParameters::MissingColumn {
+            path: path_buf(),
+            column,
+            found: headers.iter().collect::<Vec<_>>().join(", "),
+        })
+    };
+    let (multiplier, shift) = (column("multiplier")?, column("shift")?);
+    let mut channels = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|cause| bad_line(path, text, cause))?;
+        let line = record.position().map_or(0, |at| line(text, at));
+        let cell = |index: usize, column, wanted, ok: fn(i32) -> bool| {
+            let value = record.get(index).unwrap_or_default();
+            value.parse().ok().filter(|v| ok(*v)).ok_or_else(|| BadParameters::BadValue {
+                path: path_buf(),
+                line,
+                column,
+                value: value.to_owned(),
+                wanted,
+            })
+        };
+        channels.push(Channel {
+            multiplier: cell(multiplier, "multiplier", MULTIPLIER, |_| true)?,
+            shift: cell(shift, "shift", SHIFT, |s| SHIFTS.contains(&s))?,
+        });
+    }
+    if channels.is_empty() { Err(BadParameters::Empty { path: path_buf() }) } else { Ok(channels) }
+}
+
+/// The records of a CSV file, and its columns, each of another name. Columns without a name, which nobody reads, may be several.
+pub fn records<'a>(path: &Path, text: &'a [u8]) -> Result<(csv::Reader<&'a [u8]>, csv::StringRecord), BadParameters> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
+    let headers = reader.headers().map_err(|cause| bad_line(path, text, cause))?.clone();
+    let mut seen = HashSet::new();
+    match headers.iter().find(|column| !column.is_empty() && !seen.insert(*column)) {
+        Some(column) => Err(BadParameters::Twice { path: path.to_owned(), column: column.to_owned() }),
+        None => Ok((reader, headers)),
+    }
+}
+
+/// The error of a line that is no record.
+pub fn bad_line(path: &Path, text: &[u8], cause: csv::Error) -> BadParameters {
+    let line = cause.position().map_or(0, |at| line(text, at));
+    BadParameters::BadLine { path: path.to_owned(), line, cause }
+}
+
+/// The line of a record: its position is that of the blank lines before it, which the reader skips.
+pub fn line(text: &[u8], at: &csv::Position) -> u64 {
+    let before = text[at.byte() as usize..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
+    at.line() + before.filter(|b| **b == b'\n').count() as u64
+}
+
+/// Multipliers at which implementations are known, or likely, to part.
+pub const CORNER_MULTIPLIERS: [i32; 22] = [
+    0,
+    1,
+    -1,
+    2,
+    3,
+    1 << 16,
+    (1 << 30) - 1,
+    1 << 30,
+    (1 << 30) + 1,
+    (1 << 30) + (1 << 7),
+    i32::MAX,
+    i32::MAX - 1,
+    i32::MAX - 127,
+    i32::MIN,
+    i32::MIN + 1,
+    -(1 << 30),
+    0x7FFF_0000,
+    0x7FFF_EA86,
+    0x5555_5555,
+    1_395_864_371,
+    1_518_500_250,
+    1_583_594_044,
+];
+
+/// Shifts of the quick grid: both ends, both sides of zero and of the halves, and those of real models.
+const QUICK_SHIFTS: [i32; 17] = [-31, -30, -16, -15, -12, -9, -8, -3, -2, -1, 0, 1, 2, 7, 8, 30, 31];
+
+/// The directed grid, then random pairs.
+pub fn grid(effort: Effort, seed: u64) -> Vec<Channel> {
+    let Budget { random_parameters, .. } = effort.budget();
+    let all: Vec<i32> = SHIFTS.collect();
+    let shifts: &[i32] = if effort == Effort::Quick { &QUICK_SHIFTS } else { &all };
+    let corners = shifts.iter().flat_map(|&shift| CORNER_MULTIPLIERS.map(|multiplier| Channel { multiplier, shift }));
+    let mut multipliers = stream(seed, "fpm/multiplier");
+    let mut shift_stream = stream(seed, "fpm/shift");
+    let random = (0..random_parameters).map(move |i| {
+        let normalised = (1 << 30) | (int32(&mut multipliers) & ((1 << 30) - 1));
+        let any = int32_of_any_size(&mut multipliers);
+        let wide = below(&mut shift_stream, 63) as i32 - 31;
+        let usual = -(below(&mut shift_stream, 13) as i32);
+        // Normalised multipliers and small right shifts are what converters emit; the others must hold as well.
+        match i % 4 {
+            0 => Channel { multiplier: any, shift: wide },
+            1 => Channel { multiplier: normalised & !127, shift: usual },
+            2 => Channel { multiplier: normalised, shift: wide },
+            _ => Channel { multiplier: normalised, shift: usual },
+        }
+    });
+    corners.chain(random).collect()
+}
+
+/// Pairs that an exhaustive run sweeps when the caller gives none: a right shift in the middle, the shortest, none, a power of
+/// two, a small left shift.
+pub const SWEPT: [Channel; 5] = [
+    Channel { multiplier: 1_395_864_371, shift: -8 },
+    Channel { multiplier: 1_395_864_371, shift: -1 },
+    Channel { multiplier: i32::MAX, shift: 0 },
+    Channel { multiplier: 1 << 30, shift: -2 },
+    Channel { multiplier: 1_518_500_250, shift: 2 },
+];

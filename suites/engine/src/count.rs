@@ -1,0 +1,133 @@
+//! What was counted against one scheme. Counts of parts add up to the count of the whole.
+
+use std::collections::BTreeMap;
+use tiebreak_common::class::Class;
+
+/// Delta under which differences are counted whose distance says nothing or is one of billions. No two int32 are so far apart.
+pub const FAR: i64 = i64::MAX;
+
+/// Deltas up to this, either way, are counted in a table, since there may be billions of them.
+const NEAR: i64 = 64;
+
+/// Results compared with one scheme.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Results compared.
+    pub inputs: u64,
+    /// Results to which the scheme gives no value.
+    pub out_of_domain: u64,
+    /// Results that differ.
+    pub differ: u64,
+    /// By `got - expected`.
+    pub by_delta: Deltas,
+    /// Differences by class, as far as they are known one by one.
+    pub classes: BTreeMap<Class, u64>,
+}
+
+impl Count {
+    /// Adds `n` results that differ by `delta`, of this class where it is known.
+    pub fn differs(&mut self, delta: i64, class: Option<Class>, n: u64) {
+        if n == 0 {
+            return;
+        }
+        self.differ += n;
+        self.by_delta.add(delta, n);
+        if let Some(class) = class {
+            *self.classes.entry(class).or_default() += n;
+        }
+    }
+
+    /// Adds another part.
+    pub fn merge(&mut self, other: Self) {
+        self.inputs += other.inputs;
+        self.out_of_domain += other.out_of_domain;
+        self.differ += other.differ;
+        self.by_delta.merge(&other.by_delta);
+        add(&mut self.classes, other.classes);
+    }
+
+    /// Results looked at, compared or not.
+    pub fn seen(&self) -> u64 {
+        self.inputs + self.out_of_domain
+    }
+
+    /// Differences of which no class is known.
+    pub fn unclassified(&self) -> u64 {
+        self.differ.saturating_sub(self.classes.values().sum())
+    }
+
+    /// Gives those the class of what nothing explains.
+    pub fn leave_unexplained(&mut self, class: Class) {
+        let rest = self.unclassified();
+        if rest > 0 {
+            *self.classes.entry(class).or_default() += rest;
+        }
+    }
+}
+
+/// Differences by `got - expected`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deltas {
+    /// From `-NEAR` to `NEAR`; empty where there is none.
+    near: Vec<u64>,
+    others: BTreeMap<i64, u64>,
+}
+
+impl Deltas {
+    /// Counts `n` of this delta.
+    pub fn add(&mut self, delta: i64, n: u64) {
+        if n == 0 {
+            return;
+        }
+        if (-NEAR..=NEAR).contains(&delta) {
+            if self.near.is_empty() {
+                self.near = vec![0; 2 * NEAR as usize + 1];
+            }
+            self.near[(delta + NEAR) as usize] += n;
+        } else {
+            *self.others.entry(delta).or_default() += n;
+        }
+    }
+
+    /// Adds another part.
+    pub fn merge(&mut self, other: &Self) {
+        other.all().into_iter().for_each(|(delta, n)| self.add(delta, n));
+    }
+
+    /// Every delta with its count.
+    pub fn all(&self) -> BTreeMap<i64, u64> {
+        let near = (-NEAR..).zip(&self.near).filter(|(_, n)| **n > 0).map(|(delta, n)| (delta, *n));
+        near.chain(self.others.iter().map(|(delta, n)| (*delta, *n))).collect()
+    }
+}
+
+/// Adds counts by key.
+pub fn add<K: Ord>(into: &mut BTreeMap<K, u64>, from: BTreeMap<K, u64>) {
+    for (key, n) in from {
+        *into.entry(key).or_default() += n;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up() {
+        let deltas = [-70, -64, -1, 1, 1, 64, 65, FAR];
+        let mut whole = Count::default();
+        let mut parts = [Count::default(), Count::default()];
+        for (i, delta) in deltas.into_iter().enumerate() {
+            whole.differs(delta, (delta > 0).then_some(Class::Saturation), 2);
+            parts[i % 2].differs(delta, (delta > 0).then_some(Class::Saturation), 2);
+        }
+        let [mut sum, other] = parts;
+        sum.merge(other);
+        assert_eq!(sum, whole);
+        assert_eq!((sum.differ, sum.unclassified()), (16, 6));
+        assert_eq!(
+            sum.by_delta.all(),
+            BTreeMap::from([(-70, 2), (-64, 2), (-1, 2), (1, 4), (64, 2), (65, 2), (FAR, 2)])
+        );
+    }
+}

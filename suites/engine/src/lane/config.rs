@@ -1,0 +1,158 @@
+//! The lanes file: which lanes there are and how to reach each. Written by `cargo xtask`, or by hand to plug in a worker of
+//! your own.
+
+use super::group::is_inside;
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use tiebreak_mlir::Toolchain;
+use tiebreak_reports::ledger::Content;
+use tiebreak_reports::read;
+
+/// The lane that needs no file.
+pub const HOST: &str = "host";
+
+/// The same worker as a process of the host, for tests.
+const HOST_WORKER: &str = "host-worker";
+
+/// How the names of the lanes of compiled modules begin.
+const COMPILED: &str = "mlir-";
+
+/// Everything in a lanes file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lanes {
+    /// Each lane.
+    pub lanes: Vec<Entry>,
+}
+
+/// One lane.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Name on the command line.
+    pub name: String,
+    /// Program and arguments of the worker.
+    pub command: Option<Vec<String>>,
+    /// Why there is no command.
+    pub not_run: Option<String>,
+    /// Seconds for which the worker may be silent before it is taken for hung, where the usual ones are not right; more for
+    /// large batches, as `patience.rs` has the rule.
+    pub patience_seconds: Option<NonZeroU64>,
+    /// A disassembler for the worker, for tests that look at the object code.
+    pub objdump: Option<PathBuf>,
+    /// What compiles the modules that this lane's worker runs; each is added to the command as `--module FILE`.
+    pub modules: Option<Toolchain>,
+    /// The files that made this lane's modules, once they are compiled.
+    #[serde(skip)]
+    pub made_by: Vec<Content>,
+}
+
+impl Lanes {
+    /// Read `path`. Refused inside a worker, whose lanes would start it again, without end.
+    pub fn read(path: &Path) -> Result<Self> {
+        if is_inside() {
+            bail!(
+                "the lanes of {} are not run: a lane's worker started this program, and its lanes could \
+                 start that worker again, without end; let the worker run kernels itself, or call commands without --lanes",
+                path.display()
+            );
+        }
+        let text = read::text(path, read::LANES)
+            .context("cannot read the lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
+        let lanes: Self = serde_json::from_str(&text).with_context(|| {
+            format!("{} is not a lanes file: {{\"lanes\":[{{\"name\":..,\"command\":[..]}}]}}", path.display())
+        })?;
+        lanes.check().with_context(|| format!("{} is not a lanes file", path.display()))?;
+        Ok(lanes)
+    }
+
+    /// Names that mean one lane each, and none of them the host.
+    fn check(&self) -> Result<()> {
+        let mut seen = BTreeSet::new();
+        for Entry { name, command, .. } in &self.lanes {
+            if name.trim().is_empty() {
+                bail!("a lane has no name");
+            }
+            if name == HOST {
+                bail!("lane `{HOST}` is this process and needs no entry; give the lane of your own another name");
+            }
+            if !seen.insert(name) {
+                bail!("there are two lanes `{name}`; give each a name of its own");
+            }
+            if command.as_ref().is_some_and(Vec::is_empty) {
+                bail!("the command of lane `{name}` is empty; write the program and its arguments");
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a lane of this name is one that the project sets up, and must therefore offer every kernel. Any other lane is of the
+    /// caller's own, and is asked for what it offers.
+    pub fn is_ours(name: &str) -> bool {
+        [HOST, HOST_WORKER].contains(&name) || Self::KNOWN.contains(&name) || name.starts_with(COMPILED)
+    }
+
+    /// The lanes of a run that names none: the host; aarch64 natively or emulated, whichever this machine has; and every lane of the
+    /// caller's own. A file without a lane of aarch64 asks for none.
+    pub fn default_names(&self) -> Vec<String> {
+        let here = |name: &str| self.lanes.iter().any(|l| l.name == name && l.command.is_some());
+        let listed = self.lanes.iter().any(|l| l.name.starts_with("aarch64-"));
+        let aarch64 = if here("aarch64-native") { "aarch64-native" } else { "aarch64-qemu" };
+        let mut names = vec![HOST.to_owned()];
+        names.extend((listed || self.lanes.is_empty()).then(|| aarch64.to_owned()));
+        names.extend(self.of_the_caller(|entry| entry.modules.is_none()));
+        // A file that has the worker of the host alone was written for it.
+        names.extend((names.len() == 1 && here(HOST_WORKER)).then(|| HOST_WORKER.to_owned()));
+        names
+    }
+
+    /// Lanes of the caller's own.
+    fn of_the_caller(&self, wanted: impl Fn(&Entry) -> bool) -> impl Iterator<Item = String> {
+        self.lanes.iter().filter(move |l| !Self::is_ours(&l.name) && wanted(l)).map(|l| l.name.clone())
+    }
+
+    /// The lanes of compiled modules, installed or not.
+    pub fn compiled_names(&self) -> impl Iterator<Item = String> {
+        let compiled = |l: &&Entry| l.name.starts_with(COMPILED) || l.modules.is_some() && !Self::is_ours(&l.name);
+        self.lanes.iter().filter(compiled).map(|l| l.name.clone())
+    }
+
+    /// Every name that can be asked for.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(HOST).chain(self.lanes.iter().map(|l| l.name.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lanes(names: &[&str]) -> Lanes {
+        let lane = |name: &&str| serde_json::json!({"name": name, "command": ["worker"]});
+        let lanes: Vec<_> = names.iter().map(lane).collect();
+        serde_json::from_value(serde_json::json!({ "lanes": lanes })).expect("lanes")
+    }
+
+    /// The file was read and its lane never started, since only lanes of the project's were taken where none is named.
+    #[test]
+    fn a_lane_of_the_callers_own_is_a_lane_of_the_run() {
+        assert_eq!(lanes(&["mine"]).default_names(), ["host", "mine"]);
+        assert_eq!(lanes(&["aarch64-qemu", "mine", "mlir-x86"]).default_names(), ["host", "aarch64-qemu", "mine"]);
+        assert_eq!(lanes(&["aarch64-qemu", "host-worker"]).default_names(), ["host", "aarch64-qemu"]);
+        assert_eq!(lanes(&["aarch64-native"]).default_names(), ["host", "aarch64-native"]);
+        assert_eq!(lanes(&["host-worker"]).default_names(), ["host", "host-worker"]);
+        assert_eq!(lanes(&[]).default_names(), ["host", "aarch64-qemu"]);
+    }
+
+    #[test]
+    fn a_name_means_one_lane() {
+        let refused = |names: &[&str]| lanes(names).check().expect_err("refused").to_string();
+        assert!(refused(&["host"]).contains("lane `host` is this process"));
+        assert!(refused(&["mine", "yours", "mine"]).contains("two lanes `mine`"));
+        assert!(refused(&[" "]).contains("a lane has no name"));
+        assert!(lanes(&["mine", "yours", "aarch64-qemu"]).check().is_ok());
+    }
+}

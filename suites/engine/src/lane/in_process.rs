@@ -1,0 +1,72 @@
+//! The `host` lane: kernels called in this process.
+
+use super::{Failure, Input, Order, Session};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tiebreak_impls::Form;
+use tiebreak_impls::execute::{execute, fill, lengths};
+use tiebreak_impls::protocol::{Job, Source};
+
+/// On aarch64 a lane of its own runs the real instructions; elsewhere those of the host run here.
+pub const FORM: Form = if cfg!(target_arch = "aarch64") { Form::Portable } else { Form::Native };
+
+/// A session that runs each batch when it is collected.
+#[derive(Default)]
+pub(super) struct InProcess {
+    waiting: VecDeque<Waiting>,
+    /// The last job, which the next batch mostly shares.
+    job: Option<Arc<Job>>,
+    inputs: Vec<i32>,
+    outputs: Vec<i32>,
+}
+
+struct Waiting {
+    job: Arc<Job>,
+    len: usize,
+    results: usize,
+    source: Source,
+    values: Vec<i32>,
+    misalign: usize,
+}
+
+impl Session for InProcess {
+    fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure> {
+        let values = match order.input {
+            // Placed where the first element is misaligned as asked, relative to the buffer.
+            Input::Values { values, .. } => [&vec![0; order.misalign][..], values].concat(),
+            Input::Range { .. } => Vec::new(),
+        };
+        let job = self.job.take().filter(|job| **job == *order.job).unwrap_or_else(|| Arc::new(order.job.clone()));
+        self.job = Some(Arc::clone(&job));
+        self.waiting.push_back(Waiting {
+            job,
+            len: order.len(),
+            results: order.results(),
+            source: order.source(),
+            values,
+            misalign: order.misalign,
+        });
+        Ok(())
+    }
+
+    fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
+        let batch = self.waiting.pop_front().expect("collect follows submit");
+        let input = match batch.source {
+            Source::Payload { .. } => &batch.values[batch.misalign..],
+            Source::Range { start } => {
+                self.inputs.resize(lengths(&batch.job, batch.len).map_err(Failure::Refused)?.input, 0);
+                fill(&batch.job, start, &mut self.inputs);
+                &self.inputs[..]
+            }
+        };
+        out.resize(batch.results, 0);
+        if batch.misalign == 0 {
+            return execute(&batch.job, FORM, input, out, 0).map_err(Failure::Refused);
+        }
+        self.outputs.resize(batch.misalign + batch.results, 0);
+        let output = &mut self.outputs[batch.misalign..];
+        let ran = execute(&batch.job, FORM, input, output, batch.misalign).map_err(Failure::Refused);
+        out.copy_from_slice(output);
+        ran
+    }
+}

@@ -1,0 +1,122 @@
+//! Lanes: where kernels run. In this process, or in a worker process reached over [`tiebreak_impls::protocol`].
+
+pub mod config;
+mod group;
+mod in_process;
+mod modules;
+mod not_run;
+mod patience;
+mod pipes;
+mod pool;
+mod process;
+
+use std::time::Duration;
+use thiserror::Error;
+use tiebreak_common::class::Class;
+use tiebreak_impls::execute::lengths;
+use tiebreak_impls::protocol::{Batch, Job, Source};
+
+pub use group::end_all;
+pub use in_process::FORM;
+pub use modules::provide;
+pub use not_run::NotRun;
+pub use pool::{Lane, Lease};
+
+/// Why a batch gave no output. Every one of these is a finding about the kernel or its lane, never the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Failure {
+    /// The worker process ended.
+    #[error("the worker died ({0})")]
+    Crashed(String),
+    /// Silent for longer than its patience, as `patience.rs` has the rule; the worker was killed.
+    #[error("no answer within {0:?}; the worker was killed")]
+    Hung(Duration),
+    /// The output has another length than promised.
+    #[error("{got} results for {expected} inputs")]
+    WrongLength {
+        /// Results asked for.
+        expected: usize,
+        /// Results given.
+        got: usize,
+    },
+    /// The worker refused or a kernel panicked.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Failure {
+    /// Class of the finding.
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Crashed(_) => Class::Crash,
+            Self::Hung(_) => Class::Hang,
+            Self::WrongLength { .. } => Class::WrongLength,
+            Self::Refused(_) => Class::Refused,
+        }
+    }
+}
+
+/// A batch with its inputs, as a lane takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// Operation, kernel and parameters.
+    pub job: &'a Job,
+    /// The inputs.
+    pub input: Input<'a>,
+    /// Elements between a 64-byte boundary and the first element.
+    pub misalign: usize,
+}
+
+/// Inputs of a batch.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// `len` elements, as the operation lays them out.
+    Values {
+        /// Number of elements of the batch.
+        len: usize,
+        /// Everything the operation reads.
+        values: &'a [i32],
+    },
+    /// Consecutive accumulators.
+    Range {
+        /// First accumulator.
+        start: i32,
+        /// How many.
+        len: usize,
+    },
+}
+
+impl Order<'_> {
+    fn len(&self) -> usize {
+        match self.input {
+            Input::Values { len, .. } | Input::Range { len, .. } => len,
+        }
+    }
+
+    /// Where a worker gets the inputs from.
+    fn source(&self) -> Source {
+        match self.input {
+            Input::Values { values, .. } => Source::Payload { bytes: size_of_val(values) },
+            Input::Range { start, .. } => Source::Range { start },
+        }
+    }
+
+    /// The header that a worker reads.
+    fn header(&self) -> Batch {
+        Batch { job: self.job.clone(), len: self.len(), source: self.source(), misalign: self.misalign }
+    }
+
+    /// Number of int32 results this batch must give.
+    fn results(&self) -> usize {
+        // What cannot be looked up is refused by the lane, in words.
+        lengths(self.job, self.len()).map_or(0, |lengths| lengths.output)
+    }
+}
+
+/// A place that runs batches one after another. Two may be in flight: `submit`, `submit`, `collect`, ...
+pub trait Session: Send {
+    /// Hand over a batch.
+    fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure>;
+    /// Take the results of the oldest batch not yet collected.
+    fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure>;
+}

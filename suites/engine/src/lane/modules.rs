@@ -1,0 +1,21 @@
+//! Lanes of compiled modules, provided with the modules of a run.
+
+use super::config::Lanes;
+use anyhow::{Context, Result};
+use tiebreak_mlir::{MODULE, Plan};
+
+/// The lanes with the modules of `plan` compiled for those of them that are in `names`, and named in their commands.
+pub fn provide(lanes: &Lanes, names: &[String], plan: &Plan, done: impl Fn() + Sync) -> Result<Lanes> {
+    let mut lanes = lanes.clone();
+    for entry in lanes.lanes.iter_mut().filter(|entry| names.contains(&entry.name)) {
+        if let (Some(toolchain), Some(command)) = (&entry.modules, &mut entry.command) {
+            let (objects, files) = plan
+                .compile(toolchain, &done)
+                .with_context(|| format!("compiling the modules of lane {}", entry.name))?;
+            let arguments = objects.iter().map(|object| object.to_string_lossy().into_owned());
+            command.extend(arguments.flat_map(|object| [MODULE.to_owned(), object]));
+            entry.made_by = files;
+        }
+    }
+    Ok(lanes)
+}

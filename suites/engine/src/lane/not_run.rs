@@ -1,0 +1,60 @@
+//! Why a lane cannot run: it is not installed, which a caller may allow, or it is and does not start, which is a finding.
+
+use super::Failure;
+use super::process::Worker;
+use std::path::Path;
+use std::time::Duration;
+use thiserror::Error;
+use tiebreak_common::identity::find_program;
+use tiebreak_mlir::MODULE;
+
+/// Why a lane cannot run.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NotRun {
+    /// It is not installed: the lanes file says so, or nobody built it.
+    #[error("{0}")]
+    Absent(String),
+    /// Its command names a program that is not there.
+    #[error("cannot start `{0}`: there is no such program")]
+    NoProgram(String),
+    /// It is installed and does not start.
+    #[error("it is installed and does not start: {failure}; {file}")]
+    Broken {
+        /// What went wrong.
+        failure: Failure,
+        /// The file that it is due to, in words.
+        file: String,
+    },
+}
+
+impl NotRun {
+    /// Of a command that failed at its start.
+    pub(super) fn broken(command: &[String], failure: Failure, patience: Duration) -> Self {
+        let Some(program) = command.first() else { return Self::Absent(failure.to_string()) };
+        if find_program(Path::new(program)).is_none() {
+            return Self::NoProgram(command.join(" "));
+        }
+        let file = match culprit(command, &failure, patience) {
+            Some(module) => format!("the module {module} does that by itself"),
+            None => format!("its command is `{}`", without_modules(command).join(" ")),
+        };
+        Self::Broken { failure, file }
+    }
+}
+
+fn without_modules(command: &[String]) -> Vec<String> {
+    let first = command.iter().position(|argument| argument == MODULE);
+    command[..first.unwrap_or(command.len())].to_vec()
+}
+
+/// The module that a worker dies of, where it does not without any.
+fn culprit(command: &[String], failure: &Failure, patience: Duration) -> Option<String> {
+    let bare = without_modules(command);
+    let starts = |command: &[String]| Worker::start(command, patience).is_ok();
+    if bare.len() == command.len() || matches!(failure, Failure::Hung(_)) || !starts(&bare) {
+        return None;
+    }
+    let modules = command[bare.len()..].chunks(2).filter_map(|pair| pair.get(1));
+    let with = |module: &String| [&bare[..], &[MODULE.to_owned(), module.clone()]].concat();
+    modules.into_iter().find(|module| !starts(&with(module))).cloned()
+}

@@ -1,0 +1,239 @@
+//! A lane with its idle sessions: threads lease one each, and a session that failed is not handed out again.
+
+use super::config::{Entry, HOST, Lanes};
+use super::in_process::InProcess;
+use super::process::Worker;
+use super::{Failure, NotRun, Order, Session};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+use tiebreak_common::identity;
+use tiebreak_impls::protocol::{Hello, Job};
+use tiebreak_mlir::MODULE;
+use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_reports::ledger::Content;
+
+/// How long a worker may be silent before it is taken for hung, where the lanes file does not say; see `patience.rs`.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The same while a failure is being narrowed down to one input.
+const IMPATIENCE: Duration = Duration::from_secs(1);
+
+enum Place {
+    InProcess,
+    Worker(Vec<String>),
+}
+
+/// Where kernels run.
+pub struct Lane {
+    /// Name on the command line and in every report.
+    pub name: String,
+    /// Who runs there.
+    pub hello: Hello,
+    place: Place,
+    patience: Duration,
+    compiled: bool,
+    /// What the worker had mapped when it greeted.
+    mapped: Vec<PathBuf>,
+    /// What made its modules.
+    made_by: Vec<Content>,
+    idle: Mutex<Vec<Box<dyn Session>>>,
+}
+
+/// A session on loan. Dropped, it goes back, unless it failed.
+pub struct Lease<'a> {
+    lane: &'a Lane,
+    session: Option<Box<dyn Session>>,
+    /// Why there is no session any more.
+    lost: Option<Failure>,
+    patience: Duration,
+    goes_back: bool,
+}
+
+impl Lane {
+    /// The lane in this process.
+    pub fn host() -> Self {
+        let hello = tiebreak_impls::worker::hello(super::in_process::FORM);
+        Self {
+            name: HOST.to_owned(),
+            hello,
+            place: Place::InProcess,
+            patience: PATIENCE,
+            compiled: false,
+            mapped: identity::mapped(std::process::id()),
+            made_by: Vec::new(),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The lane `name`: the lane, or why it cannot run.
+    pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, NotRun>, UnknownName> {
+        if name == HOST {
+            return Ok(Ok(Self::host()));
+        }
+        match lanes.lanes.iter().find(|l| l.name == name) {
+            Some(entry) => Ok(Self::of_entry(entry)),
+            None if Lanes::KNOWN.contains(&name) => {
+                Ok(Err(NotRun::Absent("no worker was built for it; `cargo xtask verify` builds one".to_owned())))
+            }
+            None => Err(unknown("lane", name, lanes.names().chain(Lanes::KNOWN))),
+        }
+    }
+
+    fn of_entry(entry: &Entry) -> Result<Self, NotRun> {
+        let why = || entry.not_run.clone().unwrap_or_else(|| "the lanes file gives no command".to_owned());
+        let reason = || NotRun::Absent(why());
+        let command = entry.command.clone().ok_or_else(reason)?;
+        let patience = entry.patience_seconds.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
+        let started = Worker::start(&command, patience);
+        let (worker, hello) = started.map_err(|failure| NotRun::broken(&command, failure, patience))?;
+        let mapped = identity::mapped(worker.process());
+        let idle: Vec<Box<dyn Session>> = vec![Box::new(worker)];
+        Ok(Self {
+            name: entry.name.clone(),
+            hello,
+            place: Place::Worker(command),
+            patience,
+            compiled: entry.modules.is_some(),
+            mapped,
+            made_by: entry.made_by.clone(),
+            idle: Mutex::new(idle),
+        })
+    }
+
+    /// How the lane is reached, in words: programs by name, wherever on this machine they are; modules by their number.
+    pub fn via(&self) -> String {
+        let name = |argument: &String| match Path::new(argument) {
+            path if path.is_absolute() => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            _ => argument.clone(),
+        };
+        match &self.place {
+            Place::InProcess => "in process".to_owned(),
+            Place::Worker(command) => {
+                let modules = command.iter().filter(|argument| *argument == MODULE).count();
+                let program = command.iter().take_while(|argument| *argument != MODULE);
+                let program = program.map(name).collect::<Vec<_>>().join(" ");
+                if modules == 0 { program } else { format!("{program}, {modules} modules") }
+            }
+        }
+    }
+
+    /// The files that its kernels' code comes from: who runs them, what that loads, and what made its modules.
+    pub fn files(&self) -> Vec<Content> {
+        let command = match &self.place {
+            Place::InProcess => std::env::current_exe().iter().map(|me| me.to_string_lossy().into_owned()).collect(),
+            Place::Worker(command) => command.clone(),
+        };
+        let modules = command.iter().skip_while(|argument| *argument != MODULE).map(Path::new);
+        let modules: Vec<PathBuf> = modules.filter_map(|module| module.canonicalize().ok()).collect();
+        // What was compiled here is known by what made it.
+        let own =
+            |path: &Path| !self.made_by.is_empty() && path.canonicalize().is_ok_and(|path| modules.contains(&path));
+        let mut files = identity::of_worker(&command, &self.mapped, own);
+        files.extend(self.made_by.iter().cloned());
+        files
+    }
+
+    /// Whether a kernel that ends or hangs its process leaves this one alone.
+    pub fn is_isolated(&self) -> bool {
+        matches!(self.place, Place::Worker(_))
+    }
+
+    /// Whether this lane has compiled modules, and no other kernels.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled
+    }
+
+    /// Whether this is a lane of the project's, which must offer every kernel; a lane of the caller's own is asked for what it offers.
+    pub fn must_offer(&self) -> bool {
+        Lanes::is_ours(&self.name)
+    }
+
+    /// What executes `kernel` here, or nothing when the lane does not offer it.
+    pub fn isa_path(&self, op: &str, kernel: &str) -> Option<&str> {
+        let offer = self.hello.kernels.iter().find(|o| o.op == op && o.kernel == kernel);
+        offer.map(|o| o.isa_path.as_str())
+    }
+
+    /// A session of one's own.
+    pub fn lease(&self) -> Lease<'_> {
+        let session = self.idle.lock().expect("lane").pop();
+        Lease { lane: self, session, lost: None, patience: self.patience, goes_back: true }
+    }
+
+    fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {
+        match &self.place {
+            Place::InProcess => Ok(Box::new(InProcess::default())),
+            // However short the patience is with a batch: starting takes what it takes.
+            Place::Worker(command) => Ok(Box::new(Worker::start(command, self.patience)?.0.with_patience(patience))),
+        }
+    }
+}
+
+impl Lanes {
+    /// Lanes the project knows of, whether or not this machine has them.
+    pub const KNOWN: [&'static str; 5] =
+        ["aarch64-qemu", "aarch64-native", "mlir-x86", "mlir-aarch64", "mlir-aarch64-bf16"];
+}
+
+impl Lease<'_> {
+    /// The lane leased from.
+    pub fn lane(&self) -> &Lane {
+        self.lane
+    }
+
+    /// A lease of a fresh session that gives up quickly, for narrowing a failure down.
+    pub fn impatient(lane: &Lane) -> Lease<'_> {
+        Lease { lane, session: None, lost: None, patience: IMPATIENCE.min(lane.patience), goes_back: false }
+    }
+
+    fn session(&mut self) -> Result<&mut Box<dyn Session>, Failure> {
+        if self.session.is_none() {
+            self.session = Some(self.lane.start(self.patience)?);
+        }
+        Ok(self.session.as_mut().expect("just started"))
+    }
+
+    /// After a failure the session's state is unknown: the next batch gets a fresh one.
+    fn checked(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
+        if let Err(failure) = &result {
+            self.session = None;
+            self.lost = Some(failure.clone());
+        }
+        result
+    }
+
+    /// See [`Session::submit`].
+    pub fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure> {
+        let result = self.session().and_then(|s| s.submit(order));
+        self.checked(result)
+    }
+
+    /// See [`Session::collect`]. After a failure nothing is in flight any more: what was is lost for the same reason.
+    pub fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
+        let result = match &mut self.session {
+            Some(session) => session.collect(out),
+            None => Err(self.lost.clone().expect("collect follows submit")),
+        };
+        self.checked(result)
+    }
+
+    /// One batch from start to end.
+    pub fn run(&mut self, order: &Order<'_>, out: &mut Vec<i32>) -> Result<(), Failure> {
+        self.submit(order)?;
+        self.collect(out)
+    }
+
+    /// What executes `job`'s kernel here.
+    pub fn offers(&self, job: &Job) -> bool {
+        let (op, kernel) = job.names();
+        self.lane.isa_path(op, kernel).is_some()
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let (Some(session), true) = (self.session.take(), self.goes_back) {
+            self.lane.idle.lock().expect("lane").push(session);
+        }
+    }
+}

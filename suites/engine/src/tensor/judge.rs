@@ -1,0 +1,342 @@
+//! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
+
+use super::explain::Observed;
+use super::fault::{self, Faulty, Made, Seen};
+use super::shrink::{Witness, shrink_by};
+use super::{Case, Element, Expected, Operation, PathStep};
+use crate::count::Count;
+use crate::lane::{Failure, Input, Lane, Lease, Order};
+use crate::runner::{Answer, FailedBatch, Runner};
+use std::time::Instant;
+use tiebreak_common::class::Class;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_reports::text;
+
+/// Cases kept as evidence for each side, and half as many in which nothing differs.
+const EVIDENCE: usize = 48;
+/// Failures that narrowing one down may cost: each ends a worker, or takes as long as it is waited for.
+const NARROWED: usize = 32;
+/// Elements read and written above which a case is kept as evidence only while nothing else was seen.
+const SMALL: usize = 1 << 14;
+
+/// A case with what each side expects of it.
+pub struct Posed<P> {
+    /// The case.
+    pub case: Case<P>,
+    /// By the contract.
+    pub contract: Expected,
+    /// By the reference.
+    pub reference: Option<Expected>,
+}
+
+/// What a lane gave for a case.
+struct Given<'a, P> {
+    case: &'a Case<P>,
+    outs: &'a [i32],
+    faulty: &'a Faulty,
+}
+
+/// What was seen against one scheme.
+#[derive(Clone, Debug)]
+pub struct Side<P> {
+    /// What was compared. Classes are of differences that are due to a known step of the path to the contract, where the operation knows the path.
+    pub count: Count,
+    /// Cases with differences, the smallest first.
+    pub differing: Vec<Observed<P>>,
+    /// Cases without.
+    pub agreeing: Vec<Observed<P>>,
+}
+
+impl<P> Default for Side<P> {
+    fn default() -> Self {
+        Self { count: Count::default(), differing: Vec::new(), agreeing: Vec::new() }
+    }
+}
+
+impl<P: Clone> Side<P> {
+    /// Counts what differs; `excused` are results that a known fault accounts for on this side.
+    fn judge(&mut self, element: &Element, given: &Given<'_, P>, expected: &Expected, excused: bool) -> usize {
+        let Given { case, outs, faulty: excuses } = *given;
+        let is_faulty = |index: usize| excuses.get(index).is_some_and(Option::is_some);
+        let (mut differ, mut faulty) = (0, 0);
+        let results = expected.chunks(element.words()).zip(outs.chunks(element.words()));
+        for (index, (expected, out)) in results.enumerate() {
+            if expected.iter().any(Option::is_none) {
+                self.count.out_of_domain += 1;
+                continue;
+            }
+            self.count.inputs += 1;
+            if differs(expected, out) && !(excused && is_faulty(index)) {
+                differ += 1;
+                faulty += usize::from(is_faulty(index));
+                let expected: Vec<i32> = expected.iter().copied().flatten().collect();
+                let delta = element.place(out).saturating_sub(element.place(&expected));
+                self.count.differs(delta, None, 1);
+            }
+        }
+        let unexcused = differ - faulty;
+        let kept = if differ > 0 { &mut self.differing } else { &mut self.agreeing };
+        let room = if differ > 0 { EVIDENCE } else { EVIDENCE / 2 };
+        if kept.len() < room * 2 && (kept.is_empty() || elements(case, outs) <= SMALL) {
+            let (case, outs, faulty) = (case.clone(), outs.to_vec(), excuses.clone());
+            kept.push(Observed { case, outs, differ: unexcused, faulty });
+            self.thin();
+        }
+        differ
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.count.merge(other.count);
+        self.differing.extend(other.differing);
+        self.agreeing.extend(other.agreeing);
+        self.thin();
+    }
+
+    /// The smallest cases, and of the rest every other one until there are few enough.
+    fn thin(&mut self) {
+        let size = |seen: &Observed<P>| elements(&seen.case, &seen.outs);
+        for (kept, most) in [(&mut self.differing, EVIDENCE), (&mut self.agreeing, EVIDENCE / 2)] {
+            if kept.len() > most * 2 {
+                kept.sort_by_key(size);
+                let rest = kept.split_off(most / 2);
+                kept.extend(rest.into_iter().step_by(2));
+                kept.truncate(most * 2);
+            }
+        }
+    }
+
+    /// Takes over what another run saw as evidence alone.
+    fn learn_from(&mut self, other: Self) {
+        self.agreeing.extend(other.differing);
+        self.agreeing.extend(other.agreeing);
+    }
+
+    /// The smallest case with a difference, one that no known fault accounts for where there is any.
+    pub fn smallest(&self) -> Option<&Observed<P>> {
+        self.differing.iter().min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
+    }
+
+    /// Everything kept, as evidence.
+    pub fn evidence(&self) -> Vec<&Observed<P>> {
+        self.differing.iter().chain(&self.agreeing).collect()
+    }
+}
+
+/// Whether the words of a result are not those expected.
+pub fn differs(expected: &[Option<i32>], out: &[i32]) -> bool {
+    expected.iter().zip(out).any(|(expected, out)| expected.is_some_and(|expected| expected != *out))
+}
+
+/// Elements read and written.
+fn elements<P>(case: &Case<P>, outs: &[i32]) -> usize {
+    case.tensors.iter().map(Vec::len).sum::<usize>() + outs.len()
+}
+
+/// What one kernel did in one lane.
+#[derive(Clone, Debug)]
+pub struct Record<P> {
+    /// Cases run.
+    pub cases: u64,
+    /// Against the contract.
+    pub contract: Side<P>,
+    /// Against the reference.
+    pub reference: Side<P>,
+    /// Cases not run any more after failures to answer.
+    pub given_up: u64,
+    /// Cases without an answer at first.
+    pub failures: Vec<FailedBatch<Case<P>>>,
+    /// Results that follow a known fault of what made the lane's code, by its class, with the reason.
+    pub faults: Seen,
+    /// Seconds of lane and judge.
+    pub seconds: f64,
+}
+
+impl<P> Default for Record<P> {
+    fn default() -> Self {
+        Self {
+            cases: 0,
+            given_up: 0,
+            contract: Side::default(),
+            reference: Side::default(),
+            failures: Vec::new(),
+            faults: Seen::new(),
+            seconds: 0.0,
+        }
+    }
+}
+
+impl<P: Clone> Record<P> {
+    /// Adds what another part of the run saw.
+    pub fn merge(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.given_up += other.given_up;
+        self.contract.merge(other.contract);
+        self.reference.merge(other.reference);
+        self.failures.extend(other.failures);
+        fault::merge(&mut self.faults, other.faults);
+        self.seconds += other.seconds;
+    }
+
+    /// Takes over what another run saw as evidence alone: nothing of it is counted.
+    pub fn learn_from(&mut self, other: Self) {
+        self.contract.learn_from(other.contract);
+        self.reference.learn_from(other.reference);
+    }
+}
+
+/// What a kernel gives for a case.
+pub fn outs<O: Operation>(
+    lease: &mut Lease<'_>,
+    kernel: &str,
+    case: &Case<O::Params>,
+    results: usize,
+) -> Result<Vec<i32>, Failure> {
+    let job = O::job(kernel, &case.params);
+    let payload = case.payload();
+    let input = Input::Values { len: results, values: &payload };
+    let mut out = Vec::new();
+    lease.run(&Order { job: &job, input, misalign: case.misalign }, &mut out)?;
+    Ok(out)
+}
+
+/// What each result that differs from the reference is due to: a known fault, the first step of the path that gives it, or that the contract gives no value.
+pub fn due_to<O: Operation>(
+    path: &[PathStep<O>],
+    element: &Element,
+    posed: &Posed<O::Params>,
+    outs: &[i32],
+    faulty: &Faulty,
+) -> Vec<Option<Class>> {
+    let Some(reference) = posed.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
+    let case = &posed.case;
+    let given = |step: &PathStep<O>| Some((step.class(&case.params), O::expected(&step.scheme, case).ok()?));
+    let given: Vec<_> = path.iter().filter_map(given).collect();
+    let words = element.words();
+    let due = |(index, out): (usize, &[i32])| {
+        let at = index * words..(index + 1) * words;
+        let is = |expected: &Expected| !differs(&expected[at.clone()], out) && expected[at.start].is_some();
+        if reference[at.start].is_none() || is(reference) {
+            return None;
+        }
+        if let Some(Some(class)) = faulty.get(index) {
+            return Some(*class);
+        }
+        if posed.contract[at.start].is_none() {
+            return Some(O::OPEN);
+        }
+        given.iter().find(|(_, expected)| is(expected)).map(|(class, _)| *class)
+    };
+    outs.chunks(words).enumerate().map(due).collect()
+}
+
+/// What a lane gave for cases, in their order.
+pub struct Answers<P> {
+    /// Of each case its results, if there are any.
+    pub each: Vec<Option<Vec<i32>>>,
+    /// Cases without an answer at first.
+    failures: Vec<FailedBatch<Case<P>>>,
+    /// Cases not run any more.
+    given_up: u64,
+    seconds: f64,
+}
+
+/// Runs the cases of a kernel in a lane. A case that fails is made smaller as long as it does, unless it is to be kept as it is.
+pub fn answers<O: Operation>(
+    runner: &Runner<'_>,
+    kernel: &Kernel<O::Run, O::Domain>,
+    cases: &[Posed<O::Params>],
+    keep: bool,
+) -> Answers<O::Params> {
+    let begun = Instant::now();
+    let mut lease = runner.lane.lease();
+    let mut all = Answers { each: Vec::with_capacity(cases.len()), failures: Vec::new(), given_up: 0, seconds: 0.0 };
+    for posed in cases {
+        let case = &posed.case;
+        let (job, payload) = (O::job(kernel.name, &case.params), case.payload());
+        let input = Input::Values { len: posed.contract.len(), values: &payload };
+        let order = Order { job: &job, input, misalign: case.misalign };
+        let narrow = |_: &Failure| narrowed::<O>(runner, kernel, case, keep);
+        let during = || format!("{}: {}", text::plural(posed.contract.len(), "result"), shape::<O>(&case.params));
+        let mut out = Vec::new();
+        let answer = runner.run(&mut lease, &order, &mut out, narrow, during);
+        let answered = matches!(answer, Answer::Given | Answer::GivenAgain(_));
+        all.each.push(answered.then_some(out));
+        match answer {
+            Answer::Given => {}
+            Answer::GivenUp => all.given_up += 1,
+            Answer::GivenAgain(failed) | Answer::Failed(failed) => all.failures.push(failed),
+        }
+    }
+    all.seconds = begun.elapsed().as_secs_f64();
+    all
+}
+
+/// The parameters in words.
+fn shape<O: Operation>(params: &O::Params) -> String {
+    text::case(&O::arguments(params).into_iter().collect())
+}
+
+/// The smallest case found that makes a kernel fail again by itself, if the case does.
+fn narrowed<O: Operation>(
+    runner: &Runner<'_>,
+    kernel: &Kernel<O::Run, O::Domain>,
+    case: &Case<O::Params>,
+    keep: bool,
+) -> Option<Case<O::Params>> {
+    let domain = &kernel.contract.domain;
+    let mut lease = runner.impatient();
+    let mut failed = 0;
+    let mut shows = |case: &Case<O::Params>| {
+        let results = O::sizes(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
+        let fails = failed < NARROWED && outs::<O>(&mut lease, kernel.name, case, results).is_err();
+        failed += usize::from(fails);
+        fails.then(|| Witness { case: case.clone(), index: 0, got: 0.into(), expected: 0.into() })
+    };
+    let first = shows(case)?;
+    Some(if keep { first.case } else { shrink_by::<O>(domain, &[], first, &mut shows).case })
+}
+
+/// Runs the cases of a kernel in a lane, and judges them.
+pub fn run<O: Operation>(
+    lane: &Lane,
+    kernel: &Kernel<O::Run, O::Domain>,
+    contract: &O::Scheme,
+    path: &[PathStep<O>],
+    cases: &[Posed<O::Params>],
+) -> Record<O::Params> {
+    judged(lane, kernel, contract, path, cases, answers::<O>(&Runner::new(lane), kernel, cases, false))
+}
+
+/// Judges what a lane gave for the cases of a kernel.
+pub fn judged<O: Operation>(
+    lane: &Lane,
+    kernel: &Kernel<O::Run, O::Domain>,
+    contract: &O::Scheme,
+    path: &[PathStep<O>],
+    cases: &[Posed<O::Params>],
+    answers: Answers<O::Params>,
+) -> Record<O::Params> {
+    let begun = Instant::now();
+    let mut record = Record { given_up: answers.given_up, failures: answers.failures, ..Record::default() };
+    record.cases = cases.len() as u64 - record.given_up;
+    let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
+    for (posed, answer) in cases.iter().zip(answers.each) {
+        let Some(outs) = answer else { continue };
+        let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
+        let faulty = match differs(&posed.contract, &outs) {
+            true => made.faulty(&posed.case, &posed.contract, element.words(), &outs, &mut record.faults),
+            false => Faulty::new(),
+        };
+        let given = Given { case: &posed.case, outs: &outs, faulty: &faulty };
+        record.contract.judge(&element, &given, &posed.contract, true);
+        if let Some(reference) = &posed.reference
+            && record.reference.judge(&element, &given, reference, false) > 0
+        {
+            for class in due_to(path, &element, posed, &outs, &faulty).into_iter().flatten() {
+                *record.reference.count.classes.entry(class).or_default() += 1;
+            }
+        }
+    }
+    record.seconds = answers.seconds + begun.elapsed().as_secs_f64();
+    record
+}

@@ -1,0 +1,382 @@
+//! What the tensor operations (`dot`, `matmul`, `conv2d`, `requantize`, `quantize`, `dequantize`, `add`, `transform`) share: cases, judging, explaining, shrinking, rows.
+//! An operation says what its cases are, what its schemes expect, and what could be the cause of a difference.
+
+pub mod agreement;
+pub mod catalogue;
+pub mod element;
+pub mod explain;
+pub mod fault;
+pub mod fill;
+pub mod given;
+pub mod judge;
+pub mod self_check;
+pub mod shrink;
+pub mod text;
+
+use crate::count::Count;
+use crate::runner::{FailedBatch, Runner};
+use fill::Fill;
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_impls::conv2d;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::mutants::tensor::Mutant;
+use tiebreak_impls::operation::{self as impls, TensorOperation};
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantized::Quantized;
+use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_mlir::Function;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::{self, Against, Value};
+
+pub use element::Element;
+pub use explain::Cause;
+pub use given::Given;
+
+/// Parameters with the tensors a kernel reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case<P> {
+    /// Shape, offsets, ...
+    pub params: P,
+    /// Input tensors, in the order of the payload; elements in int32.
+    pub tensors: [Vec<i32>; 3],
+    /// Elements between a 64-byte boundary and the first one of each operand.
+    pub misalign: usize,
+}
+
+impl<P> Case<P> {
+    /// The tensors one behind the other, as a lane takes them.
+    pub fn payload(&self) -> Vec<i32> {
+        self.tensors.concat()
+    }
+}
+
+/// A case before its tensors are made.
+#[derive(Clone, Debug)]
+pub struct Spec<P> {
+    /// Shape, offsets, ...
+    pub params: P,
+    /// What each tensor is filled with.
+    pub fills: [Fill; 3],
+    /// As in [`Case`].
+    pub misalign: usize,
+}
+
+/// What the caller asked for, in place of the plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// One case, as text.
+    pub case: Option<String>,
+    /// Layers of a model.
+    pub layers: Vec<conv2d::Params>,
+    /// Multipliers and shifts.
+    pub channels: Vec<Channel>,
+    /// Quantized types.
+    pub types: Vec<Quantized>,
+}
+
+/// What the caller wants differences counted against, each operation by its own schemes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Scheme of fixed point multiply, with its policy.
+    pub multiplication: String,
+    /// Rule by which a quantized value is rounded once.
+    pub rounding: RoundingRule,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { multiplication: "ties-up".to_owned(), rounding: RoundingRule::TiesEven }
+    }
+}
+
+/// The class of a change at some parameters.
+type ClassOf<P> = Box<dyn Fn(&P) -> Class + Send + Sync>;
+
+/// What a caller may give in place of an operation's plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// Multipliers and shifts.
+    Pairs,
+    /// Quantized types.
+    Types,
+    /// Layers of a model.
+    Model,
+}
+
+/// The option by which a caller chooses what differences are counted against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReferenceOption {
+    /// A scheme of fixed point multiply.
+    Reference,
+    /// A rule by which results are rounded once.
+    Rounding,
+}
+
+/// A scheme on the way from the reference to the scheme of a contract, with the class of what it changes.
+pub struct PathStep<O: Operation> {
+    class: ClassOf<O::Params>,
+    /// The scheme.
+    pub scheme: O::Scheme,
+}
+
+impl<O: Operation> PathStep<O> {
+    /// A change whose class depends on the parameters.
+    pub fn new(class: impl Fn(&O::Params) -> Class + Send + Sync + 'static, scheme: O::Scheme) -> Self {
+        Self { class: Box::new(class), scheme }
+    }
+
+    /// A change of one class.
+    pub fn of(class: Class, scheme: O::Scheme) -> Self {
+        Self::new(move |_| class, scheme)
+    }
+
+    /// Class of a difference that this scheme, and none before it, reproduces.
+    pub fn class(&self, params: &O::Params) -> Class {
+        (self.class)(params)
+    }
+}
+
+impl Asked {
+    /// Whether the plan is to run.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Every input of one kind, judged.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// What its inputs are: `pair sums`, `patterns`.
+    pub what: &'static str,
+    /// Whether none is left out.
+    pub exhaustive: bool,
+    /// Against contract and reference.
+    pub sides: Vec<SweptSide>,
+    /// Results that follow a known fault of what made the lane's code, which differ from no side for it.
+    pub faults: fault::Seen,
+    /// Blocks that gave no output at first, each with the input that makes it happen again, if one does.
+    pub failures: Vec<FailedBatch<ledger::Case>>,
+    /// Seconds of lane and judge.
+    pub seconds: f64,
+}
+
+/// One side of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweptSide {
+    /// Contract or reference.
+    pub against: Against,
+    /// The scheme, by label.
+    pub scheme: String,
+    /// What was counted.
+    pub count: Count,
+    /// Class of the witness.
+    pub class: Option<Class>,
+    /// What the differences are due to, in words.
+    pub because: String,
+    /// How the reference becomes the contract's scheme.
+    pub path: Vec<ledger::PathStep>,
+    /// An input that differs.
+    pub witness: Option<SweptWitness>,
+}
+
+/// An input of a sweep that differs.
+#[derive(Clone, Debug)]
+pub struct SweptWitness {
+    /// The input by argument.
+    pub case: ledger::Case,
+    /// What the kernel gave.
+    pub got: Value,
+    /// What the scheme gives.
+    pub expected: Value,
+}
+
+/// What a scheme gives: for each word of the result a value, or nothing where the case is outside its domain.
+pub type Expected = Vec<Option<i32>>;
+
+/// One operation on tensors.
+pub trait Operation: Sized + Send + Sync + 'static {
+    /// Its kernels.
+    type Impl: TensorOperation<Params = Self::Params, Domain = Self::Domain, Run = Self::Run>;
+    /// Shape, offsets, ...
+    type Params: Clone + Debug + Eq + Send + Sync;
+    /// What a contract's domain is made of.
+    type Domain: Debug + Send + Sync + 'static;
+    /// Function type of its kernels.
+    type Run: Copy + Send + Sync + 'static;
+    /// Name in every room.
+    const OP: &'static str = Self::Impl::OP;
+    /// Names of the input tensors.
+    const TENSORS: &'static [&'static str];
+    /// Class of a result to which the contract gives no value where the reference gives one.
+    const OPEN: Class = Class::Poison;
+    /// Name of the result tensor.
+    const RESULT: &'static str = "out";
+    /// A mathematical definition with its overflow policy.
+    type Scheme: Clone + Send + Sync;
+
+    /// Every kernel, in the order of reports.
+    fn kernels() -> &'static [Kernel<Self::Run, Self::Domain>] {
+        Self::Impl::kernels()
+    }
+    /// Known bugs.
+    fn mutants() -> &'static [Mutant<Self::Run, Self::Domain>] {
+        Self::Impl::mutants()
+    }
+    /// The job of a kernel.
+    fn job(kernel: &str, params: &Self::Params) -> Job {
+        Self::Impl::job(kernel, params)
+    }
+    /// Words read and written.
+    fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError> {
+        Self::Impl::sizes(domain, params)
+    }
+    /// Dimensions of tensor `t` (or of the result, for `t = TENSORS.len()`), row-major.
+    fn dimensions(domain: &Self::Domain, params: &Self::Params, t: usize) -> Vec<usize>;
+    /// Values that a case may hold in tensor `t`.
+    fn range(domain: &Self::Domain, t: usize) -> RangeInclusive<i32>;
+    /// How elements of tensor `t` (or of the result) are written.
+    fn element(domain: &Self::Domain, _params: &Self::Params, t: usize) -> Element {
+        let results = i32::MIN..=i32::MAX;
+        let range = if t < Self::TENSORS.len() { Self::range(domain, t) } else { results };
+        Element::Integer((*range.start()).into()..=(*range.end()).into())
+    }
+    /// Whether the contract covers the parameters.
+    fn covers(domain: &Self::Domain, params: &Self::Params) -> bool;
+
+    /// The domain in words.
+    fn domain_text(domain: &Self::Domain) -> String;
+
+    /// Every scheme, for lists.
+    fn schemes() -> Vec<Described>;
+    /// The scheme of that name, `NAME` or `NAME:POLICY`.
+    fn scheme(text: &str) -> Result<Self::Scheme, UnknownName>;
+    /// Name and policy.
+    fn label(scheme: &Self::Scheme) -> String;
+    /// The results, by machine integers.
+    fn expected(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
+    /// The results, by big integers.
+    fn exact(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
+    /// What differences of a kernel are counted against, beside its contract.
+    fn reference(kernel: &Kernel<Self::Run, Self::Domain>, wanted: &Wanted) -> Option<String>;
+    /// How the reference becomes a contract's scheme, one change at a time: what each difference of a kernel that keeps its contract
+    /// is due to. None where differences have one cause.
+    fn path(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Vec<PathStep<Self>> {
+        Vec::new()
+    }
+
+    /// Whether only lanes of compiled modules have kernels of this domain; the others run in all other lanes.
+    fn compiled(_domain: &Self::Domain) -> bool {
+        false
+    }
+    /// Whether kernels of one promise are compared to the bit, also where the contract gives no value.
+    const COMPARED: bool = false;
+    /// What a module must hold, so that a compiled kernel can be given these parameters.
+    fn function(_params: &Self::Params) -> Option<Function> {
+        None
+    }
+    /// What a caller may give in place of the plan, beside a case.
+    const TAKES: &'static [Parameter] = &[];
+    /// The option by which a caller chooses what differences are counted against.
+    const REFERENCE: ReferenceOption = ReferenceOption::Reference;
+
+    /// Known faults of what made a kernel's code in a lane for these parameters, each by its class.
+    fn faults(_kernel: &str, _lane: &str, _params: &Self::Params) -> Vec<Class> {
+        Vec::new()
+    }
+    /// The known faults of what made a kernel's code in a lane, at one case.
+    fn at_fault(_kernel: &str, _lane: &str, _contract: &Self::Scheme, _case: &Case<Self::Params>) -> Vec<fault::Fault> {
+        Vec::new()
+    }
+
+    /// The corner catalogue.
+    const CATALOGUE: &'static str;
+
+    /// What is tried.
+    fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    /// What the caller gave in place of the plan, and how much of it these cases run; nothing where the plan runs, or one case.
+    fn given(_domain: &Self::Domain, _asked: &Asked, _specs: &[Spec<Self::Params>]) -> Option<Given> {
+        None
+    }
+    /// What sweeps give a kernel beside the plan's: a compiled kernel has to hold it.
+    fn swept(_domain: &Self::Domain, _asked: &Asked) -> Vec<Self::Params> {
+        Vec::new()
+    }
+    /// Everything there is of some kind, where it is so little that every run sweeps it.
+    fn few(_kernel: &'static Kernel<Self::Run, Self::Domain>, _runner: &Runner<'_>, _asked: &Asked) -> Vec<Sweep> {
+        Vec::new()
+    }
+    /// Everything there is of some kind, where it can be swept.
+    fn sweeps(
+        _kernel: &'static Kernel<Self::Run, Self::Domain>,
+        _runner: &Runner<'_>,
+        _asked: &Asked,
+        _wanted: &Wanted,
+    ) -> Vec<Sweep> {
+        Vec::new()
+    }
+    /// What may be the cause of a difference from `scheme`, in the order of preference.
+    fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;
+    /// How a kernel that keeps its contract is told apart from the reference, where no cause is more telling than its own scheme.
+    fn own(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Option<Cause<Self>> {
+        None
+    }
+    /// Cases that keep of the operands little more than what result `index` is computed from, the plainest first, each with the place of
+    /// that result in it. Whether a kernel gives there what it gives in the whole case is for the caller to see. None where each result
+    /// is computed from many elements.
+    fn alone(_case: &Case<Self::Params>, _domain: &Self::Domain, _index: usize) -> Vec<(Case<Self::Params>, usize)> {
+        Vec::new()
+    }
+    /// Smaller cases of the same kind, the smallest first.
+    fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
+
+    /// The parameters by name, in the order in which a reader wants them.
+    fn arguments(params: &Self::Params) -> Vec<(String, Value)>;
+    /// Parameters from names and values; what is not named is as usual.
+    fn from_arguments(arguments: &text::Arguments) -> Result<Self::Params, String>;
+}
+
+/// A kernel or mutant of that name.
+pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O::Run, O::Domain>> {
+    <O::Impl as impls::Operation>::find(name).ok()
+}
+
+/// The text of a contract's promise, as a scheme is named.
+pub fn promise<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> Result<O::Scheme, UnknownName> {
+    let overflow = match kernel.contract.promise.overflow {
+        tiebreak_impls::contract::Overflow::Wrap => "wrap",
+        tiebreak_impls::contract::Overflow::Saturate => "saturate",
+        tiebreak_impls::contract::Overflow::OutOfDomain => "out-of-domain",
+    };
+    O::scheme(&format!("{}:{overflow}", kernel.contract.promise.scheme))
+}
+
+impl<P: Clone> Spec<P> {
+    /// A spec for a case as it is.
+    pub fn given(case: Case<P>) -> Self {
+        Self { params: case.params, fills: case.tensors.map(Fill::Given), misalign: case.misalign }
+    }
+
+    /// Makes the tensors: lengths from the shape, random ones from a stream of their own.
+    pub fn case<O: Operation<Params = P>>(&self, domain: &O::Domain, seed: u64, index: usize) -> Option<Case<P>> {
+        let sizes = O::sizes(domain, &self.params).ok()?;
+        let tensor = |t: usize| {
+            if sizes.inputs[t] == 0 {
+                return Vec::new();
+            }
+            let purpose = text::whole::purpose(O::OP, index, O::TENSORS.get(t).unwrap_or(&""));
+            self.fills[t].make(sizes.inputs[t], &O::range(domain, t), seed, &purpose)
+        };
+        Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
+    }
+
+    /// The text by which each tensor is made again, where there is one.
+    pub fn made(&self, seed: u64, index: usize) -> [Option<String>; 3] {
+        [0, 1, 2].map(|t| text::whole::made(&self.fills[t], seed, index))
+    }
+}

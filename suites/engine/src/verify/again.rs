@@ -1,0 +1,42 @@
+//! The commands printed beside what a report states.
+
+use std::collections::BTreeMap;
+use tiebreak_common::shell::quoted;
+use tiebreak_impls::fpm::Channel;
+
+/// How the user starts the program.
+const PROGRAM: &str = "cargo xtask verify";
+
+/// The command of a run, and how to narrow it down to one case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Command {
+    /// Arguments as given.
+    pub arguments: Vec<String>,
+    /// The option that chooses the reference of an operation, as a text, where it is not the usual one.
+    pub references: BTreeMap<String, String>,
+    /// Lanes file, where it is the caller's own.
+    pub lanes: Option<String>,
+}
+
+impl Command {
+    /// The whole run.
+    pub fn whole(&self) -> String {
+        let quoted = self.arguments.iter().map(|a| quoted(a));
+        std::iter::once(PROGRAM.to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+    }
+
+    /// One kernel in one lane.
+    pub fn kernel(&self, op: &str, kernel: &str, lane: &str) -> String {
+        let reference = self.references.get(op).map(|option| format!(" {option}")).unwrap_or_default();
+        let lanes = self.lanes.as_ref().map(|file| format!(" --lanes {}", quoted(file))).unwrap_or_default();
+        format!("{PROGRAM}{lanes} --op {op} --kernel {kernel} --lane {lane}{reference}")
+    }
+
+    /// One fixed point multiply.
+    pub fn case(&self, kernel: &str, lane: &str, x: i32, channel: Channel, q: u32) -> String {
+        let format = if q == 31 { String::new() } else { format!(" --q {q}") };
+        let Channel { multiplier, shift } = channel;
+        let kernel = self.kernel("fpm", kernel, lane);
+        format!("{kernel} --multiplier={multiplier} --shift={shift}{format} --x={x}")
+    }
+}

@@ -1,0 +1,98 @@
+//! What a run has so far, for one that does not end: whole operations, and whole kernels of the one at work.
+
+use super::{Outcome, Part};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tiebreak_common::budget::Effort;
+use tiebreak_reports::ledger::{self, Ledger, Verdict};
+
+/// Filled by a run as it goes on; every clone is the same.
+#[derive(Clone, Debug, Default)]
+pub struct Kept(Arc<Mutex<Stages>>);
+
+#[derive(Debug, Default)]
+struct Stages {
+    lanes: Vec<ledger::Lane>,
+    /// Of the operations that have ended.
+    done: Part,
+    /// Of the operation at work.
+    current: Part,
+}
+
+/// What is known of a run before it begins.
+#[derive(Clone, Debug)]
+pub struct Heading {
+    /// The command that runs it again.
+    pub command: String,
+    /// Seed of every stream.
+    pub seed: u64,
+    /// How much.
+    pub effort: Effort,
+    /// When it began.
+    pub begun: Instant,
+}
+
+impl Kept {
+    fn stages(&self) -> MutexGuard<'_, Stages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lanes of the run.
+    pub fn lanes(&self, lanes: &[ledger::Lane]) {
+        self.stages().lanes = lanes.to_vec();
+    }
+
+    /// A kernel of the operation at work has ended.
+    pub fn kernel(&self, part: &Part) {
+        self.stages().current.extend(part.clone());
+    }
+
+    /// All that the operation at work has.
+    pub fn stage(&self, part: &Part) {
+        self.stages().current = part.clone();
+    }
+
+    /// An operation has ended; `part` is of all that have.
+    pub fn operation(&self, part: &Part) {
+        let mut stages = self.stages();
+        stages.done = part.clone();
+        stages.current = Part::default();
+    }
+
+    /// A ledger without a verdict, and why.
+    pub fn unfinished(&self, heading: &Heading, why: &str) -> Outcome {
+        let stages = self.stages();
+        let mut part = stages.done.clone();
+        part.extend(stages.current.clone());
+        let mut outcome = part.outcome(heading, stages.lanes.clone());
+        outcome.ledger.unfinished = Some(why.to_owned());
+        outcome
+    }
+}
+
+impl Part {
+    /// As a ledger without bounds and without a verdict.
+    pub fn outcome(self, heading: &Heading, lanes: Vec<ledger::Lane>) -> Outcome {
+        let ledger = Ledger {
+            format: ledger::FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: heading.command.clone(),
+            seed: heading.seed,
+            effort: heading.effort.name().to_owned(),
+            verdict: Verdict::Unfinished,
+            seconds: heading.begun.elapsed().as_secs_f64(),
+            lanes,
+            rows: self.rows,
+            catalogue: self.catalogue,
+            agreements: self.agreements,
+            outside_domain: self.outside_domain,
+            planned: self.planned,
+            positions: self.positions,
+            unchecked: self.unchecked,
+            self_checks: self.self_checks,
+            findings: self.findings,
+            ..Ledger::default()
+        };
+        Outcome { ledger, mismatches: self.mismatches }
+    }
+}

@@ -1,0 +1,235 @@
+//! One kernel in every lane: its cases posed, run and anchored to big integers, and the catalogue's.
+
+use super::super::coverage::not_run;
+use super::super::place::Place;
+use super::super::{Part, Request};
+use super::planned::Planned;
+use super::{Kernel, agreed, position, record, swept};
+use crate::lane::Lane;
+use crate::runner::Runner;
+use crate::tensor::agreement::Agreements;
+use crate::tensor::judge::{Answers, Posed, Record, answers, judged, run};
+use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, promise, text};
+use anyhow::{Context, Result, anyhow, bail};
+use std::collections::BTreeSet;
+use tiebreak_common::budget::Effort;
+use tiebreak_reports::ledger::{CatalogueRun, OutsideDomain};
+
+/// Cases posed and run at a time: their tensors are held in memory.
+const HELD: usize = 64;
+
+/// A kernel with what it is judged against.
+pub(super) struct Subject<O: Operation> {
+    pub(super) kernel: &'static Kernel<O>,
+    pub(super) contract: O::Scheme,
+    pub(super) reference: Option<O::Scheme>,
+    pub(super) path: Vec<PathStep<O>>,
+}
+
+impl<O: Operation> Subject<O> {
+    pub(super) fn new(request: &Request, kernel: &'static Kernel<O>) -> Result<Self> {
+        let reference = O::reference(kernel, &request.wanted());
+        let contract = promise::<O>(kernel)?;
+        // Against its own scheme there is nothing to count.
+        let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract);
+        let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
+        let path = reference.as_ref().map_or(Vec::new(), |reference| O::path(&contract, reference));
+        Ok(Self { kernel, contract, reference, path })
+    }
+
+    /// The kernel in a lane, as the ledger names it.
+    pub(super) fn place<'a>(&self, lane: &'a Lane) -> Place<'a> {
+        Place { op: O::OP, kernel: self.kernel.name, lane }
+    }
+
+    pub(super) fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
+        let told = |reason: String| anyhow!("{} {}: {reason}", O::OP, self.kernel.name);
+        let contract = O::expected(&self.contract, &case).map_err(told)?;
+        let reference = self.reference.as_ref().map(|scheme| O::expected(scheme, &case).map_err(told)).transpose()?;
+        Ok(Posed { case, contract, reference })
+    }
+}
+
+/// Runs a kernel in every lane that has it: the cases asked for or its plan's, and what is swept.
+pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes: &[Lane]) -> Result<Part> {
+    let subject = Subject::<O>::new(request, kernel)?;
+    let domain = &kernel.contract.domain;
+    let mut part = Part::default();
+    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == O::compiled(domain)).collect();
+    if fitting.is_empty() && !lanes.is_empty() {
+        return Ok(no_lane::<O>(request, kernel));
+    }
+    let planned = match Planned::<O>::new(request, domain) {
+        Ok(planned) => planned,
+        Err(reason) => {
+            let case = request.asked.case.as_deref().unwrap_or_default();
+            return Ok(outside::<O>(&Planned::refused(case, &reason), kernel, &fitting, reason));
+        }
+    };
+    let Planned { specs, at, .. } = &planned;
+    if specs.is_empty() {
+        if request.asked.is_nothing() {
+            bail!("{} {}: nothing in the plan is in its domain", O::OP, kernel.name);
+        }
+        return Ok(outside::<O>(&planned, kernel, &fitting, O::domain_text(domain)));
+    }
+    let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
+        fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
+    for lane in others {
+        planned.not_offered(kernel, lane, &mut part);
+    }
+    if offering.is_empty() {
+        return Ok(part);
+    }
+    let keep = request.asked.case.is_some();
+    let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
+    let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
+    let mut agreements = Agreements::<O>::new(kernel, &offering);
+    for (chunk, specs) in specs.chunks(HELD).enumerate() {
+        let made = specs.iter().enumerate();
+        let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
+        let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+        anchor(&subject, &posed)?;
+        let given: Vec<Answers<_>> = runners.iter().map(|runner| answers::<O>(runner, kernel, &posed, keep)).collect();
+        agreements.compare(&posed, &given);
+        if let Some(at) = at {
+            part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));
+        }
+        for ((lane, record), given) in offering.iter().zip(&mut records).zip(given) {
+            record.merge(judged::<O>(lane, kernel, &subject.contract, &subject.path, &posed, given));
+        }
+    }
+    part.agreements = agreed::rows(request, kernel, &agreements);
+    if request.asked.case.is_some() {
+        learn(request, &subject, &offering, &mut records)?;
+    }
+    for ((lane, runner), record) in offering.iter().zip(&runners).zip(records) {
+        planned.ran(kernel, lane, [record.cases, record.given_up], &mut part);
+        if request.asked.is_nothing() {
+            part.findings.extend(record::stale(&subject, lane, &record, specs));
+        }
+        record::settle(request, &subject, lane, (record, specs), &mut part);
+        let mut sweeps = Vec::new();
+        if request.asked.case.is_none() {
+            sweeps.extend(O::few(kernel, runner, &request.asked));
+            if request.effort == Effort::Exhaustive {
+                sweeps.extend(O::sweeps(kernel, runner, &request.asked, &request.wanted()));
+            }
+        }
+        for sweep in sweeps {
+            part.rows.extend(swept::rows(request, &subject, lane, &sweep));
+            part.findings.extend(swept::findings(request, &subject, lane, &sweep));
+        }
+    }
+    Ok(part)
+}
+
+/// Where to run a kernel that none of the lanes of a run can have.
+fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
+    if O::compiled(domain) {
+        "only lanes of compiled modules have it, such as --lane mlir-x86".to_owned()
+    } else {
+        "lanes of compiled modules have no kernels but their own".to_owned()
+    }
+}
+
+/// One case fits many causes: the cases of a short plan tell them apart, and are not counted.
+fn learn<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lanes: &[&Lane],
+    records: &mut [Record<O::Params>],
+) -> Result<()> {
+    for (lane, record) in lanes.iter().zip(records) {
+        if record.contract.count.differ + record.reference.count.differ == 0 {
+            continue;
+        }
+        let domain = &subject.kernel.contract.domain;
+        let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
+        let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
+        let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
+        let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+        record.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &posed));
+    }
+    Ok(())
+}
+
+/// What was asked for is nothing to this kernel, which is listed.
+fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lane], domain: String) -> Part {
+    let mut part = Part::default();
+    lanes.iter().for_each(|lane| planned.ran(kernel, lane, [0, 0], &mut part));
+    part.outside_domain = vec![OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
+    part
+}
+
+/// None of the lanes of the run can have this kernel: it is listed, and a finding where the caller named it.
+fn no_lane<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Part {
+    let reason = elsewhere::<O>(&kernel.contract.domain);
+    let mut part = Part::default();
+    if !request.kernels.is_empty() {
+        part.findings.push(not_run(O::OP, kernel.name, &reason));
+    }
+    let (op, kernel) = (O::OP.to_owned(), kernel.name.to_owned());
+    part.outside_domain.push(OutsideDomain { op, kernel, domain: reason });
+    part
+}
+
+/// Results times elements of the largest input up to which a case is worked out in big integers too.
+const ANCHORED: usize = 1 << 26;
+
+/// Holds the fast form to big integers on the smallest case of each chunk, where that is not a matter of minutes.
+fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>]) -> Result<()> {
+    let size = |posed: &&Posed<O::Params>| posed.case.tensors.iter().map(Vec::len).sum::<usize>();
+    let Some(smallest) = posed.iter().min_by_key(size) else { return Ok(()) };
+    let largest = smallest.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
+    if smallest.contract.len().saturating_mul(largest) > ANCHORED {
+        return Ok(());
+    }
+    let exact = O::exact(&subject.contract, &smallest.case).map_err(|e| anyhow!(e))?;
+    if exact != smallest.contract {
+        bail!("the oracle disagrees with itself on {} {:?}: please report this", O::OP, smallest.case);
+    }
+    Ok(())
+}
+
+/// Runs the catalogue's cases on the kernels that take them.
+pub(super) fn run_catalogue<O: Operation>(
+    request: &Request,
+    kernels: &[&'static Kernel<O>],
+    lanes: &[Lane],
+) -> Result<Part> {
+    let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
+    let mut part = Part::default();
+    for lane in lanes {
+        let mut total = CatalogueRun {
+            op: O::OP.to_owned(),
+            lane: lane.name.clone(),
+            cases: entries.len() as u64,
+            not_taken: 0,
+            judged: 0,
+            broken: 0,
+        };
+        let mut taken = BTreeSet::new();
+        for kernel in kernels.iter().filter(|kernel| lane.isa_path(O::OP, kernel.name).is_some()) {
+            let subject = Subject::<O>::new(request, kernel)?;
+            let domain = &kernel.contract.domain;
+            let cases = entries.iter().map(|entry| text::parse::<O>(&entry.case, domain).ok());
+            let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
+            let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
+            taken.extend(cases.iter().map(|(at, _)| *at));
+            let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
+            let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
+            total.judged += record.contract.count.inputs;
+            total.broken += record.contract.count.differ;
+            let mut found = Part::default();
+            record::settle(request, &subject, lane, (record, &[]), &mut found);
+            for mut finding in found.findings {
+                finding.message = format!("in the catalogue: {}", finding.message);
+                part.findings.push(finding);
+            }
+        }
+        total.not_taken = total.cases - taken.len() as u64;
+        part.catalogue.push(total);
+    }
+    Ok(part)
+}

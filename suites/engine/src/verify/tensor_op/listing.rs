@@ -1,0 +1,34 @@
+//! Kernels of an operation on tensors, as they are listed.
+
+use crate::tensor::Operation;
+use serde_json::{Value, json};
+use tiebreak_impls::Form;
+use tiebreak_impls::contract::Overflow;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::operation::TensorOperation;
+
+/// How a policy is named.
+pub fn overflow(policy: Overflow) -> &'static str {
+    match policy {
+        Overflow::Wrap => "wrap",
+        Overflow::Saturate => "saturate",
+        Overflow::OutOfDomain => "out-of-domain",
+    }
+}
+
+/// Kernels and mutants of a tensor operation.
+pub fn tensors<O: Operation>() -> Vec<Value> {
+    let describe = |k: &Kernel<O::Run, O::Domain>, kind: &str| {
+        let promise = k.contract.promise;
+        json!({
+            "op": O::OP, "kernel": k.name, "kind": kind, "summary": k.summary,
+            "scheme": promise.scheme, "overflow": overflow(promise.overflow), "domain": O::domain_text(&k.contract.domain),
+            "deviations": [], "vector_instructions": k.native.as_ref().map(|n| n.instructions), "source": k.contract.source,
+            "host": k.isa_path(Form::Native),
+        })
+    };
+    let kernels = O::kernels().iter().map(|k| describe(k, "kernel"));
+    let mutants =
+        O::mutants().iter().map(|mutant| &mutant.kernel).chain(<O::Impl as TensorOperation>::process_mutants());
+    kernels.chain(mutants.map(|k| describe(k, "mutant"))).collect()
+}

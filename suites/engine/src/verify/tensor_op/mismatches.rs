@@ -1,0 +1,103 @@
+//! The lines of `mismatches.csv`. Each holds a case that is complete, and the command that runs it again.
+
+use super::told::{Told, command};
+use crate::lane::Lane;
+use crate::tensor::explain::{Explanation, Observed};
+use crate::tensor::judge::{Side, due_to, run};
+use crate::tensor::shrink::{Witness, any_difference, first_difference};
+use crate::tensor::text::{self, Draft};
+use crate::tensor::{Case, Operation, Spec};
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{self, Against, Mismatch};
+use tiebreak_reports::text as words;
+
+/// Mismatches kept for the CSV file, for each side.
+const KEPT: usize = 64;
+
+/// The smallest cases of a side, each by its first difference. `specs` are what the cases were made of.
+pub(super) fn rows<O: Operation>(
+    told: &Told<'_, O>,
+    side: &Side<O::Params>,
+    specs: &[Spec<O::Params>],
+    explanation: &Explanation,
+) -> Vec<Mismatch> {
+    let mut smallest: Vec<_> = side.differing.iter().collect();
+    smallest.sort_by_key(|seen| seen.case.tensors.iter().map(Vec::len).sum::<usize>() + seen.outs.len());
+    let row = |seen: &Observed<O::Params>| {
+        let unexcused = first_difference::<O>(told.domain(), told.scheme, seen);
+        let first = unexcused.or_else(|| any_difference::<O>(told.domain(), told.scheme, seen))?;
+        let class = class(told, seen, first.index).unwrap_or(explanation.class);
+        let (witness, mut case) = complete(told, specs, first)?;
+        let command = command::<O>(told.request, told.subject.kernel, told.lane, &case);
+        case.insert("at".to_owned(), (witness.index as i64).into());
+        Some(Mismatch {
+            op: O::OP.to_owned(),
+            kernel: told.kernel().to_owned(),
+            lane: told.lane.name.clone(),
+            against: told.against,
+            scheme: O::label(told.scheme),
+            case: words::case(&case),
+            got: witness.got,
+            expected: witness.expected,
+            class: class.into(),
+            command,
+        })
+    };
+    smallest.into_iter().take(KEPT).filter_map(row).collect()
+}
+
+/// The class of one difference from the reference by itself, where it is due to a known change.
+fn class<O: Operation>(told: &Told<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<Class> {
+    if told.against != Against::Reference || told.subject.path.is_empty() {
+        return None;
+    }
+    let posed = told.subject.pose(seen.case.clone()).ok()?;
+    let element = O::element(told.domain(), &seen.case.params, O::TENSORS.len());
+    due_to(&told.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
+}
+
+/// A difference with its case in words: as the caller gave it, spelled out where it is small, cut down to the operands of this result
+/// where the kernel gives the same for them, and otherwise with what fills its tensors.
+fn complete<O: Operation>(
+    told: &Told<'_, O>,
+    specs: &[Spec<O::Params>],
+    witness: Witness<O::Params>,
+) -> Option<(Witness<O::Params>, ledger::Case)> {
+    let domain = told.domain();
+    if let Some(case) = text::arguments::<O>(domain, &witness.case) {
+        return Some((witness, case));
+    }
+    if let Some(given) = &told.request.asked.case {
+        return Draft::<O>::told(given).map(|case| (witness, case));
+    }
+    for (case, index) in O::alone(&witness.case, domain, witness.index) {
+        let Some(spelled) = text::arguments::<O>(domain, &case) else { continue };
+        let same = |alone: &Witness<O::Params>| {
+            (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
+        };
+        if let Some(alone) = shown(told, told.lane, case).filter(same) {
+            return Some((alone, spelled));
+        }
+    }
+    let of = |(i, spec): (usize, &Spec<O::Params>)| {
+        let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
+        let made = same.then(|| spec.case::<O>(domain, told.request.seed, i)).flatten()?;
+        (made == witness.case).then(|| spec.made(told.request.seed, i))
+    };
+    let made = specs.iter().enumerate().find_map(of).unwrap_or_default();
+    text::complete::<O>(domain, &witness.case, &made).map(|case| (witness, case))
+}
+
+/// The first difference that a case shows by itself, judged as a run judges it.
+fn shown<O: Operation>(told: &Told<'_, O>, lane: &Lane, case: Case<O::Params>) -> Option<Witness<O::Params>> {
+    let subject = told.subject;
+    if !O::covers(told.domain(), &case.params) {
+        return None;
+    }
+    let posed = subject.pose(case).ok()?;
+    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[posed]);
+    let side = if told.against == Against::Contract { &record.contract } else { &record.reference };
+    let seen = side.smallest()?;
+    let unexcused = first_difference::<O>(told.domain(), told.scheme, seen);
+    unexcused.or_else(|| any_difference::<O>(told.domain(), told.scheme, seen))
+}

@@ -1,0 +1,151 @@
+//! Tensor operations in a run: catalogue, cases of the plan or the caller's, sweeps where there are any, and the operation's mutants.
+
+mod agreed;
+mod kernel;
+pub mod listing;
+mod mismatches;
+mod planned;
+mod position;
+mod record;
+mod swept;
+mod told;
+
+use super::{Part, Request, failed_check, progress};
+use super::{Verifies, every_name};
+use crate::lane::Lane;
+use crate::tensor::{Asked, Operation, Parameter, ReferenceOption, catalogue, find, self_check, text};
+use anyhow::{Context, Result, bail};
+use kernel::{one_kernel, run_catalogue};
+use rayon::prelude::*;
+use serde_json::Value;
+use std::marker::PhantomData;
+use tiebreak_common::budget::Effort;
+use tiebreak_mlir::Function;
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::SelfCheck;
+
+pub use told::{again, line};
+
+type Kernel<O> = tiebreak_impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
+
+/// The operation `O`.
+pub struct Tensor<O>(PhantomData<O>);
+
+impl<O> Tensor<O> {
+    /// The one value of this type.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl<O: Operation> Verifies for Tensor<O> {
+    fn op(&self) -> &'static str {
+        O::OP
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        every_name::<O::Impl>()
+    }
+
+    fn listed(&self) -> Vec<Value> {
+        listing::tensors::<O>()
+    }
+
+    fn schemes(&self) -> Vec<Described> {
+        O::schemes()
+    }
+
+    fn is_compiled(&self) -> bool {
+        O::kernels().iter().any(|kernel| O::compiled(&kernel.contract.domain))
+    }
+
+    fn takes(&self, parameter: Parameter) -> bool {
+        O::TAKES.contains(&parameter)
+    }
+
+    fn reference_option(&self) -> ReferenceOption {
+        O::REFERENCE
+    }
+
+    fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
+        let compiled = |kernel: &&&Kernel<O>| O::compiled(&kernel.contract.domain);
+        named::<O>(names).iter().filter(compiled).try_fold(Vec::new(), |mut all, kernel| {
+            all.extend(functions::<O>(request, kernel)?);
+            Ok(all)
+        })
+    }
+
+    fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part> {
+        let named = named::<O>(names);
+        let mut part = Part::default();
+        let catalogue =
+            if request.asked.is_nothing() { run_catalogue::<O>(request, &named, lanes)? } else { Part::default() };
+        let bar = progress(O::OP, named.len() * lanes.len().max(1));
+        let verified: Vec<Part> = named
+            .par_iter()
+            .map(|kernel| {
+                let part = one_kernel::<O>(request, kernel, lanes);
+                part.iter().for_each(|part| request.kept.kernel(part));
+                bar.inc(lanes.len() as u64);
+                part
+            })
+            .collect::<Result<_>>()?;
+        bar.finish_and_clear();
+        verified.into_iter().for_each(|one| part.extend(one));
+        if let (true, [first, ..]) = (part.outside_domain.len() == named.len(), &part.outside_domain[..]) {
+            match names {
+                [] => bail!("no {} kernel takes this; {}: {}", O::OP, first.kernel, first.domain),
+                _ => bail!("{} does not take this: {}", first.kernel, first.domain),
+            }
+        }
+        part.extend(catalogue.without_findings_of(&part));
+        if names.is_empty() && request.asked.is_nothing() {
+            let checks = self_checks::<O>(request, lanes)?;
+            part.findings.extend(checks.iter().filter(|c| !c.passed).map(failed_check));
+            part.self_checks = checks;
+            part.unchecked(O::OP, lanes);
+        }
+        Ok(part)
+    }
+}
+
+/// The kernels of these names; all where there is none.
+fn named<O: Operation>(names: &[String]) -> Vec<&'static Kernel<O>> {
+    match names {
+        [] => O::kernels().iter().collect(),
+        names => names.iter().filter_map(|name| find::<O>(name)).collect(),
+    }
+}
+
+/// What a run may ask of a compiled kernel: its own cases, the catalogue's, and those by which one case is explained.
+fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<Function>> {
+    let domain = &kernel.contract.domain;
+    let mut params: Vec<O::Params> = match &request.asked {
+        Asked { case: Some(case), .. } => {
+            let given = text::parse::<O>(case, domain).into_iter().map(|case| case.params);
+            let short = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
+            given.chain(short.into_iter().map(|spec| spec.params)).collect()
+        }
+        asked => {
+            let specs = O::plan(domain, asked, &request.effort.budget(), request.seed);
+            specs.into_iter().map(|spec| spec.params).collect()
+        }
+    };
+    if request.asked.case.is_none() {
+        params.extend(O::swept(domain, &request.asked));
+    }
+    if request.asked.is_nothing() {
+        let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
+        params.extend(entries.iter().filter_map(|entry| Some(text::parse::<O>(&entry.case, domain).ok()?.params)));
+    }
+    Ok(params.iter().filter(|params| O::covers(domain, params)).filter_map(O::function).collect())
+}
+
+fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
+    let pairs = lanes.iter().flat_map(|lane| O::mutants().iter().map(move |mutant| (lane, mutant)));
+    // A lane of the caller's own is asked for what it offers.
+    let due = |lane: &Lane, kernel: &str| lane.must_offer() || lane.isa_path(O::OP, kernel).is_some();
+    let fits = |lane: &Lane, kernel: &Kernel<O>| lane.is_compiled() == O::compiled(&kernel.contract.domain);
+    let pairs: Vec<_> = pairs.filter(|(lane, m)| fits(lane, &m.kernel) && due(lane, m.kernel.name)).collect();
+    let checks: Result<Vec<SelfCheck>, _> =
+        pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, request.seed)).collect();
+    Ok(checks?)
+}

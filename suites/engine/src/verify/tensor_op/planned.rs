@@ -1,0 +1,93 @@
+//! The cases of one kernel, and what of the plan or of the caller's parameters they leave out.
+
+use super::super::coverage::{Plan, no_such_case, not_asked_again, outside_domain};
+use super::super::{Part, Request};
+use super::Kernel;
+use crate::lane::Lane;
+use crate::tensor::text::Draft;
+use crate::tensor::{Asked, Given, Operation, Spec};
+use tiebreak_reports::ledger::Unit;
+use tiebreak_reports::text as words;
+
+type Specs<O> = Vec<Spec<<O as Operation>::Params>>;
+
+/// What a kernel is to run.
+pub(super) struct Planned<O: Operation> {
+    /// The cases within its domain.
+    pub(super) specs: Specs<O>,
+    /// The result that the caller's case names.
+    pub(super) at: Option<usize>,
+    /// What the caller gave in place of the plan.
+    given: Option<Given>,
+    /// The cases, where the caller's is not all there is.
+    cases: Option<Given>,
+}
+
+impl<O: Operation> Planned<O> {
+    /// The cases asked for, or the plan's.
+    pub(super) fn new(request: &Request, domain: &O::Domain) -> Result<Self, String> {
+        if let Asked { case: Some(case), .. } = &request.asked {
+            return Self::one(case, domain);
+        }
+        let all = O::plan(domain, &request.asked, &request.effort.budget(), request.seed);
+        let planned = all.len() as u64;
+        let (specs, others): (Specs<O>, Specs<O>) = all.into_iter().partition(|spec| O::covers(domain, &spec.params));
+        let told = |spec: &Spec<O::Params>| {
+            let arguments = O::arguments(&spec.params).into_iter().collect();
+            (words::case(&arguments), O::domain_text(domain))
+        };
+        let cases = Given { unit: Unit::Case, planned, outside: others.len() as u64, first: others.first().map(told) };
+        Ok(Self { given: O::given(domain, &request.asked, &specs), cases: Some(cases), specs, at: None })
+    }
+
+    /// The caller's case; an error where it is none of this kernel.
+    fn one(text: &str, domain: &O::Domain) -> Result<Self, String> {
+        let draft = Draft::<O>::read(text)?;
+        let (case, at) = (draft.case(domain)?, draft.at(domain)?);
+        let specs: Specs<O> = [Spec::given(case)].into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();
+        let reason = specs.is_empty().then(|| O::domain_text(domain));
+        Ok(Self { given: Some(one(text, reason)), cases: None, specs, at })
+    }
+
+    /// A case of the caller's that is none of this kernel.
+    pub(super) fn refused(text: &str, reason: &str) -> Self {
+        Self { specs: Vec::new(), at: None, given: Some(one(text, Some(reason.to_owned()))), cases: None }
+    }
+
+    /// Each count as the plan of a kernel.
+    fn plans(&self, kernel: &Kernel<O>) -> Vec<Plan<'static>> {
+        let counts = [(true, &self.given), (false, &self.cases)].into_iter();
+        let plan = |(given, count): (bool, &Given)| Plan {
+            op: O::OP,
+            kernel: kernel.name,
+            unit: count.unit,
+            given,
+            planned: count.planned,
+            outside: outside_domain(count.outside, count.first.clone()),
+        };
+        counts.filter_map(|(given, count)| Some(plan((given, count.as_ref()?)))).collect()
+    }
+
+    /// Notes a lane that does not offer the kernel.
+    pub(super) fn not_offered(&self, kernel: &Kernel<O>, lane: &Lane, part: &mut Part) {
+        let plans = self.plans(kernel);
+        let [first, others @ ..] = &plans[..] else { return };
+        part.not_offered(first, lane);
+        part.planned.extend(others.iter().map(|plan| plan.not_offered(lane)));
+    }
+
+    /// Notes a lane in which so many cases ran, and so many not any more after failures to answer.
+    pub(super) fn ran(&self, kernel: &Kernel<O>, lane: &Lane, [cases, skipped]: [u64; 2], part: &mut Part) {
+        let lost = self.specs.len() as u64 - cases - skipped;
+        part.planned.extend(self.plans(kernel).iter().map(|plan| {
+            let of_cases = plan.unit == Unit::Case;
+            let no_case = (of_cases && lost > 0).then(|| no_such_case(lost));
+            plan.ran(lane, no_case.into_iter().chain((of_cases && skipped > 0).then(|| not_asked_again(skipped))))
+        }));
+    }
+}
+
+fn one(text: &str, reason: Option<String>) -> Given {
+    let outside = u64::from(reason.is_some());
+    Given { unit: Unit::Case, planned: 1, outside, first: reason.map(|reason| (text.to_owned(), reason)) }
+}

@@ -1,0 +1,141 @@
+//! What was seen of a kernel in a lane, explained and written into the ledger.
+
+use super::super::{Part, Request};
+use super::kernel::Subject;
+use super::mismatches;
+use super::told::Told;
+use crate::lane::Lane;
+use crate::tensor::explain::{Cause, Explanation, explain};
+use crate::tensor::fault::{Extent, Made, Seen, Sighting};
+use crate::tensor::judge::{Record, Side, due_to, outs};
+use crate::tensor::shrink::{Shown, Witness, any_difference, first_difference, shrink};
+use crate::tensor::{Operation, Spec};
+use std::collections::BTreeSet;
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{self, Against, Finding, Row};
+
+/// Writes one record, of the cases that `specs` make, into the ledger: a row for each side, and a finding for everything outside the contract.
+pub(super) fn settle<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lane: &Lane,
+    (record, specs): (Record<O::Params>, &[Spec<O::Params>]),
+    part: &mut Part,
+) {
+    let sides = [
+        (Against::Contract, Some(&subject.contract), &record.contract),
+        (Against::Reference, subject.reference.as_ref(), &record.reference),
+    ];
+    for (against, scheme, side) in sides {
+        let Some(scheme) = scheme else { continue };
+        let kept = against == Against::Reference && record.contract.count.differ == 0;
+        let seen = explained(request, (subject, lane), scheme, side, kept);
+        let told = Told { request, subject, lane, against, scheme };
+        let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
+        if let Some((explanation, _)) = &seen {
+            part.mismatches.extend(mismatches::rows(&told, side, specs, explanation));
+        }
+        // A contract that is not kept is the finding; what the reference says of it then is no other.
+        let noise = against == Against::Reference && !kept && !subject.path.is_empty();
+        part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
+        let mut row = told.row(side, witness, record.seconds);
+        if against == Against::Contract {
+            declare(&mut row, &record.faults);
+        }
+        part.rows.push(row);
+    }
+    let told = Told { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
+    part.findings.extend(told.failed(&record.failures));
+}
+
+/// Tells each known fault.
+pub(super) fn declare(row: &mut Row, faults: &Seen) {
+    let seen = faults.iter().filter(|(_, sighting)| sighting.results > 0);
+    row.deviations = seen.map(|(class, sighting)| (class.name().to_owned(), sighting.results)).collect();
+    let reason = |(class, sighting): (&Class, &Sighting)| (class.name().to_owned(), sighting.reason.to_owned());
+    row.declared = faults.iter().map(reason).collect();
+    let extent = |(class, sighting): (&Class, &Sighting)| {
+        let Extent { most, each, because } = sighting.extent.clone()?;
+        Some((class.name().to_owned(), ledger::Extent { most, each, because }))
+    };
+    row.extents = faults.iter().filter_map(extent).collect();
+}
+
+/// A known fault that a whole run covers and does not see is one no more: what made the lane's code is another.
+pub(super) fn stale<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    record: &Record<O::Params>,
+    specs: &[Spec<O::Params>],
+) -> Vec<Finding> {
+    let seen = |class: &Class| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
+    let of = |spec: &Spec<O::Params>| O::faults(subject.kernel.name, &lane.name, &spec.params);
+    let covered: BTreeSet<Class> = specs.iter().flat_map(of).collect();
+    let unseen = covered.into_iter().filter(|class| !seen(class));
+    let finding = |class| {
+        let message = format!("the known fault `{class}` of what made this lane's code was not seen: remove it");
+        subject.place(lane).finding(Class::StaleDeviation, message, None)
+    };
+    unseen.map(finding).collect()
+}
+
+/// Cause and smallest witness of what differs on one side; the case itself where the caller gave it.
+fn explained<O: Operation>(
+    request: &Request,
+    (subject, lane): (&Subject<O>, &Lane),
+    scheme: &O::Scheme,
+    side: &Side<O::Params>,
+    kept: bool,
+) -> Option<(Explanation, Witness<O::Params>)> {
+    let first = side.smallest()?;
+    let domain = &subject.kernel.contract.domain;
+    let own = if kept { O::own(&subject.contract, scheme) } else { None };
+    let causes: Vec<Cause<O>> = own.into_iter().chain(O::causes(scheme, domain)).collect();
+    let explanation = explain(&causes, &side.evidence());
+    let shown = Shown {
+        kernel: subject.kernel.name,
+        made: Some(made(subject, lane)),
+        domain,
+        scheme,
+        causes: &causes,
+        class: explanation.class,
+        types: &request.asked.types,
+    };
+    let given = request.asked.case.is_some();
+    let unexcused = if given { first_difference::<O>(domain, scheme, first) } else { shrink(&shown, lane, first) };
+    let witness = unexcused.or_else(|| any_difference::<O>(domain, scheme, first))?;
+    let explanation = refined(subject, lane, explanation, &witness, kept);
+    Some((explanation, witness))
+}
+
+fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O> {
+    Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
+}
+
+/// The class of the witness by itself, where the contract is kept and the path to it is known.
+fn refined<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    explanation: Explanation,
+    witness: &Witness<O::Params>,
+    kept: bool,
+) -> Explanation {
+    if !kept || subject.path.is_empty() {
+        return explanation;
+    }
+    let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
+    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
+    let element = O::element(&subject.kernel.contract.domain, &witness.case.params, O::TENSORS.len());
+    let Ok(outs) = ran else { return explanation };
+    let mut seen = Seen::new();
+    let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);
+    if let Some(Some(class)) = faulty.get(witness.index) {
+        let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
+        return Explanation { class: *class, because };
+    }
+    let due = due_to(&subject.path, &element, &posed, &outs, &faulty);
+    match due.get(witness.index) {
+        Some(Some(class)) => Explanation { class: *class, ..explanation },
+        _ => explanation,
+    }
+}

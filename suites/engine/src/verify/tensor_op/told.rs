@@ -1,0 +1,118 @@
+//! How one side of a record reads in the ledger: its row, witness and findings.
+
+use super::super::place::Place;
+use super::super::{Command, Request};
+use super::Kernel;
+use super::kernel::Subject;
+use crate::lane::Lane;
+use crate::runner::FailedBatch;
+use crate::tensor::explain::Explanation;
+use crate::tensor::judge::Side;
+use crate::tensor::shrink::Witness;
+use crate::tensor::{Case, Operation, text};
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
+use tiebreak_reports::text as words;
+
+/// What is told of one side of a record.
+pub(super) struct Told<'a, O: Operation> {
+    pub(super) request: &'a Request,
+    pub(super) subject: &'a Subject<O>,
+    pub(super) lane: &'a Lane,
+    pub(super) against: Against,
+    pub(super) scheme: &'a O::Scheme,
+}
+
+impl<O: Operation> Told<'_, O> {
+    pub(super) fn kernel(&self) -> &'static str {
+        self.subject.kernel.name
+    }
+
+    fn place(&self) -> Place<'_> {
+        self.subject.place(self.lane)
+    }
+
+    pub(super) fn domain(&self) -> &'static O::Domain {
+        &self.subject.kernel.contract.domain
+    }
+
+    fn case(&self, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
+        spelled::<O>(self.domain(), case, index)
+    }
+
+    fn command(&self, case: &Case<O::Params>) -> String {
+        again::<O>(&self.request.command, self.subject.kernel, &self.lane.name, case)
+    }
+
+    pub(super) fn witness(&self, explanation: &Explanation, witness: &Witness<O::Params>) -> ledger::Witness {
+        ledger::Witness {
+            case: self.case(&witness.case, Some(witness.index)),
+            got: witness.got.clone(),
+            expected: Some(witness.expected.clone()),
+            scheme: O::label(self.scheme),
+            class: explanation.class.into(),
+            because: explanation.because.clone(),
+            command: self.command(&witness.case),
+        }
+    }
+
+    pub(super) fn row(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>, seconds: f64) -> Row {
+        // What is due to a known change is counted as that, the rest as what explains the whole.
+        let row = self.place().row(self.against, O::label(self.scheme), &side.count, Coverage::Sampled);
+        let mut classes = row.classes;
+        if let Some(witness) = witness.as_ref().filter(|_| side.count.unclassified() > 0) {
+            *classes.entry(witness.class.clone()).or_default() += side.count.unclassified();
+        }
+        Row { classes, witness, seconds, ..row }
+    }
+
+    /// Any difference from the contract; and, from the reference, one that nothing explains.
+    pub(super) fn finding(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>) -> Option<Finding> {
+        let witness = witness?;
+        let (differ, inputs) = (words::count(side.count.differ), words::count(side.count.inputs));
+        let message = match self.against {
+            Against::Contract => format!("differs from its contract on {differ} of {inputs} results"),
+            Against::Reference if witness.class == Class::Unexplained.name() => {
+                format!("differs from the reference on {differ} results for no known reason")
+            }
+            Against::Reference => return None,
+        };
+        Some(self.place().finding(witness.class.clone(), message, Some(witness)))
+    }
+
+    /// Batches without an output.
+    pub(super) fn failed(&self, failures: &[FailedBatch<Case<O::Params>>]) -> Vec<Finding> {
+        let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
+        self.place().failed(failures, size, |case| (self.case(case, None), self.command(case)))
+    }
+}
+
+/// A case for a reader: spelled out where it is small, otherwise its shape.
+pub(super) fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
+    let mut out =
+        text::arguments::<O>(domain, case).unwrap_or_else(|| O::arguments(&case.params).into_iter().collect());
+    if let Some(index) = index {
+        out.insert("at".to_owned(), (index as i64).into());
+    }
+    out
+}
+
+/// The command that runs a case in words again.
+pub(super) fn command<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane, case: &ledger::Case) -> String {
+    format!("{} --case '{}'", request.command.kernel(O::OP, kernel.name, &lane.name), words::case(case))
+}
+
+/// The command that runs the case again; the whole kernel where the case is too large to spell out.
+pub fn again<O: Operation>(command: &Command, kernel: &Kernel<O>, lane: &str, case: &Case<O::Params>) -> String {
+    let whole = command.kernel(O::OP, kernel.name, lane);
+    match text::arguments::<O>(&kernel.contract.domain, case) {
+        Some(arguments) => format!("{whole} --case '{}'", words::case(&arguments)),
+        None => whole,
+    }
+}
+
+/// A witness in one line.
+pub fn line<O: Operation>(domain: &O::Domain, witness: &Witness<O::Params>, scheme: &str, class: Class) -> String {
+    let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index)));
+    format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)
+}

@@ -1,0 +1,162 @@
+//! From a module's text to a shared object, with the shipped tools, and kept by content.
+
+use super::toolchain::Toolchain;
+use super::tools::Identity;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tiebreak_common::identity::hash;
+
+/// How the casts become LLVM's dialect: the dialect's own lowering first, then tensors to loops over memory.
+///
+/// Sizes being dynamic, scale and zero point are filled into buffers, and each step of the lowering is a separate loop.
+const PIPELINE: &str = "builtin.module(func.func(lower-quant-ops),strip-func-quant-types,canonicalize,cse,\
+    func.func(shape-to-shape-lowering),convert-shape-to-std,func.func(convert-elementwise-to-linalg),\
+    linalg-fuse-elementwise-ops,canonicalize,cse,one-shot-bufferize{bufferize-function-boundaries \
+    function-boundary-type-conversion=identity-layout-map},buffer-deallocation-pipeline,canonicalize,cse,\
+    convert-bufferization-to-memref,func.func(convert-linalg-to-loops),convert-scf-to-cf,expand-strided-metadata,\
+    lower-affine,convert-math-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,\
+    convert-cf-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts)";
+
+/// One shared object: functions for a target, at one level.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit<'a> {
+    pub(super) toolchain: &'a Toolchain,
+    /// What the toolchain is, by content.
+    pub(super) identity: &'a Identity,
+    pub(super) level: u32,
+    /// The module in MLIR.
+    pub(super) text: &'a str,
+    /// Kernels it holds, each with its ISA path, which the worker reads from the object.
+    pub(super) kernels: &'a [(String, String)],
+}
+
+/// An object in the cache.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub(super) file: PathBuf,
+    /// Whether it was not there before.
+    pub(super) made_now: bool,
+}
+
+impl Unit<'_> {
+    /// The object's path; compiles it unless it is there as it was made, by these very tools.
+    pub(super) fn object(&self) -> Result<Object> {
+        let (key, cache) = (self.key(), &self.toolchain.cache);
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let arch = self.toolchain.triple.split('-').next().unwrap_or_default();
+        let name = format!("{:016x}-{arch}-o{}", hasher.finish(), self.level);
+        let (object, made) = (cache.join(format!("{name}.so")), cache.join(format!("{name}.txt")));
+        if self.identity.whole && is_as_made(&object, &made, &key) {
+            return Ok(Object { file: object, made_now: false });
+        }
+        let work = Work::new(cache)?;
+        let compiled = self.compile(&work.0)?;
+        let draft = work.0.join("key");
+        let note = note(&compiled, &key).with_context(|| format!("reading {}", compiled.display()))?;
+        fs::write(&draft, note).with_context(|| format!("writing {}", draft.display()))?;
+        fs::rename(&compiled, &object).with_context(|| format!("writing {}", object.display()))?;
+        fs::rename(&draft, &made).with_context(|| format!("writing {}", made.display()))?;
+        Ok(Object { file: object, made_now: true })
+    }
+
+    /// Everything the object depends on.
+    fn key(&self) -> String {
+        let Toolchain { version, triple, features, .. } = self.toolchain;
+        let (tools, level, kernels, text) = (self.identity.text(), self.level, self.kernels, self.text);
+        format!("{tools}{version} {triple} {features} -O{level} {kernels:?}\n{PIPELINE}\n{text}")
+    }
+
+    fn compile(&self, work: &Path) -> Result<PathBuf> {
+        let Toolchain { mlir_opt, mlir_translate, opt, llc, triple, features, linker, archives, .. } = self.toolchain;
+        let file = |name: &str| work.join(name);
+        let (level, triple, features) =
+            (format!("-O{}", self.level), format!("-mtriple={triple}"), format!("-mattr={features}"));
+        fs::write(file("module.mlir"), self.text).with_context(|| format!("writing into {}", work.display()))?;
+        run(Command::new(mlir_opt)
+            .arg(format!("--pass-pipeline={PIPELINE}"))
+            .arg(file("module.mlir"))
+            .args(["--emit-bytecode", "-o"])
+            .arg(file("lowered.mlirbc")))?;
+        run(Command::new(mlir_translate)
+            .arg("--mlir-to-llvmir")
+            .arg(file("lowered.mlirbc"))
+            .arg("-o")
+            .arg(file("module.ll")))?;
+        let ir = fs::read_to_string(file("module.ll")).context("reading what mlir-translate wrote")?;
+        fs::write(file("module.ll"), ir + &self.told()).context("writing the module's names")?;
+        let target = [&triple, &level, &features];
+        run(Command::new(opt).args(target).arg(file("module.ll")).arg("-o").arg(file("module.bc")))?;
+        run(Command::new(llc)
+            .args(target)
+            .args(["-relocation-model=pic", "-filetype=obj"])
+            .arg(file("module.bc"))
+            .arg("-o")
+            .arg(file("module.o")))?;
+        run(Command::new(linker)
+            .args(["-shared", "-Wl,-z,defs", "-Wl,-Bsymbolic", "-o"])
+            .arg(file("module.so"))
+            .arg(file("module.o"))
+            .args(archives))?;
+        Ok(file("module.so"))
+    }
+
+    /// LLVM IR of the names: `tiebreak:KERNEL` holds the ISA path, ended by a zero.
+    fn told(&self) -> String {
+        let constant = |(kernel, isa): &(String, String)| {
+            format!("@\"tiebreak:{kernel}\" = constant [{} x i8] c\"{isa}\\00\"\n", isa.len() + 1)
+        };
+        self.kernels.iter().map(constant).collect()
+    }
+}
+
+/// What lies beside an object: its own hash, so that a damaged one is not taken, and what it was made of, so that no hash of that needs to be trusted.
+fn note(object: &Path, key: &str) -> std::io::Result<String> {
+    Ok(format!("{}\n{key}", hash(object)?))
+}
+
+/// Whether an object is there, whole, and made of this.
+fn is_as_made(object: &Path, made: &Path, key: &str) -> bool {
+    let kept = fs::read_to_string(made);
+    kept.is_ok_and(|kept| kept.ends_with(key) && note(object, key).is_ok_and(|now| now == kept))
+}
+
+/// A directory of one compilation, removed when it ends.
+struct Work(PathBuf);
+
+impl Work {
+    fn new(cache: &Path) -> Result<Self> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let work = cache.join(format!("work-{}-{count}", std::process::id()));
+        fs::create_dir_all(&work).with_context(|| format!("creating {}", work.display()))?;
+        Ok(Self(work))
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        // A file that stays there does no harm.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a tool; its first complaint is the error.
+fn run(command: &mut Command) -> Result<()> {
+    let program = Path::new(command.get_program());
+    let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
+    let install = "`cargo xtask setup --with mlir` installs the tools";
+    let output = command.output().with_context(|| format!("{name} could not be started; {install}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let complaint = lines.clone().find(|line| line.contains("error:")).or_else(|| lines.next()).unwrap_or("no message");
+    let complaint = complaint.split_once("error: ").map_or(complaint, |(_, told)| told);
+    bail!("{name} ({}): {complaint}", output.status)
+}

@@ -1,0 +1,204 @@
+//! Known faults of the shipped compiler (LLVM 22.1.8), by lane: its casts to and from bf16 and f16. Each is in docs/src/findings.md with a reproducer
+//! of one line.
+
+use rug::Rational;
+use tiebreak_common::class::Class;
+use tiebreak_impls::quantized::{Container, Expressed, Params, Scale};
+use tiebreak_oracle::float::Format;
+
+/// A known fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Lanes of the targets.
+    pub lanes: &'static [&'static str],
+    /// Kernels whose code has it.
+    pub kernels: &'static [&'static str],
+    /// Expressed type.
+    pub expressed: Expressed,
+    /// Containers that are run by such code.
+    pub containers: &'static [Container],
+    /// Class of the differences.
+    pub class: Class,
+    /// What is at fault.
+    pub reason: &'static str,
+    /// What it does.
+    pub effect: Effect,
+    /// Whether all code of the kernel has it, so that every result that it can change is changed. Vector code has it, and the scalar loop over the remaining elements does not.
+    pub each: bool,
+}
+
+/// What a fault does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// int32 is rounded to f32 before the expressed type: results are those of this scheme, in tensors with the zero point rounded to f32 first. That
+    /// of a scalar is a constant, which the compiler converts, right.
+    IntegersByF32(&'static str),
+    /// The rounding of a difference, sum, product or quotient to the expressed type adds `0x7fff` and a wrong bit, and drops 16: what is exactly between
+    /// two numbers, whose low half is `0x8000`, may go to either; nothing else changes, as no other low half carries with one and not the other.
+    /// Conversions of integers take their own bit.
+    EitherSideOfTies,
+    /// An integer multiplied by 2^-n is one instruction, which rounds once: an integer that the expressed type cannot hold is no infinity on the way.
+    FixedPoint,
+}
+
+/// Containers that vector code runs on.
+const TENSORS: &[Container] = &[Container::Ranked, Container::Unranked];
+const ALL: &[Container] = &[Container::Scalar, Container::Ranked, Container::Unranked];
+
+const X86: &str = "x86-64 rounds int32 to f32 before bf16 (finding 11): `sitofp i32 16842753 to bfloat` gives 16777216, nearest is 16908288";
+const AARCH64: &str = "vectors of int32 are rounded to f32 before bf16 on aarch64 too (finding 11)";
+const TIES: &str = "aarch64 without +bf16 takes the rounding bit of <8 x bfloat> from another register (finding 12): exact ties go either way";
+const FIXED: &str = "aarch64 with +fullfp16 makes `ucvtf h0, w0, #4` of a conversion to half and a product with 2^-4 (finding 14): 65520 is no infinity on the way";
+
+/// Every known fault.
+pub static KNOWN: [Known; 6] = [
+    Known {
+        lanes: &["mlir-x86"],
+        kernels: &["mlir-opt-dcast-o0", "mlir-opt-dcast-o2"],
+        expressed: Expressed::Bf16,
+        containers: ALL,
+        class: Class::DoubleRounding,
+        reason: X86,
+        effect: Effect::IntegersByF32("mlir-dcast-by-f32"),
+        each: true,
+    },
+    Known {
+        lanes: &["mlir-x86"],
+        kernels: &["mlir-opt-qcast-o0", "mlir-opt-qcast-o2"],
+        expressed: Expressed::Bf16,
+        containers: TENSORS,
+        class: Class::DoubleRounding,
+        reason: X86,
+        effect: Effect::IntegersByF32("mlir-qcast"),
+        each: true,
+    },
+    Known {
+        lanes: &["mlir-aarch64", "mlir-aarch64-bf16"],
+        kernels: &["mlir-opt-dcast-o2"],
+        expressed: Expressed::Bf16,
+        containers: TENSORS,
+        class: Class::DoubleRounding,
+        reason: AARCH64,
+        effect: Effect::IntegersByF32("mlir-dcast-by-f32"),
+        each: false,
+    },
+    Known {
+        lanes: &["mlir-aarch64", "mlir-aarch64-bf16"],
+        kernels: &["mlir-opt-qcast-o2"],
+        expressed: Expressed::Bf16,
+        containers: TENSORS,
+        class: Class::DoubleRounding,
+        reason: AARCH64,
+        effect: Effect::IntegersByF32("mlir-qcast"),
+        each: false,
+    },
+    Known {
+        lanes: &["mlir-aarch64"],
+        kernels: &["mlir-opt-qcast-o2", "mlir-opt-dcast-o2"],
+        expressed: Expressed::Bf16,
+        containers: TENSORS,
+        class: Class::TieDirection,
+        reason: TIES,
+        effect: Effect::EitherSideOfTies,
+        each: false,
+    },
+    Known {
+        lanes: &["mlir-aarch64-bf16"],
+        kernels: &["mlir-opt-dcast-o2"],
+        expressed: Expressed::F16,
+        containers: &[Container::Scalar],
+        class: Class::F16Step,
+        reason: FIXED,
+        effect: Effect::FixedPoint,
+        each: true,
+    },
+];
+
+impl Known {
+    /// Whether it changes results for some input of these parameters: of what f32 holds it rounds nothing.
+    pub fn covers(&self, params: &Params) -> bool {
+        let quantized = &params.quantized;
+        let changes = match self.effect {
+            Effect::IntegersByF32(_) => quantized.storage.bits > 24,
+            Effect::EitherSideOfTies => true,
+            Effect::FixedPoint => {
+                let held = -FIRST_INFINITE + 1..FIRST_INFINITE;
+                let all = held.contains(&quantized.min) && held.contains(&quantized.max);
+                !all && quantized.zero_points == [0] && is_inverse_power(quantized.scales[0])
+            }
+        };
+        changes && self.expressed == quantized.expressed && self.containers.contains(&params.container)
+    }
+}
+
+/// The integers in `min..=max`, of at most 32 bits, that bf16 has somewhere else when they are rounded to f32 first.
+///
+/// Between 2^k and 2^(k+1) bf16 has 128 numbers, 2^(k-7) apart, and 128 exactly between two: `(2n + 1) * 2^(k-8)` for n from 128 to 255. f32 rounds to multiples of 2^(k-23). It takes
+/// an integer to such a tie where it is less than half of that, 2^(k-24), away, or just that, since the tie is the even one of two multiples; then ties to even take it to the neighbour
+/// of even n, and to the wrong one where the integer was on the other side: beyond the tie where n is even, below it where n is odd. So from k = 24 on 2^(k-24) integers of
+/// each tie are wrong: `2 * 128 * (2^7 - 1)` of int32, `128 * (2^8 - 1)` of uint32.
+pub fn twice_rounded(min: i64, max: i64) -> impl Iterator<Item = i64> {
+    let beside = |k: u32, n: i64| {
+        let tie = (2 * n + 1) << (k - 8);
+        let side = if n % 2 == 0 { 1 } else { -1 };
+        (1..=1i64 << (k - 24)).map(move |away| tie + side * away)
+    };
+    let positive = move || (24..32).flat_map(move |k| (128..256).flat_map(move |n| beside(k, n)));
+    positive().chain(positive().map(|v| -v)).filter(move |v| (min..=max).contains(v))
+}
+
+/// The first integer that f16 rounds to an infinity.
+const FIRST_INFINITE: i64 = 65_520;
+
+/// Whether a scale, rounded to f16, is 2^-n, n of 1 or more.
+fn is_inverse_power(scale: Scale) -> bool {
+    let Some(exact) = Rational::from_f64(scale.0) else { return false };
+    let rounded = Format::F16.decode(Format::F16.nearest(&exact));
+    rounded.finite().is_some_and(|v| *v.numer() == 1 && *v.denom() > 1 && v.denom().is_power_of_two())
+}
+
+/// The known faults of a kernel's code in a lane.
+pub fn of(kernel: &str, lane: &str) -> impl Iterator<Item = &'static Known> {
+    KNOWN.iter().filter(move |known| known.lanes.contains(&lane) && known.kernels.contains(&kernel))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Every integer around every tie, by rationals, and none anywhere else of a million.
+    #[test]
+    fn integers_that_are_rounded_twice_are_counted_in_closed_form() {
+        let (int32, uint32) = (i64::from(i32::MIN)..=i64::from(i32::MAX), 0..=i64::from(u32::MAX));
+        assert_eq!(twice_rounded(*int32.start(), *int32.end()).count(), 2 * 128 * ((1 << 7) - 1));
+        assert_eq!(twice_rounded(0, *uint32.end()).count(), 128 * ((1 << 8) - 1));
+        let all: BTreeSet<i64> = twice_rounded(*int32.start(), *uint32.end()).collect();
+        let twice = |v: i64| {
+            let exact = Rational::from(v);
+            let single = Format::F32.decode(Format::F32.nearest(&exact));
+            Format::Bf16.nearest(single.finite().expect("a number")) != Format::Bf16.nearest(&exact)
+        };
+        for k in 23..32 {
+            for n in [128, 129, 130, 191, 200, 254, 255] {
+                let tie = (2 * n + 1) << (k - 8);
+                for v in (tie - 300..=tie + 300).flat_map(|v| [v, -v]).filter(|v| *v >= *int32.start()) {
+                    assert_eq!(all.contains(&v), twice(v), "{v}");
+                }
+            }
+        }
+        for v in (0..1_000_000).map(|i: i64| (i * 4_294_967_291 / 1_000_000) ^ (i & 63)) {
+            assert_eq!(all.contains(&v), twice(v), "{v}");
+        }
+    }
+
+    #[test]
+    fn every_fault_is_a_finding() {
+        let findings = include_str!("../../../docs/src/findings.md");
+        for known in &KNOWN {
+            let (_, rest) = known.reason.split_once("(finding ").expect("a reason names its finding");
+            let number = rest.split(')').next().expect("a number");
+            assert!(findings.contains(&format!("\n## {number}. ")), "{}", known.reason);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The quant dialect's casts as the shipped compiler makes them: modules written as text, lowered by `mlir-opt`, compiled by LLVM
+//! at each level, and loaded by the worker of an `mlir-*` lane.
+
+#![forbid(unsafe_code)]
+
+mod compile;
+pub mod conversion;
+pub mod faults;
+pub mod quant_type;
+mod text;
+mod toolchain;
+mod tools;
+pub mod types;
+
+pub use text::Function;
+pub use toolchain::Toolchain;
+
+use anyhow::{Context, Result, bail};
+use compile::{Object, Unit};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use tiebreak_impls::quantized::{Cast, Container, Expressed};
+use tiebreak_reports::ledger::Content;
+use toolchain::LEVELS;
+
+/// Names an object to the worker of a lane of compiled modules.
+pub const MODULE: &str = "--module";
+
+/// Functions of one module at most: the tools take a time that grows faster than the text.
+const HELD: usize = 48;
+
+/// The functions of some lanes, grouped into modules.
+#[derive(Debug)]
+pub struct Plan {
+    /// The text of each module with its cast.
+    modules: Vec<(Cast, String)>,
+}
+
+impl Plan {
+    /// Modules of these functions, each function once.
+    ///
+    /// Each module holds similar functions, so that a run with partly other types shares most objects with this one.
+    pub fn new(functions: impl IntoIterator<Item = Function>) -> Self {
+        let mut groups: BTreeMap<(Cast, Expressed, Container), BTreeMap<String, Function>> = BTreeMap::new();
+        for function in functions {
+            let params = &function.params;
+            let group = groups.entry((function.cast, params.quantized.expressed, params.container)).or_default();
+            group.insert(function.symbol(), function);
+        }
+        let mut modules = Vec::new();
+        for ((cast, ..), functions) in groups {
+            let texts: Vec<String> = functions.values().map(Function::text).collect();
+            modules.extend(texts.chunks(HELD).map(|texts| (cast, texts.concat())));
+        }
+        Self { modules }
+    }
+
+    /// How many objects it gives a lane.
+    pub fn objects(&self) -> usize {
+        self.modules.len() * LEVELS.len()
+    }
+
+    /// Compiles for one lane, several objects at a time; `done` is called after each. The objects, and the files that made them.
+    /// Errors are those of the tools, in their words.
+    pub fn compile(&self, toolchain: &Toolchain, done: impl Fn() + Sync) -> Result<(Vec<PathBuf>, Vec<Content>)> {
+        let identity = &toolchain.identity()?;
+        let units: Vec<_> =
+            self.modules.iter().flat_map(|module| LEVELS.into_iter().map(move |level| (module, level))).collect();
+        let object = |((cast, text), level): &(&(Cast, String), u32)| {
+            let isa = toolchain.isa_path(*cast == Cast::Quantize, *level);
+            let kernels = [(format!("mlir-opt-{}-o{level}", cast.name()), isa)];
+            let object = Unit { toolchain, identity, level: *level, text, kernels: &kernels }.object();
+            done();
+            object
+        };
+        let objects: Vec<Object> = units.par_iter().map(object).collect::<Result<_>>()?;
+        let made_now = || objects.iter().filter(|object| object.made_now);
+        if made_now().next().is_some() && toolchain.identity()?.files != identity.files {
+            // Nobody knows which of them the new tools made.
+            made_now().try_for_each(|object| fs::remove_file(&object.file)).context("removing objects")?;
+            bail!("the tools were replaced while they compiled: run it again");
+        }
+        Ok((objects.into_iter().map(|object| object.file).collect(), identity.files.clone()))
+    }
+}

@@ -1,0 +1,139 @@
+//! Modules as text: one function a cast, type and container, with dynamic sizes.
+
+use crate::types::type_text;
+use std::fmt::Write;
+use tiebreak_impls::quantized::{Cast, Container, Granularity, Params, symbol};
+
+/// A function of a module.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// What it does.
+    pub cast: Cast,
+    /// Type and container; of the shape, the rank.
+    pub params: Params,
+}
+
+impl Function {
+    /// Its name.
+    pub fn symbol(&self) -> String {
+        symbol(self.cast, &self.params)
+    }
+
+    /// Its definition in MLIR.
+    ///
+    /// Every size is dynamic, but those of axes with channels or blocks, which the verifier holds against the scales. Scalars
+    /// pass as bits, so that no calling convention of f16 and bf16 is in the way. The argument is not writable: without that the
+    /// shipped passes compute in place, over the caller's input.
+    pub(super) fn text(&self) -> String {
+        let quantized = &self.params.quantized;
+        let uniform = type_text(quantized);
+        let float = quantized.expressed.name();
+        let (bits, stored) = (format!("i{}", quantized.expressed.bits()), format!("i{}", quantized.storage.bits));
+        let attributes = "attributes {llvm.emit_c_interface}";
+        let mut text = String::new();
+        let symbol = self.symbol();
+        if self.params.container == Container::Scalar {
+            let (from, to) = if self.cast == Cast::Quantize { (&bits, &stored) } else { (&stored, &bits) };
+            let steps = match self.cast {
+                Cast::Quantize => format!(
+                    "  %x = arith.bitcast %a : {bits} to {float}\n  %q = quant.qcast %x : {float} to {uniform}\n  \
+                     %r = quant.scast %q : {uniform} to {stored}\n"
+                ),
+                Cast::Dequantize => format!(
+                    "  %q = quant.scast %a : {stored} to {uniform}\n  %x = quant.dcast %q : {uniform} to {float}\n  \
+                     %r = arith.bitcast %x : {float} to {bits}\n"
+                ),
+            };
+            let _ = write!(
+                text,
+                "func.func @{symbol}(%a: {from}) -> {to} {attributes} {{\n{steps}  return %r : {to}\n}}\n"
+            );
+            return text;
+        }
+        let tensor = |element: &str| format!("tensor<{}{element}>", self.dimensions());
+        let (floats, quants, integers) = (tensor(float), tensor(&uniform), tensor(&stored));
+        let (from, to) = if self.cast == Cast::Quantize { (&floats, &integers) } else { (&integers, &floats) };
+        let steps = match self.cast {
+            Cast::Quantize => format!(
+                "  %q = quant.qcast %a : {floats} to {quants}\n  %r = quant.scast %q : {quants} to {integers}\n"
+            ),
+            Cast::Dequantize => format!(
+                "  %q = quant.scast %a : {integers} to {quants}\n  %r = quant.dcast %q : {quants} to {floats}\n"
+            ),
+        };
+        let _ = write!(
+            text,
+            "func.func @{symbol}(%a: {from} {{bufferization.writable = false}}) -> {to} {attributes} {{\n{steps}  \
+             return %r : {to}\n}}\n"
+        );
+        text
+    }
+
+    /// `?x3x?x`, or `*x` where the rank is unknown.
+    fn dimensions(&self) -> String {
+        if self.params.container == Container::Unranked {
+            return "*x".to_owned();
+        }
+        let quantized = &self.params.quantized;
+        let fixed = |at: usize| match &quantized.granularity {
+            Granularity::Channel { axis } if *axis == at => Some(quantized.scales.len()),
+            Granularity::Blocks { sizes, counts } => {
+                sizes.iter().find(|(axis, _)| *axis == at).map(|(_, size)| size * counts[at])
+            }
+            _ => None,
+        };
+        let size = |axis| fixed(axis).map_or_else(|| "?x".to_owned(), |size| format!("{size}x"));
+        (0..self.params.shape.len()).map(size).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tiebreak_impls::quantized::{Expressed, Quantized, Scale, Storage};
+
+    fn function(cast: Cast, container: Container, shape: &[usize], granularity: Granularity) -> Function {
+        let channels = if granularity == Granularity::Layer { 1 } else { 2 };
+        let quantized = Quantized {
+            storage: Storage { bits: 4, signed: false },
+            min: 0,
+            max: 14,
+            expressed: Expressed::Bf16,
+            granularity,
+            scales: vec![Scale(1e-5), Scale(0.25)][..channels].to_vec(),
+            zero_points: vec![3, 4][..channels].to_vec(),
+        };
+        Function { cast, params: Params { quantized, container, shape: shape.to_vec() } }
+    }
+
+    #[test]
+    fn sizes_that_the_type_fixes_are_static() {
+        let f = function(Cast::Quantize, Container::Ranked, &[7, 2, 5], Granularity::Channel { axis: 1 });
+        let text = f.text();
+        assert!(
+            text.contains(
+                "quant.qcast %a : tensor<?x2x?xbf16> to tensor<?x2x?x!quant.uniform<u4<0:14>:bf16:1,{1.0e-5:3,0.25:4}>>"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("-> tensor<?x2x?xi4> attributes"), "{text}");
+        let blocks = Granularity::Blocks { sizes: vec![(2, 3), (0, 4)], counts: vec![2, 1, 1] };
+        let text = function(Cast::Quantize, Container::Ranked, &[8, 2, 3], blocks).text();
+        assert!(
+            text.contains(
+                "tensor<8x?x3xbf16> to tensor<8x?x3x!quant.uniform<u4<0:14>:bf16:{2:3,0:4},{{{1.0e-5:3}},{{0.25:4}}}>>"
+            ),
+            "{text}"
+        );
+        let f = function(Cast::Dequantize, Container::Unranked, &[7], Granularity::Layer);
+        let text = f.text();
+        assert!(text.contains("tensor<*x!quant.uniform<u4<0:14>:bf16,1.0e-5:3>> to tensor<*xbf16>"), "{text}");
+    }
+
+    #[test]
+    fn scalars_pass_as_bits() {
+        let f = function(Cast::Dequantize, Container::Scalar, &[7], Granularity::Layer);
+        let text = f.text();
+        assert!(text.contains("(%a: i4) -> i16") && text.contains("arith.bitcast %x : bf16 to i16"), "{text}");
+    }
+}

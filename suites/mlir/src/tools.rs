@@ -1,0 +1,74 @@
+//! The files that make a lane's objects, by content: the tools, the libraries that they load, and the files that are linked in.
+
+use super::toolchain::Toolchain;
+use anyhow::{Context, Result, anyhow};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tiebreak_common::identity::{Kept, Loaded, content, find_program, link_inputs, loaded};
+use tiebreak_reports::ledger::{Content, Role};
+
+/// Everything that makes the objects of a toolchain.
+#[derive(Clone, Debug)]
+pub(super) struct Identity {
+    /// Each file once: tools, linked files, libraries.
+    pub(super) files: Vec<Content>,
+    /// Whether that is all. A script may start anything, so each run makes its objects again.
+    pub(super) whole: bool,
+}
+
+impl Identity {
+    /// One line a file. Where a file lies and when it was written make no other object.
+    pub(super) fn text(&self) -> String {
+        self.files.iter().fold(String::new(), |mut text, file| {
+            let _ = writeln!(text, "{} {} {} {}", file.role.name(), file.name, file.bytes, file.sha256);
+            text
+        })
+    }
+}
+
+impl Toolchain {
+    /// Reads every file that takes part, or takes its hash from an earlier run.
+    pub(super) fn identity(&self) -> Result<Identity> {
+        let Self { mlir_opt, mlir_translate, opt, llc, linker, archives, cache, .. } = self;
+        fs::create_dir_all(cache).with_context(|| format!("creating {}", cache.display()))?;
+        let kept = Kept::open(cache);
+        let mut tools = [mlir_opt, mlir_translate, opt, llc, linker]
+            .map(|tool| program(tool))
+            .into_iter()
+            .collect::<Result<Vec<_>>>()?;
+        let mut whole = true;
+        let mut linked = archives.clone();
+        // What a script links with is what it says this time.
+        if loaded(tools.last().expect("the linker"))? != Loaded::Unknown {
+            let inputs = link_inputs(linker, cache)?;
+            tools.extend(inputs.programs);
+            linked.extend(inputs.linked);
+        }
+        let mut libraries = BTreeSet::new();
+        for tool in &tools {
+            match loaded(tool)? {
+                Loaded::Libraries(of_tool) => libraries.extend(of_tool),
+                Loaded::Unknown => whole = false,
+            }
+        }
+        let parts = [(Role::Tool, tools), (Role::Linked, linked), (Role::Library, libraries.into_iter().collect())];
+        let mut files = Vec::new();
+        for (role, path) in parts.into_iter().flat_map(|(role, paths)| paths.into_iter().map(move |path| (role, path)))
+        {
+            let file = content(&path, role, Some(&kept))?;
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        kept.save();
+        Ok(Identity { files, whole })
+    }
+}
+
+/// A tool's file.
+fn program(tool: &Path) -> Result<PathBuf> {
+    find_program(tool)
+        .ok_or_else(|| anyhow!("{} is not there; `cargo xtask setup --with mlir` installs the tools", tool.display()))
+}

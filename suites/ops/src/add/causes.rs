@@ -1,0 +1,113 @@
+//! What may be the cause of a difference in an addition.
+
+use super::path::{Kind, Parts, parts};
+use super::{Add, at, parameters};
+use crate::fpm::hypotheses::structural_class;
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::{Case, Cause, Expected};
+use tiebreak_impls::add::Params;
+use tiebreak_oracle::add::{Operand, Parameters, Scheme};
+use tiebreak_oracle::quantize::Storage;
+use tiebreak_oracle::scheme::Registered;
+
+/// The parameters with something changed.
+type Changed = fn(Parameters) -> Parameters;
+
+/// Every cause, in the order of preference.
+pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Add>> {
+    let scheme = *scheme;
+    let changed = |(class, because, change): (Class, &'static str, Changed)| {
+        Cause::predicts(class, because, move |case: &Case<Params>| {
+            at(&scheme, &change(parameters(&case.params)), case).ok()
+        })
+    };
+    let mut out: Vec<Cause<Add>> = changes().into_iter().map(changed).collect();
+    let Some(own) = parts(scheme.definition) else { return out };
+    if matches!(own.kind, Kind::Rescaled(_)) {
+        out.extend([15, 16, 12, 10, 8, 4, 0].map(|bits| lifted(scheme, bits)));
+    }
+    out.push(Cause::predicts(Class::MissingSaturation, "a cast that wraps stands for the clamp", move |case| {
+        wrapped(scheme, case)
+    }));
+    let others = <&tiebreak_oracle::add::Definition>::all().filter(|other| other.name != scheme.definition.name);
+    out.extend(others.map(|definition| {
+        let class = parts(definition).map_or(Class::OtherScheme, |other| class(own, other));
+        Cause::scheme(class, format!("the addition is {}", definition.name), Scheme { definition, ..scheme })
+    }));
+    out
+}
+
+/// Class of an addition by another scheme.
+fn class(own: Parts, other: Parts) -> Class {
+    match (own.kind, other.kind) {
+        (Kind::Rescaled(own), Kind::Rescaled(other)) => structural_class(own, other),
+        (Kind::Floats, Kind::Exact) | (Kind::Exact, Kind::Floats) => Class::F32Step,
+        (Kind::Exact, Kind::Exact) if own.zero_point_first != other.zero_point_first => Class::ZeroPointPlacement,
+        (Kind::Exact, Kind::Exact) | (Kind::Narrowed, Kind::Narrowed) => Class::rounding(own.rule, other.rule),
+        (Kind::Exact, Kind::Narrowed | Kind::Fixed) => Class::MultiplierNarrowed,
+        _ => Class::OtherScheme,
+    }
+}
+
+fn changes() -> [(Class, &'static str, Changed); 8] {
+    [
+        (Class::OffsetSign, "the zero points of both operands are added", |p| Parameters {
+            lhs: negated(p.lhs),
+            rhs: negated(p.rhs),
+            ..p
+        }),
+        (Class::OffsetSign, "the zero point of the left operand is added", |p| Parameters { lhs: negated(p.lhs), ..p }),
+        (Class::OffsetSign, "the zero point of the right operand is added", |p| Parameters {
+            rhs: negated(p.rhs),
+            ..p
+        }),
+        (Class::OffsetTerm, "the zero point of the result is left out", |p| Parameters { out: unplaced(p.out), ..p }),
+        (Class::OffsetTerm, "the zero point of the left operand is left out", |p| Parameters {
+            lhs: unplaced(p.lhs),
+            ..p
+        }),
+        (Class::OffsetTerm, "the zero point of the right operand is left out", |p| Parameters {
+            rhs: unplaced(p.rhs),
+            ..p
+        }),
+        (Class::OperandOrder, "each operand has the other's scale", |p| Parameters {
+            lhs: Operand { scale: p.rhs.scale, ..p.lhs },
+            rhs: Operand { scale: p.lhs.scale, ..p.rhs },
+            ..p
+        }),
+        (Class::OperandOrder, "each operand has the other's scale and zero point", |p| Parameters {
+            lhs: p.rhs,
+            rhs: p.lhs,
+            ..p
+        }),
+    ]
+}
+
+fn negated(operand: Operand) -> Operand {
+    Operand { zero_point: -operand.zero_point, ..operand }
+}
+
+fn unplaced(operand: Operand) -> Operand {
+    Operand { zero_point: 0, ..operand }
+}
+
+/// Operands lifted by fewer bits.
+fn lifted(scheme: Scheme, bits: u32) -> Cause<Add> {
+    let because = format!("operands are shifted left by {bits} bits");
+    Cause::predicts(Class::LeftShift, because, move |case| {
+        let p = parameters(&case.params);
+        let narrow = Parameters { left_shift: bits, ..p };
+        (bits < p.left_shift).then(|| at(&scheme, &narrow, case).ok()).flatten()
+    })
+}
+
+/// The low bits of what is not clamped: sums of 8 bits clamped to 16, and what is at those ends may be anything.
+fn wrapped(scheme: Scheme, case: &Case<Params>) -> Option<Expected> {
+    let p = parameters(&case.params);
+    let wide = Storage { bits: 16, signed: true };
+    let (min, max) = (wide.min() as i32, wide.max() as i32);
+    let results =
+        at(&scheme, &Parameters { storage: wide, min, max, ..p }, case).ok().filter(|_| p.storage.bits == 8)?;
+    let low = |v: i32| (v != min && v != max).then(|| p.storage.wrap(v.into()) as i32);
+    Some(results.into_iter().map(|v| v.and_then(low)).collect())
+}

@@ -1,0 +1,349 @@
+//! The bounds, each from operand ranges and accumulator widths.
+
+use super::{Claim, Probe, Reading};
+use crate::matmul::Matmul;
+use std::ops::RangeInclusive;
+use tiebreak_engine::tensor::{Case, promise};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::{dot, matmul, requantize};
+use tiebreak_oracle::bounds::{self, Depth};
+use tiebreak_oracle::matmul::Narrow;
+use tiebreak_oracle::pair_sum::PairSum;
+
+/// Every bound of every kernel.
+pub(super) fn all() -> Vec<Claim> {
+    let mut out = Vec::new();
+    for kernel in matmul::kernels() {
+        out.extend(depths(kernel));
+        out.extend(pair_sums(kernel));
+    }
+    for kernel in dot::kernels() {
+        out.extend(lanes(kernel));
+    }
+    for kernel in requantize::kernels().iter().filter(|k| k.contract.promise.scheme == "legacy") {
+        out.push(legacy(kernel));
+    }
+    out
+}
+
+fn wide(range: &RangeInclusive<i32>) -> RangeInclusive<i64> {
+    i64::from(*range.start())..=i64::from(*range.end())
+}
+
+fn word(reading: Reading) -> (i128, i128) {
+    match reading {
+        Reading::Signed => (i32::MIN.into(), i32::MAX.into()),
+        Reading::Unsigned => (0, u32::MAX.into()),
+    }
+}
+
+/// A product of one row by one column, both filled.
+fn filled(k: usize, (lhs, rhs): (i32, i32), reading: Reading) -> (Probe, i64) {
+    let params = matmul::Params { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 };
+    let case = Case { params, tensors: [vec![lhs; k], vec![rhs; k], Vec::new()], misalign: 0 };
+    (Probe::Matmul(case, reading), i64::from(lhs) * i64::from(rhs) * k as i64)
+}
+
+/// The values of rhs for which no pair sum leaves 16 bits; all of them for a kernel without 16-bit pair sums.
+fn safe_rhs(kernel: &matmul::Kernel) -> RangeInclusive<i32> {
+    let domain = &kernel.contract.domain;
+    match pair_word(kernel) {
+        None => domain.rhs_values.clone(),
+        Some(word) => {
+            let safe =
+                bounds::largest_pair_weight(wide(&domain.lhs_values), wide(&domain.rhs.range()), 2, word.0, word.1);
+            *safe.start() as i32..=*safe.end() as i32
+        }
+    }
+}
+
+/// The ends of a 16-bit pair sum.
+fn pair_word(kernel: &matmul::Kernel) -> Option<(i128, i128)> {
+    match promise::<Matmul>(kernel).ok()?.definition.narrow? {
+        Narrow::Pairs { sum: PairSum::WrapUnsigned, .. } => Some((0, u16::MAX.into())),
+        Narrow::Pairs { .. } => Some((i16::MIN.into(), i16::MAX.into())),
+        Narrow::Quads => None,
+    }
+}
+
+/// The deepest product whose result fits, read as signed and, where no product is negative, as unsigned.
+fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
+    let domain = &kernel.contract.domain;
+    let rhs = safe_rhs(kernel);
+    let restricted =
+        if rhs == domain.rhs_values { String::new() } else { format!(", rhs in {}..={}", rhs.start(), rhs.end()) };
+    let readings =
+        [Some(Reading::Signed), (*domain.lhs_values.start() >= 0 && *rhs.start() >= 0).then_some(Reading::Unsigned)];
+    let mut out = Vec::new();
+    for reading in readings.into_iter().flatten() {
+        let (low, high) = word(reading);
+        let reach = bounds::largest_depth(wide(&domain.lhs_values), wide(&rhs), low, high);
+        let Depth::Bounded { depth, pair, .. } = reach else { continue };
+        let extreme = (pair.0 as i32, pair.1 as i32);
+        let at = |k: usize| filled(k, extreme, reading);
+        let depth = depth as usize;
+        out.push(Claim {
+            op: "matmul",
+            kernel: kernel.name,
+            quantity: format!("depth K, result as {}{restricted}", reading.name()),
+            bound: Some(depth as i64),
+            because: format!(
+                "products reach {} * {} = {}; {depth} of them stay in {low}..={high}, {} do not",
+                extreme.0,
+                extreme.1,
+                i64::from(extreme.0) * i64::from(extreme.1),
+                depth + 1
+            ),
+            at: Some(at(depth)),
+            past: Some(at(depth + 1)),
+        });
+    }
+    let promised = *domain.depth.end();
+    if promised < tiebreak_impls::shape::MAX_ELEMENTS {
+        out.push(Claim {
+            op: "matmul",
+            kernel: kernel.name,
+            quantity: "depth K, 16-bit lane of counts".to_owned(),
+            bound: Some(promised as i64),
+            because: "a lane takes 16 bits of each 128: 65520 of 4095 times 128, and one more for each of the next 15, which makes 2^16 - 1"
+                .to_owned(),
+            at: Some(filled(promised, (1, 1), Reading::Signed)),
+            past: Some(filled(promised + 1, (1, 1), Reading::Signed)),
+        });
+    }
+    out
+}
+
+/// A product of 16 depths in which only one pair sum is not zero.
+fn pair(kernel: &matmul::Kernel, lhs: [i32; 2], rhs: [i32; 2]) -> (Probe, i64) {
+    let apart = if kernel.contract.promise.scheme == "pairs-s16-saturate" { 1 } else { 8 };
+    let mut tensors = [vec![0; 16], vec![0; 16], Vec::new()];
+    for (place, i) in [(0, 0), (apart, 1)] {
+        (tensors[0][place], tensors[1][place]) = (lhs[i], rhs[i]);
+    }
+    let params = matmul::Params { m: 1, n: 1, k: 16, lhs_offset: 0, rhs_offset: 0 };
+    let exact = (0..2).map(|i| i64::from(lhs[i]) * i64::from(rhs[i])).sum();
+    (Probe::Matmul(Case { params, tensors, misalign: 0 }, Reading::Signed), exact)
+}
+
+/// The values of rhs that keep every 16-bit pair sum right, from both ends.
+fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
+    let Some((low, high)) = pair_word(kernel) else { return Vec::new() };
+    let domain = &kernel.contract.domain;
+    let safe = safe_rhs(kernel);
+    let claim = |quantity: &str, bound: Option<i64>, because: String, at, past| Claim {
+        op: "matmul",
+        kernel: kernel.name,
+        quantity: quantity.to_owned(),
+        bound,
+        because,
+        at: Some(at),
+        past,
+    };
+    let worst = |w: i32| {
+        // The lhs value that takes the pair sum furthest.
+        let ends = [*domain.lhs_values.start(), *domain.lhs_values.end()];
+        let outside = |l: &i32| !(low..=high).contains(&(2 * i128::from(*l) * i128::from(w)));
+        ends.into_iter().find(outside).unwrap_or(*domain.lhs_values.end())
+    };
+    let both = |w: i32, l: i32| pair(kernel, [l; 2], [w; 2]);
+    let mut out = Vec::new();
+    for (quantity, end, next, last) in [
+        ("largest rhs value", *safe.end(), *safe.end() + 1, *domain.rhs.range().end()),
+        ("smallest rhs value", *safe.start(), *safe.start() - 1, *domain.rhs.range().start()),
+    ] {
+        if end == last {
+            let because = format!("it is the type's: two products with it stay in {low}..={high} for every lhs");
+            out.push(claim(quantity, None, because, both(end, worst(end)), None));
+            continue;
+        }
+        let l = worst(next);
+        let because = format!(
+            "2 * {l} * {end} = {} is in {low}..={high}, 2 * {l} * {next} = {} is not",
+            2 * l * end,
+            2 * l * next
+        );
+        out.push(claim(quantity, Some(end.into()), because, both(end, l), Some(both(next, l))));
+    }
+    match (domain.lhs, domain.rhs) {
+        (Element::U8, Element::U8) => {
+            let limit = high / 255;
+            let split = |sum: i32| [sum - 255.min(sum), 255.min(sum)];
+            let probe = |sum: i32| pair(kernel, [255; 2], split(sum));
+            let sum = limit as i32;
+            let because = format!(
+                "255 * {sum} = {} is at most {high}, 255 * {} = {} is not",
+                255 * sum,
+                sum + 1,
+                255 * (sum + 1)
+            );
+            out.push(claim(
+                "sum of the two rhs values of a pair",
+                Some(sum.into()),
+                because,
+                probe(sum),
+                Some(probe(sum + 1)),
+            ));
+            let because = "refuted: the source calls weights of 0..=254 safe, but 255 * 254 twice is 129540, beyond 65535; the largest safe weight is 128";
+            let claimed = "rhs values 0..=254, claimed safe by the Arm GEMM RFC";
+            out.push(claim(
+                claimed,
+                Some((*safe.end()).into()),
+                because.to_owned(),
+                both(*safe.end(), 255),
+                Some(both(254, 255)),
+            ));
+        }
+        (Element::I8, Element::I8) => {
+            let because = "(-128)*(-128) = 16384 with any other product is at most 16384 + 127*127 = 32513; twice it is 32768 = 2^15, the only pair sum that leaves 16 bits";
+            let at = pair(kernel, [-128, 127], [-128, 127]);
+            let past = pair(kernel, [-128; 2], [-128; 2]);
+            out.push(claim("(-128)*(-128) products in one pair sum", Some(1), because.to_owned(), at, Some(past)));
+        }
+        _ => {}
+    }
+    out
+}
+
+/// Steps that one lane of an accumulator takes: the last step, on what the others left, is run.
+fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
+    let domain = &kernel.contract.domain;
+    let scheme = kernel.contract.promise.scheme;
+    if scheme == "popcount-2" {
+        return vec![counts(kernel)];
+    }
+    if scheme.contains("16") {
+        return Vec::new();
+    }
+    let terms = terms(scheme);
+    let mut out: Vec<Claim> = product_lane(kernel).into_iter().collect();
+    let (lhs, rhs) = (wide(&domain.lhs.range()), wide(&domain.rhs.range()));
+    let readings = [Some(Reading::Signed), (*lhs.start() >= 0 && *rhs.start() >= 0).then_some(Reading::Unsigned)];
+    for reading in readings.into_iter().flatten() {
+        let (low, high) = word(reading);
+        let reach = bounds::largest_depth(lhs.clone(), rhs.clone(), low, high);
+        let Depth::Bounded { depth, pair: (lhs, rhs), .. } = reach else { continue };
+        let steps = depth as i64 / terms;
+        let each = lhs * rhs * terms;
+        let probe = |steps: i64| {
+            let elements = [vec![lhs as i32; domain.elements], vec![rhs as i32; domain.elements]];
+            let [a, b] = elements;
+            let acc = vec![((steps - 1) * each) as i32; domain.results];
+            let params = dot::Params { len: domain.results };
+            (Probe::Dot(Case { params, tensors: [acc, a, b], misalign: 0 }, reading), steps * each)
+        };
+        out.push(Claim {
+            op: "dot",
+            kernel: kernel.name,
+            quantity: format!("steps of {terms} products into one 32-bit lane, read as {}", reading.name()),
+            bound: Some(steps),
+            because: format!(
+                "a step adds at most {each}; {steps} of them stay in {low}..={high}, {} do not",
+                steps + 1
+            ),
+            at: Some(probe(steps)),
+            past: Some(probe(steps + 1)),
+        });
+    }
+    out
+}
+
+/// The lane of 16 bits that holds one product of two bytes, where a step has one: it holds every product.
+fn product_lane(kernel: &dot::Kernel) -> Option<Claim> {
+    if kernel.contract.promise.scheme != "products-4-halves" {
+        return None;
+    }
+    let domain = &kernel.contract.domain;
+    let (low, high, name) = match domain.lhs {
+        Element::U8 => (0, i64::from(u16::MAX), "uint16"),
+        _ => (i64::from(i16::MIN), i64::from(i16::MAX), "int16"),
+    };
+    let (lhs, rhs) = (wide(&domain.lhs.range()), wide(&domain.rhs.range()));
+    let corners = [(lhs.end(), rhs.end()), (lhs.start(), rhs.start()), (lhs.start(), rhs.end())];
+    let (l, r) = corners.into_iter().max_by_key(|(l, r)| (*l * *r).abs())?;
+    let product = l * r;
+    if !(low..=high).contains(&product) {
+        return None;
+    }
+    let mut operands = [vec![0; domain.elements], vec![0; domain.elements]];
+    (operands[0][0], operands[1][0]) = (*l as i32, *r as i32);
+    let [a, b] = operands;
+    let params = dot::Params { len: domain.results };
+    let case = Case { params, tensors: [vec![0; domain.results], a, b], misalign: 0 };
+    Some(Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: format!("one product in its 16-bit lane, {name}"),
+        bound: None,
+        because: format!(
+            "the largest product, {l} * {r} = {product}, is in {low}..={high}: no depth and no weight makes it wrap"
+        ),
+        at: Some((Probe::Dot(case, Reading::Signed), product)),
+        past: None,
+    })
+}
+
+/// Products that a step adds to one lane.
+fn terms(scheme: &str) -> i64 {
+    let digits: String = scheme.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(1)
+}
+
+/// The 16-bit lane of counted bits.
+fn counts(kernel: &dot::Kernel) -> Claim {
+    // A step adds the set bits of two bytes.
+    const EACH: i64 = 16;
+    let steps = i64::from(u16::MAX) / EACH;
+    let domain = &kernel.contract.domain;
+    let probe = |steps: i64| {
+        let ones = || vec![255; domain.elements];
+        let acc = vec![((steps - 1) * EACH) as i32; domain.results];
+        let params = dot::Params { len: domain.results };
+        (Probe::Dot(Case { params, tensors: [acc, ones(), ones()], misalign: 0 }, Reading::Signed), steps * EACH)
+    };
+    Claim {
+        op: "dot",
+        kernel: kernel.name,
+        quantity: "steps of 16 set bits into one 16-bit lane".to_owned(),
+        bound: Some(steps),
+        because: format!(
+            "{steps} * {EACH} = {} is below 2^16, {} * {EACH} = {} is not",
+            steps * EACH,
+            steps + 1,
+            (steps + 1) * EACH
+        ),
+        at: Some(probe(steps)),
+        past: Some(probe(steps + 1)),
+    }
+}
+
+/// The overflow of the integer multiplication that gemmlowp's document warns of, at one multiplier.
+fn legacy(kernel: &requantize::Kernel) -> Claim {
+    const MULTIPLIER: i64 = 1000;
+    const SHIFT: u32 = 10;
+    let range = kernel.contract.domain.output.range();
+    let half = 1i64 << (SHIFT - 1);
+    let bound = (i64::from(i32::MAX) - half) / MULTIPLIER;
+    let probe = |acc: i64| {
+        let params = requantize::Params {
+            len: 1,
+            channels: vec![Channel { multiplier: MULTIPLIER as i32, shift: -(SHIFT as i32) }],
+            bias: vec![0],
+            zero_point: 0,
+            min: *range.start(),
+            max: *range.end(),
+        };
+        let exact = ((acc * MULTIPLIER + half) >> SHIFT).clamp((*range.start()).into(), (*range.end()).into());
+        (Probe::Requantize(Case { params, tensors: [vec![acc as i32], Vec::new(), Vec::new()], misalign: 0 }), exact)
+    };
+    Claim {
+        op: "requantize",
+        kernel: kernel.name,
+        quantity: format!("acc + result_offset, result_mult_int={MULTIPLIER} result_shift={SHIFT}"),
+        bound: Some(bound),
+        because: format!("{bound} * {MULTIPLIER} + {half} is below 2^31, {} * {MULTIPLIER} + {half} is not", bound + 1),
+        at: Some(probe(bound)),
+        past: Some(probe(bound + 1)),
+    }
+}

@@ -1,0 +1,192 @@
+//! How far each kernel is safe: bounds derived by the oracle from the operand types and accumulator widths alone, then shown by running the
+//! kernel on the extreme input at the bound, where it must be right, and one past it, where it must be wrong.
+
+mod claims;
+
+use crate::dot::Dot;
+use crate::matmul::Matmul;
+use crate::requantize::Requantize;
+use anyhow::{Result, bail};
+use rayon::prelude::*;
+use tiebreak_engine::lane::{Failure, Lane};
+use tiebreak_engine::tensor::judge::outs;
+use tiebreak_engine::tensor::{Case, Operation, Wanted, text};
+use tiebreak_engine::verify::{Command, Request};
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::ledger::{Bound, BoundWitness};
+use tiebreak_reports::text as words;
+
+/// An input with what unbounded integers give for it.
+#[derive(Clone, Debug)]
+enum Probe {
+    Matmul(Case<tiebreak_impls::matmul::Params>, Reading),
+    Dot(Case<tiebreak_impls::dot::Params>, Reading),
+    Requantize(Case<tiebreak_impls::requantize::Params>),
+}
+
+impl Probe {
+    /// Whether a run of this one case shows the exact value: the contract covers it, and the reference gives that value.
+    fn told_by_a_run(&self, kernel: &str, exact: i64) -> bool {
+        match self {
+            Self::Matmul(case, _) => told::<Matmul>(kernel, case, exact),
+            Self::Dot(case, _) => told::<Dot>(kernel, case, exact),
+            Self::Requantize(case) => told::<Requantize>(kernel, case, exact),
+        }
+    }
+}
+
+fn told<O: Operation>(kernel: &str, case: &Case<O::Params>, exact: i64) -> bool {
+    let told = || {
+        let kernel = tiebreak_engine::tensor::find::<O>(kernel)?;
+        let scheme = O::scheme(&O::reference(kernel, &Wanted::default())?).ok()?;
+        let expected = O::expected(&scheme, case).ok()?;
+        let covered = O::covers(&kernel.contract.domain, &case.params);
+        Some(covered && expected.first().is_some_and(|first| first.map(i64::from) == Some(exact)))
+    };
+    told().unwrap_or(false)
+}
+
+/// How 32 bits are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Signed,
+    Unsigned,
+}
+
+impl Reading {
+    fn of(self, v: i32) -> i64 {
+        match self {
+            Self::Signed => v.into(),
+            Self::Unsigned => (v as u32).into(),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Signed => "int32",
+            Self::Unsigned => "uint32",
+        }
+    }
+}
+
+/// A bound before it is shown.
+#[derive(Clone, Debug)]
+struct Claim {
+    op: &'static str,
+    kernel: &'static str,
+    quantity: String,
+    bound: Option<i64>,
+    because: String,
+    at: Option<(Probe, i64)>,
+    past: Option<(Probe, i64)>,
+}
+
+/// Every kernel that has bounds.
+pub fn kernels() -> Vec<&'static str> {
+    let mut names: Vec<_> = claims::all().iter().map(|claim| claim.kernel).collect();
+    names.dedup();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The bounds of the operations asked for, in every lane; not where the run is narrowed down to something else.
+pub fn shown(request: &Request, lanes: &[Lane]) -> Result<Vec<Bound>> {
+    if !request.kernels.is_empty() || !request.asked.is_nothing() || request.x.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut all = bounds(&[], lanes, &request.command)?;
+    all.retain(|bound| request.ops.contains(&bound.op));
+    Ok(all)
+}
+
+/// The bounds of these kernels, of all where none is named, shown in each lane.
+pub fn bounds(names: &[String], lanes: &[Lane], command: &Command) -> Result<Vec<Bound>> {
+    let known = kernels();
+    for name in names {
+        if crate::registry::OPERATIONS.iter().any(|op| op.names().contains(&name.as_str()))
+            && !known.contains(&name.as_str())
+        {
+            bail!(
+                "{name} has no bounds: they are those of dot-product steps, matrix products and the legacy requantization"
+            );
+        }
+        if !known.contains(&name.as_str()) {
+            return Err(unknown("kernel", name, known.iter().copied()).into());
+        }
+    }
+    let mut claims = claims::all();
+    claims.retain(|claim| names.is_empty() || names.iter().any(|name| name == claim.kernel));
+    let tasks: Vec<(&Lane, &Claim)> =
+        lanes.iter().flat_map(|lane| claims.iter().map(move |claim| (lane, claim))).collect();
+    let offered = |(lane, claim): &&(&Lane, &Claim)| lane.isa_path(claim.op, claim.kernel).is_some();
+    let tasks: Vec<_> = tasks.iter().filter(offered).collect();
+    Ok(tasks.par_iter().map(|(lane, claim)| show(claim, lane, command)).collect())
+}
+
+/// The kernels of these names (all that have bounds where none is named) that a lane does not offer, and those that it does.
+pub fn not_offered(names: &[String], lane: &Lane) -> (Vec<&'static str>, Vec<&'static str>) {
+    let mut kernels: Vec<(&str, &str)> = claims::all().iter().map(|claim| (claim.op, claim.kernel)).collect();
+    kernels.retain(|(_, kernel)| names.is_empty() || names.iter().any(|name| name == kernel));
+    kernels.sort_unstable();
+    kernels.dedup();
+    let (offered, missing): (Vec<_>, Vec<_>) =
+        kernels.into_iter().partition(|(op, kernel)| lane.isa_path(op, kernel).is_some());
+    let kernels = |some: Vec<(&str, &'static str)>| some.into_iter().map(|(_, kernel)| kernel).collect();
+    (kernels(missing), kernels(offered))
+}
+
+fn show(claim: &Claim, lane: &Lane, command: &Command) -> Bound {
+    let run = |probe: &Option<(Probe, i64)>| {
+        probe.as_ref().map(|(probe, exact)| witness(claim, probe, *exact, lane, command))
+    };
+    let (at, past) = (run(&claim.at), run(&claim.past));
+    let right = at.as_ref().is_none_or(|w| matches!(w, Ok(w) if w.got == w.exact));
+    let wrong = past.as_ref().is_none_or(|w| matches!(w, Ok(w) if w.got != w.exact));
+    // A bound without an input past it must be none at all.
+    let whole = at.is_some() && (past.is_some() || claim.bound.is_none());
+    Bound {
+        op: claim.op.to_owned(),
+        kernel: claim.kernel.to_owned(),
+        lane: lane.name.clone(),
+        quantity: claim.quantity.clone(),
+        bound: claim.bound,
+        because: claim.because.clone(),
+        witness_at_bound: at.and_then(Result::ok),
+        witness_past_bound: past.and_then(Result::ok),
+        shown: right && wrong && whole,
+    }
+}
+
+fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Command) -> Result<BoundWitness, Failure> {
+    let (got, case) = match probe {
+        Probe::Matmul(case, reading) => {
+            (reading.of(first::<Matmul>(claim, case, lane)?), spelled::<Matmul>(claim, case))
+        }
+        Probe::Dot(case, reading) => (reading.of(first::<Dot>(claim, case, lane)?), spelled::<Dot>(claim, case)),
+        Probe::Requantize(case) => (first::<Requantize>(claim, case, lane)?.into(), spelled::<Requantize>(claim, case)),
+    };
+    // Where a run of the case would not tell what is exact (no int32 holds it, say), the bound itself is shown again.
+    let command = if !case.is_empty() && probe.told_by_a_run(claim.kernel, exact) {
+        format!("{} --case '{case}'", command.kernel(claim.op, claim.kernel, &lane.name))
+    } else {
+        format!("cargo xtask bounds --kernel {} --lane {}", claim.kernel, lane.name)
+    };
+    Ok(BoundWitness { case, got, exact, command })
+}
+
+/// The first result.
+fn first<O: Operation>(claim: &Claim, case: &Case<O::Params>, lane: &Lane) -> Result<i32, Failure> {
+    let refused = |reason: String| Failure::Refused(reason);
+    let kernel =
+        tiebreak_engine::tensor::find::<O>(claim.kernel).ok_or_else(|| refused("no such kernel".to_owned()))?;
+    let sizes = O::sizes(&kernel.contract.domain, &case.params).map_err(|e| refused(e.to_string()))?;
+    let outs = outs::<O>(&mut lane.lease(), claim.kernel, case, sizes.outputs)?;
+    outs.first().copied().ok_or(Failure::WrongLength { expected: sizes.outputs, got: 0 })
+}
+
+fn spelled<O: Operation>(claim: &Claim, case: &Case<O::Params>) -> String {
+    let kernel = tiebreak_engine::tensor::find::<O>(claim.kernel);
+    let arguments = kernel.and_then(|kernel| text::arguments::<O>(&kernel.contract.domain, case));
+    arguments.map_or(String::new(), |arguments| words::case(&arguments))
+}

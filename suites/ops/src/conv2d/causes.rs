@@ -1,0 +1,119 @@
+//! What may be the cause of a difference in a convolution.
+
+use super::{Conv2d, products};
+use crate::matmul::{orders, other_sign, reproduced, widths, wrapping};
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::explain::Observed;
+use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_impls::conv2d::{Domain, Params};
+use tiebreak_oracle::matmul::Scheme;
+
+/// Output channels of a block.
+const COLUMNS: usize = 4;
+
+/// Every cause, in the order of preference.
+pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
+    let base = wrapping(scheme);
+    let mut out = paddings(base, domain);
+    out.extend(widths(scheme, &domain.operands));
+    for (because, input, weights) in [
+        ("the input zero point is added", true, false),
+        ("the weight zero point is added", false, true),
+        ("both zero points are added", true, true),
+    ] {
+        out.push(changed(Class::OffsetSign, because, base, move |case| {
+            let negated = |v: i32, on: bool| if on { v.wrapping_neg() } else { v };
+            case.params.input_zero_point = negated(case.params.input_zero_point, input);
+            case.params.weight_zero_point = negated(case.params.weight_zero_point, weights);
+        }));
+    }
+    for (because, t, element) in [
+        ("the input is read with the other sign", 0, domain.operands.lhs),
+        ("the weights are read with the other sign", 1, domain.operands.rhs),
+    ] {
+        out.push(changed(Class::Signedness, because, base, move |case: &mut Case<Params>| {
+            case.tensors[t].iter_mut().for_each(|v| *v = other_sign(element, *v));
+        }));
+    }
+    out.extend(layouts(base));
+    out.extend(products::causes(scheme, domain));
+    out
+}
+
+/// The scheme's results on a case with something changed.
+fn changed(
+    class: Class,
+    because: impl Into<String>,
+    base: Scheme,
+    change: impl Fn(&mut Case<Params>) + Send + Sync + 'static,
+) -> Cause<Conv2d> {
+    Cause::predicts(class, because, move |case| {
+        let mut case = case.clone();
+        change(&mut case);
+        Conv2d::expected(&base, &case).ok()
+    })
+}
+
+/// Borders filled with something other than the zero point: the image is written out with its borders, and convolved without any.
+fn paddings(base: Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
+    let mut values = vec![0, -128, 128, *domain.operands.lhs_values.start(), *domain.operands.lhs_values.end()];
+    values.dedup();
+    let padded = |value: i32| {
+        let because = format!("the border is filled with {value} where it must be the zero point");
+        changed(Class::Padding, because, base, move |case| *case = bordered(case, value))
+    };
+    values.into_iter().map(padded).collect()
+}
+
+fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
+    let p = case.params;
+    let (height, width) = (p.top + p.height + p.bottom, p.left + p.width + p.right);
+    let mut input = vec![value; p.batches * height * width * p.channels];
+    for b in 0..p.batches {
+        for y in 0..p.height {
+            let from = (b * p.height + y) * p.width * p.channels;
+            let to = ((b * height + p.top + y) * width + p.left) * p.channels;
+            let row = p.width * p.channels;
+            input[to..to + row].copy_from_slice(&case.tensors[0][from..from + row]);
+        }
+    }
+    let params = Params { height, width, top: 0, bottom: 0, left: 0, right: 0, ..p };
+    Case { params, tensors: [input, case.tensors[1].clone(), Vec::new()], misalign: case.misalign }
+}
+
+type Change = fn(&mut Params);
+
+fn layouts(base: Scheme) -> Vec<Cause<Conv2d>> {
+    let swaps: [(&str, Change); 3] = [
+        ("the strides of rows and columns are exchanged", |p| std::mem::swap(&mut p.stride_h, &mut p.stride_w)),
+        ("the dilations of rows and columns are exchanged", |p| std::mem::swap(&mut p.dilation_h, &mut p.dilation_w)),
+        ("the borders are exchanged, top with bottom and left with right", |p| {
+            std::mem::swap(&mut p.top, &mut p.bottom);
+            std::mem::swap(&mut p.left, &mut p.right);
+        }),
+    ];
+    let mut out: Vec<_> = swaps
+        .into_iter()
+        .map(|(because, swap)| changed(Class::Layout, because, base, move |case| swap(&mut case.params)))
+        .collect();
+    out.push(Cause::found(Class::Layout, move |evidence| permutation(base, evidence)));
+    out
+}
+
+/// The order of output channels within blocks that turns what is expected into what was given.
+fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
+    let expected: Option<Vec<_>> = evidence.iter().map(|seen| Conv2d::expected(&base, &seen.case).ok()).collect();
+    let expected = expected?;
+    orders(COLUMNS).into_iter().find_map(|order| {
+        let predicted = |seen: &Observed<Params>, expected: &Expected| -> Expected {
+            // Blocks are those of one group's channels.
+            let each = seen.case.params.out_channels / seen.case.params.groups;
+            let from = |channel: usize| channel / COLUMNS * COLUMNS + order[channel % COLUMNS];
+            let value =
+                |at: usize| if from(at % each) < each { expected[at - at % each + from(at % each)] } else { None };
+            (0..expected.len()).map(value).collect()
+        };
+        let same = reproduced(evidence, &expected, predicted);
+        same.then(|| format!("output channels of each block of 4 come in the order {order:?}"))
+    })
+}

@@ -1,0 +1,297 @@
+//! Convolutions in the harness: what is tried, and what could be the cause of a difference.
+
+mod causes;
+mod plan;
+mod products;
+
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::tensor::Parameter;
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
+use tiebreak_impls::conv2d::{Domain, Params, Run};
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_oracle::conv2d::{self as oracle, Convolution};
+use tiebreak_oracle::matmul::Scheme;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Conv2d {}
+
+/// The oracle's parameters.
+pub fn convolution(p: &Params) -> Convolution {
+    Convolution {
+        batches: p.batches,
+        height: p.height,
+        width: p.width,
+        channels: p.channels,
+        kernel_h: p.kernel_h,
+        kernel_w: p.kernel_w,
+        out_channels: p.out_channels,
+        groups: p.groups,
+        stride_h: p.stride_h,
+        stride_w: p.stride_w,
+        dilation_h: p.dilation_h,
+        dilation_w: p.dilation_w,
+        top: p.top,
+        bottom: p.bottom,
+        left: p.left,
+        right: p.right,
+        input_zero_point: p.input_zero_point,
+        weight_zero_point: p.weight_zero_point,
+    }
+}
+
+impl Operation for Conv2d {
+    const TENSORS: &'static [&'static str] = &["input", "weights"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/conv2d.txt");
+    const TAKES: &'static [Parameter] = &[Parameter::Model];
+    type Impl = tiebreak_impls::conv2d::Conv2d;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = tiebreak_impls::conv2d::Run;
+    type Scheme = Scheme;
+
+    fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
+        let (rows, columns) = p.output().unwrap_or((0, 0));
+        let all = [
+            [p.batches, p.height, p.width, p.channels],
+            [p.kernel_h, p.kernel_w, p.channels / p.groups.max(1), p.out_channels],
+            [p.batches, rows, columns, p.out_channels],
+        ];
+        all[t].to_vec()
+    }
+
+    fn range(domain: &Domain, t: usize) -> RangeInclusive<i32> {
+        let operands = &domain.operands;
+        if t == 0 { operands.lhs_values.clone() } else { operands.rhs_values.clone() }
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        let depth = p.kernel_h * p.kernel_w * (p.channels / p.groups.max(1));
+        (p.groups == 1 || domain.grouped)
+            && domain.operands.depth.contains(&depth)
+            && domain.operands.lhs_values.contains(&p.input_zero_point)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        let groups = if domain.grouped { "" } else { ", one group" };
+        format!("{}{groups}", crate::matmul::operands(&domain.operands))
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        Scheme::parse(text)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.label()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        let [input, weights, _] = &case.tensors;
+        oracle::expected(scheme, &convolution(&case.params), input, weights).map_err(|e| e.to_string())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        let [input, weights, _] = &case.tensors;
+        let exact = oracle::exact(scheme, &convolution(&case.params), input, weights).map_err(|e| e.to_string())?;
+        Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+    }
+
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
+        Some("exact".to_owned())
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
+    }
+
+    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(scheme, domain)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        let mut out = Vec::new();
+        for params in simpler(&case.params) {
+            if params.sizes().is_ok() && Self::covers(domain, &params) {
+                out.push(cropped(case, params));
+            }
+        }
+        if case.misalign != 0 {
+            out.push(Case { misalign: 0, ..case.clone() });
+        }
+        out
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        let usual = Params::default();
+        let all = NAMES.iter().zip(values(p)).zip(values(&usual));
+        all.filter(|((name, v), usual)| v != usual || SHAPE.contains(name))
+            .map(|((name, v), _)| ((*name).to_owned(), v.into()))
+            .collect()
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        let mut left = arguments.clone();
+        let mut p = Params::default();
+        let sizes: [(&str, &mut usize); 16] = [
+            ("batches", &mut p.batches),
+            ("height", &mut p.height),
+            ("width", &mut p.width),
+            ("channels", &mut p.channels),
+            ("kernel_h", &mut p.kernel_h),
+            ("kernel_w", &mut p.kernel_w),
+            ("out_channels", &mut p.out_channels),
+            ("groups", &mut p.groups),
+            ("stride_h", &mut p.stride_h),
+            ("stride_w", &mut p.stride_w),
+            ("dilation_h", &mut p.dilation_h),
+            ("dilation_w", &mut p.dilation_w),
+            ("top", &mut p.top),
+            ("bottom", &mut p.bottom),
+            ("left", &mut p.left),
+            ("right", &mut p.right),
+        ];
+        for (name, size) in sizes {
+            *size = text::take_size(&mut left, name, *size)?;
+        }
+        p.input_zero_point = text::take_int32(&mut left, "input_zero_point", 0)?;
+        p.weight_zero_point = text::take_int32(&mut left, "weight_zero_point", 0)?;
+        text::nothing_left(&left, &[&NAMES[..], Self::TENSORS].concat())?;
+        Ok(p)
+    }
+}
+
+const NAMES: [&str; 18] = [
+    "batches",
+    "height",
+    "width",
+    "channels",
+    "kernel_h",
+    "kernel_w",
+    "out_channels",
+    "groups",
+    "stride_h",
+    "stride_w",
+    "dilation_h",
+    "dilation_w",
+    "top",
+    "bottom",
+    "left",
+    "right",
+    "input_zero_point",
+    "weight_zero_point",
+];
+/// Told even where they are as usual.
+const SHAPE: [&str; 2] = ["height", "width"];
+
+fn values(p: &Params) -> [i64; 18] {
+    let sizes = [
+        p.batches,
+        p.height,
+        p.width,
+        p.channels,
+        p.kernel_h,
+        p.kernel_w,
+        p.out_channels,
+        p.groups,
+        p.stride_h,
+        p.stride_w,
+        p.dilation_h,
+        p.dilation_w,
+        p.top,
+        p.bottom,
+        p.left,
+        p.right,
+    ];
+    let mut out = [0; 18];
+    out.iter_mut().zip(sizes).for_each(|(out, size)| *out = size as i64);
+    out[16] = p.input_zero_point.into();
+    out[17] = p.weight_zero_point.into();
+    out
+}
+
+/// One of the sizes.
+type Field = fn(&mut Params) -> &mut usize;
+
+/// Shapes with one thing simpler, the simplest first.
+pub fn simpler(p: &Params) -> Vec<Params> {
+    let mut out = Vec::new();
+    let sizes: [(Field, usize); 16] = [
+        (|p| &mut p.batches, 1),
+        (|p| &mut p.out_channels, 1),
+        (|p| &mut p.channels, 1),
+        (|p| &mut p.groups, 1),
+        (|p| &mut p.kernel_h, 1),
+        (|p| &mut p.kernel_w, 1),
+        (|p| &mut p.height, 1),
+        (|p| &mut p.width, 1),
+        (|p| &mut p.stride_h, 1),
+        (|p| &mut p.stride_w, 1),
+        (|p| &mut p.dilation_h, 1),
+        (|p| &mut p.dilation_w, 1),
+        (|p| &mut p.top, 0),
+        (|p| &mut p.bottom, 0),
+        (|p| &mut p.left, 0),
+        (|p| &mut p.right, 0),
+    ];
+    for (field, least) in sizes {
+        let mut one = *p;
+        let now = *field(&mut one);
+        for value in [least, now / 2, now.saturating_sub(1)] {
+            if value >= least && value < now {
+                let mut one = *p;
+                *field(&mut one) = value;
+                out.push(one);
+            }
+        }
+    }
+    // A depthwise convolution keeps as many groups as channels.
+    if p.groups > 1 && p.groups == p.channels {
+        out.push(Params { groups: 1, channels: 1, out_channels: p.out_channels / p.groups, ..*p });
+    }
+    for (input_zero_point, weight_zero_point) in crate::matmul::simpler_offsets(p.input_zero_point, p.weight_zero_point)
+    {
+        out.push(Params { input_zero_point, weight_zero_point, ..*p });
+    }
+    out
+}
+
+/// The case on a smaller shape: the leading elements along every axis.
+fn cropped(case: &Case<Params>, params: Params) -> Case<Params> {
+    let crop = |t: usize| {
+        let from = dimensions(&case.params, t);
+        let to = dimensions(&params, t);
+        let mut out = Vec::with_capacity(to.iter().product());
+        for a in 0..to[0] {
+            for b in 0..to[1] {
+                for c in 0..to[2] {
+                    for d in 0..to[3] {
+                        let inside = a < from[0] && b < from[1] && c < from[2] && d < from[3];
+                        let at = ((a * from[1] + b) * from[2] + c) * from[3] + d;
+                        out.push(if inside { case.tensors[t][at] } else { 0 });
+                    }
+                }
+            }
+        }
+        out
+    };
+    Case { params, tensors: [crop(0), crop(1), Vec::new()], misalign: case.misalign }
+}
+
+fn dimensions(p: &Params, t: usize) -> [usize; 4] {
+    match t {
+        0 => [p.batches, p.height, p.width, p.channels],
+        _ => [p.kernel_h, p.kernel_w, p.channels / p.groups.max(1), p.out_channels],
+    }
+}

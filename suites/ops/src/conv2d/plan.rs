@@ -1,0 +1,195 @@
+//! What convolutions are tried: every stride, dilation and border with unequal sides, groups, zero points at both ends, extreme fills,
+//! random shapes; and the layers of a model.
+
+use super::Conv2d;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::{below, stream};
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::given::distinct;
+use tiebreak_engine::tensor::{Given, Operation, Spec};
+use tiebreak_impls::conv2d::{Domain, Params};
+use tiebreak_impls::element::Element;
+use tiebreak_reports::ledger::Unit;
+use tiebreak_reports::text;
+
+/// Every spec of a run.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut specs = borders(domain);
+    specs.extend(shapes(domain));
+    specs.extend(fills(domain));
+    specs.extend(random(domain, budget, seed));
+    specs.retain(|spec| spec.params.sizes().is_ok());
+    specs
+}
+
+fn spec(params: Params, input: Fill, weights: Fill) -> Spec<Params> {
+    Spec { params, fills: [input, weights, Fill::None], misalign: 0 }
+}
+
+/// Zero points of the input: both ends, their neighbours, zero or the middle.
+fn zero_points(domain: &Domain) -> Vec<i32> {
+    let range = &domain.operands.lhs_values;
+    let (lo, hi) = (*range.start(), *range.end());
+    vec![lo, lo + 1, hi, hi - 1, lo.midpoint(hi) + 1]
+}
+
+/// Padding of 0, 1 and 2 on each side alone and together, under three filters.
+fn borders(domain: &Domain) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    let zero_points = zero_points(domain);
+    for (kernel_h, kernel_w) in [(3, 3), (1, 3), (2, 1)] {
+        for code in 0..81usize {
+            let side = |power: usize| code / 3usize.pow(power as u32) % 3;
+            let (top, bottom, left, right) = (side(0), side(1), side(2), side(3));
+            let params = Params {
+                height: 4,
+                width: 5,
+                channels: 3,
+                kernel_h,
+                kernel_w,
+                out_channels: 5,
+                top,
+                bottom,
+                left,
+                right,
+                input_zero_point: zero_points[code % zero_points.len()],
+                weight_zero_point: [0, 3, -128, 127][code % 4],
+                ..Params::default()
+            };
+            out.push(spec(params, Fill::Extremes, Fill::Uniform));
+        }
+    }
+    out
+}
+
+/// Strides and dilations of unequal sides, batches, groups, depthwise.
+fn shapes(domain: &Domain) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    for (i, (stride_h, stride_w, dilation_h, dilation_w)) in
+        [(1, 1, 1, 1), (2, 1, 1, 1), (1, 2, 1, 2), (2, 2, 2, 1), (3, 1, 1, 3), (1, 3, 3, 1), (2, 3, 2, 2)]
+            .into_iter()
+            .enumerate()
+    {
+        for (groups, channels, out_channels) in [(1, 5, 6), (5, 5, 5), (3, 3, 6), (2, 4, 6), (1, 17, 4), (1, 1, 1)] {
+            for batches in [1, 2] {
+                let params = Params {
+                    batches,
+                    height: 7,
+                    width: 8,
+                    channels,
+                    kernel_h: 3,
+                    kernel_w: 2,
+                    out_channels,
+                    groups: if domain.grouped { groups } else { 1 },
+                    stride_h,
+                    stride_w,
+                    dilation_h,
+                    dilation_w,
+                    top: 1,
+                    bottom: i % 3,
+                    left: 2,
+                    right: i % 2,
+                    input_zero_point: zero_points(domain)[i % 5],
+                    weight_zero_point: [0, -7, 200][i % 3],
+                };
+                let mut one = spec(params, Fill::Uniform, Fill::RANDOM[i % 3].clone());
+                one.misalign = i;
+                out.push(one);
+            }
+        }
+    }
+    out
+}
+
+fn fills(domain: &Domain) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    for input in Fill::PATTERNS {
+        for weights in Fill::PATTERNS {
+            for input_zero_point in zero_points(domain) {
+                let params = Params {
+                    height: 4,
+                    width: 3,
+                    channels: 7,
+                    kernel_h: 3,
+                    kernel_w: 3,
+                    out_channels: 6,
+                    top: 1,
+                    right: 1,
+                    input_zero_point,
+                    ..Params::default()
+                };
+                out.push(spec(params, input.clone(), weights.clone()));
+            }
+        }
+    }
+    out
+}
+
+fn random(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut rng = stream(seed, "conv2d/shape");
+    let mut out = Vec::new();
+    for i in 0..budget.random_tensors {
+        let mut size = |least: usize, most: u32| least + below(&mut rng, most) as usize;
+        let groups = if domain.grouped { size(1, 4) } else { 1 };
+        let params = Params {
+            batches: size(1, 2),
+            height: size(1, 9),
+            width: size(1, 9),
+            channels: groups * size(1, 9),
+            kernel_h: size(1, 4),
+            kernel_w: size(1, 4),
+            out_channels: groups * size(1, 9),
+            groups,
+            stride_h: size(1, 3),
+            stride_w: size(1, 3),
+            dilation_h: size(1, 2),
+            dilation_w: size(1, 2),
+            top: size(0, 4),
+            bottom: size(0, 4),
+            left: size(0, 4),
+            right: size(0, 4),
+            input_zero_point: zero_points(domain)[size(0, 5)],
+            weight_zero_point: size(0, 300) as i32 - 150,
+        };
+        let fill = |i: usize| Fill::RANDOM[i % Fill::RANDOM.len()].clone();
+        let mut one = spec(params, fill(i), fill(i / 3));
+        one.misalign = i % 16;
+        out.push(one);
+    }
+    out
+}
+
+/// A layer of a model, which is int8, on a kernel's operands: where they are of another type data and zero points are moved by what
+/// lies between the types, which changes no product.
+fn moved(domain: &Domain, layer: &Params) -> Params {
+    let moved = |zero_point: i32, element: Element| if element == Element::U8 { zero_point + 128 } else { zero_point };
+    Params {
+        input_zero_point: moved(layer.input_zero_point, domain.operands.lhs),
+        weight_zero_point: moved(layer.weight_zero_point, domain.operands.rhs),
+        ..*layer
+    }
+}
+
+/// The layers that the caller gave, and those that no case has.
+pub(super) fn given(domain: &Domain, layers: &[Params], specs: &[Spec<Params>]) -> Given {
+    let run = distinct(specs);
+    let told = |at: usize, layer: &Params| {
+        let arguments = Conv2d::arguments(layer).into_iter().collect();
+        (format!("layer {}, {}", at + 1, text::case(&arguments)), Conv2d::domain_text(domain))
+    };
+    Given::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, layer)), told)
+}
+
+/// Each layer on random data.
+pub(super) fn layers(domain: &Domain, layers: &[Params]) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    for layer in layers {
+        let params = moved(domain, layer);
+        for input in [Fill::Uniform, Fill::Extremes, Fill::Smallest, Fill::Largest] {
+            for weights in Fill::RANDOM {
+                out.push(spec(params, input.clone(), weights));
+            }
+        }
+    }
+    out
+}

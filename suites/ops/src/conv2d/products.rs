@@ -1,0 +1,60 @@
+//! A convolution is a matrix product behind im2col, group by group: what may be wrong with the product may be wrong with the convolution.
+
+use super::{Conv2d, convolution};
+use crate::matmul;
+use std::sync::Arc;
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::explain::Observed;
+use tiebreak_engine::tensor::{Case, Cause};
+use tiebreak_impls::conv2d::{Domain, Params};
+use tiebreak_impls::matmul::Params as Product;
+use tiebreak_oracle::matmul::Scheme;
+use tiebreak_oracle::transform::Transform;
+
+/// Classes of differences that are made in the product, where a convolution has no causes of its own for them.
+const CLASSES: [Class; 4] = [Class::OffsetTerm, Class::PaddedDepth, Class::TruncatedTail, Class::Layout];
+
+/// Causes of the product.
+pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
+    let causes = matmul::causes(scheme, &domain.operands).into_iter().filter(|cause| CLASSES.contains(&cause.class));
+    causes
+        .map(|cause| {
+            let (class, cause) = (cause.class, Arc::new(cause));
+            Cause::found(class, move |evidence| {
+                let products: Option<Vec<_>> = evidence.iter().map(|seen| products(seen)).collect();
+                let products = products?.concat();
+                cause.explains(&products.iter().collect::<Vec<_>>())
+            })
+        })
+        .collect()
+}
+
+/// The product of each group, with the results it gave.
+fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
+    let p = seen.case.params;
+    let (each, share) = (p.channels / p.groups, p.out_channels / p.groups);
+    let [input, weights, _] = &seen.case.tensors;
+    let columns = Transform::Im2col(convolution(&p)).expected(input).ok()?;
+    let (taps, pixels) = (p.kernel_h * p.kernel_w, seen.outs.len() / p.out_channels);
+    let params = Product {
+        m: pixels,
+        n: share,
+        k: taps * each,
+        lhs_offset: p.input_zero_point.wrapping_neg(),
+        rhs_offset: p.weight_zero_point.wrapping_neg(),
+    };
+    let product = |group: usize| {
+        let lhs = slices(&columns, p.channels, group * each, each);
+        let rhs = slices(weights, p.out_channels, group * share, share);
+        let outs = slices(&seen.outs, p.out_channels, group * share, share);
+        // Which of the groups differs is not known; that the case does is.
+        let case = Case { params, tensors: [lhs, rhs, Vec::new()], misalign: 0 };
+        Observed { case, outs, differ: seen.differ, faulty: Vec::new() }
+    };
+    Some((0..p.groups).map(product).collect())
+}
+
+/// `len` elements from `from` on, of each row of `width`.
+fn slices(rows: &[i32], width: usize, from: usize, len: usize) -> Vec<i32> {
+    rows.chunks_exact(width).flat_map(|row| &row[from..from + len]).copied().collect()
+}

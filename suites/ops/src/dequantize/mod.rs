@@ -1,0 +1,235 @@
+//! Dequantization in the harness: every stored value where they are few, those at the ends and beyond the float's precision elsewhere.
+
+mod causes;
+mod sweep;
+
+use crate::quantize::{alone, smaller};
+use crate::quantized::{self, places, plan, quantizations};
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_common::stream::{int32, stream};
+use tiebreak_engine::runner::Runner;
+use tiebreak_engine::tensor::Parameter;
+use tiebreak_engine::tensor::fault::Fault;
+use tiebreak_engine::tensor::text::Arguments;
+use tiebreak_engine::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
+use tiebreak_impls::dequantize::{self};
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::Cast;
+use tiebreak_impls::quantized::{Expressed, Params};
+use tiebreak_mlir::Function;
+use tiebreak_oracle::dequantize::Scheme;
+use tiebreak_oracle::float::Float;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::quantize::{Liberties, Quantization};
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Dequantize {}
+
+/// Each stored value by `one`, with the parameters of its place. Which NaN a scheme gives is nobody's promise.
+fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, String> {
+    each_of(case, &places::scales(&case.params), one)
+}
+
+/// Each stored value by `one`, with the parameters of these scales.
+fn each_of(case: &Case<Params>, scales: &[usize], one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, String> {
+    let p = &case.params;
+    let all = quantizations(&p.quantized)?;
+    let element = Element::Float(quantized::format(p.quantized.expressed));
+    let stored = Element::Integer(p.quantized.storage.range());
+    let mut out = Vec::with_capacity(case.tensors[0].len() * element.words());
+    for (word, scale) in case.tensors[0].iter().zip(scales) {
+        let q = &all[*scale];
+        let bits = one(q, stored.place(&[*word]));
+        let number = q.format.decode(bits) != Float::Nan;
+        out.extend(element.of(bits).into_iter().map(|word| number.then_some(word)));
+    }
+    Ok(out)
+}
+
+/// Of each stored value all that code may make of it that takes these liberties: the words of each. Which NaN it is is nobody's promise.
+fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, String> {
+    let p = &case.params;
+    let all = quantizations(&p.quantized)?;
+    let element = Element::Float(quantized::format(p.quantized.expressed));
+    let stored = Element::Integer(p.quantized.storage.range());
+    let values = |(word, scale): (&i32, usize)| {
+        let (q, stored) = (&all[scale], stored.place(&[*word]));
+        let results = if liberties.ties { scheme.either_way(q, stored) } else { vec![scheme.expected(q, stored)] };
+        results
+            .into_iter()
+            .filter(|bits| q.format.decode(*bits) != Float::Nan)
+            .flat_map(|bits| element.of(bits))
+            .collect()
+    };
+    Ok(case.tensors[0].iter().zip(places::scales(p)).map(values).collect())
+}
+
+impl Operation for Dequantize {
+    const TENSORS: &'static [&'static str] = &["q"];
+    /// A step overflows, and infinities meet: which NaN it gives is nobody's promise.
+    const OPEN: Class = Class::Overflow;
+    const COMPARED: bool = true;
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/dequantize.txt");
+    const TAKES: &'static [Parameter] = &[Parameter::Types];
+    type Impl = tiebreak_impls::dequantize::Dequantize;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = tiebreak_impls::dequantize::Run;
+    type Scheme = Scheme;
+
+    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
+        p.shape.clone()
+    }
+
+    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN..=i32::MAX
+    }
+
+    fn element(_: &Domain, p: &Params, t: usize) -> Element {
+        match t {
+            0 => Element::Integer(p.quantized.storage.range()),
+            _ => Element::Float(quantized::format(p.quantized.expressed)),
+        }
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        quantized::covers(domain, p)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        quantized::domain_text(domain)
+    }
+
+    fn compiled(domain: &Domain) -> bool {
+        domain.compiled
+    }
+
+    fn function(params: &Params) -> Option<Function> {
+        Some(Function { cast: Cast::Dequantize, params: params.clone() })
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::dequantize::Definition>()
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        Scheme::parse(text)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.label()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        each(case, |q, stored| scheme.expected(q, stored))
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        each(case, |q, stored| scheme.exact(q, stored))
+    }
+
+    fn reference(_: &dequantize::Kernel, _: &Wanted) -> Option<String> {
+        Some("ideal".to_owned())
+    }
+
+    fn path(contract: &Scheme, _: &Scheme) -> Vec<PathStep<Self>> {
+        causes::path(contract)
+    }
+
+    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
+        tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
+    }
+
+    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
+        quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, asked, budget, seed, &Stored)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        quantized::given(domain, asked, specs)
+    }
+
+    fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {
+        sweep::params(domain, asked)
+    }
+
+    fn few(kernel: &'static dequantize::Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
+        sweep::few(kernel, runner, asked)
+    }
+
+    fn sweeps(kernel: &'static dequantize::Kernel, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::many(kernel, runner, asked)
+    }
+
+    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(scheme)
+    }
+
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
+        let because = format!("the values are those of {}", contract.label());
+        Some(Cause::scheme(Class::OtherScheme, because, *contract))
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, 1, index)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        smaller(case, 1, domain)
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        quantized::arguments(p)
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        quantized::from_arguments(arguments, "q")
+    }
+}
+
+/// Stored values tried where a type has more.
+const RANDOM: usize = 256;
+
+/// Inputs of dequantize.
+struct Stored;
+
+impl plan::Elements for Stored {
+    fn words(&self, _: Expressed) -> usize {
+        1
+    }
+
+    /// The ends, around the zero point, around it and 0 at powers of two, and random ones.
+    fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32> {
+        let mut out: Vec<i64> = Vec::new();
+        for centre in [q.min, q.max, q.zero_point, 0] {
+            for power in 0..=32 {
+                for sign in [-1, 1] {
+                    let at = centre + sign * (1i64 << power);
+                    out.extend([at - 1, at, at + 1]);
+                }
+            }
+        }
+        let mut rng = stream(seed, "dequantize/stored");
+        let width = i128::from(q.max - q.min);
+        out.extend((0..RANDOM).map(|_| q.min + ((width * i128::from(int32(&mut rng) as u32)) >> 32) as i64));
+        out.retain(|v| (q.min..=q.max).contains(v));
+        out.sort_unstable();
+        out.dedup();
+        out.into_iter().map(|v| v as i32).collect()
+    }
+
+    fn every(&self, q: &Quantization) -> Option<Vec<i32>> {
+        (q.storage.bits <= 16).then(|| (q.min..=q.max).map(|v| v as i32).collect())
+    }
+
+    fn repeated(&self, q: &Quantization) -> Vec<Vec<i32>> {
+        vec![vec![q.min as i32], vec![(q.min.midpoint(q.max)) as i32]]
+    }
+}

@@ -1,0 +1,300 @@
+//! Every stored value of a type through one dequantization, judged one by one against the contract and against the exact product
+//! rounded once. How far a result is off is counted in units of the last place.
+
+mod counted;
+mod extent;
+
+use super::{Dequantize, causes};
+use crate::quantized::{self, quantizations};
+use counted::{Counted, Step};
+use std::collections::BTreeMap;
+use std::time::Instant;
+use tiebreak_common::class::Class;
+use tiebreak_engine::lane::Lane;
+use tiebreak_engine::runner::Runner;
+use tiebreak_engine::sweep::{self, Blocks, Space};
+use tiebreak_engine::tensor::element::{bits, float};
+use tiebreak_engine::tensor::fault::{self, Faulty, Made, Seen};
+use tiebreak_engine::tensor::{Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise, text};
+use tiebreak_impls::dequantize::Kernel;
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Expressed, Granularity, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
+use tiebreak_oracle::dequantize::{Fixed, Scheme};
+use tiebreak_oracle::quantize::Quantization;
+use tiebreak_reports::ledger::{self, Against, PathStep};
+
+/// Stored values of one task.
+const CHUNK: i64 = 1 << 22;
+/// Stored values of one batch in this process: input, output and exact results stay in a core's cache.
+const BLOCK_IN_PROCESS: i64 = 1 << 13;
+/// Stored values of one batch in a worker.
+const BLOCK_IN_WORKER: i64 = 1 << 16;
+/// Storage of so many bits is swept in every run.
+const FEW_BITS: u32 = 16;
+
+/// What was seen against contract and reference.
+#[derive(Clone, Default)]
+struct Sides {
+    contract: Counted,
+    reference: Counted,
+    /// Where each scheme on the path differs from the one before it.
+    steps: Vec<Step>,
+    faults: Seen,
+    /// What each scheme gives for a block.
+    exact: Vec<Vec<u64>>,
+}
+
+/// A scheme on the way from the reference to the contract's.
+struct Stop {
+    class: Class,
+    scheme: Scheme,
+    fixed: Fixed,
+}
+
+/// A kernel in a lane at one type.
+struct Plan<'a> {
+    kernel: &'static Kernel,
+    lane: &'a Lane,
+    runner: &'a Runner<'a>,
+    q: Quantization,
+    /// Of a batch of one stored value.
+    params: Params,
+    /// Whether a known fault changes the lane's code for it.
+    faulty: bool,
+    /// The reference first, the contract's scheme last; the same one where they are the same.
+    path: Vec<Stop>,
+}
+
+/// Storage with a zero point, in f32: what every run sweeps.
+const FEW: [(Storage, i64); 4] = [(I8, 1), (U8, 129), (I16, -3001), (U16, 3001)];
+
+/// The types of few values that were asked for, or all of 8 and 16 bits to f32 that the kernel takes.
+pub(super) fn few(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
+    let few = types(asked).into_iter().filter(|ty| ty.storage.bits <= FEW_BITS);
+    few.filter_map(|ty| Plan::new(kernel, runner, &ty)).map(|plan| plan.sweep()).collect()
+}
+
+/// The parameters of these sweeps and of [`many`].
+pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
+    types(asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
+}
+
+fn types(asked: &Asked) -> Vec<Quantized> {
+    if !asked.types.is_empty() {
+        return asked.types.clone();
+    }
+    FEW.into_iter().map(|(storage, zero_point)| of(storage, zero_point)).collect()
+}
+
+fn of(storage: Storage, zero_point: i64) -> Quantized {
+    Quantized {
+        storage,
+        min: *storage.range().start(),
+        max: *storage.range().end(),
+        expressed: Expressed::F32,
+        granularity: Granularity::Layer,
+        scales: vec![Scale(0.3)],
+        zero_points: vec![zero_point],
+    }
+}
+
+/// Each type of more values that was asked for.
+pub(super) fn many(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked) -> Vec<Sweep> {
+    let types = asked.types.iter().filter(|ty| ty.storage.bits > FEW_BITS);
+    types.filter_map(|ty| Plan::new(kernel, runner, ty)).map(|plan| plan.sweep()).collect()
+}
+
+impl<'a> Plan<'a> {
+    /// Nothing where the type is not the kernel's, or has several scales.
+    fn new(kernel: &'static Kernel, runner: &'a Runner<'a>, quantized: &Quantized) -> Option<Self> {
+        let lane = runner.lane;
+        let params = quantized::swept(&kernel.contract.domain, quantized, 1)?;
+        let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
+        let q = *quantizations(quantized).ok()?.first()?;
+        let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
+        let mut path = vec![stop(Class::OtherScheme, Scheme::parse("ideal").ok()?)];
+        let steps = causes::path(&promise::<Dequantize>(kernel).ok()?);
+        path.extend(steps.into_iter().map(|step| stop(step.class(&params), step.scheme)));
+        Some(Self { kernel, lane, runner, q, params, faulty, path })
+    }
+
+    fn sweep(&self) -> Sweep {
+        let begun = Instant::now();
+        let space = Space {
+            first: self.q.min,
+            last: self.q.max,
+            chunk: CHUNK,
+            in_process: BLOCK_IN_PROCESS,
+            in_worker: BLOCK_IN_WORKER,
+            outwards: false,
+        };
+        let swept = sweep::sweep(self.runner, self, &space, || ());
+        let mut all = swept.seen;
+        all.steps.iter_mut().for_each(Step::thin);
+        let exhaustive = all.contract.count.seen() == space.inputs();
+        if exhaustive && self.faulty {
+            self.extents(&mut all.faults);
+        }
+        let path = self.counted_path(&all.steps);
+        let mut sides = vec![self.side(all.contract, Against::Contract, Vec::new())];
+        if self.path.len() > 1 {
+            sides.push(self.side(all.reference, Against::Reference, path));
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        let failures = swept.failures.into_iter().map(|failed| failed.map(|stored| self.spelled(stored))).collect();
+        Sweep { what: "stored values", exhaustive, sides, faults: all.faults, failures, seconds }
+    }
+
+    fn params(&self, len: usize) -> Params {
+        Params { shape: vec![len], ..self.params.clone() }
+    }
+
+    fn compared(&self, at: i64, outs: &[i32], swept: &mut Sides) {
+        let exact = &mut swept.exact;
+        let words = Element::Float(self.q.format).words();
+        let len = outs.len() / words;
+        for (stop, exact) in self.path.iter().zip(exact.iter_mut()) {
+            exact.resize(len.max(exact.len()), 0);
+            stop.fixed.fill(at, &mut exact[..len]);
+        }
+        for (step, pair) in swept.steps.iter_mut().zip(exact.windows(2)) {
+            step.compare(at, &pair[0][..len], &pair[1][..len]);
+        }
+        let last = self.path.len() - 1;
+        let faulty = self.faulty(at, &exact[last][..len], outs, &mut swept.faults);
+        for (i, words) in outs.chunks_exact(words).enumerate() {
+            let (got, fault) = (bits(words), faulty.get(&i).copied());
+            let judged = if fault.is_some() { exact[last][i] } else { got };
+            swept.contract.judge(self.q.format, at + i as i64, judged, exact[last][i], || None);
+            if last > 0 {
+                let due = || fault.or_else(|| (1..=last).find(|k| exact[*k][i] == got).map(|k| self.path[k].class));
+                swept.reference.judge(self.q.format, at + i as i64, got, exact[0][i], due);
+            }
+        }
+    }
+
+    /// Which of these results follow a known fault, by their index; each is counted.
+    fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
+        let words = Element::Float(self.q.format).words();
+        let differs = |i: &usize| bits(&outs[i * words..(i + 1) * words]) != exact[*i];
+        let differing: Vec<usize> = if self.faulty { (0..exact.len()).filter(differs).collect() } else { Vec::new() };
+        if differing.is_empty() {
+            return BTreeMap::new();
+        }
+        let (case, expected) = self.posed(differing.iter().map(|i| (at + *i as i64, exact[*i])));
+        let given: Vec<i32> = differing.iter().flat_map(|i| &outs[i * words..(i + 1) * words]).copied().collect();
+        let made = Made::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: self.contract() };
+        let faulty: Faulty = made.faulty(&case, &expected, words, &given, faults);
+        differing.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
+    }
+
+    fn contract(&self) -> &Scheme {
+        &self.path[self.path.len() - 1].scheme
+    }
+
+    /// A case of these stored values, with what is expected of each. Which NaN it is is nobody's promise.
+    pub(super) fn posed(&self, values: impl Iterator<Item = (i64, u64)>) -> (Case<Params>, Expected) {
+        let element = Element::Float(self.q.format);
+        let number = |bits: &u64| bits & (self.q.format.sign() - 1) <= self.q.format.infinity();
+        let (mut stored, mut expected) = (Vec::new(), Vec::new());
+        for (value, bits) in values {
+            stored.push(value as i32);
+            expected.extend(element.of(bits).into_iter().map(|word| number(&bits).then_some(word)));
+        }
+        let params = self.params(stored.len());
+        (Case { params, tensors: [stored, Vec::new(), Vec::new()], misalign: 0 }, expected)
+    }
+
+    /// The path with the number of stored values on which each scheme differs from the one before, told after big rationals.
+    fn counted_path(&self, steps: &[Step]) -> Vec<PathStep> {
+        let one = |(pair, step): (&[Stop], &Step)| {
+            let [from, to] = [&pair[0], &pair[1]];
+            step.seen().iter().for_each(|stored| {
+                self.anchor(*stored);
+                let [a, b] = [from, to].map(|stop| stop.scheme.exact(&self.q, *stored));
+                assert_ne!(a, b, "the oracle disagrees with itself at {stored}");
+            });
+            let shown = |stop: &Stop, stored| float(self.q.format, stop.fixed.expected(stored));
+            let told = |stored| {
+                let [a, b] = [from, to].map(|stop| format!("{} {}", stop.scheme.label(), shown(stop, stored)));
+                format!("q={stored}: {a}, {b}")
+            };
+            PathStep {
+                class: to.class.into(),
+                from: from.scheme.label(),
+                to: to.scheme.label(),
+                differ: step.differ,
+                rejudged: step.seen().len() as u64,
+                witness: step.smallest.map(told),
+            }
+        };
+        self.path.windows(2).zip(steps).map(one).collect()
+    }
+
+    fn side(&self, counted: Counted, against: Against, path: Vec<PathStep>) -> SweptSide {
+        let element = Element::Float(self.q.format);
+        let witness = counted.smallest.map(|seen| {
+            let [got, expected] = [seen.got, seen.expected].map(|bits| element.told(&element.of(bits)));
+            SweptWitness { case: self.spelled(seen.stored), got, expected }
+        });
+        let stop = if against == Against::Contract { self.path.last() } else { self.path.first() };
+        let mut count = counted.count;
+        let because = match self.path.last() {
+            Some(last) if count.unclassified() == 0 => format!("the values are those of {}", last.scheme.label()),
+            _ => "the sampled cases tell the cause".to_owned(),
+        };
+        count.leave_unexplained(Class::Unexplained);
+        SweptSide {
+            against,
+            scheme: stop.map_or(String::new(), |stop| stop.scheme.label()),
+            count,
+            class: counted.smallest.and_then(|seen| seen.class),
+            because,
+            path,
+            witness,
+        }
+    }
+
+    /// A case of one stored value, as `--case` takes it.
+    fn spelled(&self, stored: i64) -> ledger::Case {
+        let tensors = [vec![stored as i32], Vec::new(), Vec::new()];
+        let case = Case { params: self.params(1), tensors, misalign: 0 };
+        text::arguments::<Dequantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
+    }
+}
+
+impl Blocks for Plan<'_> {
+    type Seen = Sides;
+
+    fn nothing(&self) -> Sides {
+        let steps = vec![Step::default(); self.path.len() - 1];
+        Sides { steps, exact: vec![Vec::new(); self.path.len()], ..Sides::default() }
+    }
+
+    fn merge(&self, all: &mut Sides, part: Sides) {
+        all.contract.merge(part.contract);
+        all.reference.merge(part.reference);
+        fault::merge(&mut all.faults, part.faults);
+        all.steps.iter_mut().zip(part.steps).for_each(|(all, part)| all.merge(part));
+    }
+
+    fn job(&self, len: usize) -> Job {
+        Job::Dequantize { kernel: self.kernel.name.to_owned(), params: self.params(len) }
+    }
+
+    fn judge(&self, first: i64, outs: &[i32], seen: &mut Sides) {
+        self.compared(first, outs, seen);
+    }
+
+    fn anchor(&self, stored: i64) {
+        for stop in &self.path {
+            let (fast, exact) = (stop.fixed.expected(stored), stop.scheme.exact(&self.q, stored));
+            assert_eq!(fast, exact, "the oracle disagrees with itself: {} at {stored}", stop.scheme.label());
+        }
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        format!("stored values {first}..={last}, {}", quantized::type_text(&self.params.quantized))
+    }
+}

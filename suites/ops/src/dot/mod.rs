@@ -1,0 +1,239 @@
+//! Dot-product steps in the harness: every pair of 8-bit operands in every place, extremes at the ends of the accumulator, and sweeps of
+//! all 2^32 pair sums where a pair sum has 16 bits.
+
+mod sweep;
+
+use crate::matmul::other_sign;
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_engine::runner::Runner;
+use tiebreak_engine::tensor::fill::{self, Fill};
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Sweep, Wanted};
+use tiebreak_impls::dot::{Domain, Params, Run};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
+use tiebreak_oracle::word::Overflow;
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Dot {}
+
+impl Operation for Dot {
+    const TENSORS: &'static [&'static str] = &["acc", "a", "b"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/dot.txt");
+    type Impl = tiebreak_impls::dot::Dot;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = tiebreak_impls::dot::Run;
+    type Scheme = Scheme;
+
+    fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
+        let elements = params.len / domain.results * domain.elements;
+        vec![if t == 1 || t == 2 { elements } else { params.len }]
+    }
+
+    fn range(domain: &Domain, t: usize) -> RangeInclusive<i32> {
+        match t {
+            1 => domain.lhs.range(),
+            2 => domain.rhs.range(),
+            _ => i32::MIN..=i32::MAX,
+        }
+    }
+
+    fn covers(_: &Domain, _: &Params) -> bool {
+        true
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        format!(
+            "{} x {}, {} results of {} elements",
+            domain.lhs.name(),
+            domain.rhs.name(),
+            domain.results,
+            domain.elements
+        )
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::dot::Definition>()
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        Scheme::parse(text)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.label()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        let [acc, a, b] = &case.tensors;
+        scheme.expected(acc, a, b).map_err(|e| e.to_string())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        let [acc, a, b] = &case.tensors;
+        let exact = scheme.exact(acc, a, b).map_err(|e| e.to_string())?;
+        Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+    }
+
+    /// The same sums in unbounded integers.
+    fn reference(kernel: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
+        let scheme = kernel.contract.promise.scheme;
+        let exact = match scheme {
+            _ if scheme.starts_with("products-4-halves") => "products-4-halves",
+            _ if scheme.starts_with("products-4") => "products-4",
+            other => other,
+        };
+        Some(exact.to_owned())
+    }
+
+    fn plan(domain: &Domain, _: &Asked, budget: &Budget, _: u64) -> Vec<Spec<Params>> {
+        let mut specs = bytes(domain);
+        specs.extend(patterns(domain));
+        for i in 0..budget.random_tensors / 4 {
+            let fill = |i: usize| Fill::RANDOM[i % Fill::RANDOM.len()].clone();
+            let acc = [Fill::AnySize, Fill::Extremes, Fill::Uniform][i % 3].clone();
+            let params = Params { len: domain.results * (1 + i % 33) };
+            specs.push(Spec { params, fills: [acc, fill(i), fill(i / 3)], misalign: i % 16 });
+        }
+        specs
+    }
+
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
+    }
+
+    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
+        let mut out = widths(scheme);
+        let base = match scheme.overflow {
+            Overflow::OutOfDomain => Scheme { overflow: Overflow::Wrap, ..*scheme },
+            _ => *scheme,
+        };
+        for (a, b) in [(true, false), (false, true), (true, true)] {
+            let names =
+                [(a, "a"), (b, "b")].iter().filter(|(on, _)| *on).map(|(_, n)| *n).collect::<Vec<_>>().join(" and ");
+            let types = [a.then_some(domain.lhs), b.then_some(domain.rhs)];
+            let because = format!("{names} read with the other sign");
+            out.push(Cause::predicts(Class::Signedness, because, move |case| {
+                let mut case = case.clone();
+                for (element, tensor) in types.iter().zip(&mut case.tensors[1..]) {
+                    if let Some(element) = element {
+                        tensor.iter_mut().for_each(|v| *v = other_sign(*element, *v));
+                    }
+                }
+                Self::expected(&base, &case).ok()
+            }));
+        }
+        out
+    }
+
+    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        let Domain { results, elements, .. } = *domain;
+        let step = index / results;
+        let cut = |t: usize, each: usize| case.tensors[t][step * each..(step + 1) * each].to_vec();
+        let tensors = [cut(0, results), cut(1, elements), cut(2, elements)];
+        let one = Case { params: Params { len: results }, tensors, misalign: 0 };
+        vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        let mut out = Vec::new();
+        let steps = case.params.len / domain.results;
+        if steps > 1 {
+            for half in [0, 1] {
+                let kept = if half == 0 { 0..steps.div_ceil(2) } else { steps / 2..steps };
+                let cut = |tensor: &[i32], each: usize| tensor[kept.start * each..kept.end * each].to_vec();
+                let [acc, a, b] = &case.tensors;
+                let tensors = [cut(acc, domain.results), cut(a, domain.elements), cut(b, domain.elements)];
+                out.push(Case {
+                    params: Params { len: kept.len() * domain.results },
+                    tensors,
+                    misalign: case.misalign,
+                });
+            }
+        }
+        if case.misalign != 0 {
+            out.push(Case { misalign: 0, ..case.clone() });
+        }
+        out
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        vec![("len".to_owned(), (p.len as i64).into())]
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        let mut left = arguments.clone();
+        let len = text::take_size(&mut left, "len", 1)?;
+        text::nothing_left(&left, &["len", "acc", "a", "b"])?;
+        Ok(Params { len })
+    }
+}
+
+/// Pair sums or accumulators of another width or policy.
+fn widths(scheme: &Scheme) -> Vec<Cause<Dot>> {
+    let definition = scheme.definition;
+    let mut out = Vec::new();
+    for (class, because, overflow) in [
+        (Class::MissingSaturation, "the 32-bit accumulator wraps", Overflow::Wrap),
+        (Class::Saturation, "the 32-bit accumulator saturates", Overflow::Saturate),
+    ] {
+        out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
+    }
+    for other in DEFINITIONS.iter().filter(|d| (d.results, d.elements) == (definition.results, definition.elements)) {
+        let changed = Scheme { definition: other, overflow: Overflow::Wrap };
+        out.extend(changed.pair().map(|sum| Cause::scheme(Class::pair_sum(sum), other.summary, changed)));
+    }
+    out
+}
+
+/// All pairs of two bytes, each in every place of a step: one step for each pair and place, many steps a batch.
+fn bytes(domain: &Domain) -> Vec<Spec<Params>> {
+    if domain.lhs == Element::I16 {
+        return Vec::new();
+    }
+    let values = |element: Element| -> Vec<i32> { element.range().collect() };
+    let (lhs, rhs) = (values(domain.lhs), values(domain.rhs));
+    let mut out = Vec::new();
+    for place in 0..domain.elements {
+        // A batch for each value of the first operand in this place; every other element is 0.
+        for some in lhs.chunks(16) {
+            let steps = some.len() * rhs.len();
+            let mut tensors = [vec![0; steps * domain.elements], vec![0; steps * domain.elements]];
+            for (step, (l, r)) in some.iter().flat_map(|l| rhs.iter().map(move |r| (*l, *r))).enumerate() {
+                tensors[0][step * domain.elements + place] = l;
+                tensors[1][step * domain.elements + place] = r;
+                // An outer product meets both rows of the other operand; elsewhere this one meets a zero.
+                tensors[1][step * domain.elements + (place + domain.elements / 2) % domain.elements] = r;
+            }
+            let [a, b] = tensors.map(Fill::Given);
+            out.push(Spec {
+                params: Params { len: steps * domain.results },
+                fills: [Fill::Constant(0), a, b],
+                misalign: 0,
+            });
+        }
+    }
+    out
+}
+
+/// Extreme and alternating operands on accumulators at both ends.
+fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
+    let accumulators = [0, 1, -1, i32::MAX, i32::MAX - 1, i32::MIN, i32::MIN + 1, 1 << 30, 65535, -65536];
+    let mut out = Vec::new();
+    for a in Fill::PATTERNS {
+        for b in Fill::PATTERNS {
+            for acc in accumulators {
+                let params = Params { len: 3 * domain.results };
+                out.push(Spec { params, fills: [Fill::Constant(acc), a.clone(), b.clone()], misalign: 5 });
+            }
+        }
+    }
+    out
+}

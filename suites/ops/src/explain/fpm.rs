@@ -1,0 +1,176 @@
+//! Fixed point multiply explained: schemes and kernels at one accumulator.
+
+use super::evidence::Evidence;
+use super::kernel::{self, Part};
+use super::{Comparison, Explained, Party, words};
+use crate::fpm::classify::{Explanation, Observation};
+use crate::fpm::yardstick::{Norm, Yardstick, Zone};
+use crate::fpm::{Case, parameters};
+use thiserror::Error;
+use tiebreak_common::accumulators::accumulators;
+use tiebreak_common::budget::Effort;
+use tiebreak_common::class::Class;
+use tiebreak_impls::contract::Domain;
+use tiebreak_impls::fpm::{self, Channel, Kernel};
+use tiebreak_impls::mutants;
+use tiebreak_oracle::fpm::{Scheme, Trace, exact};
+use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_reports::ledger::Against;
+use tiebreak_reports::text;
+
+/// The input.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    /// Accumulator.
+    pub x: i32,
+    /// Multiplier and shift.
+    pub channel: Channel,
+    /// Fractional bits of the multiplier.
+    pub q: u32,
+}
+
+/// An input that cannot be explained.
+#[derive(Debug, Error)]
+pub enum Unexplainable {
+    /// A kernel's contract names no known scheme.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    /// A kernel promises nothing there.
+    #[error("kernel `{kernel}` promises nothing at m={m} s={s} Q={q}: its domain is {domain}")]
+    OutsideDomain {
+        /// The kernel.
+        kernel: &'static str,
+        /// Multiplier.
+        m: i32,
+        /// Shift.
+        s: i32,
+        /// Fractional bits.
+        q: u32,
+        /// Its domain, in words.
+        domain: String,
+    },
+}
+
+/// The kernel or mutant of that name.
+pub fn find(name: &str) -> Result<&'static Kernel, UnknownName> {
+    let mutant = || mutants::fpm::find(name).map(|m| &m.kernel);
+    let mutants = mutants::fpm::mutants().iter().map(|m| m.kernel.name);
+    fpm::find(name)
+        .or_else(mutant)
+        .ok_or_else(|| unknown("kernel", name, fpm::kernels().iter().map(|k| k.name).chain(mutants)))
+}
+
+/// Schemes and kernels at one input. All are compared with the first scheme; where none is given, each kernel with the scheme that it
+/// promises. A kernel that breaks its contract on the input is always compared with that, too.
+pub fn explain(input: Input, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Explained, Unexplainable> {
+    let mut table = Table { input, schemes: Vec::new(), parties: Vec::new(), comparisons: Vec::new() };
+    for scheme in schemes {
+        table.scheme(*scheme);
+    }
+    for right in 1..table.schemes.len() {
+        let (left, right) = (&table.schemes[0], &table.schemes[right]);
+        let comparison = table.schemes_apart(left, right);
+        table.comparisons.push(comparison);
+    }
+    for kernel in kernels {
+        let Input { x, channel: Channel { multiplier: m, shift: s }, q } = input;
+        if !kernel.contract.domain.contains(m, s, q) {
+            let domain = crate::listing::domain(&kernel.contract.domain);
+            return Err(Unexplainable::OutsideDomain { kernel: kernel.name, m, s, q, domain });
+        }
+        for part in kernel::parts(kernel, x, input.channel, q)? {
+            table.part(kernel, &part, schemes.first())?;
+        }
+    }
+    let (exact, parties) = (exact(input.x.into(), &parameters(input.channel, input.q)), table.parties);
+    Ok(Explained { exact, parties, comparisons: table.comparisons })
+}
+
+struct Table {
+    input: Input,
+    /// Schemes with their places among the parties.
+    schemes: Vec<(Scheme, usize)>,
+    parties: Vec<Party>,
+    comparisons: Vec<Comparison>,
+}
+
+impl Table {
+    /// The place of a scheme, which is put there once.
+    fn scheme(&mut self, scheme: Scheme) -> usize {
+        if let Some((_, at)) = self.schemes.iter().find(|(s, _)| s.label() == scheme.label()) {
+            return *at;
+        }
+        let Input { x, channel, q } = self.input;
+        let trace = scheme.definition.trace(scheme.overflow, x.into(), &parameters(channel, q));
+        // Without the policy that most share, unless that would be another's name.
+        let label = scheme.label();
+        let short = text::scheme(&label);
+        let taken = self.parties.iter().any(|p| p.name == short);
+        self.parties.push(Party::of(if taken { &label } else { short }.to_owned(), trace));
+        self.schemes.push((scheme, self.parties.len() - 1));
+        self.parties.len() - 1
+    }
+
+    /// What separates two schemes: the second follows itself and is judged by the first.
+    fn schemes_apart(&self, (first, left): &(Scheme, usize), (own, right): &(Scheme, usize)) -> Comparison {
+        let Input { x, channel, q } = self.input;
+        let mut xs = vec![x];
+        xs.extend(accumulators(channel, q, &Effort::Quick.budget(), 0));
+        let observed = |x: i32| {
+            let case = Case { x, channel, q, index: 0, len: 1 };
+            let got = own.fast(x.into(), &case.parameters())? as i32;
+            Some(Observation { case, got })
+        };
+        let evidence = Evidence { near: xs.into_iter().filter_map(observed).collect(), far: Vec::new() };
+        let zones = vec![Zone { region: None, norm: Norm::new(*first), own: *own }];
+        let yardstick = Yardstick { against: Against::Reference, zones, own: *own, domain: Domain::ALL };
+        let found = evidence.cause(&yardstick, 0, true);
+        self.comparison(*left, *right, found, evidence.nearest_difference(&yardstick))
+    }
+
+    /// A kernel, or its body or tail.
+    fn part(&mut self, kernel: &Kernel, part: &Part, first: Option<&Scheme>) -> Result<(), UnknownName> {
+        let Input { x, channel, q } = self.input;
+        let value = |scheme: &Scheme| scheme.fast(x.into(), &parameters(channel, q));
+        let promised = part.promised(&kernel.contract)?;
+        // With a value, a scheme that is silent about what does not fit is the one that wraps it.
+        let same = |f: &&Scheme| f.definition.name == promised.definition.name && value(f) == value(&promised);
+        let breaks = part.broken.is_some() && value(&promised) != Some(part.value.into());
+        let own = match first {
+            Some(first) if same(&first) => Some(0),
+            Some(_) if !breaks => None,
+            _ => Some(self.scheme(promised)),
+        };
+        let place = part.place.map_or_else(String::new, |p| format!(" ({p})"));
+        let traced = part
+            .steps
+            .as_ref()
+            .map(|(steps, overflow)| Trace::of(steps.iter().cloned(), *overflow, x.into(), &parameters(channel, q)));
+        self.parties.push(Party {
+            name: format!("{}{place}", kernel.name),
+            value: Some(part.value.into()),
+            trace: traced,
+            steps_of: Some(part.steps_of.clone()),
+        });
+        let right = self.parties.len() - 1;
+        if let Some(left) = own {
+            let nearest = part.nearest_break(&kernel.contract)?;
+            self.comparisons.push(self.comparison(left, right, part.broken.clone(), nearest));
+        }
+        if let Some(first) = first.filter(|f| !same(f)) {
+            let (found, nearest) = part.against(&kernel.contract, &Norm::new(*first))?;
+            self.comparisons.push(self.comparison(0, right, found, nearest));
+        }
+        Ok(())
+    }
+
+    fn comparison(&self, left: usize, right: usize, found: Option<Explanation>, nearest: Option<i32>) -> Comparison {
+        let (a, b) = (&self.parties[left], &self.parties[right]);
+        let class = found.as_ref().map(|e| e.class);
+        let sentence = match (a.value == b.value, class) {
+            (false, class) => words::sentence(a, b, class.or(Some(Class::Unexplained))),
+            (true, class) => words::agreement(a, b, nearest.zip(class)),
+        };
+        Comparison { left, right, class, because: found.map(|e| e.because), sentence }
+    }
+}

@@ -1,0 +1,201 @@
+//! Quantization explained: schemes and kernels at one float.
+
+mod steps;
+
+use super::Comparison;
+use super::cast::{self, Entry, Way, compare};
+use super::sheet::{Row, Sheet};
+use crate::quantize::Quantize;
+use crate::quantized::quantizations;
+use serde_json::json;
+use steps::{Steps, lines, told};
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::element::Element;
+use tiebreak_engine::tensor::promise;
+use tiebreak_impls::quantize::Kernel;
+use tiebreak_impls::quantized::Quantized;
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::quantize::scheme::DEFINITIONS;
+use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
+
+/// Schemes and kernels at one float, a pattern of the type's expressed type; all are compared with the first scheme, a kernel also with
+/// what it promises where it gives something else. The type has one scale.
+pub fn explain(quantized: &Quantized, x: u64, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Sheet, String> {
+    let q = *quantizations(quantized)?.first().ok_or("the type has no scale")?;
+    let mut table = Table { quantized, q, x, entries: Vec::new(), labels: Vec::new(), comparisons: Vec::new() };
+    for scheme in schemes {
+        table.scheme(scheme)?;
+    }
+    for right in 1..table.entries.len() {
+        table.compare(0, right);
+    }
+    for kernel in kernels {
+        table.kernel(kernel, schemes.is_empty())?;
+    }
+    let exact = table.exact();
+    let rows = table.entries.into_iter().map(|entry| entry.row).collect();
+    Ok(Sheet { exact, notes: Vec::new(), rows, comparisons: table.comparisons })
+}
+
+struct Table<'a> {
+    quantized: &'a Quantized,
+    q: Quantization,
+    x: u64,
+    entries: Vec<Entry<Steps>>,
+    /// Schemes with their places among the entries.
+    labels: Vec<(Scheme, usize)>,
+    comparisons: Vec<Comparison>,
+}
+
+impl Table<'_> {
+    fn exact(&self) -> Option<Rational> {
+        self.q.format.decode(self.x).finite().map(|x| x / self.q.exact_scale() + self.q.zero_point)
+    }
+
+    fn steps(&self, scheme: &Scheme) -> Steps {
+        Steps {
+            list: scheme.definition.steps.to_vec(),
+            overflow: scheme.overflow,
+            q: self.q,
+            x: self.x,
+            step_class: Class::step(self.quantized.expressed),
+        }
+    }
+
+    fn error(&self, stored: Stored) -> Option<Rational> {
+        Some(Rational::from(stored.value()?) - self.exact()?)
+    }
+
+    /// The place of a scheme, which is put there once.
+    fn scheme(&mut self, scheme: &Scheme) -> Result<usize, String> {
+        if let Some((_, at)) = self.labels.iter().find(|(known, _)| known.label() == scheme.label()) {
+            return Ok(*at);
+        }
+        let stored = scheme.exact(&self.q, self.x);
+        let (way, taken) = (self.steps(scheme), scheme.definition.takes.takes(&self.q));
+        let steps_of = match stored {
+            Stored::Poison => Some(self.targets(scheme)?),
+            _ if !taken => Some(format!("{} does not take this type", scheme.definition.source)),
+            _ => None,
+        };
+        let label = scheme.label();
+        let name = tiebreak_reports::text::scheme(&label).to_owned();
+        let row = Row {
+            name: if self.entries.iter().any(|e| e.row.name == name) { label } else { name },
+            result: stored.value().map_or_else(|| json!(stored), |v| json!(v)),
+            text: told(stored),
+            error: self.error(stored),
+            steps_of,
+            steps: taken.then(|| lines(&way)),
+        };
+        self.entries.push(Entry { row, way });
+        self.labels.push((*scheme, self.entries.len() - 1));
+        Ok(self.entries.len() - 1)
+    }
+
+    /// The stored values of a kernel in the body of a batch and after its vectors.
+    fn run(&self, kernel: &Kernel) -> Result<[i64; 2], String> {
+        let words = Element::Float(self.q.format).of(self.x);
+        let storage = self.q.storage;
+        let both = cast::in_process::<Quantize>(kernel, self.quantized, &words)?;
+        Ok(both.map(|words| storage.wrap(words.first().copied().unwrap_or_default().into())))
+    }
+
+    /// The results of a scheme's kernels for its poison.
+    fn targets(&self, scheme: &Scheme) -> Result<String, String> {
+        let mut given = Vec::new();
+        for kernel in tiebreak_impls::quantize::kernels() {
+            let own = promise::<Quantize>(kernel).map_err(|e| e.to_string())?;
+            if own.label() == scheme.label() && !kernel.contract.domain.compiled {
+                let [body, tail] = self.run(kernel)?;
+                let behind = if body == tail { String::new() } else { format!(" (behind its vectors {tail})") };
+                given.push(format!("{} gives {body}{behind}", kernel.name));
+            }
+        }
+        let start = "poison: there is no value, and none is expected";
+        Ok(if given.is_empty() { start.to_owned() } else { format!("{start}; {}", given.join(", ")) })
+    }
+
+    fn kernel(&mut self, kernel: &Kernel, alone: bool) -> Result<(), String> {
+        let promised = promise::<Quantize>(kernel).map_err(|e| e.to_string())?;
+        let stored = promised.exact(&self.q, self.x);
+        let [body, tail] = self.run(kernel)?;
+        let places: &[(&str, i64)] = if body == tail { &[("", body)] } else { &[(" (body)", body), (" (tail)", tail)] };
+        for (place, value) in places {
+            let keeps = stored.value() == Some(*value);
+            let listed = self.labels.iter().find(|(known, _)| known.label() == promised.label()).map(|(_, at)| *at);
+            let own = if alone || !keeps { Some(self.scheme(&promised)?) } else { listed };
+            let steps_of = match stored {
+                Stored::Value(_) if keeps => format!("gives what it promises here, {}", promised.label()),
+                Stored::Value(v) => format!("breaks its promise here: {} gives {v}", promised.label()),
+                _ => format!(
+                    "promises {}, which has no value here: this is what its instructions give",
+                    promised.label()
+                ),
+            };
+            let row = Row {
+                name: cast::kernel_name(kernel.name, place, DEFINITIONS.iter().map(|d| d.name)),
+                result: json!(value),
+                text: value.to_string(),
+                error: self.error(Stored::Value(*value)),
+                steps_of: Some(steps_of),
+                steps: keeps.then(|| lines(&self.steps(&promised))),
+            };
+            self.entries.push(Entry { row, way: self.steps(&promised) });
+            let right = self.entries.len() - 1;
+            let first = self.labels.first().map(|(_, at)| *at);
+            if let Some(left) = own {
+                self.compare(left, right);
+            }
+            if let Some(left) = first.filter(|first| Some(*first) != own) {
+                self.compare(left, right);
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, left: usize, right: usize) {
+        let (a, b) = (&self.entries[left].row, &self.entries[right].row);
+        let number = a.result.is_number() && b.result.is_number();
+        let promises_none = b.steps.is_none() && self.entries[right].way.result() == told(Stored::Poison);
+        let comparison = match (number, promises_none && a.text != b.text) {
+            (true, false) => compare(&self.entries, left, right),
+            (true, true) => {
+                let sentence = format!(
+                    "{} gives {} where {} gives {}, class {}: it promises a scheme that has no value here",
+                    b.name,
+                    b.text,
+                    a.name,
+                    a.text,
+                    Class::Poison
+                );
+                Comparison { left, right, class: Some(Class::Poison), because: None, sentence }
+            }
+            (false, _) => self.without_value(left, right),
+        };
+        self.comparisons.push(comparison);
+    }
+
+    /// Where one of two has no value.
+    fn without_value(&self, left: usize, right: usize) -> Comparison {
+        let (a, b) = (&self.entries[left].row, &self.entries[right].row);
+        let gives = |row: &Row| match row.result.is_number() {
+            true => format!("gives {}", row.text),
+            false => format!("has no value ({})", row.text),
+        };
+        let values = format!("{} {} where {} {}", b.name, gives(b), a.name, gives(a));
+        let poison = [a, b].into_iter().find(|row| row.text == told(Stored::Poison));
+        let class = match poison {
+            Some(_) => Class::Poison,
+            None if self.exact().is_none() => Class::NanPolicy,
+            None => Class::Unexplained,
+        };
+        let why = poison.map_or_else(
+            || [a, b].into_iter().find_map(|row| row.steps_of.clone()).unwrap_or_else(|| "it is left open".to_owned()),
+            |row| format!("{} {}", row.name, cast::did(row)),
+        );
+        let because = poison.filter(|_| b.steps.is_some()).and_then(|row| row.steps_of.clone());
+        let sentence = format!("{values}, class {class}: {why}");
+        Comparison { left, right, class: Some(class), because, sentence }
+    }
+}

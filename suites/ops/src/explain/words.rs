@@ -1,0 +1,129 @@
+//! What separates two parties, in a sentence made of their traces.
+
+use super::Party;
+use tiebreak_common::class::Class;
+use tiebreak_common::fraction::short;
+use tiebreak_oracle::fpm::steps::Step;
+use tiebreak_oracle::fpm::{Effect, Traced};
+
+/// Values, class and cause: what `right` did to the input, and what `left` did. Without a class the two were promised different
+/// exact values, which is no difference of rounding.
+pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
+    let values = format!("{} {} where {} {}", right.name, gives(right), left.name, gives(left));
+    let told = match (roundings(left), roundings(right)) {
+        (Some(one), Some(many)) if one.len() == 1 && many.len() > 1 => {
+            format!("{} {}; {}", right.name, did(right), saw(&left.name, one[0]))
+        }
+        (Some(many), Some(one)) if one.len() == 1 && many.len() > 1 => {
+            format!("{} {}; {}", left.name, did(left), saw(&right.name, one[0]))
+        }
+        _ => format!("{} {}; {} {}", right.name, did(right), left.name, did(left)),
+    };
+    match class {
+        Some(class) => format!("{values}, class {class}: {told}"),
+        None => format!("{values}, of no class, because their exact values are not the same to begin with: {told}"),
+    }
+}
+
+/// Where two parties agree on an input. `elsewhere` is an accumulator on which they do not.
+pub fn agreement(left: &Party, right: &Party, elsewhere: Option<(i32, Class)>) -> String {
+    let here = both_give(left, right);
+    match elsewhere {
+        Some((x, class)) => {
+            format!(
+                "{here}; at this multiplier and shift they differ on other accumulators examined, such as x={x}, class {class}"
+            )
+        }
+        None => format!("{here}, as on every accumulator examined at this multiplier and shift"),
+    }
+}
+
+/// Two parties with one value.
+pub fn both_give(left: &Party, right: &Party) -> String {
+    format!("{} and {} both {}", left.name, right.name, gives(left).replacen("gives", "give", 1))
+}
+
+fn gives(party: &Party) -> String {
+    party.value.map_or("gives no value".to_owned(), |v| format!("gives {v}"))
+}
+
+/// The roundings of a trace that does nothing else.
+fn roundings(party: &Party) -> Option<Vec<&Traced>> {
+    let events: Vec<&Traced> = party.trace.as_ref()?.events().collect();
+    events.iter().all(|t| matches!(t.effect, Effect::Rounded { .. })).then_some(events)
+}
+
+/// The single rounding of two parties' three.
+fn saw(name: &str, t: &Traced) -> String {
+    let Effect::Rounded { bit, .. } = t.effect else { return format!("{name} {}", event(t)) };
+    let (before, after) = (short(&t.before), t.after.as_ref().map_or_else(String::new, short));
+    format!("the single rounding of {name}, at bit {bit}, sees {before} and gives {after}")
+}
+
+/// What a party did.
+fn did(party: &Party) -> String {
+    let Some(trace) = &party.trace else { return "follows no known steps".to_owned() };
+    match roundings(party).as_deref() {
+        Some([]) => "rounds nothing away".to_owned(),
+        Some([one]) => format!("rounds once, {}", rounding(one)),
+        Some([first, second]) => format!("rounds twice: first {}, then {}", rounding(first), rounding(second)),
+        _ => trace.events().map(event).collect::<Vec<_>>().join(", then "),
+    }
+}
+
+/// `at bit 31 (1/2 to 1, ties-up, a tie)`.
+fn rounding(t: &Traced) -> String {
+    let Effect::Rounded { rule, bit, tie } = t.effect else { return event(t) };
+    let tie = if tie && rule.is_nearest() { ", a tie" } else { "" };
+    format!("at bit {bit} ({}, {}{tie})", change(t), rule.name())
+}
+
+fn change(t: &Traced) -> String {
+    let after = t.after.as_ref().map_or("no value".to_owned(), short);
+    format!("{} to {after}", short(&t.before))
+}
+
+/// One step that is not exact, as a clause.
+fn event(t: &Traced) -> String {
+    let Traced { name, .. } = t;
+    match &t.effect {
+        Effect::Exact => format!("keeps {} (\"{name}\")", short(&t.before)),
+        Effect::Rounded { .. } => format!("rounds {}", rounding(t)),
+        Effect::Wrapped => format!("wraps {} (\"{name}\")", change(t)),
+        Effect::Saturated if matches!(t.step, Step::Clamp(..)) => format!("clamps {} (\"{name}\")", change(t)),
+        Effect::Saturated => format!("saturates {} (\"{name}\")", change(t)),
+        Effect::Moved => format!("moves {} (\"{name}\")", change(t)),
+        Effect::Narrowed(used) => format!("multiplies by {used}, a narrowed multiplier (\"{name}\")"),
+        Effect::Refused => format!("has no value at {} (\"{name}\")", short(&t.before)),
+    }
+}
+
+/// A step's effect in a cell of a table: `rounded by +1/2 at bit 31, a tie`; empty where nothing was lost.
+pub fn effect(t: &Traced) -> String {
+    let by = t.change().map_or_else(String::new, |by| tiebreak_common::fraction::signed(&by));
+    match &t.effect {
+        Effect::Exact => String::new(),
+        Effect::Rounded { rule, bit, tie } => {
+            let tie = if *tie && rule.is_nearest() { ", a tie" } else { "" };
+            format!("rounded by {by} at bit {bit}{tie}")
+        }
+        Effect::Wrapped => format!("wrapped by {by}"),
+        Effect::Saturated => format!("saturated by {by}"),
+        Effect::Moved => format!("moved by {by}"),
+        Effect::Narrowed(used) => format!("multiplier narrowed to {used}"),
+        Effect::Refused => "refused".to_owned(),
+    }
+}
+
+/// The same as a word for programs.
+pub fn effect_name(t: &Traced) -> &'static str {
+    match t.effect {
+        Effect::Exact => "exact",
+        Effect::Rounded { .. } => "rounded",
+        Effect::Wrapped => "wrapped",
+        Effect::Saturated => "saturated",
+        Effect::Moved => "moved",
+        Effect::Narrowed(_) => "narrowed",
+        Effect::Refused => "refused",
+    }
+}

@@ -1,0 +1,265 @@
+//! Why a kernel may differ from a scheme: the scheme with one thing changed. Each hypothesis is a step list of the exact
+//! oracle with the class of the change; the class of a mismatch is that of the first hypothesis, simplest first, that reproduces
+//! every observed output.
+
+use tiebreak_common::class::Class;
+use tiebreak_oracle::fpm::steps::{Exponent, Multiplier, Step};
+use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, integer};
+use tiebreak_oracle::rounding::RoundingRule::{self, *};
+use tiebreak_oracle::word::Overflow;
+
+/// One way to differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hypothesis {
+    /// Class of the change.
+    pub class: Class,
+    /// The change, in words.
+    pub because: String,
+    /// What is computed instead.
+    pub steps: Vec<Step>,
+    /// What becomes of results that do not fit.
+    pub overflow: Overflow,
+}
+
+impl Hypothesis {
+    /// What it predicts.
+    pub fn predicts(&self, x: i64, p: &Parameters) -> Option<i64> {
+        let unbounded = integer::run(&self.steps, x, p)?;
+        self.overflow.fit(p.word, unbounded).map(|v| v as i64)
+    }
+
+    /// The scheme itself.
+    pub fn of(scheme: &Scheme, class: Class, because: String) -> Self {
+        Self { class, because, steps: steps_of(scheme.definition), overflow: scheme.overflow }
+    }
+}
+
+fn steps_of(definition: &Definition) -> Vec<Step> {
+    definition.steps.iter().map(|(_, step)| *step).collect()
+}
+
+/// Every hypothesis about kernels that should compute `scheme`, simplest first.
+pub fn hypotheses(scheme: &Scheme) -> Vec<Hypothesis> {
+    // A kernel always gives some int32: where the scheme gives none there is nothing to compare, so wrap stands for it.
+    let overflow = if scheme.overflow == Overflow::OutOfDomain { Overflow::Wrap } else { scheme.overflow };
+    let mut out = Vec::new();
+    let mut add = |class, because: String, steps: Vec<Step>, overflow| {
+        out.push(Hypothesis { class, because, steps, overflow });
+    };
+    let steps = steps_of(scheme.definition);
+    // One rounding before directed ones: truncating first and rounding half away from zero then is one rounding, too.
+    let ties = other_rules(scheme, true).into_iter().chain(other_steps(scheme, &steps));
+    for (class, because, changed) in ties.chain(one_rounding(&steps)).chain(other_rules(scheme, false)) {
+        add(class, because, changed, overflow);
+    }
+    match overflow {
+        Overflow::Wrap => {
+            add(Class::Saturation, "the result saturates".to_owned(), steps.clone(), Overflow::Saturate);
+        }
+        _ => add(Class::MissingSaturation, "the result wraps".to_owned(), steps.clone(), Overflow::Wrap),
+    }
+    for (class, because, changed) in narrow_words().into_iter().chain(two_roundings()) {
+        add(class, because, changed, overflow);
+    }
+    out
+}
+
+type Change = (Class, String, Vec<Step>);
+
+/// One rounding by another rule: to nearest, or directed.
+fn other_rules(scheme: &Scheme, nearest: bool) -> Vec<Change> {
+    let steps = &steps_of(scheme.definition);
+    let mut out = Vec::new();
+    let rounds = steps.iter().filter(|s| matches!(s, Step::Round(_))).count();
+    for (at, step) in steps.iter().enumerate() {
+        let Step::Round(was) = *step else { continue };
+        for rule in RoundingRule::ALL.into_iter().filter(|r| *r != was && r.is_nearest() == nearest) {
+            let class = Class::rounding(was, rule);
+            let place = if rounds > 1 { format!(" in \"{}\"", scheme.definition.steps[at].0) } else { String::new() };
+            let because = format!("{} where {} is promised{place}", rule.name(), was.name());
+            out.push((class, because, replaced(steps, at, &[Step::Round(rule)])));
+        }
+    }
+    out
+}
+
+/// One other step replaced by one of its kind.
+fn other_steps(scheme: &Scheme, steps: &[Step]) -> Vec<Change> {
+    let mut out = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let name = scheme.definition.steps[at].0;
+        match *step {
+            Step::FixupNegative => {
+                out.push((Class::TieDirection, format!("\"{name}\" is dropped"), replaced(steps, at, &[])));
+            }
+            Step::Saturate => out.push((
+                Class::MissingSaturation,
+                format!("wraps where \"{name}\" is promised"),
+                replaced(steps, at, &[Step::Wrap]),
+            )),
+            Step::Wrap => out.push((
+                Class::Saturation,
+                format!("saturates where \"{name}\" is promised"),
+                replaced(steps, at, &[Step::Saturate]),
+            )),
+            Step::Multiply(was) => {
+                out.extend(narrowed_multipliers(was).map(|kind| {
+                    let because = format!("{} multiplier", multiplier_name(kind));
+                    (Class::MultiplierNarrowed, because, multiplied_by(steps, at, was, kind))
+                }));
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+fn replaced(steps: &[Step], at: usize, with: &[Step]) -> Vec<Step> {
+    [&steps[..at], with, &steps[at + 1..]].concat()
+}
+
+fn narrowed_multipliers(was: Multiplier) -> impl Iterator<Item = Multiplier> {
+    use Multiplier::*;
+    [HighHalfWrapped, HighHalfSaturated, Significand24, Full].into_iter().filter(move |kind| *kind != was)
+}
+
+fn multiplier_name(kind: Multiplier) -> &'static str {
+    match kind {
+        Multiplier::Full => "full 32-bit",
+        Multiplier::HighHalfSaturated => "16-bit (saturated)",
+        Multiplier::HighHalfWrapped => "16-bit (rounding addition wrapped)",
+        Multiplier::Significand24 => "24-bit",
+    }
+}
+
+/// The product with another multiplier, rescaled where the multiplier lost its low half.
+fn multiplied_by(steps: &[Step], at: usize, was: Multiplier, kind: Multiplier) -> Vec<Step> {
+    let is_half = |m| matches!(m, Multiplier::HighHalfSaturated | Multiplier::HighHalfWrapped);
+    let lost = 16 * (i32::from(is_half(kind)) - i32::from(is_half(was)));
+    replaced(steps, at, &[Step::Multiply(kind), Step::Scale(Exponent::Constant(lost))])
+}
+
+const PRODUCT: Step = Step::Multiply(Multiplier::Full);
+const LEFT: [Step; 2] = [Step::Scale(Exponent::Left), Step::Wrap];
+
+/// One rounding, but an intermediate kept in too narrow a word.
+fn narrow_words() -> Vec<Change> {
+    let single = [PRODUCT, Step::Scale(Exponent::RightAndFraction), Step::Round(TiesUp)];
+    let early = [PRODUCT, Step::Scale(Exponent::WholeButOne), Step::Round(TowardNegative), Step::Wrap];
+    let halve = [Step::Add(1), Step::Scale(Exponent::Constant(-1)), Step::Round(TowardNegative)];
+    let change = |because: &str, steps: Vec<Step>| (Class::Wrap, because.to_owned(), steps);
+    let saturated = [&LEFT[..], &single, &[Step::Saturate]].concat();
+    let saturating = [&[Step::Scale(Exponent::Left), Step::Saturate][..], &single].concat();
+    vec![
+        change("the left shift wraps before the product", [&LEFT[..], &single].concat()),
+        change("the left shift wraps before a saturating product", saturated),
+        change("the value wraps before its last rounding place", [&early[..], &halve].concat()),
+        change(
+            "the value wraps before and after the rounding addition",
+            [&early[..], &[Step::Add(1), Step::Wrap], &halve[1..]].concat(),
+        ),
+        change("a shift in place of the multiply wraps in its rounding addition", vec![Step::PowerOfTwoShift]),
+        change(
+            "the product wraps before the scaling",
+            vec![PRODUCT, Step::Wrap, Step::Scale(Exponent::Whole), Step::Round(TiesUp)],
+        ),
+        (Class::Saturation, "the left shift saturates before the product".to_owned(), saturating),
+        change("the left shift wraps before a product that floors", floor_then_shift(Step::Wrap)),
+        (
+            Class::Saturation,
+            "the left shift saturates before a product that floors".to_owned(),
+            floor_then_shift(Step::Saturate),
+        ),
+    ]
+}
+
+fn high_multiply(round: RoundingRule, fit: Step) -> Vec<Step> {
+    [&LEFT[..], &[PRODUCT, Step::Scale(Exponent::Fraction), Step::Round(round), fit]].concat()
+}
+
+fn floor_then_shift(left_fit: Step) -> Vec<Step> {
+    vec![
+        Step::Scale(Exponent::LeftOfRightAtLeastOne),
+        left_fit,
+        PRODUCT,
+        Step::Scale(Exponent::Fraction),
+        Step::Round(TowardNegative),
+        Step::Saturate,
+        Step::Scale(Exponent::RightAtLeastOne),
+        Step::Round(TiesUp),
+    ]
+}
+
+/// One rounding where two are promised.
+fn one_rounding(steps: &[Step]) -> Vec<Change> {
+    let rounds = steps.iter().filter(|s| matches!(s, Step::Round(_))).count();
+    let rules = RoundingRule::ALL.into_iter().filter(|rule| rounds > 1 && rule.is_nearest());
+    rules
+        .map(|rule| {
+            let single = vec![PRODUCT, Step::Scale(Exponent::Whole), Step::Round(rule)];
+            (Class::DoubleRounding, format!("one rounding ({}) where two are promised", rule.name()), single)
+        })
+        .collect()
+}
+
+/// Two roundings, also where the second lost its fixup or the first its truncation.
+fn two_roundings() -> Vec<Change> {
+    let mut out = Vec::new();
+    for second in [TiesUp, TiesAway, TiesEven, TiesDown, TiesToZero] {
+        let mut double = high_multiply(TiesUp, Step::Saturate);
+        double.extend([Step::Scale(Exponent::Right), Step::Round(second)]);
+        let because = format!("rounds twice: product ties-up, then right shift {}", second.name());
+        out.push((Class::DoubleRounding, because, double));
+    }
+    out.push((
+        Class::DoubleRounding,
+        "rounds twice: half a unit of the product away from zero, then ties-up".to_owned(),
+        vec![PRODUCT, Step::NudgeAwayFromZero, Step::Scale(Exponent::Whole), Step::Round(TiesUp)],
+    ));
+    for fit in [Step::Saturate, Step::Wrap] {
+        let mut lost = high_multiply(TiesUp, fit);
+        lost.extend([Step::FixupMasked, Step::Scale(Exponent::Right), Step::Round(TowardNegative)]);
+        out.push((
+            Class::FixupLost,
+            "the fixup is masked but not reduced to a sign, and the shift floors".to_owned(),
+            lost,
+        ));
+        let floors = [PRODUCT, Step::NudgeBySign, Step::Scale(Exponent::Fraction), Step::Round(TowardNegative), fit];
+        for second in [TiesAway, TiesUp] {
+            let shift = [Step::Scale(Exponent::Right), Step::Round(second)];
+            out.push((
+                Class::DirectedRounding,
+                "the doubling high multiply floors where its nudge wants a truncation".to_owned(),
+                [&LEFT[..], &floors, &shift].concat(),
+            ));
+        }
+    }
+    out
+}
+
+/// What separates two schemes, from their step lists alone: the class of last resort for a kernel that has been found equal to
+/// its own scheme everywhere.
+pub fn structural_class(reference: &Definition, own: &Definition) -> Class {
+    let (a, b) = (steps_of(reference), steps_of(own));
+    let rounds = |steps: &[Step]| {
+        let nudges = steps.iter().filter(|s| matches!(s, Step::NudgeAwayFromZero)).count();
+        nudges + steps.iter().filter(|s| matches!(s, Step::Round(r) if r.is_nearest())).count()
+    };
+    let multiplier = |steps: &[Step]| steps.iter().find(|s| matches!(s, Step::Multiply(_))).copied();
+    let rules = |steps: &[Step]| -> Vec<RoundingRule> {
+        steps.iter().filter_map(|s| if let Step::Round(r) = s { Some(*r) } else { None }).collect()
+    };
+    if multiplier(&a) != multiplier(&b) {
+        Class::MultiplierNarrowed
+    } else if (rounds(&a) == 0) != (rounds(&b) == 0) {
+        Class::DirectedRounding
+    } else if rounds(&a) != rounds(&b) {
+        Class::DoubleRounding
+    } else if rules(&a) == rules(&b) {
+        if b.contains(&Step::Saturate) { Class::Saturation } else { Class::Wrap }
+    } else if rules(&a).iter().chain(&rules(&b)).all(|r| r.is_nearest()) {
+        Class::TieDirection
+    } else {
+        Class::DirectedRounding
+    }
+}

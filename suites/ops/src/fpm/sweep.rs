@@ -1,0 +1,332 @@
+//! Every accumulator of one (multiplier, shift). The kernel's blocks are compared with exact values stepped from accumulator to
+//! accumulator, anchored to big rationals at both ends of every chunk.
+
+use super::classify::{Observation, by_own_scheme};
+use super::sampled::{Settled, Subject, describe};
+use super::tally::{Account, Bucket, Regime, Seen, Tally};
+use super::yardstick::Yardstick;
+use super::{Case, parameters};
+use fearless_simd::{Level, Simd, dispatch};
+use std::collections::BTreeMap;
+use tiebreak_engine::count::{Count, FAR};
+use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
+use tiebreak_impls::fpm::{Channel, Params};
+use tiebreak_impls::protocol::Job;
+use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
+use tiebreak_oracle::fpm::sweep::{Differences, Expected, Stepper, Sweep};
+use tiebreak_reports::ledger::Against;
+
+/// Accumulators of one task.
+pub const CHUNK: i64 = 1 << 24;
+/// Accumulators of one batch in this process: input and output stay in a core's cache.
+pub const BLOCK_IN_PROCESS: usize = 1 << 14;
+/// Accumulators of one batch in a worker: enough to make a message's cost small.
+const BLOCK_IN_WORKER: usize = 1 << 16;
+/// Outputs that differ, and that do not, kept by each chunk as evidence for an explanation.
+const EVIDENCE: usize = 64;
+/// Deltas up to this, either way, are counted each; those beyond together.
+const SMALL: i64 = 16;
+
+/// All accumulators.
+pub const SPACE: Space = Space {
+    first: i32::MIN as i64,
+    last: i32::MAX as i64,
+    chunk: CHUNK,
+    in_process: BLOCK_IN_PROCESS as i64,
+    in_worker: BLOCK_IN_WORKER as i64,
+    outwards: true,
+};
+
+/// What was seen against one yardstick.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    count: Count,
+    differing: Vec<(Observation, i64)>,
+    agreeing: Vec<Observation>,
+    smallest: Option<(Observation, i64)>,
+    /// Runs searched for evidence.
+    searched: usize,
+}
+
+/// What was seen against contract and reference.
+#[derive(Clone, Debug, Default)]
+pub struct Sides {
+    contract: Part,
+    reference: Part,
+}
+
+impl Part {
+    fn merge(&mut self, other: Self) {
+        self.count.merge(other.count);
+        self.differing.extend(other.differing);
+        self.agreeing.extend(other.agreeing);
+        if let Some(seen) = other.smallest {
+            self.offer(seen);
+        }
+    }
+
+    fn offer(&mut self, seen: (Observation, i64)) {
+        if self.smallest.as_ref().is_none_or(|s| seen.0.case.size() < s.0.case.size()) {
+            self.smallest = Some(seen);
+        }
+    }
+
+    /// Counts deltas, 0 among them; returns how many there were.
+    fn deltas(&mut self, deltas: impl Iterator<Item = i64>) -> u64 {
+        let mut small = [0u64; 2 * SMALL as usize + 1];
+        let (mut far, mut all) = (0, 0);
+        for delta in deltas {
+            all += 1;
+            match small.get_mut((delta + SMALL) as usize) {
+                Some(n) => *n += 1,
+                None => far += 1,
+            }
+        }
+        for (delta, n) in (-SMALL..).zip(small).filter(|(delta, _)| *delta != 0) {
+            self.count.differs(delta, None, n);
+        }
+        self.count.differs(FAR, None, far);
+        all
+    }
+}
+
+/// What a sweep of one subject at one channel compares with.
+pub struct Plan<'a> {
+    subject: &'a Subject<'a>,
+    channel: Channel,
+    contract: Sweep,
+    reference: Option<Sweep>,
+    level: Level,
+}
+
+impl<'a> Plan<'a> {
+    /// Prepares the exact values. The kernel is in its domain, and whole blocks lie in one zone.
+    pub fn new(subject: &'a Subject<'a>, channel: Channel) -> Self {
+        let params = Params { q: 31, channels: vec![channel] };
+        let uniform = |block| subject.contract.is_uniform(&params, block);
+        assert!(uniform(BLOCK_IN_PROCESS) && uniform(BLOCK_IN_WORKER), "a block has no tail");
+        let sweep = |yardstick: &Yardstick| Sweep::new(*yardstick.scheme(), parameters(channel, 31));
+        Self {
+            subject,
+            channel,
+            contract: sweep(&subject.contract),
+            reference: subject.reference.as_ref().map(sweep),
+            level: Level::new(),
+        }
+    }
+
+    /// One chunk, from `start` on.
+    pub fn chunk(&self, start: i64) -> Swept<Sides> {
+        sweep::chunk(&self.subject.runner, self, &SPACE, start)
+    }
+
+    /// Every accumulator; `done` is called after each chunk.
+    pub fn sweep(&self, done: impl Fn() + Sync) -> Swept<Sides> {
+        sweep::sweep(&self.subject.runner, self, &SPACE, done)
+    }
+
+    fn params(&self) -> Params {
+        Params { q: 31, channels: vec![self.channel] }
+    }
+
+    fn case(&self, x: i32) -> Case {
+        Case { x, channel: self.channel, q: 31, index: 0, len: self.len() }
+    }
+
+    fn len(&self) -> usize {
+        if self.subject.lane.is_isolated() { BLOCK_IN_WORKER } else { BLOCK_IN_PROCESS }
+    }
+
+    /// Compares one block with the contract and with the reference.
+    fn compared(&self, at: i64, outs: &[i32], swept: &mut Sides) {
+        let contract_held = self.compare(&self.contract, at, outs, &mut swept.contract, None);
+        if let Some(reference) = &self.reference {
+            let already = contract_held.then_some(&self.contract);
+            for (x, len, promised) in self.contract.runs(at, outs.len()) {
+                // Where the contract promises nothing, nothing is expected by any reference.
+                if promised == Expected::OutOfDomain {
+                    swept.reference.count.out_of_domain += len as u64;
+                } else {
+                    self.compare(reference, x, &outs[(x - at) as usize..][..len], &mut swept.reference, already);
+                }
+            }
+        }
+    }
+
+    /// Compares a block; true where all of it has a value and equals it. `equal_to` is a scheme the block has been found equal
+    /// to: where both step alike there is nothing left to compare.
+    fn compare(&self, sweep: &Sweep, at: i64, outs: &[i32], part: &mut Part, equal_to: Option<&Sweep>) -> bool {
+        let before = (part.count.differ, part.count.out_of_domain);
+        let mut known = equal_to.map(|s| s.runs(at, outs.len()));
+        for run in sweep.runs(at, outs.len()) {
+            let alike = known.as_mut().and_then(Iterator::next) == Some(run);
+            let (x, len, expected) = run;
+            let outs = &outs[(x - at) as usize..][..len];
+            match expected {
+                Expected::OutOfDomain => part.count.out_of_domain += len as u64,
+                Expected::Stepped(_) if alike => part.count.inputs += len as u64,
+                Expected::Stepped(stepper) => self.stepped(&stepper, x, outs, part),
+                Expected::OneByOne => self.one_by_one(sweep, x, outs, part),
+            }
+        }
+        before == (part.count.differ, part.count.out_of_domain)
+    }
+
+    fn stepped(&self, stepper: &Stepper, x: i64, outs: &[i32], part: &mut Part) {
+        part.count.inputs += outs.len() as u64;
+        if equal(self.level, stepper, outs) {
+            return;
+        }
+        let near = differences(self.level, stepper, outs).map(|near| (near, 0));
+        match near.or_else(|| far_differences(self.level, stepper, outs)) {
+            Some((Differences { plus, minus }, far)) => {
+                part.count.differs(1, None, plus);
+                part.count.differs(-1, None, minus);
+                part.count.differs(FAR, None, far);
+            }
+            None => {
+                part.deltas(outs.iter().enumerate().map(|(i, got)| i64::from(*got) - i64::from(stepper.ahead(i))));
+            }
+        }
+        self.gather(x, outs, part, |i| Some(stepper.ahead(i).into()));
+    }
+
+    fn one_by_one(&self, sweep: &Sweep, x: i64, outs: &[i32], part: &mut Part) {
+        let before = part.count.differ;
+        let expected = |i: usize| sweep.one(x + i as i64);
+        let inputs = part.deltas(outs.iter().enumerate().filter_map(|(i, got)| Some(i64::from(*got) - expected(i)?)));
+        part.count.inputs += inputs;
+        part.count.out_of_domain += outs.len() as u64 - inputs;
+        if part.count.differ > before {
+            self.gather(x, outs, part, expected);
+        }
+    }
+
+    /// Evidence from a block with differences, and its smallest witness where it may beat the one there is.
+    fn gather(&self, x: i64, outs: &[i32], part: &mut Part, expected: impl Fn(usize) -> Option<i64>) {
+        let last = x + outs.len() as i64 - 1;
+        let nearest = if x <= 0 && last >= 0 { 0 } else { x.abs().min(last.abs()) };
+        let hopeful = part.smallest.as_ref().is_none_or(|(o, _)| nearest <= i64::from(o.case.x).abs());
+        let full = part.differing.len() >= EVIDENCE && part.agreeing.len() >= EVIDENCE;
+        if !hopeful && (full || part.searched >= EVIDENCE) {
+            return;
+        }
+        part.searched += 1;
+        let from_zero: Box<dyn Iterator<Item = usize>> =
+            if last <= 0 { Box::new((0..outs.len()).rev()) } else { Box::new(0..outs.len()) };
+        let (mut differing, mut agreeing) = (0, 0);
+        for i in from_zero {
+            let Some(expected) = expected(i) else { continue };
+            let observation = Observation { case: self.case((x + i as i64) as i32), got: outs[i] };
+            if i64::from(outs[i]) != expected {
+                if differing < 4 && part.differing.len() < EVIDENCE {
+                    part.differing.push((observation, expected));
+                }
+                differing += 1;
+                part.offer((observation, expected));
+            } else if agreeing < 4 && part.agreeing.len() < EVIDENCE {
+                part.agreeing.push(observation);
+                agreeing += 1;
+            }
+            let crosses_zero = x < 0 && last > 0;
+            if differing >= 4 && agreeing >= 4 && !crosses_zero {
+                break;
+            }
+        }
+    }
+
+    /// Names the cause of everything the sweep saw.
+    pub fn settle(&self, swept: Swept<Sides>) -> Settled {
+        let Sides { contract, reference } = swept.seen;
+        let holds = contract.count.differ == 0;
+        let reference = self.subject.reference.as_ref().map(|yardstick| self.account(yardstick, reference, holds));
+        Settled {
+            parameters: 1,
+            given_up: 0,
+            contract: self.account(&self.subject.contract, contract, holds),
+            reference: reference.unwrap_or_default(),
+            failures: swept.failures.into_iter().map(|failed| failed.map(|x| self.case(x as i32))).collect(),
+            seconds: swept.seconds,
+        }
+    }
+
+    fn account(&self, yardstick: &Yardstick, part: Part, holds: bool) -> Account {
+        let rest = yardstick.zones.len() - 1;
+        let differ = part.count.differ;
+        let mut tally = Tally { count: part.count, smallest: part.smallest, ..Tally::default() };
+        let differing: Vec<_> = part.smallest.into_iter().chain(part.differing).collect();
+        let mut evidence: Vec<Observation> = differing.iter().map(|(o, _)| *o).collect();
+        evidence.extend(&part.agreeing);
+        let counts = BTreeMap::from([((self.channel, 31), differ)]);
+        let bucket = Bucket { counts, differing, agreeing: part.agreeing };
+        tally.buckets.insert((rest, Regime::of(self.channel.shift)), bucket);
+        let mut account = tally.settle(yardstick, holds);
+        // A kernel that equals its scheme on all accumulators is explained on all of them only by what equals that scheme.
+        let explained = account.witness.as_ref().is_none_or(|w| self.equals_own(yardstick, w));
+        if yardstick.against == Against::Reference && holds && !explained {
+            let zone = yardstick.rest();
+            if let Some(own) = by_own_scheme(zone, &evidence) {
+                account.explain_all(&own);
+            }
+        }
+        account
+    }
+
+    /// Whether the witness's hypothesis is, piece for piece, the scheme of the contract.
+    fn equals_own(&self, yardstick: &Yardstick, witness: &Seen) -> bool {
+        let p = parameters(self.channel, 31);
+        let own = fold(&yardstick.own, &p);
+        let hypothesis = witness.explanation.hypothesis.as_ref();
+        hypothesis.is_some_and(|h| own.is_some() && fold_steps(&h.steps, h.overflow, &p) == own)
+    }
+}
+
+impl Blocks for Plan<'_> {
+    type Seen = Sides;
+
+    fn nothing(&self) -> Sides {
+        Sides::default()
+    }
+
+    fn merge(&self, all: &mut Sides, part: Sides) {
+        all.contract.merge(part.contract);
+        all.reference.merge(part.reference);
+    }
+
+    fn job(&self, _: usize) -> Job {
+        self.subject.job(&self.params())
+    }
+
+    fn judge(&self, at: i64, outs: &[i32], seen: &mut Sides) {
+        self.compared(at, outs, seen);
+    }
+
+    fn anchor(&self, x: i64) {
+        for sweep in std::iter::once(&self.contract).chain(&self.reference) {
+            let (fast, exact) = (sweep.at(x), sweep.anchor(x));
+            assert_eq!(fast, exact, "the oracle disagrees with itself: {} at x={x}", sweep.scheme().label());
+        }
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        format!("accumulators {first}..={last}, {}", describe(&self.params()))
+    }
+}
+
+/// [`Stepper::equals`] by the vectors of this processor.
+#[inline(never)]
+fn equal(level: Level, stepper: &Stepper, outs: &[i32]) -> bool {
+    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.equals(outs)))
+}
+
+/// [`Stepper::differences`] by the vectors of this processor.
+#[inline(never)]
+fn differences(level: Level, stepper: &Stepper, outs: &[i32]) -> Option<Differences> {
+    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.differences(outs)))
+}
+
+/// [`Stepper::far_differences`] by the vectors of this processor.
+#[inline(never)]
+fn far_differences(level: Level, stepper: &Stepper, outs: &[i32]) -> Option<(Differences, u64)> {
+    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.far_differences(outs, SMALL as u32)))
+}

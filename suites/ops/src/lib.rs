@@ -1,0 +1,19 @@
+//! The operations, one folder each: what is tried, what is expected, and what could be the cause of a difference. [`registry`] lists them.
+
+#![forbid(unsafe_code)]
+
+pub mod add;
+pub mod bounds;
+pub mod conv2d;
+pub mod dequantize;
+pub mod dot;
+pub mod explain;
+pub mod fpm;
+pub mod instruction;
+pub mod listing;
+pub mod matmul;
+pub mod quantize;
+pub mod quantized;
+pub mod registry;
+pub mod requantize;
+pub mod transform;

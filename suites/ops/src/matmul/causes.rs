@@ -1,0 +1,353 @@
+//! What may be the cause of a difference in a matrix product. Each predicts every result from the scheme, with one thing changed.
+
+use super::Matmul;
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::explain::Observed;
+use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::matmul::{Domain, Params};
+use tiebreak_oracle::matmul::Scheme;
+use tiebreak_oracle::word::Overflow;
+
+/// Depth of a block, and rows of one.
+const BLOCK: usize = 16;
+const ROWS: usize = 4;
+
+/// Every cause, in the order of preference.
+pub fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
+    let base = wrapping(scheme);
+    let mut out = widths(scheme, domain);
+    out.push(Cause::predicts(Class::Saturation, "the accumulator saturates at each product", |case: &Case<Params>| {
+        Some(saturating_steps(case))
+    }));
+    out.extend(offsets(base));
+    out.extend(tails(base));
+    out.extend(signedness(base, domain));
+    out.push(Cause::predicts(Class::F32Step, "the accumulator is kept in f32", |case: &Case<Params>| {
+        Some(in_f32(case))
+    }));
+    out.push(Cause::found(Class::Layout, move |evidence| permutation(base, evidence)));
+    out
+}
+
+/// The scheme where it gives a value everywhere.
+pub fn wrapping(scheme: &Scheme) -> Scheme {
+    match scheme.overflow {
+        Overflow::OutOfDomain => Scheme { overflow: Overflow::Wrap, ..*scheme },
+        _ => *scheme,
+    }
+}
+
+/// Accumulators too narrow, or with another policy at their end, of any operation that sums such products.
+pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -> Vec<Cause<O>> {
+    let pairs = match (domain.lhs, domain.rhs) {
+        (Element::U8, Element::U8) => "pairs-u16-wrap:wrap",
+        _ => "pairs-s16-wrap:wrap",
+    };
+    let named = [
+        (Class::Wrap16, "products k and k+8 are added in 16 bits, wrapping", pairs),
+        (Class::Saturation16, "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
+        (Class::Saturation, "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
+    ];
+    let known = |(class, because, name)| Some(Cause::scheme(class, because, Scheme::parse(name).ok()?));
+    let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
+    let (wraps, saturates) =
+        (Scheme { overflow: Overflow::Wrap, ..*scheme }, Scheme { overflow: Overflow::Saturate, ..*scheme });
+    out.push(Cause::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
+    out.push(Cause::scheme(Class::Saturation, "the 32-bit result saturates", saturates));
+    out
+}
+
+fn offsets(base: Scheme) -> Vec<Cause<Matmul>> {
+    let negated = |lhs: bool, rhs: bool| {
+        move |case: &Case<Params>| {
+            let flip = |offset: i32, flip: bool| if flip { offset.wrapping_neg() } else { offset };
+            let p = case.params;
+            let (lhs_offset, rhs_offset) = (flip(p.lhs_offset, lhs), flip(p.rhs_offset, rhs));
+            let case = Case { params: Params { lhs_offset, rhs_offset, ..p }, ..case.clone() };
+            Matmul::expected(&base, &case).ok()
+        }
+    };
+    let mut out = vec![
+        Cause::predicts(Class::OffsetSign, "lhs_offset is subtracted", negated(true, false)),
+        Cause::predicts(Class::OffsetSign, "rhs_offset is subtracted", negated(false, true)),
+        Cause::predicts(Class::OffsetSign, "both offsets are subtracted", negated(true, true)),
+    ];
+    let terms: [(&str, Term); 3] = [
+        ("lhs_offset times the sums of rhs columns is missing", |c, _, j| {
+            c.params.lhs_offset.wrapping_mul(column_sum(c, j))
+        }),
+        ("rhs_offset times the sums of lhs rows is missing", |c, i, _| c.params.rhs_offset.wrapping_mul(row_sum(c, i))),
+        ("lhs_offset * rhs_offset * depth is missing", |c, _, _| fourth(c, c.params.k)),
+    ];
+    out.extend(terms.map(|(because, term)| {
+        corrected(Class::OffsetTerm, because, base, move |c, i, j| term(c, i, j).wrapping_neg())
+    }));
+    for block in [BLOCK, 8, ROWS] {
+        let because = format!("lhs_offset * rhs_offset * depth takes the depth rounded up to {block}");
+        out.push(corrected(Class::PaddedDepth, because, base, move |c, _, _| {
+            fourth(c, c.params.k.next_multiple_of(block) - c.params.k)
+        }));
+    }
+    out
+}
+
+/// A term at result (i, j).
+type Term = fn(&Case<Params>, usize, usize) -> i32;
+
+fn fourth(case: &Case<Params>, depth: usize) -> i32 {
+    case.params.lhs_offset.wrapping_mul(case.params.rhs_offset).wrapping_mul(depth as i32)
+}
+
+fn row_sum(case: &Case<Params>, i: usize) -> i32 {
+    case.tensors[0][i * case.params.k..][..case.params.k].iter().fold(0i32, |sum, v| sum.wrapping_add(*v))
+}
+
+fn column_sum(case: &Case<Params>, j: usize) -> i32 {
+    case.tensors[1].iter().skip(j).step_by(case.params.n).fold(0i32, |sum, v| sum.wrapping_add(*v))
+}
+
+/// The scheme's results with something added to each.
+fn corrected(
+    class: Class,
+    because: impl Into<String>,
+    base: Scheme,
+    correction: impl Fn(&Case<Params>, usize, usize) -> i32 + Send + Sync + 'static,
+) -> Cause<Matmul> {
+    Cause::predicts(class, because, move |case: &Case<Params>| {
+        let n = case.params.n;
+        let expected = Matmul::expected(&base, case).ok()?;
+        let add = |(at, v): (usize, Option<i32>)| v.map(|v| v.wrapping_add(correction(case, at / n, at % n)));
+        Some(expected.into_iter().enumerate().map(add).collect())
+    })
+}
+
+fn tails(base: Scheme) -> Vec<Cause<Matmul>> {
+    let mut out = Vec::new();
+    for block in [BLOCK, 8, ROWS] {
+        let because = format!("products behind the last whole {block} of the depth are dropped");
+        out.push(Cause::predicts(Class::TruncatedTail, because.clone(), move |case: &Case<Params>| {
+            let whole = Matmul::expected(&base, case).ok()?;
+            let raw = |case: &Case<Params>| Matmul::expected(&base, &without_offsets(case)).ok();
+            let (all, kept) = (raw(case)?, raw(&without_depth_tail(case, block))?);
+            let lost = all.into_iter().zip(kept);
+            let predict = |(whole, (all, kept)): (Option<i32>, (Option<i32>, Option<i32>))| {
+                Some(whole?.wrapping_sub(all?).wrapping_add(kept?))
+            };
+            Some(whole.into_iter().zip(lost).map(predict).collect())
+        }));
+        out.push(Cause::predicts(
+            Class::TruncatedTail,
+            format!("{because}, with their offsets"),
+            move |case: &Case<Params>| {
+                let k = case.params.k - case.params.k % block;
+                if k == 0 {
+                    return Some(vec![Some(0); case.params.m * case.params.n]);
+                }
+                Matmul::expected(&base, &super::cropped(case, (case.params.m, case.params.n, k), false)).ok()
+            },
+        ));
+    }
+    for (because, columns) in
+        [("columns behind the last whole 4 are left 0", true), ("rows behind the last whole 4 are left 0", false)]
+    {
+        out.push(Cause::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
+            let (m, n) = (case.params.m, case.params.n);
+            let mut expected = Matmul::expected(&base, case).ok()?;
+            for (at, value) in expected.iter_mut().enumerate() {
+                let behind = if columns { at % n >= n - n % ROWS } else { at / n >= m - m % ROWS };
+                *value = if behind { Some(0) } else { *value };
+            }
+            Some(expected)
+        }));
+    }
+    out
+}
+
+fn without_offsets(case: &Case<Params>) -> Case<Params> {
+    Case { params: Params { lhs_offset: 0, rhs_offset: 0, ..case.params }, ..case.clone() }
+}
+
+fn without_depth_tail(case: &Case<Params>, block: usize) -> Case<Params> {
+    let k = case.params.k;
+    let mut case = case.clone();
+    case.tensors[0].iter_mut().enumerate().filter(|(at, _)| at % k >= k - k % block).for_each(|(_, v)| *v = 0);
+    case
+}
+
+fn signedness(base: Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
+    let mut out = Vec::new();
+    for (lhs, rhs) in [(true, false), (false, true), (true, true)] {
+        let types = [(lhs, domain.lhs, "lhs"), (rhs, domain.rhs, "rhs")];
+        let read = types
+            .iter()
+            .filter(|(on, ..)| *on)
+            .map(|(_, element, name)| format!("{name} ({}) with the other sign", element.name()));
+        let because = format!("reads {}", read.collect::<Vec<_>>().join(" and "));
+        let elements = types.map(|(on, element, _)| on.then_some(element));
+        out.push(Cause::predicts(Class::Signedness, because, move |case: &Case<Params>| {
+            let mut case = case.clone();
+            for (element, tensor) in elements.iter().zip(&mut case.tensors) {
+                if let Some(element) = element {
+                    tensor.iter_mut().for_each(|v| *v = other_sign(*element, *v));
+                }
+            }
+            Matmul::expected(&base, &case).ok()
+        }));
+    }
+    out
+}
+
+/// The same bits read as the type of the other sign.
+pub fn other_sign(element: Element, v: i32) -> i32 {
+    match element {
+        Element::U8 => (v as u8 as i8).into(),
+        Element::I8 => (v as i8 as u8).into(),
+        Element::I16 => (v as i16 as u16).into(),
+    }
+}
+
+/// Sums in f32, product by product in the order of the depth: integers rounded to 24 significant bits, ties to even.
+fn in_f32(case: &Case<Params>) -> Expected {
+    each_result(case, |sum, product| round_24(sum + product))
+}
+
+fn saturating_steps(case: &Case<Params>) -> Expected {
+    each_result(case, |sum, product| (sum + product).clamp(i32::MIN.into(), i32::MAX.into()))
+}
+
+fn each_result(case: &Case<Params>, step: impl Fn(i128, i128) -> i128) -> Expected {
+    let Params { m, n, k, lhs_offset, rhs_offset } = case.params;
+    let [lhs, rhs, _] = &case.tensors;
+    let one = |at: usize| {
+        let (i, j) = (at / n, at % n);
+        let product = |d: usize| {
+            let l = i128::from(lhs[i * k + d]) + i128::from(lhs_offset);
+            l * (i128::from(rhs[d * n + j]) + i128::from(rhs_offset))
+        };
+        let sum = (0..k).fold(0, |sum, d| step(sum, product(d)));
+        Some(sum.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
+    };
+    (0..m * n).map(one).collect()
+}
+
+/// The nearest number of 24 significant bits, ties to even: what an f32 holds, in integers.
+pub fn round_24(v: i128) -> i128 {
+    let bits = 128 - v.unsigned_abs().leading_zeros();
+    let unused = bits.saturating_sub(24);
+    if unused == 0 {
+        return v;
+    }
+    let (unit, half) = (1i128 << unused, 1i128 << (unused - 1));
+    let (floor, rest) = (v.div_euclid(unit), v.rem_euclid(unit));
+    let up = rest > half || (rest == half && floor % 2 != 0);
+    (floor + i128::from(up)) * unit
+}
+
+/// The permutation within blocks that turns what is expected into what was given.
+fn permutation(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
+    let expected: Option<Vec<Expected>> =
+        evidence.iter().map(|seen| Matmul::expected(&base, &seen.case).ok()).collect();
+    let expected = expected?;
+    for (columns, axis) in [(true, "columns"), (false, "rows")] {
+        for order in orders(ROWS) {
+            let predicted = |seen: &Observed<Params>, expected: &Expected| -> Expected {
+                let Params { m, n, .. } = seen.case.params;
+                let from = |at: usize| at / ROWS * ROWS + order[at % ROWS];
+                let place = |(i, j): (usize, usize)| if columns { (i, from(j)) } else { (from(i), j) };
+                // What comes from beyond the matrix is padding: nothing is said of it.
+                let value = |(i, j): (usize, usize)| if i < m && j < n { expected[i * n + j] } else { None };
+                (0..m * n).map(|at| value(place((at / n, at % n)))).collect()
+            };
+            if reproduced(evidence, &expected, predicted) {
+                return Some(format!("{axis} of each block of 4 come in the order {order:?}"));
+            }
+        }
+    }
+    packed_rows(base, evidence, &expected).or_else(|| depth_swap(base, evidence))
+}
+
+/// Whether the prediction reproduces every result of which it says something, one that differs among them.
+pub fn reproduced<P>(
+    evidence: &[&Observed<P>],
+    expected: &[Expected],
+    predicted: impl Fn(&Observed<P>, &Expected) -> Expected,
+) -> bool {
+    let mut told = false;
+    evidence.iter().zip(expected).all(|(seen, expected)| {
+        predicted(seen, expected).iter().zip(expected).zip(&seen.outs).all(|((predicted, expected), out)| {
+            told |= predicted.is_some() && *expected != Some(*out);
+            predicted.is_none_or(|predicted| predicted == *out)
+        })
+    }) && told
+}
+
+/// The order of the rows of packed blocks of rhs, whose sums were taken before: products change places, offsets stay.
+fn packed_rows(base: Scheme, evidence: &[&Observed<Params>], expected: &[Expected]) -> Option<String> {
+    let raw: Option<Vec<Expected>> =
+        evidence.iter().map(|seen| Matmul::expected(&base, &without_offsets(&seen.case)).ok()).collect();
+    let raw = raw?;
+    orders(ROWS).into_iter().find_map(|order| {
+        let same = evidence.iter().zip(expected).zip(&raw).all(|((seen, expected), raw)| {
+            let n = seen.case.params.n;
+            seen.outs.iter().enumerate().all(|(at, out)| {
+                let (row, j) = (at / n * n, at % n);
+                let from = j / ROWS * ROWS + order[j % ROWS];
+                // Behind the last column there is padding, whose products are 0.
+                let moved = if from < n { raw[row + from] } else { Some(0) };
+                let parts = expected[at].zip(raw[at]).zip(moved);
+                parts.is_some_and(|((all, own), moved)| all.wrapping_sub(own).wrapping_add(moved) == *out)
+            })
+        });
+        same.then(|| format!("rows of each packed block of rhs come in the order {order:?}, behind their sums"))
+    })
+}
+
+/// Cases that are looked at for exchanged depths, and elements of lhs in them.
+const SWAPS_SHOWN: usize = 6;
+const DEEP_ENOUGH: usize = 1024;
+
+/// Two depths of each block of lhs exchanged, those of rhs not.
+fn depth_swap(base: Scheme, evidence: &[&Observed<Params>]) -> Option<String> {
+    // A swap of whole blocks changes every row of results alike, so a few rows tell; more only cost.
+    let evidence: Vec<_> =
+        evidence.iter().filter(|seen| seen.case.tensors[0].len() <= DEEP_ENOUGH).take(SWAPS_SHOWN).collect();
+    if evidence.is_empty() {
+        return None;
+    }
+    for a in 0..BLOCK {
+        for b in a + 1..BLOCK {
+            let swapped = |seen: &&&Observed<Params>| {
+                let k = seen.case.params.k;
+                if !k.is_multiple_of(BLOCK) {
+                    return None;
+                }
+                let mut case = seen.case.clone();
+                case.tensors[0].chunks_mut(BLOCK).for_each(|block| block.swap(a, b));
+                Matmul::expected(&base, &case).ok()
+            };
+            let spoken: Vec<_> = evidence.iter().filter_map(|seen| Some((swapped(seen)?, *seen))).collect();
+            let same = |(predicted, seen): &(Expected, &&Observed<Params>)| {
+                predicted.iter().zip(&seen.outs).all(|(p, out)| *p == Some(*out))
+            };
+            if spoken.iter().any(|(_, seen)| seen.differ > 0) && spoken.iter().all(same) {
+                return Some(format!("depths {a} and {b} of each block of 16 are exchanged in one operand"));
+            }
+        }
+    }
+    None
+}
+
+/// Every order of `n` things but the usual one.
+pub fn orders(n: usize) -> Vec<Vec<usize>> {
+    let mut out = vec![vec![]];
+    for _ in 0..n {
+        let longer = |order: &Vec<usize>| -> Vec<Vec<usize>> {
+            let free = (0..n).filter(|i| !order.contains(i));
+            free.map(|i| [order.clone(), vec![i]].concat()).collect()
+        };
+        out = out.iter().flat_map(longer).collect();
+    }
+    out.retain(|order| !order.is_sorted());
+    out
+}

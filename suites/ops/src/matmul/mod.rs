@@ -1,0 +1,179 @@
+//! Integer matrix products in the harness: what is tried, and what could be the cause of a difference.
+
+mod causes;
+mod plan;
+
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::matmul::{Domain, Params, Run};
+use tiebreak_impls::shape::MAX_ELEMENTS;
+use tiebreak_oracle::matmul::{Product, Scheme};
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::Value;
+
+pub use causes::{causes, orders, other_sign, reproduced, round_24, widths, wrapping};
+
+/// The operation.
+pub enum Matmul {}
+
+/// The oracle's parameters.
+pub fn product(p: &Params) -> Product {
+    Product { m: p.m, n: p.n, k: p.k, lhs_offset: p.lhs_offset, rhs_offset: p.rhs_offset }
+}
+
+impl Operation for Matmul {
+    const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/matmul.txt");
+    type Impl = tiebreak_impls::matmul::Matmul;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = tiebreak_impls::matmul::Run;
+    type Scheme = Scheme;
+
+    fn dimensions(_: &Domain, p: &Params, t: usize) -> Vec<usize> {
+        [[p.m, p.k], [p.k, p.n], [p.m, p.n]][t].to_vec()
+    }
+
+    fn range(domain: &Domain, t: usize) -> RangeInclusive<i32> {
+        if t == 0 { domain.lhs_values.clone() } else { domain.rhs_values.clone() }
+    }
+
+    fn covers(domain: &Domain, params: &Params) -> bool {
+        domain.depth.contains(&params.k)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        operands(domain)
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        Scheme::parse(text)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.label()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        let [lhs, rhs, _] = &case.tensors;
+        scheme.expected(&product(&case.params), lhs, rhs).map_err(|e| e.to_string())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        let [lhs, rhs, _] = &case.tensors;
+        let exact = scheme.exact(&product(&case.params), lhs, rhs).map_err(|e| e.to_string())?;
+        Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+    }
+
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
+        Some("exact".to_owned())
+    }
+
+    fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, budget, seed)
+    }
+
+    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(scheme, domain)
+    }
+
+    fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
+        let p = case.params;
+        let mut out = Vec::new();
+        for (m, n, k) in [(1, p.n, p.k), (p.m, 1, p.k), (p.m, p.n, 1)] {
+            out.extend([false, true].map(|last| cropped(case, (m, n, k), last)));
+        }
+        for (m, n, k) in [(p.m / 2, p.n, p.k), (p.m, p.n / 2, p.k), (p.m, p.n, p.k / 2)] {
+            out.extend([false, true].map(|last| cropped(case, (m, n, k), last)));
+        }
+        for (m, n, k) in [(p.m - 1, p.n, p.k), (p.m, p.n - 1, p.k), (p.m, p.n, p.k - 1)] {
+            out.extend([false, true].map(|last| cropped(case, (m, n, k), last)));
+        }
+        out.retain(|c| c.params.sizes().is_ok() && (c.params.m, c.params.n, c.params.k) != (p.m, p.n, p.k));
+        for (lhs_offset, rhs_offset) in simpler_offsets(p.lhs_offset, p.rhs_offset) {
+            out.push(Case { params: Params { lhs_offset, rhs_offset, ..p }, ..case.clone() });
+        }
+        if case.misalign != 0 {
+            out.push(Case { misalign: 0, ..case.clone() });
+        }
+        out
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        let mut out = vec![("m", p.m as i64), ("n", p.n as i64), ("k", p.k as i64)];
+        out.extend(
+            [("lhs_offset", p.lhs_offset.into()), ("rhs_offset", p.rhs_offset.into())].iter().filter(|(_, v)| *v != 0),
+        );
+        out.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        let mut left = arguments.clone();
+        let params = Params {
+            m: text::take_size(&mut left, "m", 1)?,
+            n: text::take_size(&mut left, "n", 1)?,
+            k: text::take_size(&mut left, "k", 1)?,
+            lhs_offset: text::take_int32(&mut left, "lhs_offset", 0)?,
+            rhs_offset: text::take_int32(&mut left, "rhs_offset", 0)?,
+        };
+        text::nothing_left(&left, &["m", "n", "k", "lhs_offset", "rhs_offset", "lhs", "rhs"])?;
+        Ok(params)
+    }
+}
+
+/// Operand types, with their values where not all are covered, and the depth where it is bounded.
+pub fn operands(domain: &Domain) -> String {
+    let operand = |element: Element, values: &RangeInclusive<i32>| {
+        let some = if *values == element.range() {
+            String::new()
+        } else {
+            format!(" in {}..={}", values.start(), values.end())
+        };
+        format!("{}{some}", element.name())
+    };
+    let depth = match *domain.depth.end() {
+        end if end >= MAX_ELEMENTS => String::new(),
+        end => format!(", K up to {end}"),
+    };
+    format!("{} x {}{depth}", operand(domain.lhs, &domain.lhs_values), operand(domain.rhs, &domain.rhs_values))
+}
+
+/// Offsets that are simpler than these, the simplest first.
+pub fn simpler_offsets(lhs: i32, rhs: i32) -> Vec<(i32, i32)> {
+    let mut out = Vec::new();
+    for simple in [0, 1, -1] {
+        let simpler = |offset: i32| offset != simple && (offset.unsigned_abs() > 1 || simple == 0);
+        if simpler(lhs) {
+            out.push((simple, rhs));
+        }
+        if simpler(rhs) {
+            out.push((lhs, simple));
+        }
+    }
+    out
+}
+
+/// The first or the last rows, columns and depths of a case.
+fn cropped(case: &Case<Params>, (m, n, k): (usize, usize, usize), last: bool) -> Case<Params> {
+    let p = case.params;
+    let crop = |tensor: &[i32], (rows, columns): (usize, usize), (to_rows, to_columns): (usize, usize)| -> Vec<i32> {
+        let (row, column) = if last { (rows - to_rows, columns - to_columns) } else { (0, 0) };
+        let rows = tensor.chunks(columns.max(1)).skip(row).take(to_rows);
+        rows.flat_map(|r| r[column..column + to_columns].to_vec()).collect()
+    };
+    let [lhs, rhs, rest] = &case.tensors;
+    Case {
+        params: Params { m, n, k, ..p },
+        tensors: [crop(lhs, (p.m, p.k), (m, k)), crop(rhs, (p.k, p.n), (k, n)), rest.clone()],
+        misalign: case.misalign,
+    }
+}

@@ -1,0 +1,129 @@
+//! What matrix products are tried: every tail, extreme and alternating fills, single pairs, depths around every bound, offsets of both
+//! signs and ends, unaligned operands, random ones.
+
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::{below, int32_of_any_size, stream};
+use tiebreak_engine::tensor::Spec;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::matmul::{Domain, Params};
+use tiebreak_oracle::bounds::{Depth, largest_depth};
+
+/// Zero points as offsets, both ends of both types, odd ones, and the ends of the offset's own type.
+pub(super) const OFFSETS: [(i32, i32); 9] =
+    [(0, 0), (-128, 0), (0, 127), (128, -3), (1, 255), (-255, -1), (i32::MIN, 1), (i32::MAX, i32::MIN), (7, -11)];
+
+/// Every spec of a run.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut specs = tails(budget);
+    specs.extend(patterns(budget));
+    specs.extend(pairs(domain, budget));
+    specs.extend(depths(domain));
+    specs.extend(there_and_back(domain));
+    specs.extend(random(budget, seed));
+    // Deeper ones than the kernel promises anything for are cut down to what it does.
+    for spec in &mut specs {
+        spec.params.k = spec.params.k.min(*domain.depth.end());
+    }
+    specs
+}
+
+fn spec(m: usize, n: usize, k: usize, offsets: (i32, i32), lhs: Fill, rhs: Fill) -> Spec<Params> {
+    let params = Params { m, n, k, lhs_offset: offsets.0, rhs_offset: offsets.1 };
+    Spec { params, fills: [lhs, rhs, Fill::None], misalign: 0 }
+}
+
+/// M, N and K from 1 to two blocks: all of them, or along the axes and the diagonal.
+fn tails(budget: &Budget) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    for m in 1..=8usize {
+        for n in 1..=8usize {
+            for k in 1..=33usize {
+                let few = (m == n && k % 5 == m % 5) || (m == 3 && n == 5) || (k == 17 && (m == 4 || n == 4));
+                if !(budget.every_tail || few) {
+                    continue;
+                }
+                let i = out.len();
+                let mut one = spec(m, n, k, OFFSETS[i % OFFSETS.len()], Fill::RANDOM[i % 2].clone(), Fill::Uniform);
+                one.misalign = i % 16;
+                out.push(one);
+            }
+        }
+    }
+    out
+}
+
+/// Every pair of patterns, on a shape with three unequal tails.
+fn patterns(budget: &Budget) -> Vec<Spec<Params>> {
+    let offsets = &OFFSETS[..if budget.every_tail { OFFSETS.len() } else { 3 }];
+    let mut out = Vec::new();
+    for lhs in Fill::PATTERNS {
+        for rhs in Fill::PATTERNS {
+            for offsets in offsets {
+                out.push(spec(5, 6, 37, *offsets, lhs.clone(), rhs.clone()));
+            }
+        }
+    }
+    out
+}
+
+/// Two products at their extremes and nothing else, side by side and eight apart, in every place of a block and every row.
+fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
+    let ends = |range: &std::ops::RangeInclusive<i32>| [*range.start(), *range.end()];
+    let mut out = Vec::new();
+    for at in 0..if budget.every_tail { 32 } else { 16 } {
+        for apart in [1, 8] {
+            for l in ends(&domain.lhs_values) {
+                for r in ends(&domain.rhs_values) {
+                    let (k, row, column) = (48, at % 5, at % 6);
+                    let only = |index: [usize; 2], v| Fill::Only(index.map(|i| (i, v)).to_vec());
+                    let lhs = only([row * k + at, row * k + at + apart], l);
+                    let rhs = only([at * 6 + column, (at + apart) * 6 + column], r);
+                    out.push(spec(5, 6, k, OFFSETS[at % 3], lhs, rhs));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Depths beside those where the result, read as signed or as unsigned, leaves 32 bits, on the operands that take it there.
+fn depths(domain: &Domain) -> Vec<Spec<Params>> {
+    let wide = |range: &std::ops::RangeInclusive<i32>| i64::from(*range.start())..=i64::from(*range.end());
+    let mut out = Vec::new();
+    for (low, high) in [(i32::MIN.into(), i32::MAX.into()), (0, u32::MAX.into())] {
+        let reach = largest_depth(wide(&domain.lhs_values), wide(&domain.rhs_values), low, high);
+        let Depth::Bounded { depth, pair, .. } = reach else { continue };
+        for k in [depth, depth + 1].map(|k| k as usize).into_iter().filter(|k| domain.depth.contains(k)) {
+            out.push(spec(1, 1, k, (0, 0), Fill::Constant(pair.0 as i32), Fill::Constant(pair.1 as i32)));
+        }
+    }
+    out
+}
+
+/// So deep that each of four lanes reaches the end of 32 bits halfway, and comes back: a sum that fits, by way of one that does not. For the
+/// operands of instructions that saturate there.
+fn there_and_back(domain: &Domain) -> Option<Spec<Params>> {
+    let half = (1usize << 31) / (255 * 128) * 4 + 64;
+    let k = 2 * half.next_multiple_of(16);
+    let signs = (domain.lhs, domain.rhs) == (Element::U8, Element::I8) && domain.depth.contains(&k);
+    signs.then(|| spec(1, 1, k, (0, 0), Fill::Largest, Fill::Alternating { run: k / 2 }))
+}
+
+fn random(budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut rng = stream(seed, "matmul/shape");
+    let mut out = Vec::new();
+    for i in 0..budget.random_tensors {
+        let mut size = |most: u32| 1 + below(&mut rng, most) as usize;
+        let (m, n, k) = (size(20), size(20), size(150));
+        let offsets = match i % 3 {
+            0 => (int32_of_any_size(&mut rng), int32_of_any_size(&mut rng)),
+            _ => (below(&mut rng, 512) as i32 - 256, below(&mut rng, 512) as i32 - 256),
+        };
+        let fill = |i: usize| Fill::RANDOM[i % Fill::RANDOM.len()].clone();
+        let mut one = spec(m, n, k, offsets, fill(i), fill(i / 3));
+        one.misalign = i % 16;
+        out.push(one);
+    }
+    out
+}

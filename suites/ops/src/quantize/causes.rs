@@ -1,0 +1,214 @@
+//! What may be the cause of a difference in a quantization.
+
+use super::parts::{Change, Part, Parts};
+use super::{Quantize, each, each_of};
+use crate::quantized::places::MISTAKES;
+use std::iter;
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::{Case, Cause, Expected};
+use tiebreak_impls::quantized::{Expressed, Params};
+use tiebreak_oracle::float::{Float, Format};
+use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};
+use tiebreak_oracle::rounding::RoundingRule::{self, *};
+
+/// Elements of a vector behind which a tail may go another way.
+const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
+/// Rules by which a tail may be rounded.
+const TAILS: [RoundingRule; 4] = [TiesAway, TiesEven, TowardZero, TiesUp];
+
+/// Every cause, in the order of preference.
+pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Quantize>> {
+    let scheme = *scheme;
+    let mut out = not_numbers(scheme);
+    let Some(own) = Parts::of(scheme.definition.steps) else { return out };
+    out.extend(narrowing(scheme, own));
+    let changes = own.changes();
+    out.extend(changes.iter().flat_map(|change| changed(scheme, *change)));
+    out.extend(others(scheme));
+    out.extend(positions(scheme, own));
+    // Two changes at once are told by the first.
+    for first in changes.iter().filter(|change| change.part == Part::Rule) {
+        for second in first.to.changes().into_iter().filter(|change| change.part == Part::ZeroPoint) {
+            let [class, because] = [first, &second].map(|change| (change.class(ANY), change.because(ANY)));
+            let because = format!("{}, and {}", class.1, because.1);
+            out.extend(variant(class.0, because, scheme, second.to));
+        }
+    }
+    out
+}
+
+fn is_nan(format: Format, x: u64) -> bool {
+    format.decode(x) == Float::Nan
+}
+
+/// NaN becomes something else, and nothing else is wrong.
+fn not_numbers(scheme: Scheme) -> Vec<Cause<Quantize>> {
+    let to = |because: &'static str, value: fn(&Quantization) -> i64| {
+        Cause::predicts(Class::NanPolicy, because, move |case| {
+            let one = |q: &Quantization, x: u64| {
+                if is_nan(q.format, x) { Some(value(q)) } else { scheme.expected(q, x).value() }
+            };
+            each(case, one).ok()
+        })
+    };
+    vec![
+        to("NaN becomes 0", |_| 0),
+        to("NaN becomes the zero point", |q| q.zero_point),
+        to("NaN becomes the smallest stored value", |q| q.min),
+        to("NaN becomes the largest stored value", |q| q.max),
+        to("NaN becomes 0, clamped", |q| 0.clamp(q.min, q.max)),
+    ]
+}
+
+/// A scheme of some parts before its clamp.
+#[derive(Clone, Copy)]
+struct Wide {
+    /// With the zero point before the rounding.
+    scheme: Scheme,
+    after: bool,
+}
+
+impl Wide {
+    fn of(parts: Parts) -> Option<Self> {
+        Some(Self { scheme: Parts { after: false, ..parts }.scheme()?, after: parts.after })
+    }
+
+    /// The result before the clamp; nothing for NaN.
+    fn at(self, q: &Quantization, x: u64) -> Option<i64> {
+        let zero_point = if self.after { 0 } else { q.zero_point };
+        // What is narrower than a register is converted as an int32.
+        let signed = q.storage.signed || q.storage.bits < 32;
+        let storage = Storage { bits: 32, signed };
+        let all = Quantization { zero_point, ..Quantization::whole(q.format, q.scale, zero_point, storage) };
+        if is_nan(q.format, x) {
+            return None;
+        }
+        self.scheme.expected(&all, x).value().map(|v| v + q.zero_point - zero_point)
+    }
+
+    /// The result where the promised scheme gives one; where that gives none (NaN, poison) this says nothing either.
+    fn instead_of(self, promised: Scheme, q: &Quantization, x: u64) -> Option<i64> {
+        let own = promised.expected(q, x).value()?;
+        Some(self.at(q, x).map_or(own, |v| v.clamp(q.min, q.max)))
+    }
+}
+
+fn variant(class: Class, because: String, scheme: Scheme, other: Parts) -> Option<Cause<Quantize>> {
+    let other = Wide::of(other)?;
+    Some(Cause::predicts(class, because, move |case| each(case, |q, x| other.instead_of(scheme, q, x)).ok()))
+}
+
+/// A type for changes that are the same in all.
+const ANY: Expressed = Expressed::F32;
+
+/// One change; where the class depends on the type, a cause for each type.
+fn changed(scheme: Scheme, change: Change) -> Vec<Cause<Quantize>> {
+    if change.part != Part::Steps {
+        return variant(change.class(ANY), change.because(ANY), scheme, change.to).into_iter().collect();
+    }
+    let Some(other) = Wide::of(change.to) else { return Vec::new() };
+    let one = |expressed: Expressed| {
+        Cause::predicts(change.class(expressed), change.because(expressed), move |case: &Case<Params>| {
+            let same = case.params.quantized.expressed == expressed;
+            same.then(|| each(case, |q, x| other.instead_of(scheme, q, x)).ok()).flatten()
+        })
+    };
+    Expressed::ALL.into_iter().map(one).collect()
+}
+
+/// What happens between the integer and the stored value, in another order or not at all.
+fn narrowing(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
+    let Some(own) = Wide::of(own) else { return Vec::new() };
+    type Narrow = fn(&Quantization, i64) -> i64;
+    let orders: [(Class, &'static str, Narrow); 7] = [
+        (Class::ClampOrder, "the low bits are taken, then clamped", |q, v| q.storage.wrap(v).clamp(q.min, q.max)),
+        (Class::MissingSaturation, "the low bits are taken, without a clamp", |q, v| q.storage.wrap(v)),
+        (Class::MissingSaturation, "clamped to the storage and not to the bounds", |q, v| {
+            v.clamp(q.storage.min(), q.storage.max())
+        }),
+        (Class::ClampOrder, "the low bits are taken before the zero point is added", |q, v| {
+            (q.storage.wrap(v - q.zero_point) + q.zero_point).clamp(q.min, q.max)
+        }),
+        (Class::ClampOrder, "the low bits are taken before and behind the zero point", |q, v| {
+            q.storage.wrap(q.storage.wrap(v - q.zero_point) + q.zero_point).clamp(q.min, q.max)
+        }),
+        (Class::ClampOrder, "clamped before the zero point is added, and again", |q, v| {
+            ((v - q.zero_point).clamp(q.min, q.max) + q.zero_point).clamp(q.min, q.max)
+        }),
+        (Class::ClampOrder, "clamped before the zero point is added, and the low bits taken", |q, v| {
+            q.storage.wrap((v - q.zero_point).clamp(q.min, q.max) + q.zero_point)
+        }),
+    ];
+    let cause = |(class, because, narrow): (Class, &'static str, Narrow)| {
+        Cause::predicts(class, because, move |case| {
+            let one = |q: &Quantization, x: u64| {
+                let kept = scheme.expected(q, x).value()?;
+                Some(own.at(q, x).map_or(kept, |v| narrow(q, v)))
+            };
+            each(case, one).ok()
+        })
+    };
+    orders.into_iter().map(cause).collect()
+}
+
+/// Other parameters than the element's, or another type.
+fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
+    let sign = Cause::predicts(Class::Signedness, "the zero point is read with a sign", move |case| {
+        let one = |q: &Quantization, x: u64| {
+            let unused = 64 - q.storage.bits;
+            // A zero point below an unsigned type is one of the signed type with a bit more, which schemes take.
+            let storage = tiebreak_oracle::quantize::Storage { bits: (q.storage.bits + 1).min(32), signed: true };
+            let read = Quantization { zero_point: q.zero_point << unused >> unused, ..*q };
+            let read = if read.zero_point < q.storage.min() { Quantization { storage, ..read } } else { read };
+            scheme.expected(&read, x).value()
+        };
+        each(case, one).ok()
+    });
+    let mistaken = MISTAKES.iter().map(|mistake| {
+        Cause::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
+            each_of(case, &(mistake.scales)(&case.params), |q, x| scheme.expected(q, x).value()).ok()
+        })
+    });
+    let float =
+        Cause::predicts(Class::F32Step, "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
+            let one = |q: &Quantization, x: u64| {
+                let [scale, x] = [q.scale, x].map(|bits| narrowed(q.format, bits));
+                scheme.expected(&Quantization { format: Format::F32, scale, ..*q }, x).value()
+            };
+            (case.params.quantized.expressed == Expressed::F64).then(|| each(case, one).ok()).flatten()
+        });
+    iter::once(sign).chain(mistaken).chain([float]).collect()
+}
+
+/// A pattern rounded to f32.
+fn narrowed(format: Format, bits: u64) -> u64 {
+    match format.decode(bits) {
+        Float::Nan => Format::F32.nan(),
+        Float::Infinite { negative } => Format::F32.infinity() | if negative { Format::F32.sign() } else { 0 },
+        Float::Finite { value, .. } => Format::F32.nearest(&value),
+    }
+}
+
+/// A tail that is rounded by another rule than the body.
+fn positions(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
+    let mut out = Vec::new();
+    for vector in VECTORS {
+        for rule in TAILS.into_iter().filter(|rule| *rule != own.rule) {
+            let Some(other) = Wide::of(Parts { rule, ..own }) else { continue };
+            let name = rule.name();
+            let because = format!("elements behind the last whole vector of {vector} are rounded by {name}");
+            out.push(Cause::predicts(Class::Position, because, move |case: &Case<Params>| {
+                let body = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
+                let tail = each(case, |q, x| other.instead_of(scheme, q, x)).ok()?;
+                Some(joined(body, &tail, vector))
+            }));
+        }
+    }
+    out
+}
+
+fn joined(mut body: Expected, tail: &Expected, vector: usize) -> Expected {
+    let from = body.len() - body.len() % vector;
+    body[from..].copy_from_slice(&tail[from..]);
+    body
+}

@@ -1,0 +1,188 @@
+//! Quantization in the harness: floats around the decision boundaries of each type, at ties, and everything that is no number.
+
+mod causes;
+mod inputs;
+pub mod parts;
+mod path;
+mod smaller;
+pub mod sweep;
+
+use crate::quantized::{self, places, plan, quantizations};
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_engine::runner::Runner;
+use tiebreak_engine::tensor::Parameter;
+use tiebreak_engine::tensor::ReferenceOption;
+use tiebreak_engine::tensor::element::bits;
+use tiebreak_engine::tensor::fault::Fault;
+use tiebreak_engine::tensor::text::Arguments;
+use tiebreak_engine::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
+use tiebreak_impls::quantize::{self, Domain};
+use tiebreak_impls::quantized::{Cast, Params};
+use tiebreak_mlir::Function;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::Value;
+
+pub use smaller::{alone, smaller};
+
+/// The operation.
+pub enum Quantize {}
+
+/// Each value by `one`, with the parameters of its place.
+fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) -> Result<Expected, String> {
+    each_of(case, &places::scales(&case.params), one)
+}
+
+/// Each value by `one`, with the parameters of these scales.
+fn each_of(
+    case: &Case<Params>,
+    scales: &[usize],
+    one: impl Fn(&Quantization, u64) -> Option<i64>,
+) -> Result<Expected, String> {
+    let quantized = &case.params.quantized;
+    let all = quantizations(quantized)?;
+    let values = case.tensors[0].chunks(quantized.expressed.words()).zip(scales);
+    // Beyond int32 a word holds the bits.
+    Ok(values.map(|(words, scale)| one(&all[*scale], bits(words)).map(|v| v as i32)).collect())
+}
+
+/// Of each value all that code may make of it that takes these liberties.
+fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, String> {
+    let quantized = &case.params.quantized;
+    let all = quantizations(quantized)?;
+    let values = case.tensors[0].chunks(quantized.expressed.words()).zip(places::scales(&case.params));
+    let stored = |(words, scale): (&[i32], usize)| {
+        let (q, x) = (&all[scale], bits(words));
+        let results = match scheme.expected(q, x) {
+            value @ Stored::Value(_) if !liberties.ties => vec![value],
+            _ => scheme.results(q, x, liberties),
+        };
+        results.into_iter().filter_map(|result| result.value().map(|v| v as i32)).collect()
+    };
+    Ok(values.map(stored).collect())
+}
+
+impl Operation for Quantize {
+    const TENSORS: &'static [&'static str] = &["x"];
+    const COMPARED: bool = true;
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/quantize.txt");
+    const REFERENCE: ReferenceOption = ReferenceOption::Rounding;
+    const TAKES: &'static [Parameter] = &[Parameter::Types];
+    type Impl = tiebreak_impls::quantize::Quantize;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = tiebreak_impls::quantize::Run;
+    type Scheme = Scheme;
+
+    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
+        p.shape.clone()
+    }
+
+    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN..=i32::MAX
+    }
+
+    fn element(_: &Domain, p: &Params, t: usize) -> Element {
+        match t {
+            0 => Element::Float(quantized::format(p.quantized.expressed)),
+            _ => Element::Integer(p.quantized.storage.range()),
+        }
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        quantized::covers(domain, p)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        quantized::domain_text(domain)
+    }
+
+    fn compiled(domain: &Domain) -> bool {
+        domain.compiled
+    }
+
+    fn function(params: &Params) -> Option<Function> {
+        Some(Function { cast: Cast::Quantize, params: params.clone() })
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static tiebreak_oracle::quantize::Definition>()
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        Scheme::parse(text)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.label()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        each(case, |q, x| scheme.expected(q, x).value())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        each(case, |q, x| scheme.exact(q, x).value())
+    }
+
+    /// The exact sum rounded once by the caller's rule.
+    fn reference(_: &quantize::Kernel, wanted: &Wanted) -> Option<String> {
+        Some(Scheme::ideal(wanted.rounding).label())
+    }
+
+    fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Self>> {
+        path::path(contract, reference)
+    }
+
+    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
+        tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
+    }
+
+    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
+        quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, asked, budget, seed, &inputs::Floats)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        quantized::given(domain, asked, specs)
+    }
+
+    fn swept(domain: &Domain, asked: &Asked) -> Vec<Params> {
+        sweep::params(domain, asked)
+    }
+
+    fn sweeps(kernel: &'static quantize::Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+        sweep::sweeps(kernel, runner, asked, wanted)
+    }
+
+    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(scheme)
+    }
+
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
+        let because = format!("the values are those of {}", contract.label());
+        Some(Cause::scheme(Class::OtherScheme, because, *contract))
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, case.params.quantized.expressed.words(), index)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        smaller(case, case.params.quantized.expressed.words(), domain)
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        quantized::arguments(p)
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        quantized::from_arguments(arguments, "x")
+    }
+}

@@ -1,0 +1,148 @@
+//! What a quantize scheme is made of, read from its steps, and every single change to it. Causes and paths search that one list.
+
+use tiebreak_common::class::Class;
+use tiebreak_impls::quantized::Expressed;
+use tiebreak_oracle::quantize::Scheme;
+use tiebreak_oracle::quantize::scheme::DEFINITIONS;
+use tiebreak_oracle::quantize::steps::{Addend, Step};
+use tiebreak_oracle::rounding::RoundingRule::{self, *};
+use tiebreak_oracle::word::Overflow;
+
+/// A step with its name.
+pub type Named = (&'static str, Step);
+
+/// Added and subtracted again, it rounds an f32 to an integer, ties to even.
+const MAGIC: &str = "the magic bias rounds";
+
+/// Rules, in the order in which they are tried.
+pub(super) const RULES: [RoundingRule; 8] =
+    [TiesEven, TiesAway, TiesUp, TiesDown, TiesToZero, TowardZero, TowardNegative, TowardPositive];
+
+/// What a scheme is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The rule by which it rounds to an integer.
+    pub rule: RoundingRule,
+    /// Whether the zero point is added after the rounding.
+    pub after: bool,
+    /// Whether steps are rounded in the expressed type.
+    pub steps: bool,
+    /// Whether the scale's rounded reciprocal is multiplied by.
+    pub reciprocal: bool,
+}
+
+/// One part of a scheme that is another than it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The rule.
+    Rule,
+    /// The place of the zero point.
+    ZeroPoint,
+    /// Division or reciprocal.
+    Reciprocal,
+    /// The rounding of steps.
+    Steps,
+}
+
+/// One thing changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    pub(super) part: Part,
+    pub(super) from: Parts,
+    pub(super) to: Parts,
+}
+
+/// A step list with a magic bias spelled as the rounding to an integer that it is.
+pub fn spelled(list: &[Named]) -> Vec<Named> {
+    let mut list = list.to_vec();
+    let magic = |w: &[Named]| match [w[0].1, w[1].1, w[2].1] {
+        [Step::Add(Addend::Constant(a)), Step::RoundToFormat, Step::Add(Addend::Constant(b))] => a == -b,
+        _ => false,
+    };
+    if let Some(at) = list.windows(3).position(magic) {
+        list.splice(at..at + 3, [(MAGIC, Step::RoundToInteger(TiesEven))]);
+    }
+    list
+}
+
+impl Parts {
+    /// Those of a step list; none where it does not round to an integer.
+    pub fn of(list: &[Named]) -> Option<Self> {
+        let list = spelled(list);
+        let place = |is: fn(&Step) -> bool| list.iter().position(|(_, step)| is(step));
+        let (rounds, rule) = list.iter().enumerate().find_map(|(at, (_, step))| match step {
+            Step::RoundToInteger(rule) | Step::Convert(rule) => Some((at, *rule)),
+            _ => None,
+        })?;
+        Some(Self {
+            rule,
+            after: place(|step| matches!(step, Step::Add(_))) > Some(rounds),
+            steps: place(|step| *step == Step::RoundToFormat).is_some(),
+            reciprocal: place(|step| *step == Step::MultiplyByReciprocal).is_some(),
+        })
+    }
+
+    /// The first scheme of these parts; a conversion in it saturates.
+    pub(super) fn scheme(self) -> Option<Scheme> {
+        let definition = DEFINITIONS.iter().find(|definition| Self::of(definition.steps) == Some(self))?;
+        let overflow = if definition.converts() { Overflow::Saturate } else { Overflow::OutOfDomain };
+        Some(Scheme { definition, overflow })
+    }
+
+    /// Every single change, in the order of preference. A reciprocal matters only where steps are rounded.
+    pub(super) fn changes(self) -> Vec<Change> {
+        let rules = RULES.into_iter().filter(|rule| *rule != self.rule);
+        let rules = rules.map(|rule| (Part::Rule, Self { rule, ..self }));
+        let placed = (Part::ZeroPoint, Self { after: !self.after, ..self });
+        let reciprocal = (Part::Reciprocal, Self { reciprocal: !self.reciprocal, ..self });
+        let steps = (Part::Steps, Self { steps: !self.steps, reciprocal: false, ..self });
+        let all = rules.chain([placed]).chain(Some(reciprocal).filter(|_| self.steps)).chain([steps]);
+        all.map(|(part, to)| Change { part, from: self, to }).collect()
+    }
+
+    /// How many parts are others.
+    fn distance(self, other: Self) -> usize {
+        let others = [
+            self.rule != other.rule,
+            self.after != other.after,
+            self.steps != other.steps,
+            self.reciprocal != other.reciprocal,
+        ];
+        others.into_iter().filter(|other| *other).count()
+    }
+
+    /// The first changes, each with what it makes, that lead to other parts.
+    pub(super) fn path(self, to: Self) -> Vec<Change> {
+        let (mut at, mut out) = (self, Vec::new());
+        while let Some(change) = at.changes().into_iter().find(|c| c.to.distance(to) < at.distance(to)) {
+            at = change.to;
+            out.push(change);
+        }
+        out
+    }
+}
+
+impl Change {
+    /// The class of a difference that it makes in this expressed type.
+    pub(super) fn class(&self, expressed: Expressed) -> Class {
+        match self.part {
+            Part::Rule => Class::rounding(self.from.rule, self.to.rule),
+            Part::ZeroPoint => Class::ZeroPointPlacement,
+            Part::Reciprocal => Class::Reciprocal,
+            Part::Steps => Class::step(expressed),
+        }
+    }
+
+    /// The change in words, in this expressed type.
+    pub(super) fn because(&self, expressed: Expressed) -> String {
+        match self.part {
+            Part::Rule => format!("rounded by {}", self.to.rule.name()),
+            Part::ZeroPoint if self.to.after => "the zero point is added after the rounding".to_owned(),
+            Part::ZeroPoint => "the zero point is added before the rounding".to_owned(),
+            Part::Reciprocal if self.to.reciprocal => "multiplied by the rounded 1/scale".to_owned(),
+            Part::Reciprocal => "divided by the scale".to_owned(),
+            Part::Steps if self.to.steps => format!("every step is rounded in {}", expressed.name()),
+            Part::Steps => format!("no step is rounded in {}", expressed.name()),
+        }
+    }
+}

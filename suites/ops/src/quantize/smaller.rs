@@ -1,0 +1,133 @@
+//! Smaller cases of quantize and dequantize.
+
+use crate::quantized::{covers, places};
+use std::ops::Range;
+use tiebreak_engine::tensor::{Case, fill};
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized, Scale};
+
+/// Halves of a tensor; the elements of one channel or block by themselves, or fewer channels, fewer or smaller blocks; of a single
+/// element, plainer parameters. `words` is those of an input element.
+pub fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec<Case<Params>> {
+    let p = &case.params;
+    let len = case.tensors[0].len() / words;
+    let mut out = match p.quantized.granularity {
+        Granularity::Layer if p.shape.len() > 1 => {
+            vec![part(case, words, Params { shape: vec![len], ..p.clone() }, 0..len)]
+        }
+        Granularity::Layer if len > 1 => {
+            let cuts = [0..len / 2, len / 2..len, 0..len - 1, 1..len];
+            cuts.map(|cut| part(case, words, Params { shape: vec![cut.len()], ..p.clone() }, cut)).to_vec()
+        }
+        Granularity::Layer => plainer(p).into_iter().map(|params| Case { params, ..case.clone() }).collect(),
+        Granularity::Channel { .. } | Granularity::Blocks { .. } => {
+            let single = by_scale(p).into_iter().enumerate();
+            let single = single.map(|(scale, elements)| of_scale(case, words, scale, elements));
+            single.chain(fewer(case, words)).collect()
+        }
+    };
+    if case.misalign > 0 {
+        out.push(Case { misalign: 0, ..case.clone() });
+    }
+    out.retain(|smaller| smaller != case && covers(domain, &smaller.params));
+    out
+}
+
+/// One element by itself, per layer; and in its place among zeros.
+pub fn alone(case: &Case<Params>, words: usize, index: usize) -> Vec<(Case<Params>, usize)> {
+    let p = &case.params;
+    let one = places::scales(p).get(index).map(|scale| {
+        let params = Params { quantized: per_layer(&p.quantized, *scale), container: p.container, shape: vec![1] };
+        (Case { misalign: 0, ..part(case, words, params, [index]) }, 0)
+    });
+    one.into_iter().chain([(fill::only(case, [words, 0, 0], index), index)]).collect()
+}
+
+fn part(case: &Case<Params>, words: usize, params: Params, elements: impl IntoIterator<Item = usize>) -> Case<Params> {
+    let element = |at: usize| &case.tensors[0][at * words..][..words];
+    let values: Vec<i32> = elements.into_iter().flat_map(element).copied().collect();
+    Case { params, tensors: [values, Vec::new(), Vec::new()], misalign: case.misalign }
+}
+
+/// The elements of each channel or block.
+fn by_scale(p: &Params) -> Vec<Vec<usize>> {
+    let mut elements = vec![Vec::new(); p.quantized.scales.len()];
+    places::scales(p).into_iter().enumerate().for_each(|(at, scale)| elements[scale].push(at));
+    elements
+}
+
+/// The elements of one channel or block, per layer. Nothing is done for each of the other scales, of which there may be thousands.
+fn of_scale(case: &Case<Params>, words: usize, scale: usize, elements: Vec<usize>) -> Case<Params> {
+    let p = &case.params;
+    let quantized = per_layer(&p.quantized, scale);
+    part(case, words, Params { quantized, container: p.container, shape: vec![elements.len()] }, elements)
+}
+
+/// The type with one of its scales for all elements.
+fn per_layer(quantized: &Quantized, scale: usize) -> Quantized {
+    let Quantized { storage, min, max, expressed, ref scales, ref zero_points, .. } = *quantized;
+    let granularity = Granularity::Layer;
+    let (scales, zero_points) = (vec![scales[scale]], vec![zero_points[scale]]);
+    Quantized { storage, min, max, expressed, granularity, scales, zero_points }
+}
+
+/// Along each axis: either half of the channels or blocks, or all but one at an end; either half of each block, or all but one element.
+fn fewer(case: &Case<Params>, words: usize) -> Vec<Case<Params>> {
+    let p = &case.params;
+    let mut out = Vec::new();
+    for (axis, dimension) in p.shape.iter().enumerate() {
+        let count = places::blocks(p, axis);
+        let size = dimension / count.max(1);
+        let cuts = |n: usize| [0..n / 2, n / 2..n, 0..n.max(1) - 1, n.min(1)..n];
+        out.extend(cuts(count).map(|blocks| cut(case, words, axis, blocks, 0..size)));
+        out.extend(cuts(size).map(|inside| cut(case, words, axis, 0..count, inside)));
+    }
+    out.into_iter().flatten().collect()
+}
+
+/// These of the blocks (or channels) along an axis, and of each of them these elements; nothing where none are left.
+fn cut(
+    case: &Case<Params>,
+    words: usize,
+    axis: usize,
+    blocks: Range<usize>,
+    inside: Range<usize>,
+) -> Option<Case<Params>> {
+    let p = &case.params;
+    if blocks.is_empty() || inside.is_empty() {
+        return None;
+    }
+    let mut left = p.clone();
+    left.shape[axis] = blocks.len() * inside.len();
+    if let Granularity::Blocks { sizes, counts } = &mut left.quantized.granularity {
+        counts[axis] = blocks.len();
+        sizes.iter_mut().filter(|(a, _)| *a == axis).for_each(|(_, size)| *size = inside.len());
+    }
+    let scales = places::scales(p);
+    let inner: usize = p.shape[axis + 1..].iter().product();
+    let size = p.shape[axis] / places::blocks(p, axis).max(1);
+    let kept = |at: &usize| {
+        let index = at / inner % p.shape[axis];
+        blocks.contains(&(index / size)) && inside.contains(&(index % size))
+    };
+    let elements: Vec<usize> = (0..scales.len()).filter(kept).collect();
+    let mut of: Vec<usize> = elements.iter().map(|at| scales[*at]).collect();
+    of.sort_unstable();
+    of.dedup();
+    left.quantized.scales = of.iter().map(|scale| p.quantized.scales[*scale]).collect();
+    left.quantized.zero_points = of.iter().map(|scale| p.quantized.zero_points[*scale]).collect();
+    Some(part(case, words, left, elements))
+}
+
+/// Each parameter as plain as can be, one at a time.
+fn plainer(p: &Params) -> Vec<Params> {
+    let quantized = &p.quantized;
+    let (lo, hi) = (*quantized.storage.range().start(), *quantized.storage.range().end());
+    let with = |quantized: Quantized| Params { quantized, ..p.clone() };
+    vec![
+        Params { container: Container::Ranked, ..p.clone() },
+        with(Quantized { min: lo, max: hi, ..quantized.clone() }),
+        with(Quantized { zero_points: vec![0.clamp(quantized.min, quantized.max)], ..quantized.clone() }),
+        with(Quantized { scales: vec![Scale(1.0)], ..quantized.clone() }),
+    ]
+}

@@ -1,0 +1,325 @@
+//! Every pattern of a float type through one quantization. The exact results change at a few decision boundaries; between two of them
+//! a block is compared with a constant. What the reference says is a constant there, too, so that where the contract is kept its
+//! differences are counted without another look at the results.
+
+mod counted;
+mod path;
+mod pieces;
+
+use super::Quantize;
+use crate::quantized::{self, quantizations};
+use counted::{Counted, Due};
+use path::told;
+use pieces::{Piece, pieces};
+use std::collections::BTreeMap;
+use std::time::Instant;
+use tiebreak_common::class::Class;
+use tiebreak_engine::lane::Lane;
+use tiebreak_engine::runner::Runner;
+use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
+use tiebreak_engine::tensor::fault::{self, Extent, Made, Seen, Sighting};
+use tiebreak_engine::tensor::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantize::{Domain, Kernel};
+use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
+use tiebreak_reports::ledger::{self, Against, PathStep};
+
+/// Patterns of one task.
+pub const CHUNK: u64 = 1 << 22;
+/// Patterns of one batch in this process: input and output stay in a core's cache.
+pub const BLOCK_IN_PROCESS: usize = 1 << 14;
+/// Patterns of one batch in a worker: enough to make a message's cost small.
+const BLOCK_IN_WORKER: usize = 1 << 16;
+/// Patterns that are few enough to ask of each what a known fault can make of it.
+const FEW_PATTERNS: u64 = 1 << 16;
+
+/// What was seen against contract and reference.
+#[derive(Clone, Default)]
+pub struct Sides {
+    contract: Counted,
+    reference: Counted,
+    faults: Seen,
+}
+
+impl Sides {
+    /// Patterns that gave a result.
+    pub fn seen(&self) -> u64 {
+        self.contract.count.seen()
+    }
+}
+
+/// A kernel in a lane at one type, with the exact results of all patterns.
+pub struct Plan<'a> {
+    kernel: &'static Kernel,
+    lane: &'a Lane,
+    runner: &'a Runner<'a>,
+    q: Quantization,
+    /// Of a batch of one pattern.
+    params: Params,
+    /// Whether a known fault changes the lane's code for it.
+    faulty: bool,
+    pieces: Vec<Piece>,
+    contract: Scheme,
+    reference: Scheme,
+}
+
+/// One sweep for each type asked for, or of one type that the kernel takes.
+pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+    let types = types(&kernel.contract.domain, asked);
+    types.iter().filter_map(|ty| Plan::new(kernel, runner, ty, wanted)).map(|plan| plan.sweep()).collect()
+}
+
+/// The parameters of these sweeps.
+pub(super) fn params(domain: &Domain, asked: &Asked) -> Vec<Params> {
+    types(domain, asked).iter().filter_map(|ty| quantized::swept(domain, ty, 1)).collect()
+}
+
+fn types(domain: &Domain, asked: &Asked) -> Vec<Quantized> {
+    if asked.types.is_empty() { usual(domain) } else { asked.types.clone() }
+}
+
+/// A type of 8 bits and f32, with bounds where the domain has any.
+fn usual(domain: &Domain) -> Vec<Quantized> {
+    let ty = |signed, min, max, zero_point| Quantized {
+        storage: Storage { bits: 8, signed },
+        min,
+        max,
+        expressed: Expressed::F32,
+        granularity: Granularity::Layer,
+        scales: vec![Scale(0.3)],
+        zero_points: vec![zero_point],
+    };
+    let types = [ty(true, -8, 7, 1), ty(true, -128, 127, 1), ty(false, 0, 255, 129)];
+    let taken = |ty: &Quantized| {
+        let params = Params { quantized: ty.clone(), container: domain.containers[0], shape: vec![1] };
+        domain.contains(&params)
+    };
+    types.into_iter().find(taken).into_iter().collect()
+}
+
+impl<'a> Plan<'a> {
+    /// Nothing where the patterns are too many, the type is not the kernel's, or a scheme has no decision boundaries.
+    pub fn new(
+        kernel: &'static Kernel,
+        runner: &'a Runner<'a>,
+        quantized: &Quantized,
+        wanted: &Wanted,
+    ) -> Option<Self> {
+        let lane = runner.lane;
+        let params = quantized::swept(&kernel.contract.domain, quantized, 1)?;
+        if quantized.expressed.bits() > 32 {
+            return None;
+        }
+        let q = *quantizations(quantized).ok()?.first()?;
+        let contract = promise::<Quantize>(kernel).ok()?;
+        let reference = Scheme::ideal(wanted.rounding);
+        let pieces = pieces(&q, &contract, &reference)?;
+        let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
+        Some(Self { kernel, lane, runner, q, params, faulty, pieces, contract, reference })
+    }
+
+    fn sweep(&self) -> Sweep {
+        let begun = Instant::now();
+        let swept = sweep::sweep(self.runner, self, &self.space(), || ());
+        let mut all = swept.seen;
+        let exhaustive = all.contract.count.seen() == self.space().inputs();
+        if exhaustive {
+            self.extents(&mut all.faults);
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        let path = self.path(&all.reference);
+        let because = told(&path);
+        let unknown = "the sampled cases tell the cause".to_owned();
+        let mut sides = vec![self.side(all.contract, Against::Contract, &self.contract, unknown, Vec::new())];
+        if self.contract.label() != self.reference.label() {
+            sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
+        }
+        let failures = swept.failures.into_iter().map(|failed| failed.map(|bits| self.spelled(bits as u64))).collect();
+        Sweep { what: "patterns", exhaustive, sides, faults: all.faults, failures, seconds }
+    }
+
+    fn space(&self) -> Space {
+        Space {
+            first: 0,
+            last: (1 << self.q.format.bits()) - 1,
+            chunk: CHUNK as i64,
+            in_process: BLOCK_IN_PROCESS as i64,
+            in_worker: BLOCK_IN_WORKER as i64,
+            outwards: false,
+        }
+    }
+
+    /// The kernel's parameters for a batch of so many patterns.
+    pub fn params(&self, len: usize) -> Params {
+        Params { shape: vec![len], ..self.params.clone() }
+    }
+
+    /// One chunk, from a pattern on.
+    pub fn chunk(&self, start: u64) -> Swept<Sides> {
+        sweep::chunk(self.runner, self, &self.space(), start as i64)
+    }
+
+    fn compared(&self, at: u64, outs: &[i32], swept: &mut Sides) {
+        let end = at + outs.len() as u64;
+        let first = self.pieces.partition_point(|piece| piece.first <= at) - 1;
+        for (i, piece) in self.pieces.iter().enumerate().skip(first).take_while(|(_, piece)| piece.first < end) {
+            let from = piece.first.max(at);
+            let to = self.pieces.get(i + 1).map_or(end, |next| next.first.min(end));
+            let outs = &outs[(from - at) as usize..(to - at) as usize];
+            self.piece(piece, from, outs, swept);
+        }
+    }
+
+    fn piece(&self, piece: &Piece, from: u64, outs: &[i32], swept: &mut Sides) {
+        let len = outs.len() as u64;
+        let mut faulty = BTreeMap::new();
+        let kept = match piece.contract.value() {
+            None => {
+                swept.contract.count.out_of_domain += len;
+                None
+            }
+            Some(value) => {
+                swept.contract.count.inputs += len;
+                let kept = is_all(outs, value);
+                if !kept {
+                    faulty = self.faulty(value, from, outs, &mut swept.faults);
+                    let due = |i| if faulty.contains_key(&i) { Due::Excused } else { Due::To(None) };
+                    swept.contract.count(from, outs, value, due, self.q);
+                }
+                kept.then_some(value)
+            }
+        };
+        let reference = &mut swept.reference;
+        let Some(value) = piece.reference.value() else {
+            reference.count.out_of_domain += len;
+            return;
+        };
+        reference.count.inputs += len;
+        match kept {
+            Some(own) if own == value => {}
+            Some(own) => reference.whole((from, len), own, value, piece.class, self.q),
+            // What the source leaves undefined is one class, whatever the target makes of it.
+            None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
+            None => {
+                let due = |i| Due::To(faulty.get(&i).copied().or(piece.class));
+                reference.count(from, outs, value, due, self.q);
+            }
+        }
+    }
+
+    /// Which of these results follow a known fault, by their index; each is counted.
+    #[cold]
+    fn faulty(&self, value: i64, from: u64, outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
+        if !self.faulty {
+            return BTreeMap::new();
+        }
+        let at: Vec<usize> = (0..outs.len()).filter(|i| outs[*i] != value as i32).collect();
+        let differing: Vec<i32> = at.iter().map(|i| outs[*i]).collect();
+        let case = self.case(at.iter().map(|i| from + *i as u64), at.len());
+        let faulty = self.made().faulty(&case, &vec![Some(value as i32); at.len()], 1, &differing, faults);
+        at.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
+    }
+
+    fn made(&self) -> Made<'_, Quantize> {
+        Made { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract }
+    }
+
+    fn case(&self, patterns: impl Iterator<Item = u64>, len: usize) -> Case<Params> {
+        let x = patterns.flat_map(|pattern| Element::Float(self.q.format).of(pattern)).collect();
+        Case { params: self.params(len), tensors: [x, Vec::new(), Vec::new()], misalign: 0 }
+    }
+
+    /// How many patterns each known fault can change: all are asked, where they are few.
+    fn extents(&self, faults: &mut Seen) {
+        let patterns = 1u64 << self.q.format.bits();
+        if !self.faulty || patterns > FEW_PATTERNS {
+            return;
+        }
+        let case = self.case(0..patterns, patterns as usize);
+        let Ok(expected) = Quantize::expected(&self.contract, &case) else { return };
+        for fault in Quantize::at_fault(self.kernel.name, &self.lane.name, &self.contract, &case) {
+            let because =
+                format!("of so many of all {patterns} patterns a value that it can give is not that of the contract");
+            let extent = Extent { most: fault.extent(&expected, 1), each: fault.each, because };
+            faults.entry(fault.class).or_insert_with(|| Sighting::none(fault.reason)).extent = Some(extent);
+        }
+    }
+
+    fn side(
+        &self,
+        counted: Counted,
+        against: Against,
+        scheme: &Scheme,
+        because: String,
+        path: Vec<PathStep>,
+    ) -> SweptSide {
+        let domain = &self.kernel.contract.domain;
+        let witness = counted.smallest.map(|(bits, got, expected)| {
+            let stored = Quantize::element(domain, &self.params(1), 1);
+            SweptWitness { case: self.spelled(bits), got: stored.told(&[got]), expected: expected.into() }
+        });
+        let class = counted.smallest.and_then(|(bits, got, _)| self.class_at(bits, got, against));
+        let mut count = counted.count;
+        count.leave_unexplained(Class::Unexplained);
+        SweptSide { against, scheme: scheme.label(), count, class, because, path, witness }
+    }
+
+    /// A case of one pattern, as `--case` takes it.
+    fn spelled(&self, bits: u64) -> ledger::Case {
+        let case = self.case([bits].into_iter(), 1);
+        text::arguments::<Quantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
+    }
+
+    fn class_at(&self, bits: u64, got: i32, against: Against) -> Option<Class> {
+        let faulty = self.made().among(&self.case([bits].into_iter(), 1), 1, &[got]);
+        if let Some(Some(class)) = faulty.first().filter(|_| against == Against::Reference) {
+            return Some(*class);
+        }
+        let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
+        match against {
+            Against::Contract => None,
+            Against::Reference if piece.contract == Stored::Poison => Some(Class::Poison),
+            Against::Reference => piece.class,
+        }
+    }
+}
+
+impl Blocks for Plan<'_> {
+    type Seen = Sides;
+
+    fn nothing(&self) -> Sides {
+        Sides::default()
+    }
+
+    fn merge(&self, all: &mut Sides, part: Sides) {
+        all.contract.merge(part.contract, self.q);
+        all.reference.merge(part.reference, self.q);
+        fault::merge(&mut all.faults, part.faults);
+    }
+
+    fn job(&self, len: usize) -> Job {
+        Job::Quantize { kernel: self.kernel.name.to_owned(), params: self.params(len) }
+    }
+
+    fn judge(&self, first: i64, outs: &[i32], seen: &mut Sides) {
+        self.compared(first as u64, outs, seen);
+    }
+
+    fn anchor(&self, pattern: i64) {
+        let bits = pattern as u64;
+        let piece = &self.pieces[self.pieces.partition_point(|piece| piece.first <= bits) - 1];
+        for (scheme, result) in [(&self.contract, piece.contract), (&self.reference, piece.reference)] {
+            let exact = scheme.exact(&self.q, bits);
+            assert_eq!(result, exact, "the oracle disagrees with itself: {} at {bits:#x}", scheme.label());
+        }
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        format!("patterns {first:#x}..={last:#x}, {}", quantized::type_text(&self.params.quantized))
+    }
+}
+
+fn is_all(outs: &[i32], value: i64) -> bool {
+    outs.iter().fold(0, |differ, out| differ | (out ^ value as i32)) == 0
+}

@@ -1,0 +1,82 @@
+//! What differs in a sweep, counted: a constant run at a time, or one by one.
+
+use tiebreak_common::class::Class;
+use tiebreak_engine::count::{Count, FAR};
+use tiebreak_oracle::quantize::Quantization;
+
+/// What differs on one side.
+#[derive(Clone, Default)]
+pub(super) struct Counted {
+    pub(super) count: Count,
+    /// The smallest pattern, what was given, and what is expected.
+    pub(super) smallest: Option<(u64, i32, i64)>,
+}
+
+/// What a difference is due to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// A known fault, which is no difference on this side.
+    Excused,
+    /// This class, where it is known.
+    To(Option<Class>),
+}
+
+impl Counted {
+    fn offer(&mut self, seen: (u64, i32, i64), q: Quantization) {
+        let rank = |bits: u64| (bits & (q.format.sign() - 1), bits & q.format.sign());
+        if self.smallest.is_none_or(|known| rank(seen.0) < rank(known.0)) {
+            self.smallest = Some(seen);
+        }
+    }
+
+    /// A run of results that are all `got`.
+    pub(super) fn whole(
+        &mut self,
+        (from, len): (u64, u64),
+        got: i64,
+        expected: i64,
+        class: Option<Class>,
+        q: Quantization,
+    ) {
+        self.count.differs(got - expected, class, len);
+        self.offer((from, got as i32, expected), q);
+    }
+
+    /// Results one by one, each with what a difference is due to by its index.
+    #[cold]
+    pub(super) fn count(
+        &mut self,
+        from: u64,
+        outs: &[i32],
+        expected: i64,
+        due: impl Fn(usize) -> Due,
+        q: Quantization,
+    ) {
+        for (i, out) in outs.iter().enumerate().filter(|(_, out)| **out != expected as i32) {
+            let Due::To(class) = due(i) else { continue };
+            self.count.differs(i64::from(*out) - i64::from(expected as i32), class, 1);
+            self.offer((from + i as u64, *out, expected), q);
+        }
+    }
+
+    /// Results of a conversion that is undefined: how far they are off says nothing.
+    pub(super) fn poison(&mut self, from: u64, outs: &[i32], expected: i64, q: Quantization) {
+        let differ = outs.iter().map(|out| u64::from(*out != expected as i32)).sum();
+        if differ == 0 {
+            return;
+        }
+        self.count.differs(FAR, Some(Class::Poison), differ);
+        if self.smallest.is_none()
+            && let Some(i) = outs.iter().position(|out| *out != expected as i32)
+        {
+            self.offer((from + i as u64, outs[i], expected), q);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self, q: Quantization) {
+        self.count.merge(other.count);
+        if let Some(seen) = other.smallest {
+            self.offer(seen, q);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! How the reference becomes the contract's scheme, counted over all patterns at each change.
+
+use super::super::path::{ideal_steps, path};
+use super::Plan;
+use super::counted::Counted;
+use tiebreak_common::class::Class;
+use tiebreak_oracle::quantize::{Runs, Scheme, Stored};
+use tiebreak_reports::ledger::PathStep;
+
+/// Inputs of a step that big rationals judge again: all of them where they are no more.
+const REJUDGED: usize = 4096;
+
+impl Plan<'_> {
+    /// How the reference becomes the contract's scheme, with the number of inputs on which each differs from the one before.
+    pub(super) fn path(&self, reference: &Counted) -> Vec<PathStep> {
+        let mut out = Vec::new();
+        let case = self.params(1);
+        let mut before = self.reference;
+        for step in path(&self.contract, &self.reference) {
+            out.extend(self.step(step.class(&case), &before, &step.scheme));
+            before = step.scheme;
+        }
+        if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
+            out.extend(self.step(Class::step(case.quantized.expressed), &self.reference, &steps));
+        }
+        let poison = reference.count.classes.get(&Class::Poison).copied();
+        out.extend(poison.map(|differ| PathStep {
+            class: Class::Poison.into(),
+            from: self.reference.label(),
+            to: format!("{} in {}", self.kernel.name, self.lane.name),
+            differ,
+            rejudged: 0,
+            witness: None,
+        }));
+        out
+    }
+
+    fn step(&self, class: Class, from: &Scheme, to: &Scheme) -> Option<PathStep> {
+        let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
+        let (a, b) = (a?, b?);
+        let differences = a.differ(&b);
+        // Told only after big rationals said the same.
+        let chosen = a.differing(&b, REJUDGED);
+        for w in chosen.iter().chain(&differences.witness) {
+            let exact = [from, to].map(|scheme| scheme.exact(&self.q, w.bits));
+            assert_eq!([w.left, w.right], exact, "the oracle disagrees with itself at {:#x}", w.bits);
+        }
+        let witness = differences.witness.map(|w| {
+            let shown = |stored: Stored| stored.value().map_or("-".to_owned(), |v| v.to_string());
+            let x = tiebreak_engine::tensor::element::float(self.q.format, w.bits);
+            format!("x={x}: {} {}, {} {}", from.label(), shown(w.left), to.label(), shown(w.right))
+        });
+        let differ = u64::try_from(differences.differ()).unwrap_or(u64::MAX);
+        Some(PathStep {
+            class: class.into(),
+            from: from.label(),
+            to: to.label(),
+            differ,
+            rejudged: chosen.len() as u64,
+            witness,
+        })
+    }
+}
+
+/// In words.
+pub(super) fn told(path: &[PathStep]) -> String {
+    let one = |step: &PathStep| {
+        let count = tiebreak_reports::text::count(step.differ);
+        format!("{}: {} to {} on {count}", step.class, step.from, step.to)
+    };
+    path.iter().map(one).collect::<Vec<_>>().join("; ")
+}

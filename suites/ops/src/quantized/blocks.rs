@@ -1,0 +1,202 @@
+//! Blocks that quantize and dequantize are tried on: along one axis and along several, of one element and of a whole dimension, in
+//! tensors of one to four dimensions.
+
+use super::plan::{Elements, filled, new_types, spec};
+use super::quantizations;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::tensor::Spec;
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized, Scale};
+use tiebreak_impls::shape::MAX_ELEMENTS;
+
+/// A dimension of a tensor.
+#[derive(Clone, Copy, Debug)]
+enum Cut {
+    /// No size of blocks is given: one block, as long as it takes.
+    Whole,
+    /// So many blocks of so many elements.
+    Into(usize, usize),
+    /// So many blocks, as long as it takes.
+    Long(usize),
+}
+
+use Cut::{Into, Long, Whole};
+
+/// Tensors that are tried.
+const FORMS: [&[Cut]; 13] = [
+    &[Long(3)],
+    &[Into(5, 1)],
+    &[Long(1)],
+    &[Whole, Into(3, 2)],
+    &[Into(3, 2), Whole],
+    &[Into(2, 3), Into(3, 2)],
+    &[Into(4, 1), Long(2)],
+    &[Long(2), Into(3, 1)],
+    &[Whole, Whole],
+    &[Whole, Into(2, 2), Into(3, 1)],
+    &[Into(2, 1), Whole, Into(2, 5)],
+    &[Into(1, 3), Whole, Into(2, 7), Into(2, 1)],
+    &[Into(2, 2), Into(1, 3), Whole, Into(3, 1)],
+];
+
+/// Tensors of one form at most: where the blocks are small, each has a part of what is tried on a block.
+const TENSORS: usize = 16;
+
+/// Scales and zero points come back together after so many blocks as there are in no tensor.
+const SCALES: [f64; 7] = [0.1, 0.25, 1.0 / 255.0, 0.3, 0.0625, 1.5, 0.7];
+
+/// Longest blocks of one value each, and longest rows.
+const LONGEST: usize = 33;
+const LONGEST_ROW: usize = 70;
+/// Lengths of blocks where every length is another function to compile.
+const COMPILED: [usize; 5] = [1, 3, 8, 15, 17];
+
+/// The type of so many blocks along each axis, with scales and zero points of their own.
+fn of_blocks(ty: &Quantized, sizes: Vec<(usize, usize)>, counts: Vec<usize>) -> Quantized {
+    let (lo, hi) = (ty.min, ty.max);
+    let zero_points = [0.clamp(lo, hi), hi, (lo.midpoint(hi) | 1).clamp(lo, hi), lo, lo.midpoint(hi)];
+    let blocks: usize = counts.iter().product();
+    Quantized {
+        granularity: Granularity::Blocks { sizes, counts },
+        scales: (0..blocks).map(|block| Scale(SCALES[block % SCALES.len()])).collect(),
+        zero_points: (0..blocks).map(|block| zero_points[block % zero_points.len()]).collect(),
+        ..ty.clone()
+    }
+}
+
+/// Every form of the first type; some forms, others each time, of the first of each expressed type and each storage.
+pub(super) fn plan(
+    domain: &Domain,
+    budget: &Budget,
+    seed: u64,
+    types: &[Quantized],
+    elements: &impl Elements,
+    out: &mut Vec<Spec<Params>>,
+) {
+    let forms: Vec<&[Cut]> = FORMS.into_iter().filter(|form| takes(domain.finest, form)).collect();
+    let some = if domain.compiled || !budget.every_tail { 1 } else { 3 };
+    let mut next = 0;
+    for (i, ty) in new_types(types).into_iter().enumerate() {
+        for _ in 0..if i == 0 { forms.len() } else { some.min(forms.len()) } {
+            form(domain, seed, (next, ty), forms[next % forms.len()], elements, out);
+            next += 1;
+        }
+    }
+}
+
+/// Whether a domain has such blocks, whatever lengths it takes.
+fn takes(finest: Finest, form: &[Cut]) -> bool {
+    let cut = |cut: &Cut| match *cut {
+        Whole => (1, 2),
+        Into(count, size) => (count, size),
+        Long(count) => (count, 2),
+    };
+    let (counts, shape): (Vec<usize>, Vec<usize>) =
+        form.iter().map(cut).map(|(count, size)| (count, count * size)).unzip();
+    finest.takes(&Granularity::Blocks { sizes: Vec::new(), counts }, &shape)
+}
+
+/// A tensor of that form; several where a block does not hold all that is tried on it.
+fn form(
+    domain: &Domain,
+    seed: u64,
+    (i, ty): (usize, &Quantized),
+    form: &[Cut],
+    elements: &impl Elements,
+    out: &mut Vec<Spec<Params>>,
+) {
+    let counts: Vec<usize> =
+        form.iter().map(|cut| if let Into(count, _) | Long(count) = cut { *count } else { 1 }).collect();
+    let draft = of_blocks(ty, Vec::new(), counts.clone());
+    let most = most(&draft, seed, elements);
+    let held: usize = form.iter().map(|cut| if let Into(_, size) = cut { *size } else { 1 }).product();
+    // The first dimension of open length is as long as it takes.
+    let open = form.iter().position(|cut| !matches!(cut, Into(..)));
+    let size = |(axis, cut): (usize, &Cut)| match cut {
+        Into(_, size) => *size,
+        _ if open == Some(axis) => most.div_ceil(held),
+        _ => 2,
+    };
+    let lengths: Vec<usize> = form.iter().enumerate().map(size).collect();
+    // The axes from the last on, which is how few types are written.
+    let sizes = (0..form.len()).filter(|axis| !matches!(form[*axis], Whole)).map(|axis| (axis, lengths[axis]));
+    let shape = counts.iter().zip(&lengths).map(|(count, length)| count * length).collect();
+    let mut sizes: Vec<_> = sizes.collect();
+    if i % 2 == 1 {
+        sizes.reverse();
+    }
+    tensors(domain, seed, (i, &of_blocks(ty, sizes, counts)), shape, elements, out);
+}
+
+/// The tensors of a caller's type.
+pub(super) fn asked(
+    domain: &Domain,
+    seed: u64,
+    (i, quantized): (usize, &Quantized),
+    elements: &impl Elements,
+    out: &mut Vec<Spec<Params>>,
+) {
+    let mut shape = super::usual_shape(quantized);
+    let Granularity::Blocks { sizes, .. } = &quantized.granularity else { return };
+    let held = sizes.iter().fold(1usize, |held, (_, size)| held.saturating_mul(*size)).max(1);
+    let open: Vec<usize> = (0..shape.len()).filter(|axis| sizes.iter().all(|(a, _)| a != axis)).collect();
+    for (at, axis) in open.iter().copied().enumerate() {
+        // Where blocks are so many that one tensor does not hold all elements of each, each has a part of them.
+        let each = MAX_ELEMENTS / quantized.scales.len().max(1) / held;
+        let room = (each >> (open.len() - 1)).max(1);
+        shape[axis] = if at == 0 { most(quantized, seed, elements).div_ceil(held).min(room) } else { 2 };
+    }
+    tensors(domain, seed, (i, quantized), shape, elements, out);
+}
+
+/// How many elements are tried on the scale that has most of them.
+fn most(quantized: &Quantized, seed: u64, elements: &impl Elements) -> usize {
+    let words = elements.words(quantized.expressed);
+    let own = quantizations(quantized).unwrap_or_default();
+    own.iter().map(|q| elements.elements(q, seed).len() / words).max().unwrap_or(0).max(1)
+}
+
+/// Tensors in which every block meets the elements of interest of its own.
+fn tensors(
+    domain: &Domain,
+    seed: u64,
+    (i, quantized): (usize, &Quantized),
+    shape: Vec<usize>,
+    elements: &impl Elements,
+    out: &mut Vec<Spec<Params>>,
+) {
+    let params = Params { quantized: quantized.clone(), container: Container::Ranked, shape };
+    let Ok(held) = params.elements().map(|elements| elements / quantized.scales.len().max(1)) else { return };
+    if !domain.contains(&params) {
+        return;
+    }
+    let tensors = most(quantized, seed, elements).div_ceil(held.max(1)).min(TENSORS);
+    for at in 0..tensors {
+        let Some(values) = filled(&params, seed, (at, tensors), elements) else { return };
+        out.push(spec(quantized, Container::Ranked, params.shape.clone(), values, i + at));
+    }
+}
+
+/// One value of its own through every block, in blocks of every length along the last axis, and in rows of every length.
+pub(super) fn repeated(domain: &Domain, ty: &Quantized, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
+    let lengths = if domain.compiled { COMPILED.to_vec() } else { (1..=LONGEST).collect() };
+    for length in lengths {
+        one_value_each(&of_blocks(ty, vec![(0, length)], vec![3]), vec![3 * length], elements, out);
+    }
+    let rows = of_blocks(ty, vec![(0, 1)], vec![2, 1]);
+    for length in 1..=LONGEST_ROW {
+        one_value_each(&rows, vec![2, length], elements, out);
+    }
+}
+
+fn one_value_each(quantized: &Quantized, shape: Vec<usize>, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
+    let Ok(all) = quantizations(quantized) else { return };
+    let own: Vec<Vec<Vec<i32>>> = all.iter().map(|q| elements.repeated(q)).collect();
+    let length: usize = shape.iter().product();
+    let params = Params { quantized: quantized.clone(), container: Container::Ranked, shape };
+    let scales = super::places::scales(&params);
+    let of = |at: usize| scales.iter().map(|scale| own[*scale].get(at).map(Vec::as_slice)).collect::<Option<Vec<_>>>();
+    for values in (0..own.first().map_or(0, Vec::len)).filter_map(of) {
+        out.push(spec(quantized, Container::Ranked, params.shape.clone(), values.concat(), length));
+    }
+}

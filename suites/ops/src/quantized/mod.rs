@@ -1,0 +1,201 @@
+//! What quantize and dequantize share in the harness: parameters as the oracle has them and as text, the types that are tried.
+
+mod blocks;
+pub mod places;
+pub mod plan;
+
+use std::collections::BTreeSet;
+use tiebreak_engine::tensor::fault::Fault;
+use tiebreak_engine::tensor::given::distinct;
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::{Asked, Case, Given, Operation, Spec};
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
+use tiebreak_mlir::faults::{self, Effect};
+use tiebreak_mlir::types::usual_shape;
+use tiebreak_oracle::float::Format;
+use tiebreak_oracle::quantize::{self as oracle, Liberties};
+use tiebreak_reports::ledger::{Unit, Value};
+
+pub use tiebreak_mlir::types::{MOST_DIMENSIONS, MOST_SCALES, read_run_type, read_type, type_text};
+
+/// The oracle's format.
+pub fn format(expressed: Expressed) -> Format {
+    match expressed {
+        Expressed::F16 => Format::F16,
+        Expressed::Bf16 => Format::Bf16,
+        Expressed::F32 => Format::F32,
+        Expressed::F64 => Format::F64,
+    }
+}
+
+/// The parameters of each scale of a type, the scale rounded to the expressed type; or why the oracle has none.
+pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>, String> {
+    let Quantized { storage: Storage { bits, signed }, min, max, .. } = *quantized;
+    let format = format(quantized.expressed);
+    let one = |(scale, zero_point): (&tiebreak_impls::quantized::Scale, &i64)| {
+        let exact = rug::Rational::from_f64(scale.0).ok_or_else(|| format!("scales: {} is no number", scale.0))?;
+        let storage = oracle::Storage { bits, signed };
+        let q =
+            oracle::Quantization { format, scale: format.nearest(&exact), zero_point: *zero_point, storage, min, max };
+        q.check().map(|()| q).map_err(|e| e.to_string())
+    };
+    quantized.scales.iter().zip(&quantized.zero_points).map(one).collect()
+}
+
+/// Whether a domain covers the parameters, and the oracle too.
+pub fn covers(domain: &Domain, params: &Params) -> bool {
+    params.elements().is_ok() && domain.contains(params) && quantizations(&params.quantized).is_ok()
+}
+
+/// For each result, the words of all that it may be with these liberties, in a row.
+type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, String>;
+
+/// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give.
+pub fn at_fault<O: Operation<Params = Params>>(
+    kernel: &str,
+    lane: &str,
+    contract: &O::Scheme,
+    case: &Case<Params>,
+    possible: Possible<O>,
+) -> Vec<Fault> {
+    let known: Vec<_> = faults::of(kernel, lane).filter(|known| known.covers(&case.params)).collect();
+    let by_f32 = zero_points_by_f32(case);
+    let steps = Liberties { ties: false, conversion: Some(tiebreak_mlir::conversion::of(kernel, lane)) };
+    let ties = Liberties { ties: true, ..steps };
+    let may = |effect| match effect {
+        Effect::IntegersByF32(name) => possible(&O::scheme(name).ok()?, &by_f32, &steps).ok(),
+        Effect::FixedPoint => possible(&O::scheme("ideal").ok()?, case, &steps).ok(),
+        Effect::EitherSideOfTies => {
+            let mut may = possible(contract, case, &ties).ok()?;
+            // Where integers are rounded to f32 as well, the steps behind have their ties elsewhere.
+            for known in &known {
+                if let Effect::IntegersByF32(name) = known.effect {
+                    let more = possible(&O::scheme(name).ok()?, &by_f32, &ties).ok()?;
+                    may.iter_mut().zip(more).for_each(|(may, more)| may.extend(more));
+                }
+            }
+            Some(may)
+        }
+    };
+    let fault = |known: &&faults::Known| {
+        let may = may(known.effect)?;
+        Some(Fault { class: known.class, reason: known.reason, each: known.each, may })
+    };
+    known.iter().filter_map(fault).collect()
+}
+
+/// The case with zero points that were rounded to f32, but in a scalar, where they are constants.
+fn zero_points_by_f32(case: &Case<Params>) -> Case<Params> {
+    let rounded = |zero_point: &i64| {
+        let bits = Format::F32.nearest(&rug::Rational::from(*zero_point));
+        let exact = Format::F32.decode(bits).finite().and_then(|v| v.numer().to_i64());
+        // 2^32 is no zero point; what is below it by less than a unit of f32 is rounded to it by every narrower type.
+        exact.map_or(*zero_point, |exact| exact.min(u32::MAX.into()))
+    };
+    let mut case = case.clone();
+    if case.params.container != Container::Scalar {
+        let zero_points = &mut case.params.quantized.zero_points;
+        *zero_points = zero_points.iter().map(rounded).collect();
+    }
+    case
+}
+
+/// Whether a known fault changes a kernel's code in a lane for these parameters.
+pub fn is_at_fault(kernel: &str, lane: &str, params: &Params) -> bool {
+    faults::of(kernel, lane).any(|known| known.covers(params))
+}
+
+/// The types that the caller gave, and those that no case has.
+pub fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+    let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
+    let told = |_, ty: &Quantized| {
+        let reason = quantizations(ty).map_or_else(|reason| reason, |_| domain_text(domain));
+        (format!("type={}", type_text(ty)), reason)
+    };
+    (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), told))
+}
+
+/// The parameters by which a type is swept: a tensor of one dimension where the kernel takes any.
+pub fn swept(domain: &Domain, quantized: &Quantized, len: usize) -> Option<Params> {
+    let ranked = domain.containers.iter().find(|c| **c == Container::Ranked);
+    let container = *ranked.or(domain.containers.first())?;
+    let params = Params { quantized: quantized.clone(), container, shape: vec![len] };
+    (quantized.granularity == Granularity::Layer && covers(domain, &params)).then_some(params)
+}
+
+/// A domain in words.
+pub fn domain_text(domain: &Domain) -> String {
+    let list = |names: Vec<&str>| names.join(", ");
+    let storage: Vec<String> = domain.storage.iter().map(|s| s.name()).collect();
+    let mut parts = vec![
+        list(domain.expressed.iter().map(|e| e.name()).collect()),
+        if storage.is_empty() { "storage of 1 to 32 bits".to_owned() } else { storage.join(", ") },
+    ];
+    parts.push(if domain.bounds { "any bounds" } else { "all stored values" }.to_owned());
+    parts.push(finest_text(domain.finest).to_owned());
+    parts.push(list(domain.containers.iter().map(|c| container_name(*c)).collect()));
+    if domain.compiled {
+        parts.push("in lanes of compiled modules".to_owned());
+    }
+    parts.join("; ")
+}
+
+fn finest_text(finest: Finest) -> &'static str {
+    match finest {
+        Finest::Layer => "per layer",
+        Finest::Channel => "per layer or channel",
+        Finest::LastAxis => "per layer, channel or block of the last axis",
+        Finest::OneAxis => "per layer, channel or block of one axis",
+        Finest::Blocks => "per layer, channel or block",
+    }
+}
+
+const CONTAINERS: [Container; 3] = [Container::Scalar, Container::Ranked, Container::Unranked];
+
+fn container_name(container: Container) -> &'static str {
+    match container {
+        Container::Scalar => "scalar",
+        Container::Ranked => "ranked",
+        Container::Unranked => "unranked",
+    }
+}
+
+/// Type, container and shape by name; the latter two where they are not as usual.
+pub fn arguments(params: &Params) -> Vec<(String, Value)> {
+    let mut out = vec![("type".to_owned(), Value::Text(type_text(&params.quantized)))];
+    if params.container != Container::Ranked {
+        out.push(("container".to_owned(), Value::Text(container_name(params.container).to_owned())));
+    }
+    if params.shape != usual_shape(&params.quantized) {
+        let sizes: Vec<String> = params.shape.iter().map(usize::to_string).collect();
+        let shape = sizes.join("x");
+        out.push(("shape".to_owned(), shape.parse().map_or(Value::Text(shape), Value::Integer)));
+    }
+    out
+}
+
+/// Parameters from names and values.
+pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, String> {
+    let mut left = arguments.clone();
+    let text = text::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
+    let quantized = read_run_type(&text).map_err(|reason| format!("type: {reason}"))?;
+    let container = match text::take_text(&mut left, "container") {
+        None => Container::Ranked,
+        Some(name) => {
+            let known = CONTAINERS.into_iter().find(|c| container_name(*c) == name);
+            let names = CONTAINERS.map(container_name);
+            known.ok_or_else(|| tiebreak_oracle::names::unknown("container", &name, names).to_string())?
+        }
+    };
+    let shape = match text::take_text(&mut left, "shape") {
+        None => usual_shape(&quantized),
+        Some(text) => text
+            .split('x')
+            .map(|size| size.parse::<u32>().map(|size| size as usize))
+            .collect::<Result<_, _>>()
+            .map_err(|_| format!("shape: `{text}` is not sizes, such as 2x3x4"))?,
+    };
+    text::nothing_left(&left, &["type", "container", "shape", "misalign", tensor])?;
+    Ok(Params { quantized, container, shape })
+}

@@ -1,0 +1,114 @@
+//! Which scale each element of a tensor has, and the ones that it has where a kernel confuses them.
+
+use tiebreak_common::class::Class;
+use tiebreak_impls::quantized::{Granularity, Params};
+
+/// An index along an axis that is cut into `blocks` of `size` elements.
+struct Place {
+    index: usize,
+    size: usize,
+    blocks: usize,
+    /// Blocks of the part of the tensor that the axes before span.
+    before: usize,
+}
+
+/// How many scales there are along an axis: channels, or blocks.
+pub fn blocks(p: &Params, axis: usize) -> usize {
+    match &p.quantized.granularity {
+        Granularity::Channel { axis: channels } if *channels == axis => p.shape[axis],
+        Granularity::Blocks { counts, .. } => counts[axis],
+        _ => 1,
+    }
+}
+
+/// The scales of all elements, axis by axis: `step` takes the block of an element in the axes before to that with one axis more.
+fn along_axes(p: &Params, step: impl Fn(usize, &Place) -> usize) -> Vec<usize> {
+    let (mut scales, mut before) = (vec![0], 1);
+    for (axis, dimension) in p.shape.iter().enumerate() {
+        let blocks = blocks(p, axis);
+        let place = |index| Place { index, size: dimension / blocks.max(1), blocks, before };
+        let step = &step;
+        scales = scales.into_iter().flat_map(|at| (0..*dimension).map(move |index| step(at, &place(index)))).collect();
+        before *= blocks;
+    }
+    scales
+}
+
+/// The scale of each element, as the type defines it: row-major over the channels or blocks.
+pub fn scales(p: &Params) -> Vec<usize> {
+    along_axes(p, |at, place| at * place.blocks + place.index / place.size)
+}
+
+/// A way to take another scale than an element's own.
+pub struct Mistake {
+    /// Class of the differences.
+    pub class: Class,
+    /// What is mistaken.
+    pub because: &'static str,
+    /// The scale of each element.
+    pub scales: fn(&Params) -> Vec<usize>,
+}
+
+/// Every mistake that is looked for.
+pub static MISTAKES: [Mistake; 3] = [
+    Mistake {
+        class: Class::Channel,
+        because: "channels are taken along the last axis",
+        scales: |p| (0..p.shape.iter().product()).map(|i| i % p.quantized.scales.len()).collect(),
+    },
+    Mistake {
+        class: Class::Block,
+        because: "blocks take turns along an axis",
+        scales: |p| match p.quantized.granularity {
+            Granularity::Blocks { .. } => along_axes(p, |at, place| at * place.blocks + place.index % place.blocks),
+            _ => scales(p),
+        },
+    },
+    Mistake {
+        class: Class::Block,
+        because: "the scales of blocks are read column-major",
+        scales: |p| along_axes(p, |at, place| at + place.index / place.size * place.before),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantized::read_type;
+    use tiebreak_impls::quantized::Container;
+
+    fn params(ty: &str, shape: &[usize]) -> Params {
+        Params { quantized: read_type(ty).expect(ty), container: Container::Ranked, shape: shape.to_vec() }
+    }
+
+    /// Two derivations: the harness's, axis by axis, and that of the parameters, from the index of an element.
+    #[test]
+    fn both_derivations_agree() {
+        let mut elements = 0;
+        for (ty, shape) in [
+            ("!quant.uniform<i8:f32, 1.0>", &[3, 4][..]),
+            ("!quant.uniform<i8:f32:1, {1.0, 2.0, 3.0}>", &[2, 3, 4]),
+            ("!quant.uniform<i8:f32:{1:2}, {{1.0, 2.0}}>", &[3, 4]),
+            ("!quant.uniform<i8:f32:{1:2, 0:1}, {{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}>", &[3, 4]),
+            ("!quant.uniform<i8:f32:{3:1, 1:3}, {{{{1.0, 2.0}}, {{3.0, 4.0}}}}>", &[2, 6, 5, 2]),
+            ("!quant.uniform<i8:f32:{}, {{1.0}}>", &[2, 2]),
+        ] {
+            let p = params(ty, shape);
+            let defined: Vec<usize> = (0..p.elements().expect(ty)).map(|i| p.scale_of(i)).collect();
+            assert_eq!(scales(&p), defined, "{ty}");
+            assert_eq!(defined.iter().max(), Some(&(p.quantized.scales.len() - 1)), "{ty}");
+            elements += defined.len();
+        }
+        assert_eq!(elements, 12 + 24 + 12 + 12 + 120 + 4);
+    }
+
+    #[test]
+    fn each_mistake_is_another() {
+        let p = params("!quant.uniform<i8:f32:{0:1, 1:2}, {{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}>", &[2, 6]);
+        let of = |at: usize| (MISTAKES[at].scales)(&p);
+        assert_eq!(scales(&p), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
+        assert_eq!(of(0), [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5]);
+        assert_eq!(of(1), [0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5]);
+        assert_eq!(of(2), [0, 0, 2, 2, 4, 4, 1, 1, 3, 3, 5, 5]);
+    }
+}

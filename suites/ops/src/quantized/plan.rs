@@ -1,0 +1,270 @@
+//! Types, containers and shapes that quantize and dequantize are tried on. What is in the tensors is the operation's.
+
+use super::{blocks, covers, places, quantizations};
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::{Asked, Spec};
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_impls::shape::MAX_ELEMENTS;
+use tiebreak_oracle::quantize::Quantization;
+
+/// What an operation puts into tensors.
+pub trait Elements {
+    /// Words of an element.
+    fn words(&self, expressed: Expressed) -> usize;
+    /// Elements worth trying at these parameters, one behind the other.
+    fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32>;
+    /// Every element there is, where there are few enough to run them all.
+    fn every(&self, q: &Quantization) -> Option<Vec<i32>>;
+    /// Elements that are repeated through a whole tensor, each alone: decisive ones to which the schemes give a value.
+    fn repeated(&self, q: &Quantization) -> Vec<Vec<i32>>;
+}
+
+const fn storage(bits: u32, signed: bool) -> Storage {
+    Storage { bits, signed }
+}
+
+/// Stored types tried where the domain takes any.
+const STORAGE: [Storage; 7] = [
+    storage(8, true),
+    storage(8, false),
+    storage(16, true),
+    storage(16, false),
+    storage(32, true),
+    storage(32, false),
+    storage(4, true),
+];
+
+/// Kinds of a type's parameters.
+const KINDS: usize = 6;
+
+/// Longest tensor of one value: two vectors of anything, and what is behind them.
+const REPEATED: usize = 70;
+
+/// The cases of a run.
+pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+    let own = types(domain, budget);
+    let types = if asked.types.is_empty() { &own } else { &asked.types };
+    let mut out = Vec::new();
+    for (i, quantized) in types.iter().enumerate() {
+        match quantized.granularity {
+            Granularity::Layer => layer(domain, budget, seed, (i, quantized), elements, &mut out),
+            Granularity::Channel { .. } => channels(domain, seed, (i, quantized), elements, &mut out),
+            Granularity::Blocks { .. } => blocks::asked(domain, seed, (i, quantized), elements, &mut out),
+        }
+    }
+    if asked.types.is_empty() && domain.finest != Finest::Layer {
+        for (i, quantized) in of_channels(domain, types).into_iter().enumerate() {
+            channels(domain, seed, (i, &quantized), elements, &mut out);
+        }
+    }
+    if asked.types.is_empty() {
+        blocks::plan(domain, budget, seed, types, elements, &mut out);
+        for quantized in repeated_types(types, 1) {
+            blocks::repeated(domain, quantized, elements, &mut out);
+        }
+    }
+    let some = if budget.every_tail { 4 } else { 1 };
+    for quantized in repeated_types(types, some) {
+        repeated(domain, quantized, elements, &mut out);
+    }
+    out.retain(|spec| covers(domain, &spec.params));
+    out
+}
+
+/// Every storage with every expressed type, each with scales, zero points and bounds of several kinds.
+fn types(domain: &Domain, budget: &Budget) -> Vec<Quantized> {
+    let storage = if domain.storage.is_empty() { &STORAGE[..] } else { domain.storage };
+    // A compiled module costs a good part of a second.
+    let kinds = match (budget.every_tail, domain.compiled) {
+        (false, _) => 2,
+        (true, true) => 3,
+        (true, false) => KINDS,
+    };
+    let mut out = Vec::new();
+    for kind in 0..kinds {
+        for expressed in domain.expressed {
+            out.extend(storage.iter().map(|storage| of_kind(domain, *storage, *expressed, kind)));
+        }
+    }
+    out
+}
+
+fn of_kind(domain: &Domain, storage: Storage, expressed: Expressed, kind: usize) -> Quantized {
+    let (lo, hi) = (*storage.range().start(), *storage.range().end());
+    // Odd; beyond 24 bits such that f32 loses it, and makes of it what is exactly between two bf16. u32 has it within bounds that are narrow.
+    let odd = match (storage.bits, storage.signed) {
+        (32, true) => 16_842_753,
+        (32, false) => 134_742_017,
+        (16, _) => 3001,
+        (8, false) => 129,
+        _ => 1.min(hi),
+    };
+    let narrow = match storage {
+        Storage { bits: 8, signed: true } => (-8, 7),
+        _ => (lo + (hi - lo) / 64, hi - (hi - lo) / 3),
+    };
+    let bounded = if domain.bounds && matches!(kind, 1 | 5) && narrow.0 < narrow.1 { narrow } else { (lo, hi) };
+    let (tiny, huge) = match expressed {
+        Expressed::F16 => (1e-4, 1e4),
+        Expressed::Bf16 | Expressed::F32 => (1e-30, 1e30),
+        Expressed::F64 => (1e-300, 1e300),
+    };
+    let (scale, zero_point) = match kind {
+        0 => (0.1, 0),
+        1 => (0.3, odd),
+        2 => (0.0625, lo),
+        3 => (1.0 / 255.0, hi),
+        4 => (tiny, odd),
+        _ => (huge, odd),
+    };
+    Quantized {
+        storage,
+        min: bounded.0,
+        max: bounded.1,
+        expressed,
+        granularity: Granularity::Layer,
+        scales: vec![Scale(scale)],
+        zero_points: vec![zero_point.clamp(bounded.0, bounded.1)],
+    }
+}
+
+/// The elements of interest in one tensor, and every element there is in another.
+fn layer(
+    domain: &Domain,
+    budget: &Budget,
+    seed: u64,
+    (i, quantized): (usize, &Quantized),
+    elements: &impl Elements,
+    out: &mut Vec<Spec<Params>>,
+) {
+    let Ok([q]) = quantizations(quantized).as_deref().map(|all| [all[0]]) else { return };
+    let some = elements.elements(&q, seed);
+    let every = elements.every(&q).filter(|_| budget.every_tail || i < 2);
+    let words = elements.words(quantized.expressed);
+    for (at, values) in [Some(some), every].into_iter().flatten().enumerate() {
+        let container = domain.containers[(i + at) % domain.containers.len()];
+        let len = values.len() / words;
+        let shape = match container {
+            Container::Unranked if len % 2 == 0 => vec![2, len / 2],
+            _ => vec![len],
+        };
+        out.push(spec(quantized, container, shape, values, i));
+    }
+}
+
+/// A tensor at one of sixteen alignments.
+pub(super) fn spec(
+    quantized: &Quantized,
+    container: Container,
+    shape: Vec<usize>,
+    values: Vec<i32>,
+    i: usize,
+) -> Spec<Params> {
+    let params = Params { quantized: quantized.clone(), container, shape };
+    Spec { params, fills: [Fill::Given(values), Fill::None, Fill::None], misalign: i % 16 }
+}
+
+/// The first type of each expressed type, and of each storage.
+pub(super) fn new_types(types: &[Quantized]) -> Vec<&Quantized> {
+    let mut seen = Vec::new();
+    let mut out = Vec::new();
+    for ty in types {
+        if !seen.contains(&(Some(ty.expressed), None)) || !seen.contains(&(None, Some(ty.storage))) {
+            out.push(ty);
+        }
+        seen.extend([(Some(ty.expressed), None), (None, Some(ty.storage))]);
+    }
+    out
+}
+
+/// Three channels along each axis, of some of the types.
+fn of_channels(domain: &Domain, types: &[Quantized]) -> Vec<Quantized> {
+    let mut out = Vec::new();
+    for ty in new_types(types) {
+        let (lo, hi) = (ty.min, ty.max);
+        for axis in 0..3 {
+            let scales = [0.1, 0.25, 1.0 / 255.0].map(Scale).to_vec();
+            let zero_points = vec![0.clamp(lo, hi), hi, (lo.midpoint(hi) | 1).clamp(lo, hi)];
+            out.push(Quantized { granularity: Granularity::Channel { axis }, scales, zero_points, ..ty.clone() });
+        }
+    }
+    let few = if domain.compiled { 12 } else { out.len() };
+    out.truncate(few);
+    out
+}
+
+/// A tensor of three dimensions in which every channel meets the elements of interest of its own; in every container that takes it.
+fn channels(
+    domain: &Domain,
+    seed: u64,
+    (i, quantized): (usize, &Quantized),
+    elements: &impl Elements,
+    out: &mut Vec<Spec<Params>>,
+) {
+    let Granularity::Channel { axis } = quantized.granularity else { return };
+    let Ok(all) = quantizations(quantized) else { return };
+    let words = elements.words(quantized.expressed);
+    let own: Vec<Vec<i32>> = all.iter().map(|q| elements.elements(q, seed)).collect();
+    // Where scales are so many that one tensor does not hold all elements of each, each has a part of them.
+    let room = MAX_ELEMENTS / all.len().max(1) / 5 * 5;
+    let most = own.iter().map(|values| values.len() / words).max().unwrap_or(0).min(room);
+    // The rest of the tensor is five by as many as it takes.
+    let rest = [5, most.div_ceil(5)];
+    let mut shape: Vec<usize> = (0..axis.max(2) + 1).map(|_| 1).collect();
+    let others = (0..shape.len()).filter(|a| *a != axis);
+    others.zip(rest).for_each(|(at, size)| shape[at] = size);
+    shape[axis] = all.len();
+    for container in domain.containers.iter().filter(|c| **c != Container::Scalar) {
+        let params = Params { quantized: quantized.clone(), container: *container, shape: shape.clone() };
+        let Some(values) = filled(&params, seed, (0, 1), elements) else { return };
+        out.push(spec(quantized, *container, shape.clone(), values, i));
+    }
+}
+
+/// The elements of interest of each scale, at the places that have it: in turn where all of them have room in `tensors` tensors, and
+/// else spread over them. Of those tensors the one at `at`.
+pub(super) fn filled(
+    params: &Params,
+    seed: u64,
+    (at, tensors): (usize, usize),
+    elements: &impl Elements,
+) -> Option<Vec<i32>> {
+    let words = elements.words(params.quantized.expressed);
+    let all = quantizations(&params.quantized).ok()?;
+    let own: Vec<Vec<i32>> = all.iter().map(|q| elements.elements(q, seed)).collect();
+    let scales = places::scales(params);
+    let held = scales.len() / own.len().max(1);
+    let mut next = vec![at * held; own.len()];
+    let mut values = Vec::with_capacity(scales.len() * words);
+    for scale in scales {
+        let (there, room) = (own[scale].len() / words, held * tensors);
+        let from = if there <= room { next[scale] % there.max(1) } else { next[scale] * there / room } * words;
+        values.extend_from_slice(&own[scale][from..from + words]);
+        next[scale] += 1;
+    }
+    Some(values)
+}
+
+/// The first types of each expressed type and of each storage, some of each.
+fn repeated_types(types: &[Quantized], some: usize) -> Vec<&Quantized> {
+    let mut out: Vec<&Quantized> = Vec::new();
+    for ty in types.iter().filter(|ty| ty.granularity == Granularity::Layer) {
+        if out.iter().filter(|known| known.expressed == ty.expressed).count() < some {
+            out.push(ty);
+        }
+    }
+    out
+}
+
+/// One value at every index, at every length: in body and tail it must come out the same.
+fn repeated(domain: &Domain, quantized: &Quantized, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
+    let Ok(all) = quantizations(quantized) else { return };
+    for (i, element) in elements.repeated(&all[0]).into_iter().enumerate() {
+        for len in 0..=REPEATED {
+            let container = domain.containers[(i + 1) % domain.containers.len()];
+            out.push(spec(quantized, container, vec![len], element.repeat(len), len));
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The registry: every operation, one line each. Lists, `--op`, help, runs and the tests of mutants and classes read it.
+
+use crate::bounds;
+use crate::fpm::run::FixedPointMultiply;
+use crate::instruction::run::Instructions;
+use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
+use crate::{requantize::Requantize, transform::Transform};
+use anyhow::Result;
+use std::sync::LazyLock;
+use tiebreak_engine::tensor::Operation;
+use tiebreak_engine::verify::tensor_op::Tensor;
+use tiebreak_engine::verify::{Outcome, Registry, Request, Verifies};
+
+/// Something done with every operation on tensors.
+pub trait Visitor {
+    /// Does it with one.
+    fn visit<O: Operation>(&mut self);
+}
+
+macro_rules! operations {
+    ([$($other:expr),+], $($tensors:ident),+) => {
+        /// Every operation, in the order of reports.
+        pub static OPERATIONS: &[&dyn Verifies] = &[$(&$other,)+ $(&Tensor::<$tensors>::NEW),+];
+
+        /// Visits every operation on tensors.
+        pub fn visit_tensors(visitor: &mut impl Visitor) {
+            $(visitor.visit::<$tensors>();)+
+        }
+    };
+}
+
+operations! {
+    [FixedPointMultiply, Instructions],
+    Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Transform
+}
+
+/// Names of the operations.
+pub static OPS: LazyLock<Vec<&'static str>> = LazyLock::new(|| OPERATIONS.iter().map(|op| op.op()).collect());
+
+/// Everything that can be named with `--kernel` for these operations, known bugs last.
+pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
+    REGISTRY.kernel_names(ops)
+}
+
+/// What a run needs to know of all operations.
+pub static REGISTRY: Registry = Registry { operations: OPERATIONS, bounds: bounds::shown };
+
+/// Runs a request. An error is one of usage; whatever goes wrong with a kernel or a lane is in the ledger.
+pub fn run(request: &Request) -> Result<Outcome> {
+    tiebreak_engine::verify::run(request, &REGISTRY)
+}

@@ -1,0 +1,163 @@
+//! What may be the cause of a difference in a requantization.
+
+use super::Requantize;
+use crate::fpm::classify::class_of;
+use crate::fpm::hypotheses::{Hypothesis, hypotheses};
+use crate::matmul::round_24;
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::requantize::{Domain, Params};
+use tiebreak_oracle::fpm;
+use tiebreak_oracle::requantize::{Definition, Scheme};
+use tiebreak_oracle::scheme::Registered;
+use tiebreak_oracle::word::{INT32, Overflow};
+
+/// Every cause, in the order of preference.
+pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
+    let mut out = Vec::new();
+    for (class, because, overflow) in [
+        (Class::MissingSaturation, "a 32-bit intermediate wraps", Overflow::Wrap),
+        (Class::Saturation, "a 32-bit intermediate saturates", Overflow::Saturate),
+    ] {
+        out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
+    }
+    let saturates = scheme.overflow == Overflow::Saturate;
+    let base = Scheme { overflow: if saturates { Overflow::Saturate } else { Overflow::Wrap }, ..*scheme };
+    out.extend(multiplications(base));
+    out.push(Cause::predicts(Class::DirectedRounding, "the shift drops what it shifts out", |case| {
+        Some(legacy(case, |v, shift| v >> shift))
+    }));
+    out.push(Cause::predicts(Class::LogicalShift, "the shift is a logical one", |case| {
+        Some(legacy(case, |v, shift| i64::from(((v as i32) as u32) >> shift)))
+    }));
+    out.push(Cause::predicts(Class::LogicalShift, "the shift is a logical one, behind the rounding term", |case| {
+        Some(legacy(case, |v, shift| {
+            let half = if shift == 0 { 0 } else { 1i64 << (shift - 1) };
+            i64::from(((v + half) as i32 as u32) >> shift)
+        }))
+    }));
+    out.extend(orders(base, domain));
+    out.push(Cause::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
+    out
+}
+
+/// The multiplication by another scheme than the promised one.
+pub(super) fn multiplication(promised: &Scheme, other: &Scheme) -> Cause<Requantize> {
+    let class = match (multiply(promised), multiply(other)) {
+        (Some(promised), Some(other)) => class_of(&promised, &other),
+        (None, None) => Class::TieDirection,
+        _ => Class::OtherScheme,
+    };
+    Cause::scheme(class, format!("the multiplication is {}", other.definition.name()), *other)
+}
+
+/// The scheme of fixed point multiply inside.
+pub(crate) fn multiply(scheme: &Scheme) -> Option<fpm::Scheme> {
+    match scheme.definition {
+        Definition::Fpm(definition) => Some(fpm::Scheme { definition, overflow: scheme.overflow }),
+        Definition::Legacy | Definition::LegacyTiesAway => None,
+    }
+}
+
+/// The multiplication with one thing changed, as fixed point multiply itself has it.
+fn multiplications(base: Scheme) -> Vec<Cause<Requantize>> {
+    if let Some(promised) = multiply(&base) {
+        return hypotheses(&promised).into_iter().map(changed).collect();
+    }
+    let legacy = [Definition::Legacy, Definition::LegacyTiesAway].map(|definition| Scheme { definition, ..base });
+    let others = legacy.iter().filter(|other| other.label() != base.label());
+    others.map(|other| multiplication(&base, other)).collect()
+}
+
+/// Bias, zero point and clamp as promised, and the multiplication by a hypothesis.
+fn changed(multiply: Hypothesis) -> Cause<Requantize> {
+    Cause::predicts(multiply.class, multiply.because.clone(), move |case| {
+        let fit = |v: i64| multiply.overflow.fit(INT32, v.into()).map(|v| v as i64);
+        Some(each(case, |p, channel, x| {
+            let Channel { multiplier, shift } = p.channels[channel];
+            let sum = fit(i64::from(x) + i64::from(p.bias[channel]))?;
+            let scaled = multiply.predicts(sum, &fpm::Parameters::q31(multiplier, shift))?;
+            Some((fit(scaled + i64::from(p.zero_point))? as i32).clamp(p.min, p.max))
+        }))
+    })
+}
+
+/// The legacy pipeline with another shift; nothing else but the clamp.
+fn legacy(case: &Case<Params>, shift: impl Fn(i64, u32) -> i64) -> Expected {
+    each(case, |p, channel, x| {
+        let sum = x.wrapping_add(p.bias[channel]);
+        let c = p.channels[channel];
+        let product = i64::from(sum.wrapping_mul(c.multiplier));
+        let scaled = shift(product, c.shift.unsigned_abs()) as i32;
+        Some(scaled.wrapping_add(p.zero_point).clamp(p.min, p.max))
+    })
+}
+
+fn each(case: &Case<Params>, f: impl Fn(&Params, usize, i32) -> Option<i32>) -> Expected {
+    let p = &case.params;
+    case.tensors[0].iter().enumerate().map(|(i, x)| f(p, i % p.channels.len(), *x)).collect()
+}
+
+/// Clamp and cast before the zero point is added.
+fn orders(base: Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
+    let range = domain.output.range();
+    let (lo, hi) = (*range.start(), *range.end());
+    let width = i64::from(hi) - i64::from(lo) + 1;
+    let cast = move |v: i32| ((i64::from(v) - i64::from(lo)).rem_euclid(width) + i64::from(lo)) as i32;
+    let scaled = move |case: &Case<Params>| {
+        let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..case.params.clone() };
+        Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()
+    };
+    let behind = move |because: &str, narrow: fn(i32, i32, i32) -> i32, by_cast: bool, end: u8| {
+        Cause::predicts(Class::ClampOrder, because.to_owned(), move |case: &Case<Params>| {
+            let p = &case.params;
+            let finish = |v: i32| {
+                let narrowed = if by_cast { cast(v) } else { narrow(v, lo, hi) };
+                let sum = narrowed.wrapping_add(p.zero_point);
+                match end {
+                    0 => cast(sum),
+                    1 => sum.clamp(p.min, p.max),
+                    _ => sum,
+                }
+            };
+            Some(scaled(case)?.into_iter().map(|v| v.map(finish)).collect())
+        })
+    };
+    let mut out = Vec::new();
+    for (end, then) in [(1, "clamped"), (0, "cast"), (2, "left as it is")] {
+        out.push(behind(
+            &format!("the zero point is added behind the cast, and the sum {then}"),
+            |v, _, _| v,
+            true,
+            end,
+        ));
+        out.push(behind(
+            &format!("the zero point is added behind the clamp, and the sum {then}"),
+            |v, lo, hi| v.clamp(lo, hi),
+            false,
+            end,
+        ));
+    }
+    out
+}
+
+/// Accumulator and scale rounded to 24 bits, their product too, then to the nearest integer, ties to even: what f32 arithmetic does, in
+/// integers. The scale `m * 2^(s-31)` only moves the point.
+fn in_f32(case: &Case<Params>) -> Expected {
+    each(case, |p, channel, x| {
+        let c = p.channels[channel];
+        let sum = round_24(x.wrapping_add(p.bias[channel]).into());
+        let product = round_24(sum * round_24(c.multiplier.into()));
+        let right = 31 - c.shift;
+        let rounded = if right <= 0 { product << -right } else { nearest_even(product, right as u32) };
+        let rounded = rounded.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        Some(rounded.saturating_add(p.zero_point).clamp(p.min, p.max))
+    })
+}
+
+fn nearest_even(v: i128, shift: u32) -> i128 {
+    let (unit, half) = (1i128 << shift, 1i128 << (shift - 1));
+    let (floor, rest) = (v.div_euclid(unit), v.rem_euclid(unit));
+    floor + i128::from(rest > half || (rest == half && floor % 2 != 0))
+}

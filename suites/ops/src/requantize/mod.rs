@@ -1,0 +1,241 @@
+//! Requantization in the harness: accumulators at ties and decision boundaries of each multiplier, zero points and clamps at their ends.
+
+mod causes;
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use tiebreak_common::accumulators::accumulators;
+use tiebreak_common::budget::{Budget, Effort};
+use tiebreak_common::parameters::grid;
+use tiebreak_engine::tensor::Parameter;
+use tiebreak_engine::tensor::fill::{self, Fill};
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::requantize::{Domain, Params, Run};
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::requantize::{Parameters, Scheme};
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::{Unit, Value};
+
+/// The operation.
+pub enum Requantize {}
+
+pub(crate) use causes::multiply;
+
+/// The scheme of the legacy pipeline.
+const LEGACY: &str = "legacy";
+
+/// The oracle's parameters.
+fn parameters(p: &Params) -> Parameters {
+    Parameters {
+        channels: p.channels.iter().map(|c| (c.multiplier, c.shift)).collect(),
+        bias: p.bias.clone(),
+        zero_point: p.zero_point,
+        min: p.min,
+        max: p.max,
+    }
+}
+
+impl Operation for Requantize {
+    const TENSORS: &'static [&'static str] = &["x"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/requantize.txt");
+    const TAKES: &'static [Parameter] = &[Parameter::Pairs];
+    type Impl = tiebreak_impls::requantize::Requantize;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = tiebreak_impls::requantize::Run;
+    type Scheme = Scheme;
+
+    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
+        vec![p.len]
+    }
+
+    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN..=i32::MAX
+    }
+
+    fn covers(domain: &Domain, p: &Params) -> bool {
+        domain.sizes(p).is_ok() && p.channels.iter().all(|c| domain.channels.contains(c.multiplier, c.shift, 31))
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        format!("to {}, {}", domain.output.name(), crate::listing::domain(&domain.channels))
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<tiebreak_oracle::requantize::Definition>()
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        Scheme::parse(text)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.label()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        scheme.expected(&parameters(&case.params), &case.tensors[0]).map_err(|e| e.to_string())
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        let exact = scheme.exact(&parameters(&case.params), &case.tensors[0]).map_err(|e| e.to_string())?;
+        Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+    }
+
+    /// The caller's, which is one of fixed point multiply; the legacy pipeline's multiplier is an integer, and has its own.
+    fn reference(kernel: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
+        let legacy = kernel.contract.promise.scheme.starts_with(LEGACY);
+        Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan(domain, asked, budget, seed)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+        let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
+        let told = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
+        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), told))
+    }
+
+    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(scheme, domain)
+    }
+
+    fn own(contract: &Scheme, reference: &Scheme) -> Option<Cause<Self>> {
+        Some(causes::multiplication(reference, contract))
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        let p = &case.params;
+        let mut out = Vec::new();
+        if p.len > 1 {
+            return (0..p.len).map(|at| one(case, at)).collect();
+        }
+        let range = domain.output.range();
+        let simpler = [
+            Params { bias: vec![0; p.bias.len()], ..p.clone() },
+            Params { zero_point: 0.clamp(*range.start(), *range.end()), ..p.clone() },
+            Params { min: *range.start(), max: *range.end(), ..p.clone() },
+        ];
+        out.extend(simpler.into_iter().filter(|s| s != p).map(|params| Case { params, ..case.clone() }));
+        let Channel { multiplier, shift } = p.channels[0];
+        for channel in [(1, 0), (1 << 30, -1), (1 << 30, shift), (multiplier, 0), (multiplier, -1)] {
+            let channel = Channel { multiplier: channel.0, shift: channel.1 };
+            if channel != p.channels[0] && domain.channels.contains(channel.multiplier, channel.shift, 31) {
+                let order = |c: Channel| (c.multiplier.unsigned_abs().count_ones(), c.shift.unsigned_abs());
+                if order(channel) < order(p.channels[0]) {
+                    out.push(Case { params: Params { channels: vec![channel], ..p.clone() }, ..case.clone() });
+                }
+            }
+        }
+        out
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        // One accumulator by itself; and in its place, which may matter.
+        vec![(one(case, index), 0), (fill::only(case, [1, 0, 0], index), index)]
+    }
+
+    /// Multipliers, shifts and biases separated by commas where there are several channels.
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
+        let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
+        let mut out = vec![("m", text::told_list(&multipliers)), ("s", text::told_list(&shifts))];
+        out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", text::told_list(&p.bias))));
+        out.extend([("zero_point", p.zero_point.into()), ("min", p.min.into()), ("max", p.max.into())]);
+        if p.len > 1 {
+            out.push(("len", Value::Integer(p.len as i64)));
+        }
+        out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        let mut left = arguments.clone();
+        let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
+        let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;
+        let bias = text::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
+        let channels = multipliers.len().max(shifts.len()).max(bias.len());
+        let shifts = text::repeated("s", shifts, channels)?;
+        let multipliers = text::repeated("m", multipliers, channels)?;
+        let channel = |(multiplier, shift)| Channel { multiplier, shift };
+        let params = Params {
+            len: text::take_size(&mut left, "len", 1)?,
+            channels: multipliers.into_iter().zip(shifts).map(channel).collect(),
+            bias: text::repeated("bias", bias, channels)?,
+            zero_point: text::take_int32(&mut left, "zero_point", 0)?,
+            min: text::take_int32(&mut left, "min", -128)?,
+            max: text::take_int32(&mut left, "max", 127)?,
+        };
+        text::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
+        Ok(params)
+    }
+}
+
+/// One accumulator with the parameters of its channel.
+fn one(case: &Case<Params>, at: usize) -> Case<Params> {
+    let p = &case.params;
+    let channel = at % p.channels.len();
+    let params = Params { len: 1, channels: vec![p.channels[channel]], bias: vec![p.bias[channel]], ..p.clone() };
+    Case { params, tensors: [vec![case.tensors[0][at]], Vec::new(), Vec::new()], misalign: 0 }
+}
+
+/// Channels a batch has where several may share one.
+const CHANNELS: usize = 7;
+
+/// The grid of multipliers and shifts, or the caller's, with zero points and clamps that change from one to the next.
+fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let channels = if asked.channels.is_empty() { own_grid(domain, budget, seed) } else { asked.channels.clone() };
+    let inside = |c: &Channel| domain.channels.contains(c.multiplier, c.shift, 31);
+    let channels: Vec<Channel> = channels.into_iter().filter(inside).collect();
+    let together = if domain.per_channel { CHANNELS } else { 1 };
+    let quick = Effort::Quick.budget();
+    let few = Budget { random_accumulators: budget.random_accumulators.min(256), ..quick };
+    let mut out = Vec::new();
+    for (i, channels) in channels.chunks(together).enumerate() {
+        // Every accumulator of interest of each channel, in that channel's place.
+        let own: Vec<Vec<i32>> = channels.iter().map(|c| accumulators(*c, 31, &few, seed)).collect();
+        let rows = own.iter().map(Vec::len).max().unwrap_or(0);
+        let values: Vec<i32> = (0..rows).flat_map(|row| own.iter().map(move |xs| xs[row % xs.len()])).collect();
+        let params = Params {
+            len: values.len(),
+            channels: channels.to_vec(),
+            bias: (0..channels.len()).map(|c| bias(domain, i + c)).collect(),
+            ..around(domain, i)
+        };
+        out.push(Spec { params, fills: [Fill::Given(values), Fill::None, Fill::None], misalign: i % 16 });
+    }
+    out
+}
+
+/// The grid of fixed point multiply; for the legacy pipeline integers and the shifts that go with them.
+fn own_grid(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channel> {
+    let all = grid(Effort::Quick, seed);
+    let mut channels: Vec<Channel> =
+        all.into_iter().filter(|c| domain.channels.contains(c.multiplier, c.shift, 31)).collect();
+    for multiplier in [1, 2, 3, 7, 127, 255, 1000, 4321, 65535, 1 << 20] {
+        for shift in [0, -1, -2, -7, -8, -15, -16, -24, -31] {
+            channels.push(Channel { multiplier, shift });
+        }
+    }
+    let keep = if budget.every_tail { 1 } else { 4 };
+    channels.into_iter().step_by(keep).collect()
+}
+
+fn bias(domain: &Domain, i: usize) -> i32 {
+    if domain.bias { [0, 1, -1, 12345, -99_999, i32::MAX, i32::MIN][i % 7] } else { 0 }
+}
+
+/// Zero point and clamp: both ends, the middle, odd ones; a clamp only where the kernel takes one.
+fn around(domain: &Domain, i: usize) -> Params {
+    let range = domain.output.range();
+    let (lo, hi) = (*range.start(), *range.end());
+    let zero_points = [lo.midpoint(hi) + 1, lo, hi, lo + 1, hi - 1, lo.midpoint(hi) - 3];
+    let zero_point = if domain.zero_point { zero_points[i % 6] } else { 0 };
+    let clamps = [(lo, hi), (lo + 1, hi), (zero_point, hi), (lo, zero_point), (lo + 7, hi - 9)];
+    let (min, max) = if domain.clamp { clamps[i % clamps.len()] } else { (lo, hi) };
+    Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min, max }
+}

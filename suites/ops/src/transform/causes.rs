@@ -1,0 +1,104 @@
+//! What may be the cause of a difference in a layout transform.
+
+use super::{Transform, exact};
+use crate::matmul::orders;
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::explain::Observed;
+use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_impls::transform::{Kind, Params};
+use tiebreak_oracle::transform::Source;
+
+/// Elements of a row of a block, by transform: what is permuted comes in these.
+fn row(kind: Kind) -> usize {
+    match kind {
+        Kind::Unpack => 4,
+        _ => 16,
+    }
+}
+
+/// Every cause, in the order of preference.
+pub(super) fn causes(kind: Kind) -> Vec<Cause<Transform>> {
+    let padded = |value: i32| {
+        let because = format!("padding is {value} where it must be the zero point");
+        Cause::predicts(Class::Padding, because, move |case| {
+            by_source(kind, case, |_, source| match source {
+                Source::ZeroPoint => Some(value),
+                _ => None,
+            })
+        })
+    };
+    let mut out = vec![padded(0), padded(-128), padded(128)];
+    for (because, block) in
+        [("elements behind the last whole 4 rows are lost", 4), ("elements behind the last whole 16 are lost", 16)]
+    {
+        for along_rows in [true, false] {
+            let because = format!("{because}, along {}", if along_rows { "rows" } else { "columns" });
+            out.push(Cause::predicts(Class::TruncatedTail, because, move |case| {
+                let Params::Matrix { rows, columns } = case.params else { return None };
+                by_source(kind, case, |_, source| match source {
+                    Source::Element(at) => {
+                        let (place, size) = if along_rows { (at / columns, rows) } else { (at % columns, columns) };
+                        (place >= size - size % block).then_some(0)
+                    }
+                    _ => None,
+                })
+            }));
+        }
+    }
+    out.push(Cause::found(Class::Layout, move |evidence| permutation(kind, evidence)));
+    out
+}
+
+/// The transform's results, some of them replaced.
+fn by_source(kind: Kind, case: &Case<Params>, instead: impl Fn(usize, Source) -> Option<i32>) -> Option<Expected> {
+    let sources = exact(kind, &case.params)?.sources().ok()?;
+    let mut expected = Transform::expected(&kind, case).ok()?;
+    for (at, (value, source)) in expected.iter_mut().zip(sources).enumerate() {
+        if let Some(other) = instead(at, source) {
+            *value = Some(other);
+        }
+    }
+    Some(expected)
+}
+
+/// The order of rows within each block that turns what is expected into what was given; otherwise where elements went, if all are there.
+fn permutation(kind: Kind, evidence: &[&Observed<Params>]) -> Option<String> {
+    let expected: Option<Vec<Expected>> =
+        evidence.iter().map(|seen| Transform::expected(&kind, &seen.case).ok()).collect();
+    let expected = expected?;
+    let width = row(kind);
+    for order in orders(4) {
+        let same = evidence.iter().zip(&expected).all(|(seen, expected)| {
+            seen.outs.len().is_multiple_of(4 * width)
+                && seen.outs.iter().enumerate().all(|(at, out)| {
+                    let (block, within) = (at / (4 * width), at % (4 * width));
+                    let from = block * 4 * width + order[within / width] * width + within % width;
+                    expected[from] == Some(*out)
+                })
+        });
+        if same {
+            return Some(format!("rows of each block come in the order {order:?}"));
+        }
+    }
+    moved(evidence, &expected)
+}
+
+/// Where the first element went that is not where it belongs, when all the elements are there.
+fn moved(evidence: &[&Observed<Params>], expected: &[Expected]) -> Option<String> {
+    let mut first = None;
+    for (seen, expected) in evidence.iter().zip(expected) {
+        let (mut given, mut wanted) = (seen.outs.clone(), expected.iter().flatten().copied().collect::<Vec<_>>());
+        if first.is_none() {
+            let at = wanted.iter().zip(&given).position(|(w, g)| w != g);
+            first = at.map(|at| {
+                format!("all elements are there, in other places: out[{at}] holds element {}", given[at] - 1)
+            });
+        }
+        given.sort_unstable();
+        wanted.sort_unstable();
+        if given != wanted {
+            return None;
+        }
+    }
+    first
+}

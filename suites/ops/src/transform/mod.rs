@@ -1,0 +1,196 @@
+//! Layout transforms in the harness. Every element is tagged by its place, so that what was moved where can be told.
+
+mod causes;
+
+use crate::conv2d::{Conv2d, convolution};
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use tiebreak_impls::conv2d::Params as Convolution;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::shape::Sizes;
+use tiebreak_impls::transform::{Domain, Kind, Params, Run};
+use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::scheme::Described;
+use tiebreak_oracle::transform::Transform as Exact;
+use tiebreak_reports::ledger::Value;
+
+/// The operation.
+pub enum Transform {}
+
+/// Names of the transforms, which are their schemes.
+const KINDS: [(&str, Kind); 5] = [
+    ("im2col", Kind::Im2col),
+    ("interleave", Kind::Interleave),
+    ("block-transpose", Kind::BlockTranspose),
+    ("unpack", Kind::Unpack),
+    ("unflatten", Kind::Unflatten),
+];
+
+/// What each is, in a line.
+fn summary(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Im2col => "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image",
+        Kind::Interleave => "[rows, columns] to [rows'/4, columns'/16, 4, 16], padded by 0",
+        Kind::BlockTranspose => "[rows, columns] to [columns'/4, rows'/16, 4, 16] transposed, padded by 0",
+        Kind::Unpack => "[rows'/4, columns'/4, 4, 4] to [rows, columns]",
+        Kind::Unflatten => "[B, OH*OW, O] to [B,OH,OW,O], the same elements in the same order",
+    }
+}
+
+/// The oracle's transform; nothing where kind and parameters do not go together.
+fn exact(kind: Kind, params: &Params) -> Option<Exact> {
+    Some(match (kind, params) {
+        (Kind::Im2col, Params::Conv2d(p)) => Exact::Im2col(convolution(p)),
+        (Kind::Unflatten, Params::Conv2d(p)) => Exact::Unflatten(convolution(p)),
+        (Kind::Interleave, Params::Matrix { rows, columns }) => Exact::Interleave { rows: *rows, columns: *columns },
+        (Kind::BlockTranspose, Params::Matrix { rows, columns }) => {
+            Exact::BlockTranspose { rows: *rows, columns: *columns }
+        }
+        (Kind::Unpack, Params::Matrix { rows, columns }) => Exact::Unpack { rows: *rows, columns: *columns },
+        _ => return None,
+    })
+}
+
+impl Operation for Transform {
+    const TENSORS: &'static [&'static str] = &["input"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/transform.txt");
+    type Impl = tiebreak_impls::transform::Transform;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = tiebreak_impls::transform::Run;
+    type Scheme = Kind;
+
+    fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
+        let sizes = domain.sizes(params).unwrap_or(Sizes { inputs: [0; 3], outputs: 0 });
+        vec![if t == 0 { sizes.inputs[0] } else { sizes.outputs }]
+    }
+
+    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN..=i32::MAX
+    }
+
+    fn covers(domain: &Domain, params: &Params) -> bool {
+        domain.sizes(params).is_ok()
+    }
+
+    fn domain_text(_: &Domain) -> String {
+        "every shape".to_owned()
+    }
+
+    fn schemes() -> Vec<Described> {
+        let source = "TVM RFC quantized convolution for armv8, input, weight and output transform";
+        let described = |(name, kind)| Described { name, summary: summary(kind), source, steps: Vec::new() };
+        KINDS.into_iter().map(described).collect()
+    }
+
+    fn scheme(text: &str) -> Result<Kind, UnknownName> {
+        let name = text.split(':').next().unwrap_or(text);
+        let found = KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
+        found.ok_or_else(|| unknown("scheme", name, KINDS.map(|(name, _)| name)))
+    }
+
+    fn label(scheme: &Kind) -> String {
+        KINDS.iter().find(|(_, kind)| kind == scheme).map_or("", |(name, _)| name).to_owned()
+    }
+
+    fn expected(scheme: &Kind, case: &Case<Params>) -> Result<Expected, String> {
+        let exact = exact(*scheme, &case.params).ok_or("another transform's parameters")?;
+        let out = exact.expected(&case.tensors[0]).map_err(|e| e.to_string())?;
+        Ok(out.into_iter().map(Some).collect())
+    }
+
+    /// A transform computes nothing: its index map is its only form.
+    fn exact(scheme: &Kind, case: &Case<Params>) -> Result<Expected, String> {
+        Self::expected(scheme, case)
+    }
+
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
+        None
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        let params: Vec<Params> = match domain.kind {
+            Kind::Im2col | Kind::Unflatten => convolutions(asked, budget, seed),
+            _ => matrices(budget),
+        };
+        let spec = |(i, params): (usize, Params)| {
+            // What has no size is no case, which the run counts.
+            let len = domain.sizes(&params).map_or(0, |sizes| sizes.inputs[0]);
+            // 1, 2, 3, ...: no element is like another, and none like the padding.
+            let tagged = (1..=len as i32).collect();
+            Spec { params, fills: [Fill::Given(tagged), Fill::None, Fill::None], misalign: i % 16 }
+        };
+        params.into_iter().enumerate().map(spec).collect()
+    }
+
+    fn causes(scheme: &Kind, _: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(*scheme)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        let mut params = Vec::new();
+        match case.params {
+            Params::Matrix { rows, columns } => {
+                for (r, c) in [
+                    (1, columns),
+                    (rows, 1),
+                    (rows / 2, columns),
+                    (rows, columns / 2),
+                    (rows - 1, columns),
+                    (rows, columns - 1),
+                ] {
+                    params.push(Params::Matrix { rows: r, columns: c });
+                }
+            }
+            Params::Conv2d(p) => params.extend(crate::conv2d::simpler(&p).into_iter().map(Params::Conv2d)),
+        }
+        let tagged = |params: Params| {
+            let len = domain.sizes(&params).ok().filter(|_| params != case.params)?.inputs[0];
+            Some(Case { params, tensors: [(1..=len as i32).collect(), Vec::new(), Vec::new()], misalign: 0 })
+        };
+        params.into_iter().filter_map(tagged).collect()
+    }
+
+    fn arguments(params: &Params) -> Vec<(String, Value)> {
+        match params {
+            Params::Conv2d(p) => Conv2d::arguments(p),
+            Params::Matrix { rows, columns } => {
+                vec![("rows".to_owned(), (*rows as i64).into()), ("columns".to_owned(), (*columns as i64).into())]
+            }
+        }
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        if !arguments.contains_key("rows") && !arguments.contains_key("columns") {
+            return Ok(Params::Conv2d(Conv2d::from_arguments(arguments)?));
+        }
+        let mut left = arguments.clone();
+        let rows = text::take_size(&mut left, "rows", 1)?;
+        let columns = text::take_size(&mut left, "columns", 1)?;
+        text::nothing_left(&left, &["rows", "columns", "input"])?;
+        Ok(Params::Matrix { rows, columns })
+    }
+}
+
+/// Every tail of both block sizes: rows from 1 to two blocks, columns likewise.
+fn matrices(budget: &Budget) -> Vec<Params> {
+    let mut out = Vec::new();
+    for rows in 1..=33 {
+        for columns in 1..=33 {
+            if budget.every_tail || rows == columns || rows == 5 || columns == 6 || columns == 17 {
+                out.push(Params::Matrix { rows, columns });
+            }
+        }
+    }
+    out
+}
+
+/// The shapes that convolutions are tried on, in one group.
+fn convolutions(asked: &Asked, budget: &Budget, seed: u64) -> Vec<Params> {
+    let Some(kernel) = tiebreak_impls::conv2d::kernels().first() else { return Vec::new() };
+    let specs = Conv2d::plan(&kernel.contract.domain, asked, budget, seed);
+    specs.into_iter().map(|spec| Params::Conv2d(Convolution { groups: 1, ..spec.params })).collect()
+}

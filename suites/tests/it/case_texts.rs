@@ -1,0 +1,109 @@
+//! Cases of operations on tensors as texts.
+
+use tiebreak_impls::fpm::Channel;
+use tiebreak_reports::text::case as spelled;
+use tiebreak_suites::add::Add;
+use tiebreak_suites::matmul::Matmul;
+use tiebreak_suites::quantize::Quantize;
+use tiebreak_suites::requantize::Requantize;
+use tiebreak_suites::tensor::Spec;
+use tiebreak_suites::tensor::fill::Fill;
+use tiebreak_suites::tensor::text::complete;
+use tiebreak_suites::tensor::text::{Draft, arguments, parse};
+use tiebreak_suites::tensor::{Case, Operation};
+
+fn domain<O: Operation>(fits: impl Fn(&O::Domain) -> bool) -> &'static O::Domain {
+    &O::kernels().iter().find(|kernel| fits(&kernel.contract.domain)).expect("one").contract.domain
+}
+
+/// The channels behind the first were left out of a row of `mismatches.csv`.
+#[test]
+fn several_channels_have_a_text() {
+    let domain = domain::<Requantize>(|domain| domain.per_channel && domain.bias);
+    let mut case = parse::<Requantize>("len=2 min=0 max=255 x[1]=5", domain).expect("a case");
+    let text = |case: &Case<_>| arguments::<Requantize>(domain, case).map(|a| spelled(&a));
+    assert_eq!(text(&case).as_deref(), Some("m=1073741824 s=0 zero_point=0 min=0 max=255 len=2 x[1]=5"));
+    case.params.channels.push(Channel { multiplier: 7, shift: -1 });
+    case.params.bias.push(-3);
+    let written = text(&case).expect("a text");
+    assert_eq!(written, "m=1073741824,7 s=0,-1 bias=0,-3 zero_point=0 min=0 max=255 len=2 x[1]=5");
+    assert_eq!(parse::<Requantize>(&written, domain), Ok(case));
+}
+
+#[test]
+fn a_value_stands_for_all_channels_and_lists_must_agree() {
+    let signed = tiebreak_impls::element::Element::I8;
+    let domain = domain::<Requantize>(|domain| domain.per_channel && domain.output == signed);
+    let case = parse::<Requantize>("m=1,2,3 s=-4", domain).expect("a case");
+    let shifts: Vec<i32> = case.params.channels.iter().map(|c| c.shift).collect();
+    assert_eq!((shifts, case.params.bias), (vec![-4; 3], vec![0; 3]));
+    for (text, reason) in [
+        ("m=1,2,3 s=-4,-5", "s: 2 values for 3 channels"),
+        ("s=-4,32", "s: 32 is not in -31..=31"),
+        ("m=1,,2", "m: `` is not an integer; several are separated by commas, such as m=1,2"),
+    ] {
+        assert_eq!(Draft::<Requantize>::read(text).err().as_deref(), Some(reason), "{text}");
+    }
+}
+
+/// A tensor of more elements than are spelled out, by list, by consecutive values, and by what a plan fills it with.
+#[test]
+fn a_large_tensor_has_a_text() {
+    let domain = domain::<Add>(|domain| domain.element == tiebreak_impls::element::Element::I8);
+    let mut case = parse::<Add>("len=300", domain).expect("a case");
+    case.tensors[0] = (0..300).map(|i| i % 127 / 2).collect();
+    case.tensors[1] = (0..300).map(|i| i % 97 - 50).collect();
+    assert_eq!(arguments::<Add>(domain, &case), None);
+    let written = spelled(&complete::<Add>(domain, &case, &[None, None, None]).expect("a text"));
+    assert!(written.contains(" lhs=[0*2,1*2,2*2,") && written.contains(" rhs=[-50,-49,"), "{written}");
+    assert_eq!(parse::<Add>(&written, domain), Ok(case));
+    let case = parse::<Add>("len=200 lhs=-100.. rhs=-73..", domain).expect("a case");
+    assert_eq!((case.tensors[0][0], case.tensors[0][199]), (-100, 99));
+    assert!(parse::<Add>("len=200 lhs=0..", domain).is_err(), "200 values from 0 are no i8");
+}
+
+#[test]
+fn consecutive_floats_are_consecutive_patterns() {
+    let domain = domain::<Quantize>(|domain| domain.expressed.contains(&tiebreak_impls::quantized::Expressed::F64));
+    for ty in ["f16", "f32", "f64"] {
+        let text = format!("type=!quant.uniform<i8:{ty},0.1> shape=100 x=-1..");
+        let Ok(case) = parse::<Quantize>(&text, domain) else { panic!("{text}") };
+        let written = spelled(&complete::<Quantize>(domain, &case, &[None, None, None]).expect("a text"));
+        assert_eq!(written, text);
+    }
+}
+
+/// Every fill of a plan: its text makes the tensors that the plan made.
+#[test]
+fn a_planned_tensor_is_made_again() {
+    let domain = domain::<Matmul>(|_| true);
+    let params = Draft::<Matmul>::read("m=9 n=10 k=11").expect("a case").params().clone();
+    let fills = [&Fill::PATTERNS[..], &Fill::RANDOM, &[Fill::AnySize]].concat();
+    for (i, fill) in fills.into_iter().enumerate() {
+        let spec = Spec { params, fills: [fill.clone(), Fill::Uniform, Fill::None], misalign: 3 };
+        let case = spec.case::<Matmul>(domain, 7, i).expect("a case");
+        let written = spelled(&complete::<Matmul>(domain, &case, &spec.made(7, i)).expect("a text"));
+        assert!(written.contains(&format!(" rhs=uniform@7/{i}")), "{written}");
+        assert_eq!(parse::<Matmul>(&written, domain), Ok(case), "{written}");
+    }
+}
+
+#[test]
+fn a_text_that_fills_nothing_is_refused_with_what_to_write() {
+    let domain = domain::<Matmul>(|_| true);
+    for (text, reason) in [
+        ("k=3 lhs=[1,2]", "lhs: the list has 2 elements, and the tensor 3"),
+        ("k=3 lhs=[1,2,3,4]", "lhs: the list has more than the 3 elements of the tensor"),
+        ("k=3 lhs=[0*18446744073709551615,1]", "lhs: the list has more than the 3 elements of the tensor"),
+        ("k=3 lhs=[1,2", "lhs: the list has no end: write [1,2,3]"),
+        ("k=3 lhs=[1,2*x]", "lhs: `2*x` is not VALUE*TIMES, such as 0*6"),
+        (
+            "lhs=uniform",
+            "lhs: `uniform` is not uniform@SEED/CASE, two numbers that say which random values, such as uniform@1/0",
+        ),
+        ("lhs=alternating/0", "lhs: `alternating/0` is not alternating/RUN, such as alternating/8"),
+        ("lhs=largest@1/2", "lhs: `largest@1/2` is not an integer"),
+    ] {
+        assert_eq!(parse::<Matmul>(text, domain).err().as_deref(), Some(reason), "{text}");
+    }
+}
