@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn cargo(arguments: &[&str]) -> String {
@@ -18,18 +18,73 @@ fn rooms_depend_only_on_the_rooms_they_may() {
         serde_json::from_str(&cargo(&["metadata", "--no-deps", "--offline", "--format-version", "1"])).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages");
     let ours: BTreeSet<&str> = packages.iter().filter_map(|p| p["name"].as_str()).collect();
-    assert_eq!(ours.len(), 5, "{ours:?}");
+    assert_eq!(ours.len(), 10, "{ours:?}");
     for package in packages {
         let name = package["name"].as_str().expect("a name");
         let dependencies = package["dependencies"].as_array().expect("dependencies");
         let inside: BTreeSet<&str> =
             dependencies.iter().filter_map(|d| d["name"].as_str()).filter(|d| ours.contains(d)).collect();
         let allowed: &[&str] = match name {
-            "tiebreak-suites" => &["tiebreak-impls", "tiebreak-oracle", "tiebreak-reports"],
-            _ => &[],
+            "tiebreak-common" => &[],
+            "tiebreak-mlir" => &["common"],
+            "tiebreak-engine" => &["common", "mlir"],
+            "tiebreak-ops" => &["common", "mlir", "engine"],
+            "tiebreak-analysis" => &["common", "mlir"],
+            "tiebreak-suites" => &["common", "mlir", "engine", "ops", "analysis"],
+            outside => {
+                assert!(inside.is_empty(), "{outside} depends on {inside:?}, and may on none");
+                continue;
+            }
         };
-        assert!(inside.iter().all(|d| allowed.contains(d)), "{name} depends on {inside:?}, may on {allowed:?}");
+        let may = |d: &&str| {
+            let room = d.trim_start_matches("tiebreak-");
+            ["impls", "oracle", "reports"].contains(&room) || allowed.contains(&room)
+        };
+        assert!(inside.iter().all(may), "{name} depends on {inside:?}, and may on {allowed:?} beside the three");
     }
+}
+
+/// Every `.rs` file below a directory.
+fn sources(directory: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        match path.is_dir() {
+            true => sources(&path, out),
+            false => out.extend(Some(path).filter(|path| path.extension().is_some_and(|e| e == "rs"))),
+        }
+    }
+}
+
+/// The engine once asked `if O::OP == "quantize"`.
+#[test]
+fn the_engine_names_no_operation() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let registry = std::fs::read_to_string(root.join("impls/src/protocol.rs")).expect("the registry of jobs");
+    let jobs = registry.split("\noperations! {").nth(1).expect("the list").split("\n}").next().expect("its end");
+    let operations: Vec<String> =
+        jobs.lines().filter_map(|line| line.trim().split_once('(')).map(|(job, _)| job.to_lowercase()).collect();
+    assert!(operations.len() >= 10 && operations.contains(&"fpm".to_owned()), "{operations:?}");
+    let mut files = Vec::new();
+    sources(&root.join("suites/engine/src"), &mut files);
+    assert!(files.len() > 30, "{files:?}");
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("it can be read");
+        let code = text.split("#[cfg(test)]").next().expect("what comes before the tests");
+        let named: Vec<&String> = operations.iter().filter(|op| code.contains(&format!("\"{op}\""))).collect();
+        assert!(named.is_empty(), "{} names {named:?}", file.display());
+    }
+}
+
+/// A folder's own file is its `mod.rs`, everywhere.
+#[test]
+fn no_file_stands_beside_the_folder_of_its_name() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let mut files = Vec::new();
+    for room in ["oracle", "impls", "reports", "suites", "xtask"] {
+        sources(&root.join(room), &mut files);
+    }
+    let beside: Vec<&PathBuf> = files.iter().filter(|file| file.with_extension("").is_dir()).collect();
+    assert!(files.len() > 300 && beside.is_empty(), "{beside:?}");
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl TensorOperation for Add {
     }
 
     fn job(kernel: &str, params: &Params) -> Job {
-        Job::Add { kernel: kernel.to_owned(), params: params.clone() }
+        Job::Add { kernel: kernel.to_owned(), params: *params }
     }
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {

@@ -193,7 +193,7 @@ impl TensorOperation for Conv2d {
     }
 
     fn job(kernel: &str, params: &Params) -> Job {
-        Job::Conv2d { kernel: kernel.to_owned(), params: params.clone() }
+        Job::Conv2d { kernel: kernel.to_owned(), params: *params }
     }
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {

@@ -98,7 +98,7 @@ impl TensorOperation for Dot {
     }
 
     fn job(kernel: &str, params: &Params) -> Job {
-        Job::Dot { kernel: kernel.to_owned(), params: params.clone() }
+        Job::Dot { kernel: kernel.to_owned(), params: *params }
     }
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {

@@ -113,7 +113,7 @@ impl TensorOperation for Matmul {
     }
 
     fn job(kernel: &str, params: &Params) -> Job {
-        Job::Matmul { kernel: kernel.to_owned(), params: params.clone() }
+        Job::Matmul { kernel: kernel.to_owned(), params: *params }
     }
 
     fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {

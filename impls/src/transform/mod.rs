@@ -139,7 +139,7 @@ impl TensorOperation for Transform {
     }
 
     fn job(kernel: &str, params: &Params) -> Job {
-        Job::Transform { kernel: kernel.to_owned(), params: params.clone() }
+        Job::Transform { kernel: kernel.to_owned(), params: *params }
     }
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {

@@ -5,6 +5,7 @@ use crate::accumulators::accumulators;
 use crate::budget::Effort;
 use crate::fpm::catalogue::{line, ready_line};
 use crate::fpm::judge::judge;
+use crate::fpm::rows::again;
 use crate::fpm::sampled::{Record, Subject, run_batch};
 use crate::fpm::shrink::{Freedom, shrink};
 use crate::fpm::tally::Seen;
@@ -103,7 +104,7 @@ impl Held {
 
     fn lines(&self, seen: &Seen) -> String {
         let (name, case) = (self.kernel.name, seen.case());
-        let again = Command::default().case(name, "host", case.x, case.channel, case.q);
+        let again = again(&Command::default(), name, "host", case);
         let reference = Scheme::single(RoundingRule::TiesUp, Overflow::Wrap);
         let mut schemes = vec![self.contract.own];
         schemes.extend((self.contract.own.label() != reference.label()).then_some(reference));

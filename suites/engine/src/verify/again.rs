@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use tiebreak_common::shell::quoted;
-use tiebreak_impls::fpm::Channel;
 
 /// How the user starts the program.
 const PROGRAM: &str = "cargo xtask verify";
@@ -30,13 +29,5 @@ impl Command {
         let reference = self.references.get(op).map(|option| format!(" {option}")).unwrap_or_default();
         let lanes = self.lanes.as_ref().map(|file| format!(" --lanes {}", quoted(file))).unwrap_or_default();
         format!("{PROGRAM}{lanes} --op {op} --kernel {kernel} --lane {lane}{reference}")
-    }
-
-    /// One fixed point multiply.
-    pub fn case(&self, kernel: &str, lane: &str, x: i32, channel: Channel, q: u32) -> String {
-        let format = if q == 31 { String::new() } else { format!(" --q {q}") };
-        let Channel { multiplier, shift } = channel;
-        let kernel = self.kernel("fpm", kernel, lane);
-        format!("{kernel} --multiplier={multiplier} --shift={shift}{format} --x={x}")
     }
 }

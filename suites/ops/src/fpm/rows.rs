@@ -7,7 +7,7 @@ use crate::fpm::yardstick::Yardstick;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
 use tiebreak_engine::verify::place::{Place, named};
-use tiebreak_engine::verify::{Part, Request};
+use tiebreak_engine::verify::{Command, Part, Request};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Mismatch, Row, Witness};
 use tiebreak_reports::text;
@@ -43,12 +43,24 @@ fn witness(request: &Request, subject: &Subject<'_>, seen: &Seen) -> Witness {
         scheme: seen.scheme.clone(),
         class: seen.explanation.class.into(),
         because: seen.explanation.because.clone(),
-        command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
+        command: command(request, subject, c),
     }
 }
 
 fn place<'a>(subject: &Subject<'a>) -> Place<'a> {
     Place { op: OP, kernel: subject.kernel.name, lane: subject.lane }
+}
+
+/// The command that runs one input again.
+pub fn again(command: &Command, kernel: &str, lane: &str, c: &Case) -> String {
+    let format = if c.q == 31 { String::new() } else { format!(" --q {}", c.q) };
+    let Channel { multiplier, shift } = c.channel;
+    let kernel = command.kernel(OP, kernel, lane);
+    format!("{kernel} --multiplier={multiplier} --shift={shift}{format} --x={}", c.x)
+}
+
+fn command(request: &Request, subject: &Subject<'_>, c: &Case) -> String {
+    again(&request.command, subject.kernel.name, &subject.lane.name, c)
 }
 
 /// Writes one subject's record into the ledger: two rows, and a finding for everything outside the contract.
@@ -68,8 +80,7 @@ pub fn record(request: &Request, subject: &Subject<'_>, record: &Settled, covera
         part.mismatches.extend(account.kept.iter().map(|seen| mismatch(request, subject, yardstick, seen)));
         part.findings.extend(broken(request, subject, yardstick, account));
     }
-    let command = |c: &Case| request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q);
-    let failed = place(subject).failed(&record.failures, Case::size, |c| (arguments(c), command(c)));
+    let failed = place(subject).failed(&record.failures, Case::size, |c| (arguments(c), command(request, subject, c)));
     part.findings.extend(failed);
 }
 
@@ -91,7 +102,7 @@ fn mismatch(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, see
         got: seen.observation.got.into(),
         expected: seen.expected.into(),
         class: seen.explanation.class.into(),
-        command: request.command.case(subject.kernel.name, &subject.lane.name, c.x, c.channel, c.q),
+        command: command(request, subject, c),
     }
 }
 
