@@ -4,6 +4,7 @@ use crate::common::workspace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
+use tiebreak_impls::contract::{Contract, Deviation, Overflow as Declared, Promise, Region};
 use tiebreak_impls::fpm;
 use tiebreak_impls::mutants::{self, Fault};
 
@@ -16,6 +17,7 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::{Class, Kind};
 use tiebreak_suites::fpm::classify::class_of;
 use tiebreak_suites::fpm::hypotheses::hypotheses;
+use tiebreak_suites::fpm::yardstick::Yardstick;
 use tiebreak_suites::lane::Failure;
 use tiebreak_suites::mlir::faults::KNOWN;
 use tiebreak_suites::quantized::quantizations;
@@ -101,6 +103,20 @@ fn a_name_is_parsed_and_a_wrong_one_gets_a_suggestion() {
     assert_eq!(names.len(), Class::ALL.len(), "two classes of one name");
     let error = "directed-ruonding".parse::<Class>().expect_err("no class");
     assert_eq!(error.to_string(), "unknown class `directed-ruonding`; did you mean `directed-rounding`?");
+}
+
+/// A deviation of an unknown class is refused before anything is judged, with the nearest one.
+#[test]
+fn a_deviation_of_an_unknown_class_is_refused() {
+    const WRONG: &[Deviation] = &[Deviation {
+        class: "posiiton",
+        region: Region::QNot31,
+        instead: Promise { scheme: "ties-up", overflow: Declared::Wrap },
+        reason: "a test",
+    }];
+    let contract = Contract { deviations: WRONG, ..fpm::kernels()[0].contract.clone() };
+    let error = Yardstick::contract(&contract).expect_err("no class");
+    assert_eq!(error.to_string(), "unknown class `posiiton`; did you mean `position`?");
 }
 
 /// The class that results of one scheme are given where another is promised.

@@ -214,9 +214,13 @@ fn requantization() {
 #[test]
 fn words_behind_the_zero_point() {
     let at_the_end = ["--acc=2147483647", "--multiplier=2147483647", "--shift=0", "--zero-point=100"];
-    let all = told("requantize", &[&at_the_end[..], &["--scheme", "ties-up:wrap", "ties-up:saturate"]].concat());
-    let c = &all["comparisons"][0];
-    assert_eq!((&c["left_value"], &c["right_value"], &c["class"]), (&json!(-128), &json!(127), &json!("wrap")));
+    let schemes = ["ties-up:wrap", "ties-up:saturate"];
+    for (left, right, values, class) in [(0, 1, [-128, 127], "saturation"), (1, 0, [127, -128], "missing-saturation")] {
+        let all = told("requantize", &[&at_the_end[..], &["--scheme", schemes[left], schemes[right]]].concat());
+        let c = &all["comparisons"][0];
+        let expected = (&json!(values[0]), &json!(values[1]), &json!(class));
+        assert_eq!((&c["left_value"], &c["right_value"], &c["class"]), expected);
+    }
 }
 
 #[test]

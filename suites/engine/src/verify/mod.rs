@@ -279,7 +279,7 @@ fn not_shown(bound: &ledger::Bound) -> Finding {
         op: bound.op.clone(),
         kernel: bound.kernel.clone(),
         lane: bound.lane.clone(),
-        class: "bound".to_owned(),
+        class: Class::Bound.into(),
         message: format!("{} is not {}{case}", bound.quantity, tiebreak_reports::text::bound(bound)),
         witness: None,
     }

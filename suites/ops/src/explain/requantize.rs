@@ -1,14 +1,15 @@
 //! Requantization explained: schemes at one accumulator.
 
 use super::{Comparison, Explained, Party, fpm, words};
+use crate::requantize::multiply;
 use tiebreak_common::class::Class;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::steps::Step;
-use tiebreak_oracle::fpm::{Effect, Scheme as Multiply, Trace};
+use tiebreak_oracle::fpm::{Effect, Trace};
 use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
 use tiebreak_oracle::shape::ShapeError;
-use tiebreak_oracle::word::INT32;
+use tiebreak_oracle::word::{INT32, Overflow};
 
 /// Schemes at one accumulator of one channel; all are compared with the first. `p` has one channel.
 pub fn explain(acc: i32, p: &Parameters, schemes: &[Scheme]) -> Result<Explained, ShapeError> {
@@ -49,17 +50,22 @@ fn why(acc: i32, p: &Parameters, schemes: [&Scheme; 2], parties: [&Party; 2]) ->
             // Where the multiplication does not separate them, the word after the zero point does.
             let placed = || parties[0].value != parties[1].value;
             let (class, because) = found.map_or((None, None), |c| (c.class, c.because));
-            (class.or_else(|| placed().then(|| by_word(parties, Class::Saturation))), because)
+            (class.or_else(|| placed().then(|| by_word(schemes, parties, Class::Saturation))), because)
         }
-        [None, None] => (Some(by_word(parties, Class::TieDirection)), None),
+        [None, None] => (Some(by_word(schemes, parties, Class::TieDirection)), None),
         _ => (None, None),
     }
 }
 
-/// The class of a word that wraps in either, otherwise `rest`.
-fn by_word(parties: [&Party; 2], rest: Class) -> Class {
+/// The class of a word that wraps in either and not in the other, as `verify` names it; otherwise `rest`.
+fn by_word(schemes: [&Scheme; 2], parties: [&Party; 2], rest: Class) -> Class {
     let wraps = |party: &Party| party.trace.iter().any(|t| t.events().any(|t| t.effect == Effect::Wrapped));
-    if parties.into_iter().any(wraps) { Class::Wrap } else { rest }
+    match schemes.map(|scheme| scheme.overflow) {
+        _ if !parties.into_iter().any(wraps) => rest,
+        [Overflow::Saturate, _] => Class::MissingSaturation,
+        [_, Overflow::Saturate] => Class::Saturation,
+        _ => Class::Wrap,
+    }
 }
 
 /// What the clamp hides.
@@ -73,13 +79,5 @@ fn hidden(a: &Party, b: &Party) -> String {
             format!("; the clamp hides that they have {left} and {right} before it")
         }
         _ => String::new(),
-    }
-}
-
-/// The scheme of fixed point multiply inside.
-fn multiply(scheme: &Scheme) -> Option<Multiply> {
-    match scheme.definition {
-        Definition::Fpm(definition) => Some(Multiply { definition, overflow: scheme.overflow }),
-        Definition::Legacy | Definition::LegacyTiesAway => None,
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn multiplication(promised: &Scheme, other: &Scheme) -> Cause<Requant
 }
 
 /// The scheme of fixed point multiply inside.
-fn multiply(scheme: &Scheme) -> Option<fpm::Scheme> {
+pub(crate) fn multiply(scheme: &Scheme) -> Option<fpm::Scheme> {
     match scheme.definition {
         Definition::Fpm(definition) => Some(fpm::Scheme { definition, overflow: scheme.overflow }),
         Definition::Legacy | Definition::LegacyTiesAway => None,

@@ -22,6 +22,8 @@ use tiebreak_reports::ledger::{Unit, Value};
 /// The operation.
 pub enum Requantize {}
 
+pub(crate) use causes::multiply;
+
 /// The scheme of the legacy pipeline.
 const LEGACY: &str = "legacy";
 
