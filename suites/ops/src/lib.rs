@@ -9,6 +9,7 @@ pub mod dequantize;
 pub mod dot;
 pub mod explain;
 pub mod fpm;
+pub mod fuzzing;
 pub mod instruction;
 pub mod listing;
 pub mod matmul;

@@ -17,6 +17,19 @@ pub trait Visitor {
     fn visit<O: Operation>(&mut self);
 }
 
+/// The corner catalogue of every operation on tensors.
+pub fn catalogues() -> Vec<&'static str> {
+    struct Catalogues(Vec<&'static str>);
+    impl Visitor for Catalogues {
+        fn visit<O: Operation>(&mut self) {
+            self.0.push(O::CATALOGUE);
+        }
+    }
+    let mut all = Catalogues(Vec::new());
+    visit_tensors(&mut all);
+    all.0
+}
+
 macro_rules! operations {
     ([$($other:expr),+], $($tensors:ident),+) => {
         /// Every operation, in the order of reports.

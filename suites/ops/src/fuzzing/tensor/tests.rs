@@ -4,9 +4,9 @@ use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::matmul::Matmul;
 use crate::requantize::Requantize;
-use crate::stream::{int32, stream};
 use crate::transform::Transform;
 use std::collections::BTreeSet;
+use tiebreak_common::stream::{int32, stream};
 
 /// A fuzzer's bytes.
 fn bytes(purpose: &str, i: usize) -> Vec<u8> {
@@ -83,9 +83,9 @@ fn every_mutant_is_caught() {
 
 #[test]
 fn a_mutant_is_reported_with_its_smallest_witness() {
-    let mutant = crate::tensor::find::<Matmul>("mutant-u8-pair-wrap").expect("a mutant");
+    let mutant = tiebreak_engine::tensor::find::<Matmul>("mutant-u8-pair-wrap").expect("a mutant");
     let text = "m=3 n=5 k=37 lhs=255 rhs=254 lhs_offset=-7 misalign=3";
-    let case = crate::tensor::text::parse::<Matmul>(text, &mutant.contract.domain).expect("a case");
+    let case = tiebreak_engine::tensor::text::parse::<Matmul>(text, &mutant.contract.domain).expect("a case");
     let report = hold::<Matmul>(mutant, &case).unwrap_err();
     let lines: Vec<&str> = report.lines().collect();
     let case = "m=1 n=1 k=9 lhs[0,0]=4 lhs[0,8]=255 rhs[0,0]=192 rhs[8,0]=254";

@@ -5,14 +5,13 @@ pub mod numbers;
 mod quant_type;
 pub mod seeds;
 pub mod tensor;
-mod texts;
+pub mod texts;
 
 use std::ops::RangeInclusive;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
 
 pub use quant_type::quant_type;
-pub use texts::texts;
 
 /// `n` where it is in the range, otherwise something that is.
 fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
@@ -26,7 +25,7 @@ fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
 
 /// The channel where the domain holds it, otherwise one that it does.
 fn moved(m: i32, s: i32, domain: &Domain) -> Channel {
-    use crate::parameters::SHIFTS;
+    use tiebreak_common::parameters::SHIFTS;
     let shifts = *domain.shifts.start().max(SHIFTS.start())..=*domain.shifts.end().min(SHIFTS.end());
     let multiplier = within(m, domain.multipliers.clone());
     Channel { multiplier: multiplier - multiplier % domain.multiple_of, shift: within(s, shifts) }

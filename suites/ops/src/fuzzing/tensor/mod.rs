@@ -5,12 +5,12 @@ mod params;
 mod tests;
 
 use super::numbers::Numbers;
-use crate::lane::Lane;
-use crate::tensor::explain::{Observed, explain};
-use crate::tensor::judge::outs;
-use crate::tensor::shrink::{Shown, shrink};
-use crate::tensor::{Case, Expected, Operation, Wanted, catalogue, promise, self_check};
-use crate::verify::Command;
+use tiebreak_engine::lane::Lane;
+use tiebreak_engine::tensor::explain::{Observed, explain};
+use tiebreak_engine::tensor::judge::outs;
+use tiebreak_engine::tensor::shrink::{Shown, shrink};
+use tiebreak_engine::tensor::{Case, Expected, Operation, Wanted, catalogue, promise, self_check};
+use tiebreak_engine::verify::Command;
 use tiebreak_engine::verify::tensor_op::{again, line};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;

@@ -1,6 +1,6 @@
 //! The reader of quantized types and of the ops on them.
 
-use crate::quant_type::{Explanation, Item, parse};
+use tiebreak_mlir::quant_type::{Explanation, Item, parse};
 
 /// Reads `text` as a type or an op. It may be refused, with a message and an existing place; an accepted text is printed as a text that is
 /// read as the same, and is explained.

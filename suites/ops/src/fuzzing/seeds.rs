@@ -1,13 +1,15 @@
 //! Seeds for fuzzing the text parsers: without a seed a fuzzer finds no type and no case in an hour. They are made of what is kept
 //! here anyway, the catalogues and the examples of the RFC of quantized types; the example `fuzz-seeds` writes them, with models, into files.
 
-use crate::tensor::Operation;
-use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
-use crate::{fpm, requantize::Requantize, transform::Transform};
+use crate::dequantize::Dequantize;
+use crate::fpm;
+use crate::quantize::Quantize;
+use crate::registry::catalogues;
+use tiebreak_engine::tensor::Operation;
 
 /// The RFC's examples, and texts that are nearly types.
-const RFC: &str = include_str!("../../tests/data/quant_rfc.txt");
-const BAD: &str = include_str!("../../tests/data/quant_bad.txt");
+const RFC: &str = include_str!("../../../tests/data/quant_rfc.txt");
+const BAD: &str = include_str!("../../../tests/data/quant_bad.txt");
 
 /// Types and ops for the target `quant_type`: those that are right, and those that are not.
 pub fn quant_types() -> Vec<String> {
@@ -28,18 +30,8 @@ pub fn quant_types() -> Vec<String> {
 
 /// Cases of every operation and catalogue lines for the target `texts`, and a file of parameters.
 pub fn texts() -> Vec<String> {
-    let catalogues = [
-        Dot::CATALOGUE,
-        Matmul::CATALOGUE,
-        Conv2d::CATALOGUE,
-        Requantize::CATALOGUE,
-        Quantize::CATALOGUE,
-        Dequantize::CATALOGUE,
-        Add::CATALOGUE,
-        Transform::CATALOGUE,
-    ];
     let mut out: Vec<String> = Vec::new();
-    for line in catalogues.into_iter().flat_map(str::lines) {
+    for line in catalogues().into_iter().flat_map(str::lines) {
         if let Some((case, _)) = line.split_once(" out[") {
             out.extend([case.to_owned(), line.to_owned()]);
         }
@@ -57,8 +49,9 @@ pub fn texts() -> Vec<String> {
 mod tests {
     use super::*;
     use crate::fuzzing;
-    use crate::quant_type::parse;
-    use crate::tensor::text::Draft;
+    use crate::registry::{Visitor, visit_tensors};
+    use tiebreak_engine::tensor::text::Draft;
+    use tiebreak_mlir::quant_type::parse;
 
     /// In a minute of fuzzing from nothing the reader of types was never entered.
     #[test]
@@ -84,17 +77,16 @@ mod tests {
     #[test]
     fn every_operation_reads_cases() {
         let all = texts();
-        let read = [
-            read_as::<Dot>(&all),
-            read_as::<Matmul>(&all),
-            read_as::<Conv2d>(&all),
-            read_as::<Requantize>(&all),
-            read_as::<Quantize>(&all),
-            read_as::<Dequantize>(&all),
-            read_as::<Add>(&all),
-            read_as::<Transform>(&all),
-        ];
-        assert!(read.into_iter().all(|n| n >= 5), "{read:?}");
-        all.iter().for_each(|text| fuzzing::texts(text.as_bytes()));
+        struct Read<'a>(&'a [String], Vec<usize>);
+        impl Visitor for Read<'_> {
+            fn visit<O: Operation>(&mut self) {
+                self.1.push(read_as::<O>(self.0));
+            }
+        }
+        let mut read = Read(&all, Vec::new());
+        visit_tensors(&mut read);
+        let read = read.1;
+        assert!(read.iter().all(|n| *n >= 5), "{read:?}");
+        all.iter().for_each(|text| fuzzing::texts::texts(text.as_bytes()));
     }
 }

@@ -1,8 +1,6 @@
 //! Fixed point multiply: any batch through any kernel, in its portable form, against its contract.
 
 use super::{moved, within};
-use crate::accumulators::accumulators;
-use crate::budget::Effort;
 use crate::fpm::catalogue::{line, ready_line};
 use crate::fpm::judge::judge;
 use crate::fpm::rows::again;
@@ -11,9 +9,11 @@ use crate::fpm::shrink::{Freedom, shrink};
 use crate::fpm::tally::Seen;
 use crate::fpm::yardstick::{Yardstick, in_domain};
 use crate::fpm::{Case, case};
-use crate::lane::Lane;
-use crate::verify::Command;
 use std::sync::LazyLock;
+use tiebreak_common::accumulators::accumulators;
+use tiebreak_common::budget::Effort;
+use tiebreak_engine::lane::Lane;
+use tiebreak_engine::verify::Command;
 use tiebreak_impls::Form;
 use tiebreak_impls::fpm::{Kernel, Params, kernels};
 use tiebreak_oracle::fpm::Scheme;
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn kernels_keep_their_contracts() {
-        let xs: Vec<i32> = crate::accumulators::corners();
+        let xs: Vec<i32> = tiebreak_common::accumulators::corners();
         for index in 0..kernels().len() {
             for (m, s) in [(1 << 30, -1), (i32::MIN, 0), (-1, 31), (1_395_864_371, -8), (0, 5), (i32::MAX, -128)] {
                 assert_eq!(held(index).run(&batch(31, &[(m, s), (1, -1)], &xs)), Ok(()));

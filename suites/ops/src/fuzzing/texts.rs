@@ -1,41 +1,34 @@
 //! Every reader of a text or file that a user gives.
 
 use super::tensor::hold;
-use crate::add::Add;
-use crate::conv2d::Conv2d;
-use crate::dequantize::Dequantize;
-use crate::dot::Dot;
-use crate::matmul::Matmul;
-use crate::parameters::parse_csv;
-use crate::quantize::Quantize;
-use crate::requantize::Requantize;
-use crate::tensor::text::Draft;
-use crate::tensor::{Operation, catalogue};
-use crate::transform::Transform;
-use crate::{fpm, model};
+use crate::registry::{Visitor, visit_tensors};
 use std::path::Path;
+use tiebreak_common::parameters::parse_csv;
+use tiebreak_engine::tensor::text::Draft;
+use tiebreak_engine::tensor::{Operation, catalogue};
 
 /// Results times elements of the largest input of a case that is also run.
 const RUN: usize = 1 << 12;
 
-/// Reads `text` as a parameter file, as a model, as every catalogue and as a case of every operation. Each may refuse it, in
+/// Reads `text` as a parameter file, as every catalogue and as a case of every operation. Each may refuse it, in
 /// words; none may panic. Small cases are also run by every kernel that takes them.
 pub fn texts(text: &[u8]) {
     refused(parse_csv(Path::new("fuzz.csv"), text));
-    refused(model::parse(text));
     let Ok(text) = std::str::from_utf8(text) else { return };
-    refused(fpm::catalogue::read(text));
-    operation::<Dot>(text);
-    operation::<Matmul>(text);
-    operation::<Conv2d>(text);
-    operation::<Requantize>(text);
-    operation::<Quantize>(text);
-    operation::<Dequantize>(text);
-    operation::<Add>(text);
-    operation::<Transform>(text);
+    refused(crate::fpm::catalogue::read(text));
+    visit_tensors(&mut Reads(text));
 }
 
-fn refused<T, E: ToString>(read: Result<T, E>) {
+struct Reads<'a>(&'a str);
+
+impl Visitor for Reads<'_> {
+    fn visit<O: Operation>(&mut self) {
+        operation::<O>(self.0);
+    }
+}
+
+/// A reader that refuses a text says why.
+pub fn refused<T, E: ToString>(read: Result<T, E>) {
     if let Err(error) = read {
         assert!(!error.to_string().is_empty());
     }
@@ -98,7 +91,7 @@ mod tests {
 
     #[test]
     fn every_kept_case_is_run() {
-        for catalogue in [Dot::CATALOGUE, Matmul::CATALOGUE, Conv2d::CATALOGUE, Requantize::CATALOGUE, Add::CATALOGUE] {
+        for catalogue in crate::registry::catalogues() {
             let cases = catalogue.lines().filter_map(|line| line.split_once(" out[")).map(|(case, _)| case);
             cases.for_each(|case| texts(case.as_bytes()));
         }
