@@ -11,10 +11,7 @@ pub use tiebreak_analysis::{atlas, fingerprint, model, rewrites, space};
 pub use tiebreak_common::{accumulators, budget, class, floats, fraction, identity, parameters, shell, stream};
 pub use tiebreak_engine::{self as engine, lane, tensor};
 pub use tiebreak_mlir::{self as mlir, quant_type};
-pub use tiebreak_ops::{
-    add, bounds, conv2d, dequantize, dot, explain, fpm, instruction, listing, matmul, quantize, quantized, requantize,
-    transform,
-};
+pub use tiebreak_ops::*;
 
 /// Runs of everything that there is.
 pub mod verify {
