@@ -1,6 +1,7 @@
 //! Quantized addition in the harness: all pairs of 8-bit operands at each of the parameters, against the exact sum.
 
 mod causes;
+mod fuzzed;
 mod path;
 mod plan;
 

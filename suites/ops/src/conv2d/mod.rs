@@ -1,6 +1,7 @@
 //! Convolutions in the harness: what is tried, and what could be the cause of a difference.
 
 mod causes;
+pub mod fuzzed;
 mod plan;
 mod products;
 

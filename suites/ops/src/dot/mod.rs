@@ -1,6 +1,7 @@
 //! Dot-product steps in the harness: every pair of 8-bit operands in every place, extremes at the ends of the accumulator, and sweeps of
 //! all 2^32 pair sums where a pair sum has 16 bits.
 
+mod fuzzed;
 mod sweep;
 
 use crate::matmul::other_sign;

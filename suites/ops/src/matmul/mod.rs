@@ -1,6 +1,7 @@
 //! Integer matrix products in the harness: what is tried, and what could be the cause of a difference.
 
 mod causes;
+mod fuzzed;
 mod plan;
 
 use std::ops::RangeInclusive;

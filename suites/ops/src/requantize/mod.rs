@@ -1,6 +1,7 @@
 //! Requantization in the harness: accumulators at ties and decision boundaries of each multiplier, zero points and clamps at their ends.
 
 mod causes;
+mod fuzzed;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

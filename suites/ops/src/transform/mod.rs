@@ -1,6 +1,7 @@
 //! Layout transforms in the harness. Every element is tagged by its place, so that what was moved where can be told.
 
 mod causes;
+mod fuzzed;
 
 use crate::conv2d::{Conv2d, convolution};
 use std::ops::RangeInclusive;

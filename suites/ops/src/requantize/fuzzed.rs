@@ -1,0 +1,25 @@
+//! Requantizations of a fuzzer's numbers.
+
+use super::Requantize;
+use crate::fuzzing::moved;
+use crate::fuzzing::numbers::Numbers;
+use crate::fuzzing::tensor::Fuzzed;
+use tiebreak_impls::requantize::{Domain, Params};
+
+impl Fuzzed for Requantize {
+    fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
+        let output = domain.output.range();
+        let count = if domain.per_channel { numbers.size(5) } else { 1 };
+        let mut channel = || moved(numbers.int32(), numbers.byte() as i8 as i32, &domain.channels);
+        let channels: Vec<_> = (0..count).map(|_| channel()).collect();
+        let bias = channels.iter().map(|_| if domain.bias { numbers.int32() } else { 0 }).collect();
+        let zero_point = if domain.zero_point { numbers.of(output.clone()) } else { 0 };
+        let ends = if domain.clamp { [numbers.of(output.clone()), numbers.of(output.clone())] } else { [0; 2] };
+        let (min, max) = match ends {
+            // Equal ends are rarely of interest, and come of numbers that are all alike.
+            [a, b] if a == b => (*output.start(), *output.end()),
+            [a, b] => (a.min(b), a.max(b)),
+        };
+        Params { len: numbers.size(40), channels, bias, zero_point, min, max }
+    }
+}
