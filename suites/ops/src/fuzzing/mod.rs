@@ -14,7 +14,7 @@ use tiebreak_impls::fpm::Channel;
 pub use quant_type::quant_type;
 
 /// `n` where it is in the range, otherwise something that is.
-fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
+pub fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
     let (lo, hi) = range.into_inner();
     if (lo..=hi).contains(&n) {
         n
@@ -24,7 +24,7 @@ fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
 }
 
 /// The channel where the domain holds it, otherwise one that it does.
-fn moved(m: i32, s: i32, domain: &Domain) -> Channel {
+pub fn moved(m: i32, s: i32, domain: &Domain) -> Channel {
     use tiebreak_common::parameters::SHIFTS;
     let shifts = *domain.shifts.start().max(SHIFTS.start())..=*domain.shifts.end().min(SHIFTS.end());
     let multiplier = within(m, domain.multipliers.clone());
