@@ -122,15 +122,23 @@ pub struct Counter {
     most: usize,
 }
 
-/// The pieces of a scheme, with its subject, so that one scheme against many is folded only once.
+/// The pieces of a scheme, with its subject, and those of other schemes at the same parameters where they are few: of many schemes against each other
+/// each is folded only once.
 #[derive(Clone, Debug)]
 struct Folded {
     folder: Folder,
     of: Option<Subject>,
+    kept: Vec<(Subject, Vec<Piece>)>,
+    /// Which of those kept is the subject; otherwise it is what was folded last.
+    at: Option<usize>,
 }
 
+/// Schemes that are kept at most, and pieces of each.
+const KEPT: usize = 128;
+const KEPT_PIECES: usize = 64;
+
 /// A scheme to fold: its parameters, the steps of the output, and a range.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Subject {
     steps: &'static [(&'static str, Step)],
     overflow: Overflow,
@@ -139,27 +147,49 @@ struct Subject {
     xs: RangeInclusive<i64>,
 }
 
+impl PartialEq for Subject {
+    /// Lists of steps are the same where they are one in memory: others are folded anew.
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.steps, other.steps)
+            && self.overflow == other.overflow
+            && self.parameters == other.parameters
+            && self.output == other.output
+            && self.xs == other.xs
+    }
+}
+
 impl Folded {
     fn new(most: usize) -> Self {
-        Self { folder: Folder::new(most), of: None }
+        Self { folder: Folder::new(most), of: None, kept: Vec::new(), at: None }
     }
 
-    /// Folds anew unless these are the pieces held. `None` if they are too many.
+    /// Folds anew unless these pieces are held. `None` if they are too many.
     fn fold(&mut self, subject: Subject) -> Option<&[Piece]> {
-        if self.of.as_ref() != Some(&subject) {
-            self.of = None;
+        if self.of.as_ref() == Some(&subject) {
+            return Some(self.pieces());
+        }
+        (self.of, self.at) = (None, None);
+        if self.kept.first().is_some_and(|(known, _)| known.parameters != subject.parameters) {
+            self.kept.clear();
+        }
+        self.at = self.kept.iter().position(|(known, _)| *known == subject);
+        if self.at.is_none() {
             let Subject { steps, overflow, parameters: p, output, xs } = &subject;
             self.folder.fold(steps.iter().map(|(_, step)| *step), *overflow, p, xs.clone())?;
             if let Some(output) = output {
                 self.folder.put(output, *overflow, p)?;
             }
-            self.of = Some(subject);
+            let pieces = self.folder.pieces();
+            if pieces.len() <= KEPT_PIECES && self.kept.len() < KEPT {
+                self.kept.push((subject.clone(), pieces.to_vec()));
+            }
         }
+        self.of = Some(subject);
         Some(self.pieces())
     }
 
     fn pieces(&self) -> &[Piece] {
-        self.folder.pieces()
+        self.at.map_or_else(|| self.folder.pieces(), |at| &self.kept[at].1)
     }
 }
 

@@ -19,6 +19,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use tiebreak_oracle::scheme::{Registered, Scheme};
+use tiebreak_reports::table::Detail;
 use tiebreak_reports::table::Style;
 
 /// Exact verification of quantized kernels: on which inputs a kernel differs from the arithmetic it promises, by how much, and
@@ -28,6 +29,16 @@ use tiebreak_reports::table::Style;
 pub struct Cli {
     #[command(subcommand)]
     command: Action,
+}
+
+impl Cli {
+    /// How much a run of `verify` prints; none for another command.
+    pub fn detail(&self) -> Option<Result<Detail>> {
+        match &self.command {
+            Action::Verify(args) => Some(verify::detail(args)),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -182,7 +182,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
 }
 
 /// One screen for a run of every operation and kernel; tables for one that is narrowed, or where the caller wants them.
-fn detail(args: &Args) -> Result<Detail> {
+pub(super) fn detail(args: &Args) -> Result<Detail> {
     let given_pairs = args.params.is_some() || args.multiplier.is_some();
     let everything = args.kernel.is_empty() && ops(args, given_pairs)?.len() == OPS.len();
     Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
@@ -351,45 +351,4 @@ fn command(args: &Args) -> Command {
         Some((op.op().to_owned(), option.clone()?))
     };
     Command { arguments, references: OPERATIONS.iter().filter_map(option).collect(), lanes }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Call {
-        #[command(flatten)]
-        args: Args,
-    }
-
-    fn detail_of(line: &str) -> Detail {
-        let words = ["verify"].into_iter().chain(line.split_whitespace());
-        let call = Call::try_parse_from(words).unwrap_or_else(|error| panic!("{line}: {error}"));
-        detail(&call.args).unwrap_or_else(|error| panic!("{line}: {error}"))
-    }
-
-    #[test]
-    fn a_run_of_everything_is_one_screen_and_a_narrowed_one_is_tables() {
-        for line in ["", "--op all", "--effort quick --lane host --seed 3", "--reference ties-away", "--format json"] {
-            assert_eq!(detail_of(line), Detail::Screen, "{line}");
-        }
-        for line in [
-            "--verbose",
-            "-v --lane host",
-            "--op fpm",
-            "--op fpm --op dot",
-            "--kernel tvm-relay",
-            "--multiplier 1 --shift 0",
-            "--params channels.csv",
-            "--op matmul --case m=1",
-            "--model model.tflite",
-            "--type !quant.uniform<i8:f32,0.5>",
-            "--rounding ties-away",
-            "--op all --params channels.csv",
-        ] {
-            assert_eq!(detail_of(line), Detail::Tables, "{line}");
-        }
-    }
 }

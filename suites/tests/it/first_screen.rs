@@ -2,8 +2,11 @@
 
 use crate::common::*;
 use crate::coverage::offering;
+use clap::Parser;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use tiebreak_reports::table::Detail;
+use tiebreak_suites::cli::Cli;
 
 /// The lines beneath a heading.
 fn beneath<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
@@ -79,4 +82,33 @@ fn what_a_lane_does_not_offer_is_on_the_screen_and_verbose_prints_tables() {
     let headings = ["Left out", "Catalogue", "Self-check"];
     assert!(headings.iter().all(|heading| !beneath(&tables.stdout, heading).is_empty()), "{}", tables.told());
     assert!(headings.iter().all(|heading| beneath(&screen.stdout, heading).is_empty()), "{}", screen.told());
+}
+
+fn detail_of(line: &str) -> Detail {
+    let words = ["tiebreak", "verify"].into_iter().chain(line.split_whitespace());
+    let call = Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{line}: {error}"));
+    call.detail().expect("it is verify").unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+#[test]
+fn a_run_of_everything_is_one_screen_and_a_narrowed_one_is_tables() {
+    for line in ["", "--op all", "--effort quick --lane host --seed 3", "--reference ties-away", "--format json"] {
+        assert_eq!(detail_of(line), Detail::Screen, "{line}");
+    }
+    for line in [
+        "--verbose",
+        "-v --lane host",
+        "--op fpm",
+        "--op fpm --op dot",
+        "--kernel tvm-relay",
+        "--multiplier 1 --shift 0",
+        "--params channels.csv",
+        "--op matmul --case m=1",
+        "--model model.tflite",
+        "--type !quant.uniform<i8:f32,0.5>",
+        "--rounding ties-away",
+        "--op all --params channels.csv",
+    ] {
+        assert_eq!(detail_of(line), Detail::Tables, "{line}");
+    }
 }

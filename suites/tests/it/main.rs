@@ -52,3 +52,4 @@ mod tensor_causes;
 mod tensor_places;
 mod tensors;
 mod unfinished;
+mod units;

@@ -145,10 +145,10 @@ fn a_large_product_may_take_longer_than_a_small_one() {
     // Each of two sizes is read, and answered after three seconds.
     let body = r#"case "$line" in *'"k":1,'*) read=512;; *) read=2097152;; esac
         head -c $read > /dev/null; sleep 3; echo '{"answer":"done","bytes":16384}'; head -c 16384 /dev/zero"#;
-    let lane = opened(dir.path(), &offering("matmul", "direct", body), 1);
+    let lane = opened(dir.path(), &offering("matmul", "arm-uadalp", body), 1);
     let product = |k: usize| {
         let params = matmul::Params { m: 64, n: 64, k, lhs_offset: 0, rhs_offset: 0 };
-        run(&lane, &Job::Matmul { kernel: "direct".to_owned(), params }, 64 * 64, &vec![0; 2 * 64 * k])
+        run(&lane, &Job::Matmul { kernel: "arm-uadalp".to_owned(), params }, 64 * 64, &vec![0; 2 * 64 * k])
     };
     assert_eq!(product(1), Err(Failure::Hung(Duration::from_secs(1))));
     assert_eq!(product(16_384).map(|out| out.len()), Ok(64 * 64));

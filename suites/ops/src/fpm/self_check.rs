@@ -68,7 +68,8 @@ fn cases(subject: &Subject<'_>, pairs: &[Channel], seed: u64) -> Settled {
     record.settle(subject)
 }
 
-fn check_mutant(mutant: &Mutant, lane: &Lane, pairs: &[Channel], seed: u64) -> Result<SelfCheck, UnknownName> {
+/// Runs one mutant with these pairs.
+pub fn check_mutant(mutant: &Mutant, lane: &Lane, pairs: &[Channel], seed: u64) -> Result<SelfCheck, UnknownName> {
     let subject = Subject::new(&mutant.kernel, lane, None)?;
     // The published witnesses first: a mutant that does not show them is not the bug.
     let mut missing = Vec::new();
@@ -104,44 +105,4 @@ fn check_mutant(mutant: &Mutant, lane: &Lane, pairs: &[Channel], seed: u64) -> R
         seen: std::iter::once(seen).chain(missing).collect::<Vec<_>>().join("; "),
         origin: mutant.origin.to_owned(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tiebreak_impls::mutants::Witness;
-
-    fn checked(mutant: &Mutant) -> SelfCheck {
-        check_mutant(mutant, &Lane::host(), &grid(Effort::Quick, 1), 1).expect("known schemes")
-    }
-
-    fn dead() -> Mutant {
-        mutants::fpm::find("mutant-ties-down").expect("registered").clone()
-    }
-
-    #[test]
-    fn a_mutant_that_dies_as_it_must_passes() {
-        assert!(checked(&dead()).passed);
-    }
-
-    /// A sound kernel in a mutant's clothes lives, and the check says so.
-    #[test]
-    fn a_mutant_that_lives_fails() {
-        let kernel = tiebreak_impls::fpm::find("tvm-relay").expect("registered").clone();
-        let check = checked(&Mutant { kernel, witnesses: &[], ..dead() });
-        assert!(!check.passed && check.seen.starts_with("alive after "), "{}", check.seen);
-    }
-
-    #[test]
-    fn a_mutant_of_another_class_fails() {
-        let check = checked(&Mutant { class: "wrap", ..dead() });
-        assert!(!check.passed && check.seen.contains("classes tie-direction"), "{}", check.seen);
-    }
-
-    #[test]
-    fn a_mutant_that_does_not_show_what_was_published_fails() {
-        const OTHER: &[Witness] = &[Witness { x: 1, m: 1 << 30, s: 0, got: 2, expected: 1 }];
-        let check = checked(&Mutant { witnesses: OTHER, ..dead() });
-        assert!(!check.passed && check.seen.contains("does not give 2 for 1"), "{}", check.seen);
-    }
 }

@@ -1,8 +1,5 @@
 //! Tensor operations: small cases through kernels in this process, in both forms, against their contracts.
 
-#[cfg(test)]
-mod tests;
-
 use super::numbers::Numbers;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::tensor::explain::{Observed, explain};
@@ -35,7 +32,7 @@ pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// The case that a domain makes of the numbers; `None` if it does not cover it.
-fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<Case<O::Params>> {
+pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<Case<O::Params>> {
     let params = O::params(domain, &mut numbers);
     let sizes = O::sizes(domain, &params).ok().filter(|_| O::covers(domain, &params))?;
     let misalign = numbers.size(16) - 1;
@@ -44,7 +41,7 @@ fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<Case<
 }
 
 /// Runs a case that the kernel's domain covers.
-pub(super) fn hold<O: Operation>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
+pub fn hold<O: Operation>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
     let told = |reason: String| format!("{} {} {case:?}: {reason}", O::OP, kernel.name);
     let contract = promise::<O>(kernel).map_err(|e| told(e.to_string()))?;
     let expected = O::expected(&contract, case).map_err(told)?;

@@ -1,12 +1,19 @@
-use super::*;
-use crate::add::Add;
-use crate::conv2d::Conv2d;
-use crate::dot::Dot;
-use crate::matmul::Matmul;
-use crate::requantize::Requantize;
-use crate::transform::Transform;
+//! Made-up cases of operations on tensors through every kernel.
+
 use std::collections::BTreeSet;
-use tiebreak_common::stream::{int32, stream};
+use tiebreak_impls::Form;
+use tiebreak_impls::execute::execute;
+use tiebreak_suites::add::Add;
+use tiebreak_suites::conv2d::Conv2d;
+use tiebreak_suites::dot::Dot;
+use tiebreak_suites::fuzzing::numbers::Numbers;
+use tiebreak_suites::fuzzing::tensor::{Fuzzed, hold, made, run};
+use tiebreak_suites::matmul::Matmul;
+use tiebreak_suites::requantize::Requantize;
+use tiebreak_suites::stream::{int32, stream};
+use tiebreak_suites::tensor::judge::differs;
+use tiebreak_suites::tensor::{catalogue, promise};
+use tiebreak_suites::transform::Transform;
 
 /// A fuzzer's bytes.
 fn bytes(purpose: &str, i: usize) -> Vec<u8> {
@@ -55,14 +62,14 @@ fn made_up_parameters_are_in_the_domain() {
 
 /// Whether made-up cases show what a mutant does.
 fn alive<O: Fuzzed>() -> Vec<&'static str> {
-    let shows = |kernel: &'static Kernel<O>, i| {
+    let shows = |kernel: &'static tiebreak_impls::kernel::Kernel<O::Run, O::Domain>, i| {
         let contract = promise::<O>(kernel).expect("a contract names schemes that there are");
         let Some(case) = made::<O>(&kernel.contract.domain, Numbers::new(&bytes("mutant", i))) else { return false };
         let expected = O::expected(&contract, &case).expect("the shape has been checked");
         let mut outs = vec![0; expected.len()];
         let job = O::job(kernel.name, &case.params);
         execute(&job, Form::Portable, &case.payload(), &mut outs, case.misalign).expect("it runs");
-        different(&expected, &outs) > 0
+        differs(&expected, &outs)
     };
     let mutants = O::mutants().iter().map(|mutant| &mutant.kernel);
     mutants.filter(|kernel| !(0..2000).any(|i| shows(kernel, i))).map(|kernel| kernel.name).collect()
@@ -83,9 +90,9 @@ fn every_mutant_is_caught() {
 
 #[test]
 fn a_mutant_is_reported_with_its_smallest_witness() {
-    let mutant = tiebreak_engine::tensor::find::<Matmul>("mutant-u8-pair-wrap").expect("a mutant");
+    let mutant = tiebreak_suites::tensor::find::<Matmul>("mutant-u8-pair-wrap").expect("a mutant");
     let text = "m=3 n=5 k=37 lhs=255 rhs=254 lhs_offset=-7 misalign=3";
-    let case = tiebreak_engine::tensor::text::parse::<Matmul>(text, &mutant.contract.domain).expect("a case");
+    let case = tiebreak_suites::tensor::text::parse::<Matmul>(text, &mutant.contract.domain).expect("a case");
     let report = hold::<Matmul>(mutant, &case).unwrap_err();
     let lines: Vec<&str> = report.lines().collect();
     let case = "m=1 n=1 k=9 lhs[0,0]=4 lhs[0,8]=255 rhs[0,0]=192 rhs[8,0]=254";

@@ -272,8 +272,8 @@ fn censuses_at_32_bits() {
 /// Every test that the document names is here, and every test here is named.
 #[test]
 fn the_document_names_these_tests() {
-    let (document, source) = (include_str!("../../docs/src/double-rounding.md"), include_str!("double_rounding.rs"));
-    let prefix = "oracle/tests/double_rounding.rs::";
+    let (document, source) = (include_str!("../../../docs/src/double-rounding.md"), include_str!("double_rounding.rs"));
+    let prefix = "oracle/tests/it/double_rounding.rs::";
     let named: Vec<&str> = document.split(prefix).skip(1).map(|rest| rest.split('`').next().unwrap_or("")).collect();
     for name in &named {
         assert!(source.contains(&format!("\nfn {name}() {{")), "no test `{name}`");

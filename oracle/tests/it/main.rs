@@ -1,0 +1,16 @@
+//! Tests of the oracle, in one binary.
+
+mod add_forms;
+mod bounds;
+mod cast_facts;
+mod cast_forms;
+mod cast_runs;
+mod census;
+mod double_rounding;
+mod either_way;
+mod float_formats;
+mod fpm_forms;
+mod narrow_lanes;
+mod shapes;
+mod tensor_forms;
+mod transforms;

@@ -1,0 +1,45 @@
+//! Seeds of fuzzing enter what they are for.
+
+use tiebreak_suites::fuzzing;
+use tiebreak_suites::fuzzing::seeds::{quant_types, texts};
+use tiebreak_suites::quant_type::parse;
+use tiebreak_suites::registry::{Visitor, visit_tensors};
+use tiebreak_suites::tensor::Operation;
+use tiebreak_suites::tensor::text::Draft;
+
+/// In a minute of fuzzing from nothing the reader of types was never entered.
+#[test]
+fn the_reader_of_types_is_entered() {
+    let all = quant_types();
+    let read = all.iter().filter(|text| parse(text).is_ok()).count();
+    // What is refused is refused by every stage, not by the first.
+    let reasons: std::collections::BTreeSet<String> =
+        all.iter().filter_map(|text| Some(parse(text).err()?.to_string().lines().last()?.to_owned())).collect();
+    assert!(
+        all.len() >= 150 && read >= 50 && reasons.len() >= 40,
+        "{read} of {}, {} reasons",
+        all.len(),
+        reasons.len()
+    );
+    all.iter().for_each(|text| fuzzing::quant_type(text.as_bytes()));
+}
+
+fn read_as<O: Operation>(all: &[String]) -> usize {
+    all.iter().filter(|text| Draft::<O>::read(text).is_ok()).count()
+}
+
+#[test]
+fn every_operation_reads_cases() {
+    let all = texts();
+    struct Read<'a>(&'a [String], Vec<usize>);
+    impl Visitor for Read<'_> {
+        fn visit<O: Operation>(&mut self) {
+            self.1.push(read_as::<O>(self.0));
+        }
+    }
+    let mut read = Read(&all, Vec::new());
+    visit_tensors(&mut read);
+    let read = read.1;
+    assert!(read.iter().all(|n| *n >= 5), "{read:?}");
+    all.iter().for_each(|text| fuzzing::texts(text.as_bytes()));
+}

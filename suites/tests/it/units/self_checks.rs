@@ -1,0 +1,43 @@
+//! Self-checks of fixed point multiply fail where they must.
+
+use tiebreak_impls::mutants::Witness;
+use tiebreak_impls::mutants::{self, Mutant};
+use tiebreak_reports::ledger::SelfCheck;
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::fpm::self_check::check_mutant;
+use tiebreak_suites::lane::Lane;
+use tiebreak_suites::parameters::grid;
+
+fn checked(mutant: &Mutant) -> SelfCheck {
+    check_mutant(mutant, &Lane::host(), &grid(Effort::Quick, 1), 1).expect("known schemes")
+}
+
+fn dead() -> Mutant {
+    mutants::fpm::find("mutant-ties-down").expect("registered").clone()
+}
+
+#[test]
+fn a_mutant_that_dies_as_it_must_passes() {
+    assert!(checked(&dead()).passed);
+}
+
+/// A sound kernel in a mutant's clothes lives, and the check says so.
+#[test]
+fn a_mutant_that_lives_fails() {
+    let kernel = tiebreak_impls::fpm::find("tvm-relay").expect("registered").clone();
+    let check = checked(&Mutant { kernel, witnesses: &[], ..dead() });
+    assert!(!check.passed && check.seen.starts_with("alive after "), "{}", check.seen);
+}
+
+#[test]
+fn a_mutant_of_another_class_fails() {
+    let check = checked(&Mutant { class: "wrap", ..dead() });
+    assert!(!check.passed && check.seen.contains("classes tie-direction"), "{}", check.seen);
+}
+
+#[test]
+fn a_mutant_that_does_not_show_what_was_published_fails() {
+    const OTHER: &[Witness] = &[Witness { x: 1, m: 1 << 30, s: 0, got: 2, expected: 1 }];
+    let check = checked(&Mutant { witnesses: OTHER, ..dead() });
+    assert!(!check.passed && check.seen.contains("does not give 2 for 1"), "{}", check.seen);
+}
