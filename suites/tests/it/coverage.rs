@@ -122,15 +122,20 @@ fn a_named_kernel_that_judged_nothing() {
     assert!(run.stdout.contains("mlir-qcast (host): no input was judged"), "{}", run.told());
 }
 
-/// A worker that offers some kernels of fixed point multiply, and is otherwise that of the project.
+/// A lane whose worker offers some kernels of fixed point multiply, and is otherwise that of the project.
 pub(crate) fn offering(dir: &Path, lane: &str, kernels: &[&str]) -> PathBuf {
+    lanes_with(dir, lane, &["/bin/sh".to_owned(), offering_script(dir, kernels)])
+}
+
+/// The script of such a worker.
+pub(crate) fn offering_script(dir: &Path, kernels: &[&str]) -> String {
     let offer = |kernel: &&str| json!({"op": "fpm", "kernel": kernel, "isa_path": "scalar"});
     let offers: Vec<Value> = kernels.iter().map(offer).collect();
     let hello = json!({"answer": "hello", "protocol": 1, "arch": "mine", "kernels": offers});
     let file = dir.join("worker.sh");
     let body = format!("read -r hello\necho '{hello}'\nexec '{}'\n", worker("host-worker")[0]);
     std::fs::write(&file, body).expect("the temporary directory can be written");
-    lanes_with(dir, lane, &["/bin/sh".to_owned(), file.to_string_lossy().into_owned()])
+    file.to_string_lossy().into_owned()
 }
 
 fn lanes_of(ledger: &Value) -> Vec<&str> {

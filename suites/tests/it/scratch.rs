@@ -75,6 +75,13 @@ pub(crate) fn broken_worker(change: &Change) -> PathBuf {
         return worker;
     }
     let copy = home.join("copy");
+    // What has moved since an earlier copy would be there twice.
+    let mut old = Vec::new();
+    if copy.join("impls/src").is_dir() {
+        sources(&copy.join("impls/src"), &mut old);
+    }
+    let gone = |path: &&PathBuf| path.strip_prefix(&copy).is_ok_and(|below| !files.contains_key(below));
+    old.iter().filter(gone).for_each(|path| fs::remove_file(path).expect("the target directory can be written"));
     for (path, text) in &files {
         write_if_changed(&copy.join(path), text);
     }

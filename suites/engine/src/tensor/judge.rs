@@ -14,8 +14,9 @@ use tiebreak_reports::text;
 
 /// Cases kept as evidence for each side, and half as many in which nothing differs.
 const EVIDENCE: usize = 48;
-/// Failures that narrowing one down may cost: each ends a worker, or takes as long as it is waited for.
+/// Failures that narrowing one down may cost where each ends a worker, and where each is waited for.
 const NARROWED: usize = 32;
+const WAITED: usize = 8;
 /// Elements read and written above which a case is kept as evidence only while nothing else was seen.
 const SMALL: usize = 1 << 14;
 
@@ -255,7 +256,7 @@ pub fn answers<O: Operation>(
         let (job, payload) = (O::job(kernel.name, &case.params), case.payload());
         let input = Input::Values { len: posed.contract.len(), values: &payload };
         let order = Order { job: &job, input, misalign: case.misalign };
-        let narrow = |_: &Failure| narrowed::<O>(runner, kernel, case, keep);
+        let narrow = |failure: &Failure| narrowed::<O>(runner, kernel, case, failure, keep);
         let during = || format!("{}: {}", text::plural(posed.contract.len(), "result"), shape::<O>(&case.params));
         let mut out = Vec::new();
         let answer = runner.run(&mut lease, &order, &mut out, narrow, during);
@@ -281,19 +282,28 @@ fn narrowed<O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O::Run, O::Domain>,
     case: &Case<O::Params>,
+    failure: &Failure,
     keep: bool,
 ) -> Option<Case<O::Params>> {
+    let most = if matches!(failure, Failure::Hung(_)) { WAITED } else { NARROWED };
     let domain = &kernel.contract.domain;
     let mut lease = runner.impatient();
     let mut failed = 0;
     let mut shows = |case: &Case<O::Params>| {
         let results = O::sizes(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
-        let fails = failed < NARROWED && outs::<O>(&mut lease, kernel.name, case, results).is_err();
+        let fails = failed < most && outs::<O>(&mut lease, kernel.name, case, results).is_err();
         failed += usize::from(fails);
         fails.then(|| Witness { case: case.clone(), index: 0, got: 0.into(), expected: 0.into() })
     };
-    let first = shows(case)?;
-    Some(if keep { first.case } else { shrink_by::<O>(domain, &[], first, &mut shows).case })
+    let mut first = shows(case)?;
+    if keep {
+        return Some(first.case);
+    }
+    // Where a result is computed from few elements: those of the one that fails.
+    let results = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+    let alone = |index| O::alone(case, domain, index).into_iter().find_map(|(case, _)| shows(&case));
+    first = (0..results.min(SMALL)).find_map(alone).unwrap_or(first);
+    Some(shrink_by::<O>(domain, &[], first, &mut shows).case)
 }
 
 /// Runs the cases of a kernel in a lane, and judges them.
