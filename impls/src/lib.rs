@@ -8,6 +8,7 @@ pub mod conv2d;
 pub mod dequantize;
 pub mod dot;
 pub mod element;
+pub mod elementwise;
 pub mod execute;
 pub(crate) mod expressed;
 pub mod fpm;

@@ -13,6 +13,7 @@ pub mod conv2d;
 pub mod dequantize;
 pub mod derivation;
 pub mod dot;
+pub mod elementwise;
 pub mod float;
 pub mod fpm;
 pub mod instruction;

@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod conv2d;
 pub mod dequantize;
 pub mod dot;
+pub(crate) mod elementwise;
 pub mod explain;
 pub mod fpm;
 pub mod fuzzing;

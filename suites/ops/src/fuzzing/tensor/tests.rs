@@ -8,6 +8,20 @@ use crate::transform::Transform;
 use std::collections::BTreeSet;
 use tiebreak_common::stream::{int32, stream};
 
+/// What a function gives for every operation that has a fuzz target.
+macro_rules! fuzzed {
+    ($each:ident) => {
+        [
+            $each::<Dot>(),
+            $each::<Matmul>(),
+            $each::<Conv2d>(),
+            $each::<Requantize>(),
+            $each::<Add>(),
+            $each::<Transform>(),
+        ]
+    };
+}
+
 /// A fuzzer's bytes.
 fn bytes(purpose: &str, i: usize) -> Vec<u8> {
     let mut rng = stream(i as u64, purpose);
@@ -27,12 +41,7 @@ fn keep<O: Fuzzed>() {
 
 #[test]
 fn kernels_keep_their_contracts() {
-    keep::<Dot>();
-    keep::<Matmul>();
-    keep::<Conv2d>();
-    keep::<Requantize>();
-    keep::<Add>();
-    keep::<Transform>();
+    fuzzed!(keep);
 }
 
 /// Most made-up cases are in the domain.
@@ -45,12 +54,7 @@ fn few_are_lost<O: Fuzzed>() {
 
 #[test]
 fn made_up_parameters_are_in_the_domain() {
-    few_are_lost::<Dot>();
-    few_are_lost::<Matmul>();
-    few_are_lost::<Conv2d>();
-    few_are_lost::<Requantize>();
-    few_are_lost::<Add>();
-    few_are_lost::<Transform>();
+    fuzzed!(few_are_lost);
 }
 
 /// Whether made-up cases show what a mutant does.
@@ -70,15 +74,7 @@ fn alive<O: Fuzzed>() -> Vec<&'static str> {
 
 #[test]
 fn every_mutant_is_caught() {
-    let alive = [
-        alive::<Dot>(),
-        alive::<Matmul>(),
-        alive::<Conv2d>(),
-        alive::<Requantize>(),
-        alive::<Add>(),
-        alive::<Transform>(),
-    ];
-    assert_eq!(alive.concat(), Vec::<&str>::new());
+    assert_eq!(fuzzed!(alive).concat(), Vec::<&str>::new());
 }
 
 #[test]
