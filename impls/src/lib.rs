@@ -15,6 +15,7 @@ pub mod fpm;
 pub mod instruction;
 pub mod kernel;
 pub mod matmul;
+pub mod mul;
 pub mod mutants;
 pub mod operation;
 pub mod protocol;

@@ -18,6 +18,7 @@ pub mod float;
 pub mod fpm;
 pub mod instruction;
 pub mod matmul;
+pub mod mul;
 pub mod names;
 pub mod pair_sum;
 pub mod quantize;

@@ -14,6 +14,7 @@ pub mod fuzzing;
 pub mod instruction;
 pub mod listing;
 pub mod matmul;
+pub mod mul;
 pub mod quantize;
 pub mod quantized;
 pub mod registry;

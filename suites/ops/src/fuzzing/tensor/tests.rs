@@ -3,6 +3,7 @@ use crate::add::Add;
 use crate::conv2d::Conv2d;
 use crate::dot::Dot;
 use crate::matmul::Matmul;
+use crate::mul::Mul;
 use crate::requantize::Requantize;
 use crate::transform::Transform;
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ macro_rules! fuzzed {
             $each::<Conv2d>(),
             $each::<Requantize>(),
             $each::<Add>(),
+            $each::<Mul>(),
             $each::<Transform>(),
         ]
     };
