@@ -23,7 +23,7 @@
 use crate::Form;
 use crate::execute::Lengths;
 use crate::operation::{Code, Operation};
-use crate::{add, conv2d, dequantize, dot, fpm, instruction, matmul, quantize, requantize, transform};
+use crate::{add, conv2d, dequantize, dot, fpm, instruction, matmul, mul, quantize, requantize, transform};
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol; a worker of another version is refused.
@@ -162,6 +162,8 @@ operations! {
     Dequantize(dequantize::Dequantize);
     /// Quantized addition. Input: `len` stored values of the left operand, then those of the right one. Output: `len` stored values.
     Add(add::Add);
+    /// Quantized multiplication. Input and output as those of [`Job::Add`].
+    Mul(mul::Mul);
     /// Layout transform. Input and output: the elements before and after it.
     Transform(transform::Transform);
 }

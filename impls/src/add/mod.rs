@@ -10,43 +10,15 @@ mod tosa;
 pub(crate) mod xnnpack;
 
 use crate::element::Element;
+pub use crate::elementwise::{Operand, Params};
+pub(crate) use crate::elementwise::{clamp, each};
 use crate::execute::Packed;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
 use crate::operation::{Call, TensorOperation};
 use crate::protocol::Job;
-use crate::quantized::Scale;
-use crate::shape::{self, ShapeError, Sizes, broken};
-use serde::{Deserialize, Serialize};
-
-/// Scale and zero point of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Operand {
-    /// The scale, which is an f32: real = scale * (stored - zero point).
-    pub scale: Scale,
-    /// The stored value of 0.
-    pub zero_point: i32,
-}
-
-/// Parameters of one batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Params {
-    /// Type of all stored values.
-    pub element: Element,
-    /// Elements of each tensor.
-    pub len: usize,
-    /// Of the left operand.
-    pub lhs: Operand,
-    /// Of the right operand.
-    pub rhs: Operand,
-    /// Of the result.
-    pub out: Operand,
-    /// Smallest result.
-    pub min: i32,
-    /// Largest result.
-    pub max: i32,
-}
+use crate::shape::{ShapeError, Sizes, broken};
 
 /// Which scales a kernel takes. All are normal floats in 2^-100 to 2^100, within a factor of 2^40 of one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,37 +49,9 @@ pub struct Domain {
 impl Domain {
     /// Sizes of both operands, and of the results; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
-        let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
-        let (range, name) = (self.element.range(), self.element.name());
-        if params.element != self.element {
-            return Err(broken("element", format!("this kernel takes {name}, not {}", params.element.name())));
-        }
-        let operands = [
-            ("lhs_scale", "lhs_zero_point", params.lhs),
-            ("rhs_scale", "rhs_zero_point", params.rhs),
-            ("out_scale", "out_zero_point", params.out),
-        ];
-        for (scale, zero_point, operand) in operands {
-            if f64::from(operand.single()) != operand.scale.0 || !(SMALLEST..=LARGEST).contains(&operand.single()) {
-                return Err(broken(scale, format!("{} is no f32 in 2^-100 to 2^100", operand.scale.0)));
-            }
-            if !range.contains(&operand.zero_point) {
-                return Err(broken(zero_point, format!("{} is no {name}", operand.zero_point)));
-            }
-        }
-        for (argument, value) in [("min", params.min), ("max", params.max)] {
-            if !range.contains(&value) {
-                return Err(broken(argument, format!("{value} is no {name}")));
-            }
-        }
-        if params.min > params.max {
-            return Err(broken("min", format!("{} is above max, {}", params.min, params.max)));
-        }
-        if !self.clamp && (params.min, params.max) != (*range.start(), *range.end()) {
-            return Err(broken("min", format!("this kernel clamps to all of {name} only")));
-        }
+        let sizes = params.sizes(self.element, self.clamp, &(SMALLEST..=LARGEST))?;
         self.check_scales(params)?;
-        Ok(Sizes { inputs: [len, len, 0], outputs: len })
+        Ok(sizes)
     }
 
     fn check_scales(&self, params: &Params) -> Result<(), ShapeError> {
@@ -134,17 +78,9 @@ impl Domain {
     }
 }
 
-const SMALLEST: f32 = 1.0 / LARGEST;
 const LARGEST: f32 = (1u128 << 100) as f32;
+const SMALLEST: f32 = 1.0 / LARGEST;
 const APART: f64 = (1u64 << 40) as f64;
-
-impl Operand {
-    /// The scale as the float that it is.
-    #[inline(always)]
-    pub(crate) fn single(self) -> f32 {
-        self.scale.0 as f32
-    }
-}
 
 /// `run(params, lhs, rhs, out)`: bytes of the element type, results as int32. `params` and lengths have been checked.
 pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
@@ -217,17 +153,3 @@ static KERNELS: &[Kernel] = &[
     pytorch::QADD_I8,
     pytorch::QADD_U8,
 ];
-
-/// Applies `f(lhs, rhs)` to every pair of elements of a type.
-#[inline(always)]
-pub(crate) fn each(element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32], f: impl Fn(i32, i32) -> i32) {
-    let size = element.bytes();
-    let elements = lhs.chunks_exact(size).zip(rhs.chunks_exact(size));
-    elements.zip(out).for_each(|((lhs, rhs), out)| *out = f(element.read(lhs), element.read(rhs)));
-}
-
-/// `max(x, min)`, then `min(.., max)`, as the sources write it.
-#[inline(always)]
-pub(crate) fn clamp(x: i32, params: &Params) -> i32 {
-    x.max(params.min).min(params.max)
-}

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::Form;
+use crate::fpm::tflite::quantize_multiplier;
+use crate::quantized::Scale;
 
 pub(crate) fn params(element: Element, [lhs, rhs, out]: [(f32, i32); 3], len: usize) -> Params {
     let of = |(scale, zero_point): (f32, i32)| Operand { scale: Scale(scale.into()), zero_point };
@@ -107,10 +109,10 @@ fn a_zero_point_before_the_rounding_moves_ties() {
 
 #[test]
 fn multipliers_are_those_of_the_sources() {
-    assert_eq!(tflite::quantize_multiplier(0.5), (1 << 30, 0));
-    assert_eq!(tflite::quantize_multiplier(1.0), (1 << 30, 1));
-    assert_eq!(tflite::quantize_multiplier(1.0 - f64::EPSILON), (1 << 30, 1));
-    assert_eq!(tflite::quantize_multiplier(2f64.powi(-33)), (0, 0));
+    assert_eq!(quantize_multiplier(0.5), (1 << 30, 0));
+    assert_eq!(quantize_multiplier(1.0), (1 << 30, 1));
+    assert_eq!(quantize_multiplier(1.0 - f64::EPSILON), (1 << 30, 1));
+    assert_eq!(quantize_multiplier(2f64.powi(-33)), (0, 0));
     let p = params(Element::I8, [(0.3, 0), (0.1, 0), (0.2, 0)], 1);
     let by = xnnpack::fixed(&p, 20);
     assert_eq!((by.lhs, by.rhs, by.shift), (1_572_864, 524_288, 20));

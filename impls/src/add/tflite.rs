@@ -12,7 +12,7 @@ use super::{Domain, Kernel, Params, Run, Scales, clamp, each};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::gemmlowp::double_rounding;
-use crate::fpm::tflite::single_rounding;
+use crate::fpm::tflite::{quantize_multiplier, single_rounding};
 
 const SOURCE: &str =
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/add.h, tensorflow/lite/kernels/add.cc";
@@ -92,19 +92,6 @@ pub(crate) fn twice_max(params: &Params) -> f64 {
 pub(crate) fn output_multiplier(params: &Params, left_shift: u32) -> (i32, i32) {
     let lifted = (1i32 << left_shift) as f32 * params.out.single();
     quantize_multiplier(twice_max(params) / f64::from(lifted))
-}
-
-/// `QuantizeMultiplier` of a positive normal double: its significand in [1/2, 1) as 31 bits, rounded half away, and its exponent.
-pub(crate) fn quantize_multiplier(real: f64) -> (i32, i32) {
-    let bits = real.to_bits();
-    let mut shift = (bits >> 52) as i32 - 1022;
-    let significand = f64::from_bits(bits & ((1 << 52) - 1) | 1022 << 52);
-    let mut fixed = (significand * f64::from(1u32 << 31)).round() as i64;
-    if fixed == 1 << 31 {
-        fixed /= 2;
-        shift += 1;
-    }
-    if shift < -31 { (0, 0) } else { (fixed as i32, shift) }
 }
 
 /// `AddElementwise`, by any `MultiplyByQuantizedMultiplier`.

@@ -8,11 +8,12 @@
 //! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc`, `matchAndRewriteAddSub`;
 //! `legalize_utils.cc`, `buildRescale`; llvm/llvm-project `mlir/lib/Dialect/Tosa/Utils/QuantUtils.cpp`, `computeMultiplierAndShift`.
 
-use super::tflite::{DOMAIN, Multipliers, left_shift, quantize_multiplier, twice_max};
+use super::tflite::{DOMAIN, Multipliers, left_shift, twice_max};
 use super::{Domain, Kernel, Params, Run, clamp, each};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::mlir::apply_scale;
+use crate::fpm::tflite::quantize_multiplier;
 use crate::fpm::tosa::apply_scale_32;
 
 const SOURCE: &str =

@@ -11,6 +11,7 @@
 use super::{Domain, Kernel, Params, Run, Scales, clamp, each};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
+use crate::elementwise::widened;
 use crate::simd::{LANES, Portable, Vector};
 
 const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap };
@@ -94,12 +95,6 @@ fn vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) 
             *out = clamp(narrow.clamp(i16::MIN.into(), i16::MAX.into()), params);
         }
     }
-}
-
-/// Bytes less their zero point, in lanes; 0 where there is no byte.
-#[inline(always)]
-fn widened(bytes: &[u8], zero_point: i32) -> [i32; LANES] {
-    std::array::from_fn(|i| bytes.get(i).map_or(0, |byte| i32::from(*byte as i8) - zero_point))
 }
 
 #[inline(always)]

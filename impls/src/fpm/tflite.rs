@@ -84,3 +84,16 @@ pub(crate) fn reduced_multiplier(x: i32, m: i32, s: i32) -> i32 {
     let rounding = 1i64.wrapping_shl(total.wrapping_sub(1));
     (i64::from(x) * i64::from(reduced) + rounding).wrapping_shr(total) as i32
 }
+
+/// `QuantizeMultiplier` of a positive normal double: its significand in [1/2, 1) as 31 bits, rounded half away, and its exponent.
+pub(crate) fn quantize_multiplier(real: f64) -> (i32, i32) {
+    let bits = real.to_bits();
+    let mut shift = (bits >> 52) as i32 - 1022;
+    let significand = f64::from_bits(bits & ((1 << 52) - 1) | 1022 << 52);
+    let mut fixed = (significand * f64::from(1u32 << 31)).round() as i64;
+    if fixed == 1 << 31 {
+        fixed /= 2;
+        shift += 1;
+    }
+    if shift < -31 { (0, 0) } else { (fixed as i32, shift) }
+}

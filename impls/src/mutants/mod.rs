@@ -13,6 +13,7 @@ mod fpm_directions;
 mod fpm_rounding;
 mod fpm_widths;
 pub(crate) mod matmul;
+pub(crate) mod mul;
 pub(crate) mod process;
 pub(crate) mod quantize;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::tensor::Mutant;
 use crate::Form;
 use crate::element::Element;
 use crate::fpm::Channel;
-use crate::{add, conv2d, dequantize, dot, matmul, quantize, requantize, transform};
+use crate::{add, conv2d, dequantize, dot, matmul, mul, quantize, requantize, transform};
 
 fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
@@ -35,6 +35,7 @@ fn names_are_unique_and_no_kernels() {
     names("conv2d", super::conv2d::MUTANTS, conv2d::kernels());
     names("requantize", super::requantize::MUTANTS, requantize::kernels());
     names("add", super::add::MUTANTS, add::kernels());
+    names("mul", super::mul::MUTANTS, mul::kernels());
     names("transform", super::transform::MUTANTS, transform::kernels());
     names("quantize", super::quantize::MUTANTS, quantize::kernels());
     names("dequantize", super::dequantize::MUTANTS, dequantize::kernels());

@@ -50,14 +50,14 @@ impl Fast {
             Self::Once(rule) => {
                 let [a, b, c] = aligned([p.lhs, p.rhs, p.out]);
                 let term = |side, d: i32| Some(i128::from(d) * if side == Side::Lhs { a } else { b });
-                pairs(p, lhs, rhs, term, |a, b| place(quotient(rule, a + b, c)))
+                pairs(p, lhs, rhs, term, |a, b| place(rule.quotient(a + b, c)))
             }
             Self::Placed(rule) => {
                 let [a, b, c] = aligned([p.lhs, p.rhs, p.out]);
                 let term = |side, d: i32| Some(i128::from(d) * if side == Side::Lhs { a } else { b });
                 let zero_point = c * i128::from(p.out.zero_point);
                 let clamped = |v: i128| Some(v.clamp(p.min.into(), p.max.into()) as i32);
-                pairs(p, lhs, rhs, term, |a, b| clamped(quotient(rule, a + b + zero_point, c)))
+                pairs(p, lhs, rhs, term, |a, b| clamped(rule.quotient(a + b + zero_point, c)))
             }
             Self::Narrowed(rule) => {
                 let (terms, Some((m, s))) = (operands(p, 0), output(p)) else { return vec![None; lhs.len()] };
@@ -90,7 +90,7 @@ impl Fast {
                 pairs(p, lhs, rhs, term, |a, b| place(by(a + b, out)?.into()))
             }
             Self::Fixed(bits, rule) => {
-                let ratios = [p.lhs, p.rhs].map(|operand| dyadic(operand).over(dyadic(p.out)).rounded(24));
+                let ratios = [p.lhs, p.rhs].map(|operand| operand.dyadic().over(p.out.dyadic()).rounded(24));
                 let shift = (bits as i32 - ratios.map(floor_log2).into_iter().max().unwrap_or(0)).max(0);
                 let multiplier = ratios.map(|r| integer(r.n, r.e + shift, TiesEven));
                 let term = |side, d: i32| Some(i128::from(d) * multiplier[side as usize]);
@@ -155,41 +155,9 @@ fn pairs<T: Copy>(
 
 /// Scales as integers over one power of two.
 fn aligned(operands: [Operand; 3]) -> [i128; 3] {
-    let scales = operands.map(dyadic);
+    let scales = operands.map(Operand::dyadic);
     let least = scales.iter().map(|s| s.e).min().unwrap_or(0);
     scales.map(|s| s.n << (s.e - least))
-}
-
-/// `n / d` rounded, `d` above 0: halves are added to or taken from the numerator before a floor, as the rule has it.
-fn quotient(rule: RoundingRule, n: i128, d: i128) -> i128 {
-    let up = || floor(2 * n + d, 2 * d);
-    let down = || -floor(d - 2 * n, 2 * d);
-    match rule {
-        TiesUp => up(),
-        TiesDown => down(),
-        TiesAway if n < 0 => down(),
-        TiesAway => up(),
-        TiesToZero if n < 0 => up(),
-        TiesToZero => down(),
-        TiesEven => Some(up()).filter(|up| up % 2 == 0).unwrap_or_else(down),
-        TowardNegative => floor(n, d),
-        TowardPositive => -floor(-n, d),
-        TowardZero if n < 0 => -floor(-n, d),
-        TowardZero => floor(n, d),
-    }
-}
-
-/// `n / d` rounded down. A division of 64 bits is several times faster.
-fn floor(n: i128, d: i128) -> i128 {
-    match (i64::try_from(n), i64::try_from(d)) {
-        (Ok(n), Ok(d)) => n.div_euclid(d).into(),
-        _ => n.div_euclid(d),
-    }
-}
-
-fn dyadic(operand: Operand) -> Dyadic {
-    let (n, e) = F32.significand(operand.scale.into());
-    Dyadic::new(n.into(), e)
 }
 
 fn length(n: i128) -> i32 {
@@ -209,27 +177,24 @@ fn integer(n: i128, e: i32, rule: RoundingRule) -> i128 {
 fn twice(p: &Parameters) -> Dyadic {
     // Scales are positive floats, whose patterns are in the order of their values.
     let larger = if p.lhs.scale >= p.rhs.scale { p.lhs } else { p.rhs };
-    let Dyadic { n, e } = dyadic(larger);
+    let Dyadic { n, e } = larger.dyadic();
     Dyadic { n, e: e + 1 }
 }
 
-/// The quotient in double as a multiplier of 31 bits, halves away from zero, times `2^lift`.
+/// The quotient in double, times `2^lift`, as a multiplier of 31 bits.
 fn q31(dividend: Dyadic, divisor: Dyadic, lift: i32) -> Q31 {
     let Dyadic { n, e } = dividend.over(divisor).rounded(53);
-    let multiplier = integer(n, 31 - length(n), TiesAway);
-    let shift = length(n) + e + lift;
-    let (multiplier, shift) = if multiplier == 1 << 31 { (1 << 30, shift + 1) } else { (multiplier as i32, shift) };
-    if shift < -31 { (0, 0) } else { (multiplier, shift) }
+    Dyadic { n, e: e + lift }.q31()
 }
 
 /// The multipliers of both operands, `2^lift` times as large.
 fn operands(p: &Parameters, lift: i32) -> [Q31; 2] {
-    [p.lhs, p.rhs].map(|operand| q31(dyadic(operand), twice(p), lift))
+    [p.lhs, p.rhs].map(|operand| q31(operand.dyadic(), twice(p), lift))
 }
 
 /// The multiplier of the result; `None` if its shift is none of fixed point multiply.
 fn output(p: &Parameters) -> Option<Q31> {
-    let Dyadic { n, e } = dyadic(p.out);
+    let Dyadic { n, e } = p.out.dyadic();
     let factor = q31(twice(p), Dyadic { n, e: e + p.left_shift as i32 }, 0);
     (factor.1 <= 31).then_some(factor)
 }

@@ -8,12 +8,11 @@ mod expected;
 mod registry;
 pub mod steps;
 
-use crate::float::Float;
-use crate::float::Format::F32;
+use crate::elementwise::Batch;
 use crate::quantize::Storage;
 use crate::rounding::RoundingRule;
 use crate::scheme::{Described, Registered};
-use crate::shape::{self, ShapeError, broken};
+use crate::shape::{ShapeError, broken};
 use crate::word::Overflow;
 use expected::Fast;
 use rug::{Integer, Rational};
@@ -21,16 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use steps::{Constants, Side, Step};
 
+pub use crate::elementwise::Operand;
 pub use registry::DEFINITIONS;
-
-/// Scale and zero point of a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operand {
-    /// The scale, a pattern of f32.
-    pub scale: u32,
-    /// The stored value of 0.
-    pub zero_point: i32,
-}
 
 /// Parameters of one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,67 +87,27 @@ pub fn left_shift(storage: Storage) -> u32 {
     if storage.bits > 8 { 15 } else { 20 }
 }
 
-impl Operand {
-    /// The scale as an exact number.
-    ///
-    /// # Panics
-    /// Where it is an infinity or NaN, which [`Parameters::check`] refuses.
-    pub fn exact_scale(&self) -> Rational {
-        match F32.decode(self.scale.into()) {
-            Float::Finite { value, .. } => value,
-            other => panic!("the scale is {other:?}"),
-        }
-    }
-
-    /// The power of two below the scale.
-    fn exponent(&self) -> i32 {
-        (self.scale >> 23) as i32 - 127
-    }
-}
-
 impl Parameters {
     /// Whether the batch can be, or the argument that cannot.
     pub fn check(&self, lhs: &[i32], rhs: &[i32]) -> Result<(), ShapeError> {
-        shape::length("rhs", rhs.len(), shape::elements("lhs", &[lhs.len()])?)?;
-        if ![8, 16].contains(&self.storage.bits) {
-            return Err(broken("storage", format!("{} bits; it has 8 or 16", self.storage.bits)));
-        }
-        let all = [("lhs", self.lhs), ("rhs", self.rhs), ("out", self.out)];
-        let stored = self.storage.min()..=self.storage.max();
-        for (argument, operand) in all {
-            if operand.scale >> 31 != 0 || !EXPONENTS.contains(&operand.exponent()) {
-                return Err(broken(argument, "its scale must be in 2^-100 to 2^101"));
-            }
-            // Of 8 bits the negative of a zero point, too, which may be one beyond the type.
-            let negative = i64::from(-operand.zero_point);
-            let known = stored.contains(&i64::from(operand.zero_point))
-                || (self.storage.bits == 8 && stored.contains(&negative));
-            if !known {
-                return Err(broken(
-                    argument,
-                    format!("zero point {} is no {}", operand.zero_point, self.storage.name()),
-                ));
-            }
-        }
-        let exponents = all.map(|(_, operand)| operand.exponent());
+        let batch = Batch {
+            operands: [self.lhs, self.rhs, self.out],
+            storage: self.storage,
+            ends: [self.min, self.max],
+            stored: [lhs, rhs],
+        };
+        batch.check(&EXPONENTS)?;
+        let exponents = batch.operands.map(|operand| operand.exponent());
         let apart = exponents.iter().max().zip(exponents.iter().min()).map_or(0, |(most, least)| most - least);
         if apart > APART {
             return Err(broken("out", format!("scales are {apart} binades apart, at most {APART}")));
         }
-        if self.min > self.max {
-            return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
-        }
-        let furthest =
-            |operand: Operand, stored: &[i32]| stored.iter().map(|v| v.abs_diff(operand.zero_point)).max().unwrap_or(0);
-        let difference = furthest(self.lhs, lhs).max(furthest(self.rhs, rhs));
+        let difference = batch.furthest().into_iter().max().unwrap_or(0);
         if self.left_shift > 30 || u64::from(difference) << self.left_shift >= 1 << 31 {
-            return Err(broken(
-                "left_shift",
-                format!("by {} bits a difference of {difference} is no int32", self.left_shift),
-            ));
+            let bits = self.left_shift;
+            return Err(broken("left_shift", format!("by {bits} bits a difference of {difference} is no int32")));
         }
-        let value = lhs.iter().chain(rhs).chain([&self.min, &self.max]).find(|v| !stored.contains(&i64::from(**v)));
-        value.map_or(Ok(()), |v| Err(broken("lhs", format!("{v} is no {}", self.storage.name()))))
+        Ok(())
     }
 
     fn operand(&self, side: Side) -> Operand {

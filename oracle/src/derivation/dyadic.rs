@@ -1,7 +1,7 @@
 //! Numbers of a float format in machine integers: a significand and an exponent, beside the rationals.
 
 use crate::float::Format;
-use crate::rounding::RoundingRule::TiesEven;
+use crate::rounding::RoundingRule::{TiesAway, TiesEven};
 use rug::Rational;
 
 /// The nearest number of the format, ties to even. What is beyond the format stays as it is: no scale of a layer is, and int32
@@ -51,6 +51,19 @@ impl Dyadic {
             None | Some(0) => self,
             Some(more) => Self::new(TiesEven.shift_right(self.n, more), self.e + more as i32),
         }
+    }
+
+    /// The multiplier and shift of a number above 0, as [`super::quantize_multiplier`] has them; the shift may be above 31.
+    #[inline]
+    pub fn q31(self) -> (i32, i32) {
+        let length = (128 - self.n.unsigned_abs().leading_zeros()) as i32;
+        let multiplier = match 31 - length {
+            left @ 0.. => self.n << left,
+            right => TiesAway.shift_right(self.n, right.unsigned_abs()),
+        };
+        let shift = length + self.e;
+        let (multiplier, shift) = if multiplier == 1 << 31 { (1 << 30, shift + 1) } else { (multiplier as i32, shift) };
+        if shift < -31 { (0, 0) } else { (multiplier, shift) }
     }
 
     /// The product; significands of at most 126 bits together.
@@ -122,6 +135,9 @@ mod tests {
                 prop_assert_eq!(exact(x.times(y).rounded(bits)), nearest(format, &(exact(x) * exact(y))));
                 prop_assert_eq!(exact(x.over(y).rounded(bits)), nearest(format, &(exact(x) / exact(y))));
                 prop_assert_eq!(Dyadic::of(&exact(x)), Some(x));
+            }
+            if let Some(multiplier) = crate::derivation::quantize_multiplier(&exact(y)) {
+                prop_assert_eq!(y.q31(), multiplier);
             }
         }
     }

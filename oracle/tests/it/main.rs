@@ -10,6 +10,7 @@ mod double_rounding;
 mod either_way;
 mod float_formats;
 mod fpm_forms;
+mod mul_forms;
 mod narrow_lanes;
 mod shapes;
 mod tensor_forms;

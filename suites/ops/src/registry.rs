@@ -3,7 +3,7 @@
 use crate::bounds;
 use crate::fpm::run::FixedPointMultiply;
 use crate::instruction::run::Instructions;
-use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, quantize::Quantize};
+use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, mul::Mul, quantize::Quantize};
 use crate::{requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
@@ -44,7 +44,7 @@ macro_rules! operations {
 
 operations! {
     [FixedPointMultiply, Instructions],
-    Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Transform
+    Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Transform
 }
 
 /// Names of the operations.

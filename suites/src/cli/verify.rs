@@ -29,9 +29,7 @@ use tiebreak_reports::{json, table};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = SCREEN)]
 pub(super) struct Args {
-    /// Operation: fpm, instruction, dot, matmul, conv2d, requantize, quantize, dequantize, add, transform; or all, alone: every one, and
-    /// with parameters, a type or a model the usual ones that take it [default: all]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = operations())]
     op: Vec<String>,
     /// Kernel, by name; a mutant's name works too [default: all kernels]
     #[arg(long, value_name = "NAME")]
@@ -71,7 +69,7 @@ pub(super) struct Args {
     /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', in place of those that quantize and dequantize plan
     #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_run_type)]
     types: Vec<Quantized>,
-    /// Rule by which the reference of quantize and of add rounds, once: ties-even, ties-away, toward-zero, ...
+    /// Rule by which a reference rounds that is the exact result rounded once, as that of quantize: ties-even, ties-away, toward-zero, ...
     #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
     rounding: RoundingRule,
     /// Seed of everything sampled
@@ -145,7 +143,15 @@ fn once<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     out
 }
 
-/// Rounding of the reference of quantize and of add where none is named.
+/// Help of `--op`.
+fn operations() -> String {
+    let names = OPS.join(", ");
+    format!(
+        "Operation: {names}; or all, alone: every one, and with parameters, a type or a model the usual ones that take it [default: all]"
+    )
+}
+
+/// Rounding of a reference that is the exact result rounded once, where none is named.
 const USUAL_ROUNDING: &str = "ties-even";
 
 fn rounding(text: &str) -> Result<RoundingRule, String> {

@@ -117,6 +117,11 @@ fn add_holds_in_every_lane() {
 }
 
 #[test]
+fn mul_holds_in_every_lane() {
+    holds("mul");
+}
+
+#[test]
 fn transform_holds_in_every_lane() {
     holds("transform");
 }

@@ -1,4 +1,4 @@
-//! What the tensor operations (`dot`, `matmul`, `conv2d`, `requantize`, `quantize`, `dequantize`, `add`, `transform`) share: cases, judging, explaining, shrinking, rows.
+//! What the operations on tensors share: cases, judging, explaining, shrinking, rows.
 //! An operation says what its cases are, what its schemes expect, and what could be the cause of a difference.
 
 pub mod agreement;

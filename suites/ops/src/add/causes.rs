@@ -2,6 +2,7 @@
 
 use super::path::{Kind, Parts, parts};
 use super::{Add, at, parameters};
+use crate::elementwise::{Changed, offsets};
 use crate::fpm::hypotheses::structural_class;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::{Case, Cause, Expected};
@@ -10,18 +11,17 @@ use tiebreak_oracle::add::{Operand, Parameters, Scheme};
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::Registered;
 
-/// The parameters with something changed.
-type Changed = fn(Parameters) -> Parameters;
-
 /// Every cause, in the order of preference.
 pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Add>> {
     let scheme = *scheme;
     let changed = |(class, because, change): (Class, &'static str, Changed)| {
         Cause::predicts(class, because, move |case: &Case<Params>| {
-            at(&scheme, &change(parameters(&case.params)), case).ok()
+            let p = parameters(&case.params);
+            let [lhs, rhs, out] = change([p.lhs, p.rhs, p.out]);
+            at(&scheme, &Parameters { lhs, rhs, out, ..p }, case).ok()
         })
     };
-    let mut out: Vec<Cause<Add>> = changes().into_iter().map(changed).collect();
+    let mut out: Vec<Cause<Add>> = offsets().into_iter().chain(exchanges()).map(changed).collect();
     let Some(own) = parts(scheme.definition) else { return out };
     if matches!(own.kind, Kind::Rescaled(_)) {
         out.extend([15, 16, 12, 10, 8, 4, 0].map(|bits| lifted(scheme, bits)));
@@ -49,46 +49,13 @@ fn class(own: Parts, other: Parts) -> Class {
     }
 }
 
-fn changes() -> [(Class, &'static str, Changed); 8] {
+fn exchanges() -> [(Class, &'static str, Changed); 2] {
     [
-        (Class::OffsetSign, "the zero points of both operands are added", |p| Parameters {
-            lhs: negated(p.lhs),
-            rhs: negated(p.rhs),
-            ..p
+        (Class::OperandOrder, "each operand has the other's scale", |[a, b, out]| {
+            [Operand { scale: b.scale, ..a }, Operand { scale: a.scale, ..b }, out]
         }),
-        (Class::OffsetSign, "the zero point of the left operand is added", |p| Parameters { lhs: negated(p.lhs), ..p }),
-        (Class::OffsetSign, "the zero point of the right operand is added", |p| Parameters {
-            rhs: negated(p.rhs),
-            ..p
-        }),
-        (Class::OffsetTerm, "the zero point of the result is left out", |p| Parameters { out: unplaced(p.out), ..p }),
-        (Class::OffsetTerm, "the zero point of the left operand is left out", |p| Parameters {
-            lhs: unplaced(p.lhs),
-            ..p
-        }),
-        (Class::OffsetTerm, "the zero point of the right operand is left out", |p| Parameters {
-            rhs: unplaced(p.rhs),
-            ..p
-        }),
-        (Class::OperandOrder, "each operand has the other's scale", |p| Parameters {
-            lhs: Operand { scale: p.rhs.scale, ..p.lhs },
-            rhs: Operand { scale: p.lhs.scale, ..p.rhs },
-            ..p
-        }),
-        (Class::OperandOrder, "each operand has the other's scale and zero point", |p| Parameters {
-            lhs: p.rhs,
-            rhs: p.lhs,
-            ..p
-        }),
+        (Class::OperandOrder, "each operand has the other's scale and zero point", |[a, b, out]| [b, a, out]),
     ]
-}
-
-fn negated(operand: Operand) -> Operand {
-    Operand { zero_point: -operand.zero_point, ..operand }
-}
-
-fn unplaced(operand: Operand) -> Operand {
-    Operand { zero_point: 0, ..operand }
 }
 
 /// Operands lifted by fewer bits.

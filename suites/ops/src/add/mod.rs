@@ -5,21 +5,16 @@ mod fuzzed;
 mod path;
 mod plan;
 
+use crate::elementwise;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::ReferenceOption;
-use tiebreak_engine::tensor::element::{float, float_bits};
-use tiebreak_engine::tensor::fill;
-use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, PathStep, Spec, Wanted};
-use tiebreak_impls::add::{self, Domain, Operand, Params, Scales};
-use tiebreak_impls::element::Element;
-use tiebreak_impls::quantized::Scale;
+use tiebreak_impls::add::{self, Domain, Params, Scales};
 use tiebreak_oracle::add::{self as oracle, Scheme};
-use tiebreak_oracle::float::Format::F32;
-use tiebreak_oracle::names::{UnknownName, unknown};
-use tiebreak_oracle::quantize::Storage;
+use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
@@ -28,9 +23,7 @@ pub enum Add {}
 
 /// The oracle's parameters.
 fn parameters(p: &Params) -> oracle::Parameters {
-    let operand = |o: Operand| oracle::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
-    let storage = Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 };
-    let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(operand);
+    let (storage, [lhs, rhs, out]) = elementwise::oracle(p);
     oracle::Parameters { lhs, rhs, out, storage, left_shift: oracle::left_shift(storage), min: p.min, max: p.max }
 }
 
@@ -119,117 +112,18 @@ impl Operation for Add {
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        let [lhs, rhs, _] = &case.tensors;
-        let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
-        let one = Case { params: Params { len: 1, ..case.params }, tensors, misalign: 0 };
-        vec![(one, 0), (fill::only(case, [1, 1, 0], index), index)]
+        elementwise::alone(case, index)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
-        let p = &case.params;
-        if p.len > 1 {
-            let cuts = [0..p.len / 2, p.len / 2..p.len, 0..p.len - 1, 1..p.len];
-            let cut = |cut: std::ops::Range<usize>| Case {
-                params: Params { len: cut.len(), ..*p },
-                tensors: [case.tensors[0][cut.clone()].to_vec(), case.tensors[1][cut].to_vec(), Vec::new()],
-                misalign: 0,
-            };
-            return cuts.map(cut).to_vec();
-        }
-        let plain = plainer(p).into_iter().filter(|plain| plain != p && domain.sizes(plain).is_ok());
-        plain.map(|params| Case { params, misalign: 0, ..case.clone() }).collect()
+        elementwise::smaller(case, |params| domain.sizes(params).is_ok())
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        let mut out = Vec::new();
-        if p.element != Element::I8 {
-            out.push(("type".to_owned(), Value::Text(p.element.name().to_owned())));
-        }
-        for (name, operand) in [("lhs", p.lhs), ("rhs", p.rhs), ("out", p.out)] {
-            let scale = float(F32, (operand.scale.0 as f32).to_bits().into());
-            let scale = scale.parse().map_or(Value::Text(scale), Value::Integer);
-            out.push((format!("{name}_scale"), scale));
-            if operand.zero_point != 0 {
-                out.push((format!("{name}_zero_point"), i64::from(operand.zero_point).into()));
-            }
-        }
-        let range = p.element.range();
-        let bounds = [("min", p.min, range.start()), ("max", p.max, range.end())];
-        out.extend(
-            bounds.iter().filter(|(_, v, end)| v != *end).map(|(n, v, _)| ((*n).to_owned(), i64::from(*v).into())),
-        );
-        if p.len > 1 {
-            out.push(("len".to_owned(), (p.len as i64).into()));
-        }
-        out
+        elementwise::arguments(p)
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        let mut left = arguments.clone();
-        let name = text::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
-        let element = ELEMENTS.into_iter().find(|e| e.name() == name);
-        let element = element.ok_or_else(|| unknown("type", &name, ELEMENTS.map(Element::name)).to_string())?;
-        let mut operand = |tensor: &str| {
-            let scale = format!("{tensor}_scale");
-            let text = text::take_text(&mut left, &scale).unwrap_or_else(|| "1".to_owned());
-            let bits = float_bits(F32, &text).ok_or_else(|| format!("{scale}: `{text}` is no f32, such as 0.1"))?;
-            let scale = Scale(f32::from_bits(bits as u32).into());
-            Ok::<_, String>(Operand {
-                scale,
-                zero_point: text::take_int32(&mut left, &format!("{tensor}_zero_point"), 0)?,
-            })
-        };
-        let (lhs, rhs, out) = (operand("lhs")?, operand("rhs")?, operand("out")?);
-        let params = Params {
-            element,
-            len: text::take_size(&mut left, "len", 1)?,
-            lhs,
-            rhs,
-            out,
-            min: text::take_int32(&mut left, "min", *element.range().start())?,
-            max: text::take_int32(&mut left, "max", *element.range().end())?,
-        };
-        text::nothing_left(&left, &KNOWN)?;
-        Ok(params)
+        elementwise::from_arguments(arguments)
     }
-}
-
-const ELEMENTS: [Element; 3] = [Element::I8, Element::U8, Element::I16];
-
-const KNOWN: [&str; 12] = [
-    "type",
-    "lhs_scale",
-    "lhs_zero_point",
-    "rhs_scale",
-    "rhs_zero_point",
-    "out_scale",
-    "out_zero_point",
-    "min",
-    "max",
-    "len",
-    "lhs",
-    "rhs",
-];
-
-/// Each parameter as plain as can be, one at a time.
-fn plainer(p: &Params) -> Vec<Params> {
-    let range = p.element.range();
-    let zero = 0.clamp(*range.start(), *range.end());
-    let unplaced = |o: Operand| Operand { zero_point: zero, ..o };
-    let mut out = vec![
-        Params { min: *range.start(), max: *range.end(), ..*p },
-        Params { lhs: unplaced(p.lhs), ..*p },
-        Params { rhs: unplaced(p.rhs), ..*p },
-        Params { out: unplaced(p.out), ..*p },
-    ];
-    // Scales of few digits, which are not replaced by others once they have been taken.
-    let digits = |o: Operand| float(F32, (o.scale.0 as f32).to_bits().into()).len();
-    for short in [1.0f32, 0.5, 2.0, 0.1, 0.3] {
-        let of = |o: Operand| Operand { scale: Scale(short.into()), ..o };
-        let shorter = |o: Operand| digits(of(o)) < digits(o);
-        out.extend(shorter(p.lhs).then(|| Params { lhs: of(p.lhs), ..*p }));
-        out.extend(shorter(p.rhs).then(|| Params { rhs: of(p.rhs), ..*p }));
-        out.extend(shorter(p.out).then(|| Params { out: of(p.out), ..*p }));
-    }
-    out
 }

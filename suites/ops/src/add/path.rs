@@ -1,14 +1,13 @@
 //! How the exact sum becomes the scheme of a contract, one change at a time: what each difference from it is due to.
 
 use super::Add;
+use crate::fpm::hypotheses::last_rule;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::PathStep;
-use tiebreak_oracle::Rational;
 use tiebreak_oracle::add::steps::Step;
 use tiebreak_oracle::add::{Definition, Scheme};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
 use tiebreak_oracle::rounding::RoundingRule;
-use tiebreak_oracle::word::Overflow;
 
 /// How a scheme scales.
 #[derive(Clone, Copy, Debug)]
@@ -54,16 +53,6 @@ pub(super) fn parts(definition: &Definition) -> Option<Parts> {
     };
     let zero_point_first = place(|step| *step == Step::AddZeroPoint).is_some_and(|at| at < rounds);
     Some(Parts { kind, rule, zero_point_first })
-}
-
-/// The rule by which a scheme of fixed point multiply rounds eighths, which its first rounding leaves alone: sources spell it in many ways.
-fn last_rule(fpm: &fpm::Definition) -> Option<RoundingRule> {
-    let eighths = fpm::Parameters::q31(1 << 30, -2);
-    let rounds = |rule: RoundingRule| {
-        let same = |x: i64| fpm.exact(Overflow::Wrap, x, &eighths) == Some(rule.round(&Rational::from((x, 8))));
-        (-16..=16).step_by(2).all(same)
-    };
-    RoundingRule::ALL.into_iter().find(|rule| rounds(*rule))
 }
 
 /// The path from an exact sum rounded by a rule to a contract; none where it is not known what either is made of.

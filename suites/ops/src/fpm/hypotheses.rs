@@ -3,6 +3,7 @@
 //! every observed output.
 
 use tiebreak_common::class::Class;
+use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::steps::{Exponent, Multiplier, Step};
 use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, integer};
 use tiebreak_oracle::rounding::RoundingRule::{self, *};
@@ -235,6 +236,16 @@ fn two_roundings() -> Vec<Change> {
         }
     }
     out
+}
+
+/// The rule by which a scheme of fixed point multiply rounds eighths, which its first rounding leaves alone: sources spell it in many ways.
+pub fn last_rule(definition: &Definition) -> Option<RoundingRule> {
+    let eighths = Parameters::q31(1 << 30, -2);
+    let rounds = |rule: RoundingRule| {
+        let same = |x: i64| definition.exact(Overflow::Wrap, x, &eighths) == Some(rule.round(&Rational::from((x, 8))));
+        (-16..=16).step_by(2).all(same)
+    };
+    RoundingRule::ALL.into_iter().find(|rule| rounds(*rule))
 }
 
 /// What separates two schemes, from their step lists alone: the class of last resort for a kernel that has been found equal to

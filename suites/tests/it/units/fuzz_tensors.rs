@@ -9,11 +9,27 @@ use tiebreak_suites::dot::Dot;
 use tiebreak_suites::fuzzing::numbers::Numbers;
 use tiebreak_suites::fuzzing::tensor::{Fuzzed, hold, made, run};
 use tiebreak_suites::matmul::Matmul;
+use tiebreak_suites::mul::Mul;
 use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::stream::{int32, stream};
 use tiebreak_suites::tensor::judge::differs;
 use tiebreak_suites::tensor::{catalogue, promise};
 use tiebreak_suites::transform::Transform;
+
+/// What a function gives for every operation that has a fuzz target.
+macro_rules! fuzzed {
+    ($each:ident) => {
+        [
+            $each::<Dot>(),
+            $each::<Matmul>(),
+            $each::<Conv2d>(),
+            $each::<Requantize>(),
+            $each::<Add>(),
+            $each::<Mul>(),
+            $each::<Transform>(),
+        ]
+    };
+}
 
 /// A fuzzer's bytes.
 fn bytes(purpose: &str, i: usize) -> Vec<u8> {
@@ -34,12 +50,7 @@ fn keep<O: Fuzzed>() {
 
 #[test]
 fn kernels_keep_their_contracts() {
-    keep::<Dot>();
-    keep::<Matmul>();
-    keep::<Conv2d>();
-    keep::<Requantize>();
-    keep::<Add>();
-    keep::<Transform>();
+    fuzzed!(keep);
 }
 
 /// Most made-up cases are in the domain.
@@ -52,12 +63,7 @@ fn few_are_lost<O: Fuzzed>() {
 
 #[test]
 fn made_up_parameters_are_in_the_domain() {
-    few_are_lost::<Dot>();
-    few_are_lost::<Matmul>();
-    few_are_lost::<Conv2d>();
-    few_are_lost::<Requantize>();
-    few_are_lost::<Add>();
-    few_are_lost::<Transform>();
+    fuzzed!(few_are_lost);
 }
 
 /// Whether made-up cases show what a mutant does.
@@ -77,15 +83,7 @@ fn alive<O: Fuzzed>() -> Vec<&'static str> {
 
 #[test]
 fn every_mutant_is_caught() {
-    let alive = [
-        alive::<Dot>(),
-        alive::<Matmul>(),
-        alive::<Conv2d>(),
-        alive::<Requantize>(),
-        alive::<Add>(),
-        alive::<Transform>(),
-    ];
-    assert_eq!(alive.concat(), Vec::<&str>::new());
+    assert_eq!(fuzzed!(alive).concat(), Vec::<&str>::new());
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! Multiplications that use the wrong offset or operand, multiply in too few bits, round wrongly, or do not clamp.
+
+use super::tensor::{Mutant, mutant};
+use crate::element::Element;
+use crate::elementwise::{Operand, Params, clamp, each};
+use crate::fpm::gemmlowp::double_rounding;
+use crate::fpm::tflite::{reduced_multiplier, single_rounding};
+use crate::mul::tflite::{DOMAIN, double_multiplier, mul, rescaled, single_multiplier};
+use crate::mul::{Domain, Run, product};
+
+/// 16 bits, where a multiplier of 24 bits is often one too few.
+const WIDE: Domain = Domain { element: Element::I16, ..DOMAIN };
+
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
+    mutant!(
+        "mutant-mul-zero-point-sign", "offset-sign", "the zero points of both operands are added",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: input1_offset is the negative of the zero point",
+        |params, lhs, rhs, out| {
+            let with_sign = |operand: Operand| Operand { zero_point: -operand.zero_point, ..operand };
+            let params = Params { lhs: with_sign(params.lhs), rhs: with_sign(params.rhs), ..*params };
+            mul(&params, Element::I8, lhs, rhs, out, double_rounding);
+        }
+    ),
+    mutant!(
+        "mutant-mul-no-rhs-zero-point", "offset-term", "the zero point of the right operand is not subtracted",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: a product of which one operand is taken for a symmetric weight",
+        |params, lhs, rhs, out| {
+            let params = Params { rhs: Operand { zero_point: 0, ..params.rhs }, ..*params };
+            mul(&params, Element::I8, lhs, rhs, out, double_rounding);
+        }
+    ),
+    mutant!(
+        "mutant-mul-zero-points-exchanged", "operand-order", "each operand has the other's zero point",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: broadcasting switches the operands and not their offsets (BroadcastMulFivefold switches both)",
+        |params, lhs, rhs, out| {
+            let params = Params { lhs: params.rhs, rhs: params.lhs, ..*params };
+            mul(&params, Element::I8, lhs, rhs, out, double_rounding);
+        }
+    ),
+    mutant!(
+        "mutant-mul-16-bit-product", "16-bit-wrap", "the product is held in 16 bits",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: vmulq_s16 for vmull_s16, which differences of 8 bits do not fit",
+        |params, lhs, rhs, out| {
+            let (multiplier, shift) = single_multiplier(params);
+            each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+                let narrow = i32::from(product(params, lhs, rhs) as i16);
+                clamp(double_rounding(narrow, multiplier, shift) + params.out.zero_point, params)
+            });
+        }
+    ),
+    mutant!(
+        "mutant-mul-wraps", "missing-saturation", "a cast that wraps for the clamp",
+        claims "tflite" Wrap on DOMAIN,
+        from "of our own: the low bits for the clamp",
+        |params, lhs, rhs, out| {
+            let (multiplier, shift) = single_multiplier(params);
+            each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+                let rounded = double_rounding(product(params, lhs, rhs), multiplier, shift);
+                i32::from((rounded + params.out.zero_point) as i8)
+            });
+        }
+    ),
+    mutant!(
+        "mutant-mul-rounds-once", "double-rounding", "the rescale rounds once where it rounds doubly",
+        claims "tflite" Wrap on DOMAIN,
+        from "tensorflow/tensorflow, built with and without TFLITE_SINGLE_ROUNDING",
+        |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, single_rounding)
+    ),
+    mutant!(
+        "mutant-mul-double-multiplier", "f32-step", "the multiplier is made of doubles where floats are promised",
+        claims "tflite" Wrap on WIDE,
+        from "tensorflow/tflite-micro tensorflow/lite/micro/kernels/mul_common.cc casts the scales, tensorflow/lite/kernels/mul.cc does not",
+        |params, lhs, rhs, out| {
+            rescaled(params, Element::I16, lhs, rhs, out, double_multiplier(params), double_rounding);
+        }
+    ),
+    mutant!(
+        "mutant-mul-16-bit-multiplier", "multiplier-narrowed", "the multiplier is reduced to 16 bits and the rescale rounded once",
+        claims "tflite-single" Wrap on DOMAIN,
+        from "tensorflow/tensorflow lite/kernels/internal/common.cc MultiplyByQuantizedMultiplier(int64_t)",
+        |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, reduced_multiplier)
+    ),
+    mutant!(
+        "mutant-mul-ties-away", "tie-direction", "the one rounding takes ties away from zero",
+        claims "tflite-single" Wrap on DOMAIN,
+        from "of our own: the rounding term gets the sign of the product",
+        |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, ties_away)
+    ),
+];
+
+fn ties_away(x: i32, multiplier: i32, shift: i32) -> i32 {
+    let product = i64::from(x) * i64::from(multiplier);
+    let right = (31 - shift) as u32;
+    let size = (product.abs() + (1 << (right - 1))) >> right;
+    (size * product.signum()) as i32
+}

@@ -1,0 +1,165 @@
+//! What operations on two quantized tensors have in common that go element by element: cases as texts, smaller cases, and what may be
+//! wrong with an operand.
+
+pub(crate) mod fuzzed;
+pub(crate) mod plan;
+
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::Case;
+use tiebreak_engine::tensor::element::{float, float_bits};
+use tiebreak_engine::tensor::fill;
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::elementwise::{Operand, Params};
+use tiebreak_impls::quantized::Scale;
+use tiebreak_oracle::elementwise as oracle;
+use tiebreak_oracle::float::Format::F32;
+use tiebreak_oracle::names::unknown;
+use tiebreak_oracle::quantize::Storage;
+use tiebreak_reports::ledger::Value;
+
+/// Type of all stored values, both operands and the result, as the oracle has them.
+pub(crate) fn oracle(p: &Params) -> (Storage, [oracle::Operand; 3]) {
+    let operand = |o: Operand| oracle::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
+    let storage = Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 };
+    (storage, [p.lhs, p.rhs, p.out].map(operand))
+}
+
+/// The operands and the result with something changed.
+pub(crate) type Changed = fn([oracle::Operand; 3]) -> [oracle::Operand; 3];
+
+/// What may be wrong with a zero point.
+pub(crate) fn offsets() -> [(Class, &'static str, Changed); 6] {
+    let with_sign = Class::OffsetSign;
+    let without = Class::OffsetTerm;
+    [
+        (with_sign, "the zero points of both operands are added", |[a, b, out]| [negated(a), negated(b), out]),
+        (with_sign, "the zero point of the left operand is added", |[a, b, out]| [negated(a), b, out]),
+        (with_sign, "the zero point of the right operand is added", |[a, b, out]| [a, negated(b), out]),
+        (without, "the zero point of the result is left out", |[a, b, out]| [a, b, unplaced(out)]),
+        (without, "the zero point of the left operand is left out", |[a, b, out]| [unplaced(a), b, out]),
+        (without, "the zero point of the right operand is left out", |[a, b, out]| [a, unplaced(b), out]),
+    ]
+}
+
+fn negated(operand: oracle::Operand) -> oracle::Operand {
+    oracle::Operand { zero_point: -operand.zero_point, ..operand }
+}
+
+fn unplaced(operand: oracle::Operand) -> oracle::Operand {
+    oracle::Operand { zero_point: 0, ..operand }
+}
+
+/// The case of one result alone, then the case in which nothing else is other than 0.
+pub(crate) fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
+    let [lhs, rhs, _] = &case.tensors;
+    let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
+    let one = Case { params: Params { len: 1, ..case.params }, tensors, misalign: 0 };
+    vec![(one, 0), (fill::only(case, [1, 1, 0], index), index)]
+}
+
+/// Cases that are smaller or plainer, with parameters that are taken.
+pub(crate) fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> Vec<Case<Params>> {
+    let p = &case.params;
+    if p.len > 1 {
+        let cuts = [0..p.len / 2, p.len / 2..p.len, 0..p.len - 1, 1..p.len];
+        let cut = |cut: std::ops::Range<usize>| Case {
+            params: Params { len: cut.len(), ..*p },
+            tensors: [case.tensors[0][cut.clone()].to_vec(), case.tensors[1][cut].to_vec(), Vec::new()],
+            misalign: 0,
+        };
+        return cuts.map(cut).to_vec();
+    }
+    let plain = plainer(p).into_iter().filter(|plain| plain != p && takes(plain));
+    plain.map(|params| Case { params, misalign: 0, ..case.clone() }).collect()
+}
+
+/// The parameters as a case spells them.
+pub(crate) fn arguments(p: &Params) -> Vec<(String, Value)> {
+    let mut out = Vec::new();
+    if p.element != Element::I8 {
+        out.push(("type".to_owned(), Value::Text(p.element.name().to_owned())));
+    }
+    for (name, operand) in [("lhs", p.lhs), ("rhs", p.rhs), ("out", p.out)] {
+        let scale = float(F32, (operand.scale.0 as f32).to_bits().into());
+        let scale = scale.parse().map_or(Value::Text(scale), Value::Integer);
+        out.push((format!("{name}_scale"), scale));
+        if operand.zero_point != 0 {
+            out.push((format!("{name}_zero_point"), i64::from(operand.zero_point).into()));
+        }
+    }
+    let range = p.element.range();
+    let bounds = [("min", p.min, range.start()), ("max", p.max, range.end())];
+    out.extend(bounds.iter().filter(|(_, v, end)| v != *end).map(|(n, v, _)| ((*n).to_owned(), i64::from(*v).into())));
+    if p.len > 1 {
+        out.push(("len".to_owned(), (p.len as i64).into()));
+    }
+    out
+}
+
+/// The parameters that a case spells.
+pub(crate) fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    let mut left = arguments.clone();
+    let name = text::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
+    let element = ELEMENTS.into_iter().find(|e| e.name() == name);
+    let element = element.ok_or_else(|| unknown("type", &name, ELEMENTS.map(Element::name)).to_string())?;
+    let mut operand = |tensor: &str| {
+        let scale = format!("{tensor}_scale");
+        let text = text::take_text(&mut left, &scale).unwrap_or_else(|| "1".to_owned());
+        let bits = float_bits(F32, &text).ok_or_else(|| format!("{scale}: `{text}` is no f32, such as 0.1"))?;
+        let scale = Scale(f32::from_bits(bits as u32).into());
+        Ok::<_, String>(Operand { scale, zero_point: text::take_int32(&mut left, &format!("{tensor}_zero_point"), 0)? })
+    };
+    let (lhs, rhs, out) = (operand("lhs")?, operand("rhs")?, operand("out")?);
+    let params = Params {
+        element,
+        len: text::take_size(&mut left, "len", 1)?,
+        lhs,
+        rhs,
+        out,
+        min: text::take_int32(&mut left, "min", *element.range().start())?,
+        max: text::take_int32(&mut left, "max", *element.range().end())?,
+    };
+    text::nothing_left(&left, &KNOWN)?;
+    Ok(params)
+}
+
+const ELEMENTS: [Element; 3] = [Element::I8, Element::U8, Element::I16];
+
+const KNOWN: [&str; 12] = [
+    "type",
+    "lhs_scale",
+    "lhs_zero_point",
+    "rhs_scale",
+    "rhs_zero_point",
+    "out_scale",
+    "out_zero_point",
+    "min",
+    "max",
+    "len",
+    "lhs",
+    "rhs",
+];
+
+/// Each parameter as plain as can be, one at a time.
+fn plainer(p: &Params) -> Vec<Params> {
+    let range = p.element.range();
+    let zero = 0.clamp(*range.start(), *range.end());
+    let unplaced = |o: Operand| Operand { zero_point: zero, ..o };
+    let mut out = vec![
+        Params { min: *range.start(), max: *range.end(), ..*p },
+        Params { lhs: unplaced(p.lhs), ..*p },
+        Params { rhs: unplaced(p.rhs), ..*p },
+        Params { out: unplaced(p.out), ..*p },
+    ];
+    // Scales of few digits, which are not replaced by others once they have been taken.
+    let digits = |o: Operand| float(F32, (o.scale.0 as f32).to_bits().into()).len();
+    for short in [1.0f32, 0.5, 2.0, 0.1, 0.3] {
+        let of = |o: Operand| Operand { scale: Scale(short.into()), ..o };
+        let shorter = |o: Operand| digits(of(o)) < digits(o);
+        out.extend(shorter(p.lhs).then(|| Params { lhs: of(p.lhs), ..*p }));
+        out.extend(shorter(p.rhs).then(|| Params { rhs: of(p.rhs), ..*p }));
+        out.extend(shorter(p.out).then(|| Params { out: of(p.out), ..*p }));
+    }
+    out
+}
