@@ -5,11 +5,8 @@ use crate::element::Element;
 use crate::elementwise::{Operand, Params, clamp, each};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{reduced_multiplier, single_rounding};
-use crate::mul::tflite::{DOMAIN, double_multiplier, mul, rescaled, single_multiplier};
+use crate::mul::tflite::{DOMAIN, mul, single_multiplier};
 use crate::mul::{Domain, Run, product};
-
-/// 16 bits, where a multiplier of 24 bits is often one too few.
-const WIDE: Domain = Domain { element: Element::I16, ..DOMAIN };
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
@@ -69,14 +66,6 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "tflite" Wrap on DOMAIN,
         from "tensorflow/tensorflow, built with and without TFLITE_SINGLE_ROUNDING",
         |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, single_rounding)
-    ),
-    mutant!(
-        "mutant-mul-double-multiplier", "f32-step", "the multiplier is made of doubles where floats are promised",
-        claims "tflite" Wrap on WIDE,
-        from "tensorflow/tflite-micro tensorflow/lite/micro/kernels/mul_common.cc casts the scales, tensorflow/lite/kernels/mul.cc does not",
-        |params, lhs, rhs, out| {
-            rescaled(params, Element::I16, lhs, rhs, out, double_multiplier(params), double_rounding);
-        }
     ),
     mutant!(
         "mutant-mul-16-bit-multiplier", "multiplier-narrowed", "the multiplier is reduced to 16 bits and the rescale rounded once",

@@ -14,7 +14,7 @@ impl Fuzzed for Mul {
         // Results as large as those of 8 bits, or as those of 16, whose zero points are 0.
         let mut larger = 1 << 4;
         if domain.element == Element::I16 {
-            larger = 1 << 12;
+            larger = 1 << 16;
             for operand in [&mut params.lhs, &mut params.rhs, &mut params.out] {
                 operand.zero_point = 0;
             }
