@@ -2,7 +2,7 @@
 
 use super::super::Request;
 use super::Kernel;
-use super::told::{again, spelled};
+use super::row_writer::{again, spelled};
 use crate::lane::Lane;
 use crate::tensor::Operation;
 use crate::tensor::agreement::Agreements;

@@ -7,8 +7,8 @@ mod mismatches;
 mod planned;
 mod position;
 mod record;
+mod row_writer;
 mod swept;
-mod told;
 
 use super::{Part, Request, failed_check, progress};
 use super::{Verifies, every_name};
@@ -24,7 +24,7 @@ use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::SelfCheck;
 
-pub use told::{again, line};
+pub use row_writer::{again, line};
 
 type Kernel<O> = tiebreak_impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
 

@@ -3,7 +3,7 @@
 use super::super::{Part, Request};
 use super::kernel::Subject;
 use super::mismatches;
-use super::told::Told;
+use super::row_writer::RowWriter;
 use crate::lane::Lane;
 use crate::tensor::explain::{Cause, Explanation, explain};
 use crate::tensor::fault::{Extent, Made, Seen, Sighting};
@@ -30,25 +30,25 @@ pub(super) fn settle<O: Operation>(
         let Some(scheme) = scheme else { continue };
         let kept = against == Against::Reference && record.contract.count.differ == 0;
         let seen = explained(request, (subject, lane), scheme, side, kept);
-        let told = Told { request, subject, lane, against, scheme };
-        let witness = seen.as_ref().map(|(explanation, witness)| told.witness(explanation, witness));
+        let writer = RowWriter { request, subject, lane, against, scheme };
+        let witness = seen.as_ref().map(|(explanation, witness)| writer.witness(explanation, witness));
         if let Some((explanation, _)) = &seen {
-            part.mismatches.extend(mismatches::rows(&told, side, specs, explanation));
+            part.mismatches.extend(mismatches::rows(&writer, side, specs, explanation));
         }
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.path.is_empty();
-        part.findings.extend(told.finding(side, witness.clone()).filter(|_| !noise));
-        let mut row = told.row(side, witness, record.seconds);
+        part.findings.extend(writer.finding(side, witness.clone()).filter(|_| !noise));
+        let mut row = writer.row(side, witness, record.seconds);
         if against == Against::Contract {
             declare(&mut row, &record.faults);
         }
         part.rows.push(row);
     }
-    let told = Told { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
-    part.findings.extend(told.failed(&record.failures));
+    let writer = RowWriter { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
+    part.findings.extend(writer.failed(&record.failures));
 }
 
-/// Tells each known fault.
+/// Declares each known fault in a row.
 pub(super) fn declare(row: &mut Row, faults: &Seen) {
     let seen = faults.iter().filter(|(_, sighting)| sighting.results > 0);
     row.deviations = seen.map(|(class, sighting)| (class.name().to_owned(), sighting.results)).collect();

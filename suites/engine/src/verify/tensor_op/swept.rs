@@ -3,7 +3,7 @@
 use super::super::Request;
 use super::kernel::Subject;
 use super::record::declare;
-use super::told::command;
+use super::row_writer::command;
 use crate::lane::Lane;
 use crate::tensor::{Operation, Sweep, SweptSide};
 use tiebreak_common::class::Class;

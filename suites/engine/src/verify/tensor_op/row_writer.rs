@@ -14,8 +14,8 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
 use tiebreak_reports::text as words;
 
-/// What is told of one side of a record.
-pub(super) struct Told<'a, O: Operation> {
+/// One side of a record, as the ledger has it.
+pub(super) struct RowWriter<'a, O: Operation> {
     pub(super) request: &'a Request,
     pub(super) subject: &'a Subject<O>,
     pub(super) lane: &'a Lane,
@@ -23,7 +23,7 @@ pub(super) struct Told<'a, O: Operation> {
     pub(super) scheme: &'a O::Scheme,
 }
 
-impl<O: Operation> Told<'_, O> {
+impl<O: Operation> RowWriter<'_, O> {
     pub(super) fn kernel(&self) -> &'static str {
         self.subject.kernel.name
     }
