@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -33,7 +33,7 @@ struct Target {
 
 /// Programs of the workspace, each with its package.
 pub(crate) const WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-worker");
-/// The worker that loads compiled modules, built with the feature of that name.
+/// The worker that loads compiled modules.
 pub(crate) const MODULE_WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-module-worker");
 /// The program that everything is forwarded to.
 pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak-suites", "tiebreak");
@@ -43,23 +43,6 @@ pub(crate) fn build(workspace: &Workspace, programs: &[(&str, &str)]) -> Result<
     let mut command = workspace.cargo();
     command.args(["build", "--release"]).args(selection(programs));
     executables(&mut command, programs, "this host", std::io::stderr().is_terminal())
-}
-
-/// `cargo build --release` of the worker of compiled modules: for the host, or for aarch64, linked so that it can load objects.
-pub(crate) fn build_module_worker(workspace: &Workspace, probe: &Probe, emulated: bool) -> Result<PathBuf> {
-    let (mut command, machine) = if emulated {
-        let mut command = aarch64(workspace, probe, "build");
-        let callers = (std::env::var_os("CARGO_ENCODED_RUSTFLAGS"), std::env::var_os("RUSTFLAGS"));
-        command.env("CARGO_ENCODED_RUSTFLAGS", linking_flags(callers.0, callers.1, DYNAMIC));
-        (command, "aarch64")
-    } else {
-        let mut command = workspace.cargo();
-        command.arg("build");
-        (command, "this host")
-    };
-    command.args(["--release", "--features", "modules"]).args(selection(&[MODULE_WORKER]));
-    let built = executables(&mut command, &[MODULE_WORKER], machine, false)?;
-    Ok(built[MODULE_WORKER.1].clone())
 }
 
 /// `cargo build --release` of programs, for aarch64. Shows no progress, because it may run together with the build for the host.
@@ -73,27 +56,36 @@ pub(crate) fn build_aarch64(
     executables(&mut command, programs, "aarch64", false)
 }
 
-/// A cargo subcommand for aarch64: compiler, linker, static linking and emulator are set, and it has a separate target
-/// directory.
+/// A cargo subcommand for aarch64: compiler, linker, linking and emulator are set, and it has a separate target directory. All
+/// programs are linked alike, so that what they share is compiled once.
 pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) -> Command {
     let mut command = workspace.cargo();
+    let linking = if probe.aarch64_libraries.is_some() { DYNAMIC } else { STATIC };
     command.arg(subcommand).args(["--target", AARCH64, "--target-dir"]).arg(workspace.aarch64_target());
     command.env(
         "CARGO_ENCODED_RUSTFLAGS",
-        linking_flags(std::env::var_os("CARGO_ENCODED_RUSTFLAGS"), std::env::var_os("RUSTFLAGS"), STATIC),
+        linking_flags(std::env::var_os("CARGO_ENCODED_RUSTFLAGS"), std::env::var_os("RUSTFLAGS"), linking),
     );
     if let Some(linker) = &probe.aarch64_cc {
         command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", linker);
     }
     if let Some(qemu) = &probe.qemu {
         // A list, unlike the environment's words, may hold a path with a space.
-        let words = [qemu.path.to_string_lossy().as_ref(), "-cpu", "max"].map(|word| format!("{word:?}")).join(", ");
+        let words: Vec<String> = emulator(probe, &qemu.path).iter().map(|word| format!("{word:?}")).collect();
+        let words = words.join(", ");
         command.arg("--config").arg(format!("target.{AARCH64}.runner=[{words}]"));
     }
     if let Some(Aarch64Rust::Private(private)) = &probe.rust {
         command.env("RUSTC", private.rustc()).env("RUSTDOC", private.rustdoc());
     }
     command
+}
+
+/// The emulator's command line, in front of a program for aarch64.
+pub(crate) fn emulator(probe: &Probe, qemu: &Path) -> Vec<String> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let libraries = probe.aarch64_libraries.iter().flat_map(|libraries| ["-L".to_owned(), text(libraries)]);
+    [text(qemu), "-cpu".to_owned(), "max".to_owned()].into_iter().chain(libraries).collect()
 }
 
 /// A static program needs no aarch64 libraries to run.

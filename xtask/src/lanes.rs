@@ -12,9 +12,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Where the cross compiler's packages put the C library of aarch64, which a dynamic program needs under qemu.
-const AARCH64_LIBRARIES: &str = "/usr/aarch64-linux-gnu";
-
 /// The lanes file.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Lanes {
@@ -44,36 +41,42 @@ pub(crate) struct Built {
     pub(crate) tiebreak: PathBuf,
 }
 
+/// The programs that a build gave, by name; none were built if it is empty.
+type Programs = BTreeMap<String, PathBuf>;
+
 /// Builds the workers and `tiebreak`, and writes the lanes file.
 pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
+    let modules: Vec<(Target, Compiled)> =
+        Target::ALL.map(|target| (target, Compiled::of(workspace, probe, target))).into();
     // Side by side: the oracle's GMP, on the host, leaves cores idle for minutes.
     let (emulated, native) = thread::scope(|scope| {
-        let emulated = scope.spawn(|| build_emulated(workspace, probe));
-        let native = cargo::build(workspace, &[cargo::WORKER, cargo::TIEBREAK]);
+        let emulated = scope.spawn(|| build_emulated(workspace, probe, wanted(probe, &modules, true)));
+        let programs = [&[cargo::WORKER, cargo::TIEBREAK], wanted(probe, &modules, false)].concat();
+        let native = cargo::build(workspace, &programs);
         (emulated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), native)
     });
     let (emulated, native) = (emulated?, native?);
-    let mut lanes = describe(probe, &program(&native, cargo::WORKER), emulated.as_deref());
-    for target in Target::ALL {
-        lanes.lanes.push(compiled_lane(workspace, probe, target)?);
-    }
+    let mut lanes = describe(probe, &native[cargo::WORKER.1], emulated.get(cargo::WORKER.1).map(PathBuf::as_path));
+    lanes.lanes.extend(modules.into_iter().map(|(target, compiled)| compiled.lane(probe, target, &emulated, &native)));
     let file = workspace.target.join("tiebreak/lanes.json");
     write(&file, &(serde_json::to_string_pretty(&lanes)? + "\n"))?;
-    Ok(Built { file, tiebreak: program(&native, cargo::TIEBREAK) })
+    Ok(Built { file, tiebreak: native[cargo::TIEBREAK.1].clone() })
 }
 
-/// The worker of the emulated lane, if the tools to build it are there.
-fn build_emulated(workspace: &Workspace, probe: &Probe) -> Result<Option<PathBuf>> {
+/// The worker of compiled modules, if a lane that is emulated, or one that is not, will start it.
+fn wanted(probe: &Probe, modules: &[(Target, Compiled)], emulated: bool) -> &'static [(&'static str, &'static str)] {
+    let starts = |(target, compiled): &(Target, Compiled)| {
+        matches!(compiled, Compiled::By(_)) && target.emulated(probe.host) == emulated
+    };
+    if modules.iter().any(starts) { &[cargo::MODULE_WORKER] } else { &[] }
+}
+
+/// The workers of the emulated lanes, if the tools to build them are there.
+fn build_emulated(workspace: &Workspace, probe: &Probe, modules: &[(&str, &str)]) -> Result<Programs> {
     if !probe.host.emulates_aarch64() || !probe.missing(&Tool::EMULATION_BUILD).is_empty() {
-        return Ok(None);
+        return Ok(Programs::new());
     }
-    let built = cargo::build_aarch64(workspace, probe, &[cargo::WORKER])?;
-    Ok(Some(program(&built, cargo::WORKER)))
-}
-
-/// The path of one of the built programs.
-fn program(built: &BTreeMap<String, PathBuf>, (_, name): (&str, &str)) -> PathBuf {
-    built[name].clone()
+    cargo::build_aarch64(workspace, probe, &[&[cargo::WORKER], modules].concat())
 }
 
 /// The lanes of a machine. Every lane is listed; one that cannot run says why.
@@ -92,7 +95,7 @@ fn emulated_lane(probe: &Probe, worker: Option<&Path>) -> Lane {
     let lane = Lane { name: "aarch64-qemu", ..Lane::default() };
     match (worker, &probe.qemu) {
         (Some(worker), Some(qemu)) => Lane {
-            command: Some(vec![text(&qemu.path), "-cpu".to_owned(), "max".to_owned(), text(worker)]),
+            command: Some(emulated_command(probe, &qemu.path, worker)),
             objdump: probe.objdump.as_deref().map(text),
             ..lane
         },
@@ -120,25 +123,40 @@ fn native_lane(probe: &Probe, command: Vec<String>) -> Lane {
     Lane { not_run: Some(format!("the host is {}; this lane needs an aarch64 host", probe.host.arch)), ..lane }
 }
 
-/// A lane of compiled modules, with its worker if the tools are there.
-fn compiled_lane(workspace: &Workspace, probe: &Probe, target: Target) -> Result<Lane> {
-    let lane = Lane { name: target.lane(), ..Lane::default() };
-    let modules = match (mlir::why_not(probe, target), mlir::toolchain(workspace, probe, target)) {
-        (None, Some(modules)) => modules,
-        (reason, _) => {
-            let not_run = reason.or_else(|| Some("no C compiler links for it".to_owned()));
-            return Ok(Lane { not_run, ..lane });
+/// How a program for aarch64 is started.
+fn emulated_command(probe: &Probe, qemu: &Path, program: &Path) -> Vec<String> {
+    cargo::emulator(probe, qemu).into_iter().chain([text(program)]).collect()
+}
+
+/// What a lane of compiled modules is compiled by.
+enum Compiled {
+    By(Toolchain),
+    /// The lane cannot run here, and why.
+    NotHere(String),
+}
+
+impl Compiled {
+    fn of(workspace: &Workspace, probe: &Probe, target: Target) -> Self {
+        match (mlir::why_not(probe, target), mlir::toolchain(workspace, probe, target)) {
+            (None, Some(tools)) => Self::By(tools),
+            (reason, _) => Self::NotHere(reason.unwrap_or_else(|| "no C compiler links for it".to_owned())),
         }
-    };
-    let emulated = probe.host.arch != target.arch();
-    let worker = text(&cargo::build_module_worker(workspace, probe, emulated)?);
-    let command = match &probe.qemu {
-        Some(qemu) if emulated => {
-            [&text(&qemu.path), "-cpu", "max", "-L", AARCH64_LIBRARIES, &worker].map(str::to_owned).to_vec()
-        }
-        _ => vec![worker],
-    };
-    Ok(Lane { command: Some(command), modules: Some(modules), ..lane })
+    }
+
+    fn lane(self, probe: &Probe, target: Target, emulated: &Programs, native: &Programs) -> Lane {
+        let lane = Lane { name: target.lane(), ..Lane::default() };
+        let modules = match self {
+            Self::By(tools) => tools,
+            Self::NotHere(reason) => return Lane { not_run: Some(reason), ..lane },
+        };
+        let command = match &probe.qemu {
+            Some(qemu) if target.emulated(probe.host) => {
+                emulated_command(probe, &qemu.path, &emulated[cargo::MODULE_WORKER.1])
+            }
+            _ => vec![text(&native[cargo::MODULE_WORKER.1])],
+        };
+        Lane { command: Some(command), modules: Some(modules), ..lane }
+    }
 }
 
 fn text(path: &Path) -> String {
@@ -174,7 +192,9 @@ mod tests {
         let expected = json!({"lanes": [
             {
                 "name": "aarch64-qemu",
-                "command": ["/t/cross/qemu/qemu-aarch64", "-cpu", "max", "/t/aarch64/tiebreak-worker"],
+                "command": [
+                    "/t/cross/qemu/qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu", "/t/aarch64/tiebreak-worker"
+                ],
                 "objdump": "/usr/bin/aarch64-linux-gnu-objdump",
             },
             {"name": "host-worker", "command": ["/t/release/tiebreak-worker"]},

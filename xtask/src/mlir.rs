@@ -1,9 +1,9 @@
 //! The shipped compiler of the lanes `mlir-x86`, `mlir-aarch64` and `mlir-aarch64-bf16`: where its tools are, and how the lanes file describes them.
 
-use crate::probe::Probe;
+use crate::probe::{AARCH64_LIBRARIES, Probe};
 use crate::process::{self, which};
 use crate::tools::{LLVM, Tool};
-use crate::workspace::Workspace;
+use crate::workspace::{Host, Workspace};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -97,6 +97,11 @@ impl Target {
         }
     }
 
+    /// Whether a host runs it under an emulator.
+    pub(crate) fn emulated(self, host: Host) -> bool {
+        host.arch != self.arch()
+    }
+
     /// The architecture as Rust spells it.
     pub(crate) fn arch(self) -> &'static str {
         match self {
@@ -154,10 +159,13 @@ pub(crate) fn why_not(probe: &Probe, target: Target) -> Option<String> {
         return Some("this CPU has no instructions of bf16 (FEAT_BF16) or of f16 (FEAT_FP16)".to_owned());
     }
     let mut tools = Tool::mlir(host).to_vec();
-    if host.arch != target.arch() {
+    if target.emulated(host) {
         tools.extend(Tool::EMULATION_RUN);
     }
     let missing: Vec<String> = probe.missing(&tools).into_iter().map(|tool| probe.complaint(tool)).collect();
+    if missing.is_empty() && target.emulated(host) && probe.aarch64_libraries.is_none() {
+        return Some(format!("{AARCH64_LIBRARIES} has no C library of aarch64, which its dynamic worker needs"));
+    }
     (!missing.is_empty()).then(|| missing.join("; "))
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Probe {
     pub(crate) rust: Option<Aarch64Rust>,
     /// A C compiler for aarch64 that finds its library.
     pub(crate) aarch64_cc: Option<PathBuf>,
+    /// The directory with the C library of aarch64, which a dynamic program needs under the emulator.
+    pub(crate) aarch64_libraries: Option<PathBuf>,
     /// The emulator.
     pub(crate) qemu: Option<Qemu>,
     /// A disassembler of aarch64.
@@ -45,6 +47,11 @@ pub(crate) struct Probe {
     pub(crate) bf16: bool,
 }
 
+/// Where the cross compiler's packages put the C library of aarch64.
+pub(crate) const AARCH64_LIBRARIES: &str = "/usr/aarch64-linux-gnu";
+/// What starts a dynamic program there.
+const LOADER: &str = "lib/ld-linux-aarch64.so.1";
+
 impl Probe {
     /// Looks for all tools.
     pub(crate) fn look(workspace: &Workspace) -> Result<Self> {
@@ -59,6 +66,8 @@ impl Probe {
             m4: which(&["m4", "gm4"]),
             rust: rust::find(workspace, host)?,
             aarch64_cc: which(&["aarch64-linux-gnu-gcc"]).filter(|cc| emulates && has_library(cc, "libc.a")),
+            aarch64_libraries: Some(PathBuf::from(AARCH64_LIBRARIES))
+                .filter(|path| emulates && path.join(LOADER).is_file()),
             qemu: emulates.then(|| qemu::find(workspace)).flatten(),
             objdump: which(if host.is_aarch64() { &["objdump"] } else { &["aarch64-linux-gnu-objdump"] }),
             cxx: which(&["c++", "g++", "clang++"]),
@@ -132,6 +141,7 @@ pub(crate) mod tests {
             m4: path("/usr/bin/m4"),
             rust: Some(Aarch64Rust::Installed("/rust/lib/rustlib/aarch64-unknown-linux-gnu".into())),
             aarch64_cc: path("/usr/bin/aarch64-linux-gnu-gcc"),
+            aarch64_libraries: path(AARCH64_LIBRARIES),
             qemu: Some(Qemu { path: "/t/cross/qemu/qemu-aarch64".into(), version: "10.0.2".into() }),
             objdump: path("/usr/bin/aarch64-linux-gnu-objdump"),
             cxx: None,
@@ -150,7 +160,16 @@ pub(crate) mod tests {
     pub(crate) fn aarch64() -> Probe {
         let host = Host { arch: "aarch64", os: "linux" };
         let objdump = Some("/usr/bin/objdump".into());
-        Probe { host, objdump, rust: Some(Aarch64Rust::Host), aarch64_cc: None, qemu: None, bf16: true, ..complete() }
+        Probe {
+            host,
+            objdump,
+            rust: Some(Aarch64Rust::Host),
+            aarch64_cc: None,
+            aarch64_libraries: None,
+            qemu: None,
+            bf16: true,
+            ..complete()
+        }
     }
 
     #[test]
