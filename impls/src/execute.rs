@@ -2,6 +2,7 @@
 
 use crate::Form;
 use crate::element::Element;
+use crate::frame;
 use crate::protocol::Job;
 use crate::shape::Sizes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,6 +26,8 @@ pub fn lengths(job: &Job, len: usize) -> Result<Lengths, String> {
 ///
 /// A panic in the kernel is an error, like an unknown name or slices of the wrong length. Process mutants are refused:
 /// they are meant for a process that may die.
+///
+/// What the kernel finds around its buffers, and in its results, is the caller's; [`frame::run`] makes buffers that show what it does to them.
 pub fn execute(job: &Job, form: Form, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
     if job.ends_its_process() {
         return Err(format!("{} runs in a worker process only", job.names().1));
@@ -45,30 +48,65 @@ pub(crate) fn parts<'a>(sizes: &Sizes, input: &'a [i32]) -> Result<[&'a [i32]; 3
     Ok([first, second, third])
 }
 
-/// A tensor as its element type lays it out, at a chosen distance from a 64-byte boundary.
-pub(crate) struct Packed {
+/// A tensor as its element type lays it out, at a chosen distance from a 64-byte boundary, with a pattern around it.
+struct Packed {
     storage: Vec<u8>,
     start: usize,
     len: usize,
 }
 
 impl Packed {
-    pub(crate) fn new(name: &str, element: Element, values: &[i32], misalign: usize) -> Result<Self, String> {
+    fn new(name: &str, element: Element, values: &[i32], misalign: usize) -> Result<Self, String> {
         if let Some(value) = values.iter().find(|value| !element.range().contains(value)) {
             return Err(format!("{name}: {value} is no {}", element.name()));
         }
         let len = values.len() * element.bytes();
-        let mut storage = vec![0; len + 128];
+        let mut storage = vec![frame::BYTE; len + 4 * 64];
         // Alignment changes coverage, not results: where an allocator cannot say, the operand lies where it lies.
         let boundary = storage.as_ptr().align_offset(64);
-        let start = if boundary < 64 { boundary + misalign % 16 } else { misalign % 16 };
+        let start = 64 + if boundary < 64 { boundary + misalign % 16 } else { misalign % 16 };
         element.pack(values, &mut storage[start..start + len]);
         Ok(Self { storage, start, len })
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         &self.storage[self.start..self.start + self.len]
     }
+
+    /// Whether a call left the operand, and what lies around it, as they were.
+    fn check(&self, name: &str, element: Element, values: &[i32]) -> Result<(), String> {
+        // The compiler may take shared bytes for unchanged, which is what is in question.
+        let this = std::hint::black_box(self);
+        let mut before = vec![0; this.len];
+        element.pack(values, &mut before);
+        if before != this.bytes() {
+            return Err(format!("it changed its input {name}"));
+        }
+        let around = this.storage[..this.start].iter().chain(&this.storage[this.start + this.len..]);
+        let changed = around.filter(|byte| **byte != frame::BYTE).count();
+        if changed > 0 {
+            return Err(format!("it wrote outside its results: {changed} bytes around its input {name}"));
+        }
+        Ok(())
+    }
+}
+
+/// A name for errors, an element type, and values.
+pub(crate) type Operand<'a> = (&'a str, Element, &'a [i32]);
+
+/// Calls a kernel of two operands as their element types lay them out, `misalign` elements past a 64-byte boundary. An error says which value
+/// does not fit its type, or that the kernel wrote to an operand or near it.
+pub(crate) fn packed(
+    operands: [Operand<'_>; 2],
+    misalign: usize,
+    call: impl FnOnce(&[u8], &[u8]),
+) -> Result<(), String> {
+    let pack = |(name, element, values): Operand<'_>| Packed::new(name, element, values, misalign);
+    let [first, second] = operands;
+    let (lhs, rhs) = (pack(first)?, pack(second)?);
+    call(lhs.bytes(), rhs.bytes());
+    lhs.check(first.0, first.1, first.2)?;
+    rhs.check(second.0, second.1, second.2)
 }
 
 pub(crate) fn check_len(expected: usize, got: usize) -> Result<(), String> {

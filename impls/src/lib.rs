@@ -12,6 +12,7 @@ pub mod elementwise;
 pub mod execute;
 pub(crate) mod expressed;
 pub mod fpm;
+pub mod frame;
 pub mod instruction;
 pub mod kernel;
 pub mod matmul;

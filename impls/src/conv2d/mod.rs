@@ -10,7 +10,7 @@ mod tflite;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
-use crate::execute::Packed;
+use crate::execute::packed;
 use crate::kernel;
 use crate::matmul::{
     self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_uadalp, arm_umlal, gemmlowp, nvidia_dp4a, x86_avx2,
@@ -209,10 +209,8 @@ impl TensorOperation for Conv2d {
         if params.groups > 1 && !domain.grouped {
             return Err(format!("{name} takes one group, not {}", params.groups));
         }
-        let image = Packed::new("input", domain.operands.lhs, image, misalign)?;
-        let weights = Packed::new("weights", domain.operands.rhs, weights, misalign)?;
-        code(params, image.bytes(), weights.bytes(), output);
-        Ok(())
+        let operands = [("input", domain.operands.lhs, image), ("weights", domain.operands.rhs, weights)];
+        packed(operands, misalign, |image, weights| code(params, image, weights, output))
     }
 }
 

@@ -15,7 +15,7 @@ mod x86_vnni;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
-use crate::execute::Packed;
+use crate::execute::packed;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -127,10 +127,8 @@ impl TensorOperation for Dot {
 
     fn call(call: Call<'_, Self>) -> Result<(), String> {
         let Call { code, domain, tensors: [acc, a, b], output, misalign, .. } = call;
-        let a = Packed::new("a", domain.lhs, a, misalign)?;
-        let b = Packed::new("b", domain.rhs, b, misalign)?;
-        code(acc, a.bytes(), b.bytes(), output);
-        Ok(())
+        let operands = [("a", domain.lhs, a), ("b", domain.rhs, b)];
+        packed(operands, misalign, |a, b| code(acc, a, b, output))
     }
 }
 

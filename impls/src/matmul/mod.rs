@@ -21,7 +21,7 @@ pub(crate) mod x86_vnni;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
-use crate::execute::Packed;
+use crate::execute::packed;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -122,10 +122,8 @@ impl TensorOperation for Matmul {
 
     fn call(call: Call<'_, Self>) -> Result<(), String> {
         let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
-        let lhs = Packed::new("lhs", domain.lhs, lhs, misalign)?;
-        let rhs = Packed::new("rhs", domain.rhs, rhs, misalign)?;
-        code(params, lhs.bytes(), rhs.bytes(), output);
-        Ok(())
+        let operands = [("lhs", domain.lhs, lhs), ("rhs", domain.rhs, rhs)];
+        packed(operands, misalign, |lhs, rhs| code(params, lhs, rhs, output))
     }
 }
 

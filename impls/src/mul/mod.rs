@@ -11,7 +11,7 @@ pub(crate) mod xnnpack;
 
 use crate::element::Element;
 pub use crate::elementwise::{Operand, Params};
-use crate::execute::Packed;
+use crate::execute::packed;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -115,10 +115,8 @@ impl TensorOperation for Mul {
 
     fn call(call: Call<'_, Self>) -> Result<(), String> {
         let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
-        let lhs = Packed::new("lhs", domain.element, lhs, misalign)?;
-        let rhs = Packed::new("rhs", domain.element, rhs, misalign)?;
-        code(params, lhs.bytes(), rhs.bytes(), output);
-        Ok(())
+        let operands = [("lhs", domain.element, lhs), ("rhs", domain.element, rhs)];
+        packed(operands, misalign, |lhs, rhs| code(params, lhs, rhs, output))
     }
 }
 

@@ -6,6 +6,7 @@ mod tests;
 use crate::Form;
 use crate::execute::{self, Lengths, lengths};
 use crate::fpm::Fpm;
+use crate::frame;
 use crate::mutants::{self, Fault};
 use crate::operation::Operation;
 use crate::protocol::{Answer, Batch, Hello, Job, Request, Source, VERSION, offers};
@@ -91,12 +92,19 @@ fn run_batch(
         }
     };
     let x = input.resize(sizes.input, batch.misalign);
-    match batch.source {
-        Source::Payload { .. } => read_elements(reader, x)?,
-        Source::Range { start } => execute::fill(&batch.job, start, x),
-    }
     let out = output.resize(sizes.output, batch.misalign);
-    if let Err(reason) = runner.run(&batch.job, x, out, batch.misalign) {
+    let run = |input: &[i32], output: &mut [i32]| runner.run(&batch.job, input, output, batch.misalign);
+    let ran = match batch.source {
+        Source::Payload { .. } => {
+            read_elements(reader, x)?;
+            frame::run(x, out, batch.misalign, run)
+        }
+        Source::Range { start } => {
+            execute::fill(&batch.job, start, x);
+            run(x, out)
+        }
+    };
+    if let Err(reason) = ran {
         return Ok(Err(reason));
     }
     for value in out.iter_mut() {

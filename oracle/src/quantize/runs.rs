@@ -224,7 +224,7 @@ impl Search<'_> {
 
     /// The runs from `lo` to `hi`, over which results grow.
     fn bisect(&mut self, lo: (i64, Rank), hi: (i64, Rank)) {
-        debug_assert!(lo.1.0 <= hi.1.0, "{} falls from {lo:?} to {hi:?}", self.scheme.label());
+        assert!(lo.1.0 <= hi.1.0, "{} falls from {lo:?} to {hi:?}", self.scheme.label());
         if lo.1 == hi.1 {
             return self.push(lo.0, lo.1.1);
         }

@@ -112,7 +112,7 @@ classes! {
         Crash "crash" "The worker died."
         Hang "hang" "The worker gave no answer and was killed."
         WrongLength "wrong-length" "The answer has another number of results than asked for."
-        Refused "refused" "The worker refused the job, or the kernel panicked."
+        Refused "refused" "The worker refused the job, or the kernel panicked, wrote outside its results, changed an operand, or left a result unwritten."
     }
     Run {
         NotRun "not-run" "A lane, an operation or a kernel that was asked for did not run."

@@ -98,3 +98,35 @@ fn the_depth_is_that_of_the_padding() {
     broken(&change, "matmul", "arm-uadalp", "padded-depth", because);
     broken(&change, "conv2d", "arm-uadalp", "padded-depth", "");
 }
+
+/// A kernel that writes after its results, writes to an operand, or leaves a result unwritten, each at one length.
+#[test]
+fn a_kernel_that_writes_where_it_must_not() {
+    let change = Change {
+        name: "stray-writes",
+        file: "elementwise.rs",
+        from: "    elements.zip(out).for_each(|((lhs, rhs), out)| *out = f(element.read(lhs), element.read(rhs)));\n",
+        to: "    let end = out.as_mut_ptr_range().end;\n    \
+             let written = out.len() - usize::from(out.len() == 21);\n    \
+             if out.len() == 22 {\n        \
+             // SAFETY: none, on purpose.\n        \
+             unsafe { *end.wrapping_add(2) = 7 };\n    }\n    \
+             if out.len() == 23 {\n        \
+             // SAFETY: none, on purpose.\n        \
+             unsafe { lhs.as_ptr().cast_mut().write_volatile(9) };\n    }\n    \
+             elements.zip(&mut out[..written]).for_each(|((lhs, rhs), out)| *out = f(element.read(lhs), element.read(rhs)));\n",
+    };
+    let worker = broken_worker(&change);
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = lanes_with(dir.path(), "scratch", &[worker.to_string_lossy().into_owned()]);
+    for (length, reason) in [
+        (21, "it left result 20 of 21 unwritten"),
+        (22, "it wrote outside its results: 1 words after its results"),
+        (23, "it changed its input lhs"),
+    ] {
+        let case = format!("len={length} lhs_scale=0.5 rhs_scale=0.5 out_scale=1 lhs=3 rhs=-5");
+        let run = verify_in(&file, &["--lane=scratch", "--op=add", "--kernel=tflite-add-i8", "--case", &case]).exits(1);
+        assert!(run.stdout.contains(reason), "no `{reason}` in\n{}", run.told());
+        assert!(finding_classes(&run.ledger()).contains(&"refused"), "{}", run.told());
+    }
+}

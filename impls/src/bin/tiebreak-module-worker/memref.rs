@@ -2,6 +2,7 @@
 //! emission" and "Unranked MemRef types").
 
 use std::ffi::c_void;
+use tiebreak_impls::frame::BYTE;
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("descriptors are of 64-bit words");
@@ -49,7 +50,8 @@ impl Layout {
     /// Lays values out, `misalign` elements past a boundary of 64 bytes.
     pub(crate) fn pack(self, words: &[i32], misalign: usize) -> Packed {
         let (size, count) = (self.bytes(), words.len() / self.words());
-        let mut storage = vec![0; count * size + 64 + 16 * size];
+        // A pattern around the elements: code that reads too far must not find zeros.
+        let mut storage = vec![BYTE; count * size + 128 + 16 * size];
         let start = storage.as_ptr().align_offset(64).min(64) + misalign * size;
         for (word, element) in words.chunks(self.words()).zip(storage[start..].chunks_mut(size)) {
             element.copy_from_slice(&self.value(word).to_le_bytes()[..size]);

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::{execute, fill, lengths};
+use tiebreak_impls::frame;
 use tiebreak_impls::protocol::{Job, Source};
 
 /// On aarch64 a lane of its own runs the real instructions; elsewhere those of the host run here.
@@ -17,7 +18,6 @@ pub(super) struct InProcess {
     /// The last job, which the next batch mostly shares.
     job: Option<Arc<Job>>,
     inputs: Vec<i32>,
-    outputs: Vec<i32>,
 }
 
 struct Waiting {
@@ -32,8 +32,7 @@ struct Waiting {
 impl Session for InProcess {
     fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure> {
         let values = match order.input {
-            // Placed where the first element is misaligned as asked, relative to the buffer.
-            Input::Values { values, .. } => [&vec![0; order.misalign][..], values].concat(),
+            Input::Values { values, .. } => values.to_vec(),
             Input::Range { .. } => Vec::new(),
         };
         let job = self.job.take().filter(|job| **job == *order.job).unwrap_or_else(|| Arc::new(order.job.clone()));
@@ -51,22 +50,16 @@ impl Session for InProcess {
 
     fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
         let batch = self.waiting.pop_front().expect("collect follows submit");
-        let input = match batch.source {
-            Source::Payload { .. } => &batch.values[batch.misalign..],
-            Source::Range { start } => {
-                self.inputs.resize(lengths(&batch.job, batch.len).map_err(Failure::Refused)?.input, 0);
-                fill(&batch.job, start, &mut self.inputs);
-                &self.inputs[..]
-            }
-        };
         out.resize(batch.results, 0);
-        if batch.misalign == 0 {
-            return execute(&batch.job, FORM, input, out, 0).map_err(Failure::Refused);
-        }
-        self.outputs.resize(batch.misalign + batch.results, 0);
-        let output = &mut self.outputs[batch.misalign..];
-        let ran = execute(&batch.job, FORM, input, output, batch.misalign).map_err(Failure::Refused);
-        out.copy_from_slice(output);
-        ran
+        let run = |input: &[i32], output: &mut [i32]| execute(&batch.job, FORM, input, output, batch.misalign);
+        let ran = match batch.source {
+            Source::Payload { .. } => frame::run(&batch.values, out, batch.misalign, run),
+            Source::Range { start } => lengths(&batch.job, batch.len).and_then(|lengths| {
+                self.inputs.resize(lengths.input, 0);
+                fill(&batch.job, start, &mut self.inputs);
+                run(&self.inputs, out)
+            }),
+        };
+        ran.map_err(Failure::Refused)
     }
 }

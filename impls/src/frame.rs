@@ -1,0 +1,185 @@
+//! Buffers as a kernel gets them: results begin as a pattern, and the same pattern lies on both sides of inputs and results. What the kernel
+//! leaves of it is looked at afterwards.
+
+use std::cell::RefCell;
+
+/// What lies in results and around buffers. A result that still equals the first is asked for again over the second.
+const PATTERNS: [i32; 2] = [0x5AD5_A3C7, !0x5AD5_A3C7];
+
+/// The bytes around operands of 8 or 16 bits. A sum that takes too much of them is wrong, as it would not be over zeros.
+pub const BYTE: u8 = 0xA7;
+
+/// Words in the 64 bytes to which buffers are aligned before they are misaligned.
+const LINE: usize = 64 / size_of::<i32>();
+
+/// Words of pattern between buffers: as many as the widest vector body of a kernel reads or writes at once.
+const MARGIN: usize = 4 * LINE;
+
+thread_local! {
+    /// The words of the last call on this thread, used again.
+    static WORDS: RefCell<Vec<i32>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Where a call's buffers lie in its words.
+struct Places {
+    input: usize,
+    output: usize,
+    end: usize,
+}
+
+impl Places {
+    /// Both begin `misalign` words past a boundary, which is `first` words from the beginning.
+    fn new(first: usize, misalign: usize, input: usize, output: usize) -> Self {
+        let at = first + MARGIN + misalign % LINE;
+        let output_at = at + (input + MARGIN).next_multiple_of(LINE);
+        Self { input: at, output: output_at, end: output_at + output + MARGIN }
+    }
+
+    /// Whether a call left everything but its results as it was.
+    fn check(&self, words: &[i32], pattern: i32, input: &[i32], results: usize) -> Result<(), String> {
+        if let Some(i) = (0..input.len()).find(|i| words[self.input + i] != input[*i]) {
+            return Err(format!("it changed its input: element {i} of {}", input.len()));
+        }
+        let margins = [
+            ("before its input", 0..self.input),
+            ("between its input and its results", self.input + input.len()..self.output),
+            ("after its results", self.output + results..self.end),
+        ];
+        for (place, margin) in margins {
+            let changed = words[margin].iter().filter(|word| **word != pattern).count();
+            if changed > 0 {
+                return Err(format!("it wrote outside its results: {changed} words {place}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs `call` on copies of `input` and of `output` that begin `misalign` words past a 64-byte boundary, with a pattern around both.
+///
+/// An error is that of the call, or says in words that it wrote outside its buffers, changed its input, or left a result as it was.
+pub fn run(
+    input: &[i32],
+    output: &mut [i32],
+    misalign: usize,
+    mut call: impl FnMut(&[i32], &mut [i32]) -> Result<(), String>,
+) -> Result<(), String> {
+    // Taken, not borrowed: a call that panics leaves nothing locked.
+    let mut words = WORDS.take();
+    let [first, second] = PATTERNS;
+    framed(&mut words, first, input, output, misalign, &mut call)?;
+    let suspects: Vec<usize> = (0..output.len()).filter(|i| output[*i] == first).collect();
+    if !suspects.is_empty() {
+        let mut again = vec![0; output.len()];
+        framed(&mut words, second, input, &mut again, misalign, &mut call)?;
+        if let Some(i) = suspects.into_iter().find(|i| again[*i] == second) {
+            return Err(format!("it left result {i} of {} unwritten", output.len()));
+        }
+    }
+    WORDS.set(words);
+    Ok(())
+}
+
+/// One call over one pattern.
+fn framed(
+    words: &mut Vec<i32>,
+    pattern: i32,
+    input: &[i32],
+    output: &mut [i32],
+    misalign: usize,
+    call: &mut impl FnMut(&[i32], &mut [i32]) -> Result<(), String>,
+) -> Result<(), String> {
+    words.clear();
+    words.resize(input.len() + output.len() + 3 * MARGIN + 4 * LINE, pattern);
+    // An allocator that cannot say leaves the buffers where they are: alignment changes coverage, not results.
+    let boundary = words.as_ptr().align_offset(64);
+    let places = Places::new(if boundary < LINE { boundary } else { 0 }, misalign, input.len(), output.len());
+    words[places.input..][..input.len()].copy_from_slice(input);
+    let (before, after) = words.split_at_mut(places.output);
+    call(&before[places.input..][..input.len()], &mut after[..output.len()])?;
+    // The compiler may take a shared input for unchanged, which is what is in question.
+    places.check(std::hint::black_box(words), pattern, input, output.len())?;
+    output.copy_from_slice(&words[places.output..][..output.len()]);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INPUT: [i32; 5] = [1, 2, 3, 4, 5];
+
+    fn copied(misalign: usize) -> [i32; 5] {
+        let mut output = [0; 5];
+        let copy = |input: &[i32], output: &mut [i32]| {
+            assert_eq!(input.as_ptr().addr() % 64, misalign % LINE * 4);
+            assert_eq!(output.as_ptr().addr() % 64, misalign % LINE * 4);
+            output.copy_from_slice(input);
+            Ok(())
+        };
+        run(&INPUT, &mut output, misalign, copy).expect("it wrote all of its results and nothing else");
+        output
+    }
+
+    #[test]
+    fn results_are_given_at_every_alignment() {
+        for misalign in 0..=LINE {
+            assert_eq!(copied(misalign), INPUT);
+        }
+    }
+
+    #[test]
+    fn a_result_may_be_the_pattern() {
+        let mut output = [0; 2];
+        run(&[], &mut output, 0, |_, output| {
+            output.copy_from_slice(&PATTERNS);
+            Ok(())
+        })
+        .expect("both were written");
+        assert_eq!(output, PATTERNS);
+    }
+
+    #[test]
+    fn a_result_that_is_not_written_is_named() {
+        let mut output = [0; 5];
+        let left = run(&INPUT, &mut output, 3, |input, output| {
+            output[..4].copy_from_slice(&input[..4]);
+            Ok(())
+        });
+        assert_eq!(left, Err("it left result 4 of 5 unwritten".to_owned()));
+    }
+
+    #[test]
+    fn writes_elsewhere_are_named_with_their_place() {
+        let places = Places::new(2, 3, INPUT.len(), 4);
+        let mut words = vec![PATTERNS[0]; places.end];
+        words[places.input..][..INPUT.len()].copy_from_slice(&INPUT);
+        words[places.output..][..4].copy_from_slice(&[1, 2, 3, 4]);
+        let mut check = |place: usize| {
+            let word = std::mem::replace(&mut words[place], 77);
+            let said = places.check(&words, PATTERNS[0], &INPUT, 4);
+            words[place] = word;
+            said.err()
+        };
+        let said = |text: &str| Some(text.to_owned());
+        assert_eq!(check(places.output + 3), None);
+        assert_eq!(check(places.output + 4), said("it wrote outside its results: 1 words after its results"));
+        assert_eq!(check(places.end - 1), said("it wrote outside its results: 1 words after its results"));
+        assert_eq!(
+            check(places.output - 1),
+            said("it wrote outside its results: 1 words between its input and its results")
+        );
+        assert_eq!(
+            check(places.input + 5),
+            said("it wrote outside its results: 1 words between its input and its results")
+        );
+        assert_eq!(check(places.input - 1), said("it wrote outside its results: 1 words before its input"));
+        assert_eq!(check(places.input + 2), said("it changed its input: element 2 of 5"));
+    }
+
+    #[test]
+    fn the_next_call_begins_anew() {
+        assert!(run(&INPUT, &mut [0; 5], 0, |_, _| Err("no".to_owned())).is_err());
+        assert_eq!(copied(0), INPUT);
+    }
+}
