@@ -273,7 +273,6 @@ fn known_counts_over_all_accumulators() {
 
 /// All 2^32 accumulators one by one, by formulas written out here: x*m is at most 2^62, so 64 bits hold it with its rounding.
 #[test]
-#[cfg(not(debug_assertions))]
 fn every_accumulator_of_a_few() {
     fn up(v: i64, k: u32) -> i64 {
         (v + (1 << (k - 1))) >> k
@@ -299,7 +298,6 @@ fn every_accumulator_of_a_few() {
 }
 
 /// Counts the differences of `values`, half of the accumulators on another thread.
-#[cfg(not(debug_assertions))]
 fn one_by_one(census: Census, values: impl Fn(i64) -> (i64, i64) + Sync) {
     let half = |xs: std::ops::Range<i64>| {
         let mut deltas = [0u64; 3];
