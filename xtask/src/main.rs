@@ -5,6 +5,7 @@
 
 mod apt;
 mod bench;
+mod bite;
 mod book;
 mod cargo;
 mod doctor;
@@ -51,6 +52,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Run fuzz targets with cargo-fuzz, which is installed if absent
     Fuzz(fuzz::Arguments),
+    /// Count how many small changes of the kernels' code a quick verification convicts, with cargo-mutants, which is installed if absent
+    Bite(bite::Arguments),
     /// Build the book in docs/ with mdBook, which is installed if absent
     Book(book::Arguments),
 }
@@ -80,6 +83,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         Command::Test(arguments) => test::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Bite(arguments) => bite::run(&arguments),
         Command::Book(arguments) => book::run(&arguments),
     }
 }

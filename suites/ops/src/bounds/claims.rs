@@ -101,13 +101,17 @@ fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
     }
     let promised = *domain.depth.end();
     if promised < tiebreak_impls::shape::MAX_ELEMENTS {
+        let (whole, rest) = (promised / 128, promised % 128);
         out.push(Claim {
             op: "matmul",
             kernel: kernel.name,
             quantity: "depth K, 16-bit lane of counts".to_owned(),
             bound: Some(promised as i64),
-            because: "a lane takes 16 bits of each 128: 65520 of 4095 times 128, and one more for each of the next 15, which makes 2^16 - 1"
-                .to_owned(),
+            because: format!(
+                "a lane takes 16 bits of each 128: {} of {whole} times 128, and one more for each of the next {rest}, which makes {}",
+                16 * whole,
+                16 * whole + rest
+            ),
             at: Some(filled(promised, (1, 1), Reading::Signed)),
             past: Some(filled(promised + 1, (1, 1), Reading::Signed)),
         });
@@ -185,14 +189,17 @@ fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
                 probe(sum),
                 Some(probe(sum + 1)),
             ));
-            let because = "refuted: the source calls weights of 0..=254 safe, but 255 * 254 twice is 129540, beyond 65535; the largest safe weight is 128";
-            let claimed = "rhs values 0..=254, claimed safe by the Arm GEMM RFC";
+            let (claimed, largest) = (254, *safe.end());
+            let because = format!(
+                "refuted: the source calls weights of 0..={claimed} safe, but 2 * 255 * {claimed} = {}, beyond {high}; the largest safe weight is {largest}",
+                2 * 255 * claimed
+            );
             out.push(claim(
-                claimed,
-                Some((*safe.end()).into()),
-                because.to_owned(),
-                both(*safe.end(), 255),
-                Some(both(254, 255)),
+                &format!("rhs values 0..={claimed}, claimed safe by the Arm GEMM RFC"),
+                Some(largest.into()),
+                because,
+                both(largest, 255),
+                Some(both(claimed, 255)),
             ));
         }
         (Element::I8, Element::I8) => {
