@@ -1,10 +1,22 @@
 //! The logic of the fuzz targets, which themselves are only glue.
 
+use crate::space::journal;
+use tiebreak_impls::protocol::{Answer, Request};
+use tiebreak_reports::{ledger, space};
+
 pub use tiebreak_ops::fuzzing::texts::refused;
 pub use tiebreak_ops::fuzzing::{fpm, numbers, quant_type, seeds, tensor};
 
-/// Reads `text` as a model, and as everything that the operations read. Each reader may refuse it, in words; none may panic.
+/// Reads `text` as a model, a ledger, a journal, a line of the wire protocol, and as everything that the operations read. Each reader may refuse it, in
+/// words; none may panic.
 pub fn texts(text: &[u8]) {
     refused(crate::model::parse(text));
+    refused(serde_json::from_slice::<ledger::Ledger>(text));
+    refused(serde_json::from_slice::<Request>(text));
+    refused(serde_json::from_slice::<Answer>(text));
+    refused(journal::read(text));
+    if let Ok(text) = std::str::from_utf8(text) {
+        refused(space::Ledger::parse(text));
+    }
     tiebreak_ops::fuzzing::texts::texts(text);
 }

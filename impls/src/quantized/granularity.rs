@@ -64,7 +64,7 @@ impl Finest {
 
 impl Granularity {
     /// How many scales a tensor of that shape has; or the invalid argument.
-    pub(super) fn scales(&self, shape: &[usize]) -> Result<usize, ShapeError> {
+    pub fn scales(&self, shape: &[usize]) -> Result<usize, ShapeError> {
         match self {
             Self::Layer => Ok(1),
             Self::Channel { axis } => shape.get(*axis).copied().ok_or_else(|| no_axis(*axis, shape)),

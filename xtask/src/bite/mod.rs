@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// The release of cargo-mutants: another one may make other changes.
-const VERSION: &str = "27.1.0";
+const VERSION: &str = "25.3.1";
 
 /// Operations whose kernels are changed, in the order of reports: the folders of `impls/src` with a kernel.
 const OPS: [&str; 11] = [

@@ -1,32 +1,31 @@
-//! A fuzzer's bytes as numbers.
+//! A fuzzer's bytes as the numbers that cases are made of.
 
 use super::within;
+use arbitrary::Unstructured;
 use std::ops::RangeInclusive;
 
-/// Bytes taken one by one; after their end there are zeros.
-pub struct Numbers<'a>(&'a [u8]);
+/// Numbers taken one by one; after the end of the bytes each is the least.
+pub struct Numbers<'a>(Unstructured<'a>);
 
 impl<'a> Numbers<'a> {
     /// All of them.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+        Self(Unstructured::new(bytes))
     }
 
-    /// The next one.
+    /// Any byte.
     pub fn byte(&mut self) -> u8 {
-        let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
-        self.0 = rest;
-        *first
+        self.0.arbitrary().unwrap_or_default()
     }
 
-    /// From 1 to `most`, which is no more than 256.
+    /// From 1 to `most`.
     pub fn size(&mut self, most: usize) -> usize {
-        1 + usize::from(self.byte()) % most
+        self.0.int_in_range(1..=most).unwrap_or(1)
     }
 
     /// One of several, which are not none.
     pub fn one_of<'b, T>(&mut self, all: &'b [T]) -> &'b T {
-        &all[usize::from(self.byte()) % all.len()]
+        self.0.choose(all).unwrap_or(&all[0])
     }
 
     /// Of any magnitude, and often near an end.
@@ -49,14 +48,18 @@ impl<'a> Numbers<'a> {
 
     /// `len` values: as many as it takes, or a few that come again and again; of the whole range, or its ends alone.
     pub fn tensor(&mut self, len: usize, range: &RangeInclusive<i32>) -> Vec<i32> {
-        let period = (*self.one_of(&[len, 1, 2, 3, 8, 16, 17])).clamp(1, len.max(1));
         let ends = self.byte().is_multiple_of(4);
-        let mut value = || match (ends, self.of(range.clone())) {
+        self.repeated(len, |numbers| match (ends, numbers.of(range.clone())) {
             (false, any) => any,
             (true, even) if even % 2 == 0 => *range.start(),
             (true, _) => *range.end(),
-        };
-        let some: Vec<i32> = (0..period).map(|_| value()).collect();
+        })
+    }
+
+    /// `len` values: as many as it takes, or a few that come again and again.
+    pub fn repeated<T: Clone>(&mut self, len: usize, mut value: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let period = (*self.one_of(&[len, 1, 2, 3, 8, 16, 17])).clamp(1, len.max(1));
+        let some: Vec<T> = (0..period).map(|_| value(self)).collect();
         some.into_iter().cycle().take(len).collect()
     }
 }

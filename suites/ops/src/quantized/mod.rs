@@ -1,6 +1,7 @@
 //! What quantize and dequantize share in the harness: parameters as the oracle has them and as text, the types that are tried.
 
 mod blocks;
+mod fuzzed;
 pub mod places;
 pub mod plan;
 

@@ -16,6 +16,13 @@ use tiebreak_impls::kernel;
 pub trait Fuzzed: Operation {
     /// Parameters of a small case; those that the domain does not cover are not run.
     fn params(domain: &Self::Domain, numbers: &mut Numbers<'_>) -> Self::Params;
+
+    /// The tensors of a case with these parameters, which the domain covers.
+    fn tensors(domain: &Self::Domain, params: &Self::Params, numbers: &mut Numbers<'_>) -> [Vec<i32>; 3] {
+        let inputs = Self::sizes(domain, params).map_or([0; 3], |sizes| sizes.inputs);
+        let mut tensor = |t: usize| numbers.tensor(inputs[t], &Self::range(domain, t));
+        [tensor(0), tensor(1), tensor(2)]
+    }
 }
 
 type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
@@ -27,17 +34,25 @@ const EXACT: usize = 1 << 10;
 /// where one differs.
 pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
     let mut numbers = Numbers::new(bytes);
-    let kernel = numbers.one_of(O::kernels());
+    let kernel = kernel::<O>(&mut numbers);
     made::<O>(&kernel.contract.domain, numbers).map_or(Ok(()), |case| hold::<O>(kernel, &case))
+}
+
+/// The kernel that the first numbers choose. What a compiler makes runs in lanes of its own.
+pub fn kernel<O: Operation>(numbers: &mut Numbers<'_>) -> &'static Kernel<O> {
+    let kernels: Vec<&'static Kernel<O>> = O::kernels().iter().filter(|k| !O::compiled(&k.contract.domain)).collect();
+    *numbers.one_of(&kernels)
 }
 
 /// The case that a domain makes of the numbers; `None` if it does not cover it.
 pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<Case<O::Params>> {
     let params = O::params(domain, &mut numbers);
-    let sizes = O::sizes(domain, &params).ok().filter(|_| O::covers(domain, &params))?;
+    if O::sizes(domain, &params).is_err() || !O::covers(domain, &params) {
+        return None;
+    }
     let misalign = numbers.size(16) - 1;
-    let mut tensor = |t: usize| numbers.tensor(sizes.inputs[t], &O::range(domain, t));
-    Some(Case { params, tensors: [tensor(0), tensor(1), tensor(2)], misalign })
+    let tensors = O::tensors(domain, &params, &mut numbers);
+    Some(Case { params, tensors, misalign })
 }
 
 /// Runs a case that the kernel's domain covers.

@@ -1,0 +1,13 @@
+//! Quantizations: any small tensor of any type through any kernel, in both its forms, against its contract.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tiebreak_suites::fuzzing::tensor::run;
+use tiebreak_suites::quantize::Quantize;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(report) = run::<Quantize>(bytes) {
+        panic!("{report}");
+    }
+});

@@ -1,0 +1,111 @@
+//! Quantized types of a fuzzer's numbers, and values near what they decide.
+
+use super::format;
+use crate::dequantize::Dequantize;
+use crate::fuzzing::numbers::Numbers;
+use crate::fuzzing::tensor::Fuzzed;
+use crate::quantize::Quantize;
+use rug::Rational;
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
+
+impl Fuzzed for Quantize {
+    fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
+        params(domain, numbers)
+    }
+
+    fn tensors(_: &Domain, params: &Params, numbers: &mut Numbers<'_>) -> [Vec<i32>; 3] {
+        let elements = params.shape.iter().product();
+        let words = numbers.repeated(elements, |numbers| {
+            let bits = expressed(&params.quantized, numbers);
+            if params.quantized.expressed.words() == 2 {
+                vec![bits as i32, (bits >> 32) as i32]
+            } else {
+                vec![bits as i32]
+            }
+        });
+        [words.concat(), Vec::new(), Vec::new()]
+    }
+}
+
+impl Fuzzed for Dequantize {
+    fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
+        params(domain, numbers)
+    }
+
+    fn tensors(_: &Domain, params: &Params, numbers: &mut Numbers<'_>) -> [Vec<i32>; 3] {
+        let elements = params.shape.iter().product();
+        let storage = params.quantized.storage;
+        let stored = numbers.repeated(elements, |numbers| storage.low_bits(numbers.int32().into()) as i32);
+        [stored, Vec::new(), Vec::new()]
+    }
+}
+
+fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
+    let expressed = *numbers.one_of(domain.expressed);
+    let any = Storage { bits: numbers.size(32) as u32, signed: numbers.byte().is_multiple_of(2) };
+    let storage = if domain.storage.is_empty() { any } else { *numbers.one_of(domain.storage) };
+    let range = storage.range();
+    let (min, max) = match [stored(storage, numbers), stored(storage, numbers)] {
+        // Equal ends are rarely of interest, and come of numbers that are all alike.
+        [a, b] if domain.bounds && a != b => (a.min(b), a.max(b)),
+        _ => range.into_inner(),
+    };
+    let container = *numbers.one_of(domain.containers);
+    let (granularity, shape) = parts(domain.finest, container, numbers);
+    let count = granularity.scales(&shape).unwrap_or(1);
+    let scales = (0..count).map(|_| scale(expressed, numbers)).collect();
+    let zero_points = (0..count).map(|_| stored(storage, numbers)).collect();
+    let quantized = Quantized { storage, min, max, expressed, granularity, scales, zero_points };
+    Params { quantized, container, shape }
+}
+
+/// What shares a scale, in a small tensor.
+fn parts(finest: Finest, container: Container, numbers: &mut Numbers<'_>) -> (Granularity, Vec<usize>) {
+    let kind = numbers.byte() % 3;
+    let blocks = matches!(finest, Finest::LastAxis | Finest::OneAxis | Finest::Blocks);
+    match (kind, container) {
+        (1, Container::Ranked | Container::Unranked) if finest != Finest::Layer => {
+            (Granularity::Channel { axis: 0 }, vec![numbers.size(19), numbers.size(5)])
+        }
+        (2, Container::Ranked) if blocks => {
+            let rows = if finest == Finest::Blocks { numbers.size(3) } else { 1 };
+            let (columns, counts) = (numbers.size(5), vec![numbers.size(4), 1 + numbers.size(4)]);
+            let shape = vec![counts[0] * rows, counts[1] * columns];
+            (Granularity::Blocks { sizes: vec![(0, rows), (1, columns)], counts }, shape)
+        }
+        _ => (Granularity::Layer, vec![numbers.size(70)]),
+    }
+}
+
+/// A value of the type, often near an end.
+fn stored(storage: Storage, numbers: &mut Numbers<'_>) -> i64 {
+    storage.low_bits(numbers.int32().into())
+}
+
+/// Of any magnitude that leaves room for a stored value, and often a power of two or next to one.
+fn scale(expressed: Expressed, numbers: &mut Numbers<'_>) -> Scale {
+    let most = if expressed == Expressed::F16 { 12 } else { 100 };
+    let exponent = numbers.of(-most..=most);
+    let fraction = match numbers.byte() % 4 {
+        0 => 0.0,
+        1 => f64::EPSILON,
+        2 => 1.0 - f64::from(f32::EPSILON),
+        _ => f64::from(numbers.int32() as u32) / 2f64.powi(32),
+    };
+    Scale((1.0 + fraction) * 2f64.powi(exponent))
+}
+
+/// Bits of any pattern, or of the value next to a stored one, to a boundary between two, or to a quarter of a step from it.
+fn expressed(quantized: &Quantized, numbers: &mut Numbers<'_>) -> u64 {
+    let bits = u64::from(numbers.int32() as u32);
+    if numbers.byte().is_multiple_of(4) {
+        let mask = u64::MAX >> (64 - quantized.expressed.bits());
+        return (bits << 32 | u64::from(numbers.int32() as u32)) & mask;
+    }
+    let place = numbers.size(quantized.scales.len()) - 1;
+    let quarters = Rational::from((i32::from(numbers.byte() % 5) - 2, 4));
+    let steps = Rational::from(stored(quantized.storage, numbers)) - quantized.zero_points[place] + quarters;
+    let scale = Rational::from_f64(quantized.scales[place].0).unwrap_or_default();
+    format(quantized.expressed).nearest(&(steps * scale))
+}
