@@ -2,7 +2,6 @@
 
 use super::known::Known;
 use anyhow::{Context, Result};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -24,39 +23,32 @@ pub(crate) enum Ended {
     Missed,
 }
 
-/// `outcomes.json` of cargo-mutants.
-#[derive(Deserialize)]
-struct Outcomes {
-    outcomes: Vec<Outcome>,
+/// What one run of cargo-mutants says of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Caught,
+    Missed,
+    TimedOut,
+    NotViable,
 }
 
-#[derive(Deserialize)]
-struct Outcome {
-    scenario: Scenario,
-    summary: String,
-}
+/// The lists of changes that cargo-mutants writes, a name a line.
+const LISTS: [(&str, Seen); 4] = [
+    ("caught.txt", Seen::Caught),
+    ("missed.txt", Seen::Missed),
+    ("timeout.txt", Seen::TimedOut),
+    ("unviable.txt", Seen::NotViable),
+];
 
-#[derive(Deserialize)]
-enum Scenario {
-    Baseline,
-    Mutant(Mutant),
-}
-
-#[derive(Deserialize)]
-struct Mutant {
-    name: String,
-}
-
-/// What cargo-mutants says of each change: `CaughtMutant`, `MissedMutant`, `Timeout` or `Unviable`.
-pub(crate) fn read(path: &Path) -> Result<BTreeMap<String, String>> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let all: Outcomes =
-        serde_json::from_str(&text).with_context(|| format!("{} is no list of outcomes", path.display()))?;
-    let of_changes = all.outcomes.into_iter().filter_map(|outcome| match outcome.scenario {
-        Scenario::Mutant(mutant) => Some((mutant.name, outcome.summary)),
-        Scenario::Baseline => None,
-    });
-    Ok(of_changes.collect())
+/// What became of each change, by its name.
+pub(crate) fn read(directory: &Path) -> Result<BTreeMap<String, Seen>> {
+    let mut all = BTreeMap::new();
+    for (name, seen) in LISTS {
+        let path = directory.join(name);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        all.extend(text.lines().map(|line| (line.to_owned(), seen)));
+    }
+    Ok(all)
 }
 
 /// The changes of one operation.

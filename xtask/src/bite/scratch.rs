@@ -1,10 +1,11 @@
 //! A copy of `impls` in which changes are made, and how they are judged there.
 
-use super::outcome::{self, Ended};
+use super::outcome::{self, Ended, Seen};
 use crate::process;
 use crate::say::note;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -63,27 +64,22 @@ impl Scratch {
             return Ok(Vec::new());
         }
         let by_verify = self.tried(op, changes, &["--test", "bite"])?;
-        let of = |name: &String| by_verify.get(name).map_or("", String::as_str);
-        let held: Vec<String> = changes.iter().filter(|name| of(name) == "MissedMutant").cloned().collect();
-        let by_tests = if held.is_empty() { Default::default() } else { self.tried(op, &held, &["--lib"])? };
-        let ended = |name: &String| match (of(name), by_tests.get(name).map(String::as_str)) {
-            ("CaughtMutant", _) => Ok(Ended::Verify),
-            ("Timeout", _) => Ok(Ended::TimedOut),
-            ("Unviable", _) => Ok(Ended::NotViable),
-            ("MissedMutant", Some("CaughtMutant" | "Timeout")) => Ok(Ended::Tests),
-            ("MissedMutant", _) => Ok(Ended::Missed),
-            (other, _) => bail!("cargo-mutants says {other:?} of {name}"),
+        let missed = |name: &&String| by_verify.get(*name) == Some(&Seen::Missed);
+        let held: Vec<String> = changes.iter().filter(missed).cloned().collect();
+        let by_tests = if held.is_empty() { BTreeMap::new() } else { self.tried(op, &held, &["--lib"])? };
+        let ended = |name: &String| match (by_verify.get(name), by_tests.get(name)) {
+            (Some(Seen::Caught), _) => Ok(Ended::Verify),
+            (Some(Seen::TimedOut), _) => Ok(Ended::TimedOut),
+            (Some(Seen::NotViable), _) => Ok(Ended::NotViable),
+            (Some(Seen::Missed), Some(Seen::Caught | Seen::TimedOut)) => Ok(Ended::Tests),
+            (Some(Seen::Missed), _) => Ok(Ended::Missed),
+            (None, _) => bail!("cargo-mutants did not try {name}"),
         };
         changes.iter().map(|name| Ok((name.clone(), ended(name)?))).collect()
     }
 
     /// What cargo-mutants says of each change, tried by one kind of test.
-    fn tried(
-        &self,
-        op: &str,
-        changes: &[String],
-        tests: &[&str],
-    ) -> Result<std::collections::BTreeMap<String, String>> {
+    fn tried(&self, op: &str, changes: &[String], tests: &[&str]) -> Result<BTreeMap<String, Seen>> {
         let names: Vec<String> = changes.iter().map(|name| escaped(name)).collect();
         let mut command = self.command(op);
         command.args([
@@ -113,7 +109,7 @@ impl Scratch {
         if !matches!(code, Some(0 | 2 | 3)) {
             bail!("cargo-mutants ended with {code:?}: see {}", self.out.join("mutants.out/log").display());
         }
-        outcome::read(&self.out.join("mutants.out/outcomes.json"))
+        outcome::read(&self.out.join("mutants.out"))
     }
 
     fn command(&self, op: &str) -> Command {

@@ -41,7 +41,7 @@ pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
 /// The kernel that the first numbers choose. What a compiler makes runs in lanes of its own.
 pub fn kernel<O: Operation>(numbers: &mut Numbers<'_>) -> &'static Kernel<O> {
     let kernels: Vec<&'static Kernel<O>> = O::kernels().iter().filter(|k| !O::compiled(&k.contract.domain)).collect();
-    *numbers.one_of(&kernels)
+    numbers.one_of::<&'static Kernel<O>>(&kernels)
 }
 
 /// The case that a domain makes of the numbers; `None` if it does not cover it.
