@@ -24,26 +24,11 @@ use std::process::{Command, ExitCode};
 /// The release of cargo-mutants: another one may make other changes.
 const VERSION: &str = "25.3.1";
 
-/// Operations whose kernels are changed, in the order of reports: the folders of `impls/src` with a kernel.
-const OPS: [&str; 11] = [
-    "fpm",
-    "instruction",
-    "dot",
-    "matmul",
-    "conv2d",
-    "requantize",
-    "quantize",
-    "dequantize",
-    "add",
-    "mul",
-    "transform",
-];
-
 /// The arguments of `bite`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Operation whose kernels are changed; may be repeated [default: all]
-    #[arg(long, value_parser = OPS)]
+    #[arg(long)]
     op: Vec<String>,
     /// How many changes of each operation are tried, chosen by the seed [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -74,15 +59,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let scratch = Scratch::write(&workspace, program, tiebreak)?;
     let known = Known::read(&workspace.root.join("impls/equivalent-mutants.txt"))?;
     let mut tallies = Vec::new();
-    for op in OPS.into_iter().filter(|op| arguments.op.is_empty() || arguments.op.iter().any(|asked| asked == op)) {
-        let every = scratch.list(op)?;
+    for op in select(scratch.operations()?, &arguments.op)? {
+        let every = scratch.list(&op)?;
         let chosen = choose(&every, arguments);
         note(format_args!("{op}: {} of {} changes", chosen.len(), every.len()));
-        tallies.push(Tally::new(op, every.len(), scratch.judge(op, &chosen)?, &known));
+        let ended = scratch.judge(&op, &chosen)?;
+        tallies.push(Tally::new(op, every.len(), ended, &known));
     }
     print(format_args!("{}", page(&tallies)))?;
     let survivors: usize = tallies.iter().map(|tally| tally.survivors().count()).sum();
     Ok(ExitCode::from(u8::from(survivors > 0)))
+}
+
+/// The operations that were asked for, or all.
+fn select(all: Vec<String>, asked: &[String]) -> Result<Vec<String>> {
+    if let Some(unknown) = asked.iter().find(|op| !all.contains(op)) {
+        bail!("there is no operation `{unknown}`; there are: {}", all.join(", "));
+    }
+    Ok(all.into_iter().filter(|op| asked.is_empty() || asked.contains(op)).collect())
 }
 
 /// The changes that are tried, in their order: those of the sample, and of these the shard's.
@@ -207,11 +201,11 @@ mod tests {
     }
 
     #[test]
-    fn the_operations_are_the_folders_of_impls() {
-        let root = Workspace::locate().expect("the workspace").root;
-        let registry = std::fs::read_to_string(root.join("suites/ops/src/registry.rs")).expect("it is there");
-        for op in OPS {
-            assert!(root.join("impls/src").join(op).is_dir() && registry.contains(op), "{op}");
-        }
+    fn an_unknown_operation_is_refused_with_the_names_of_all() {
+        let all = || vec!["add".to_owned(), "mul".to_owned()];
+        assert_eq!(select(all(), &[]).expect("all"), all());
+        assert_eq!(select(all(), &["mul".to_owned()]).expect("one"), ["mul"]);
+        let error = select(all(), &["sub".to_owned()]).unwrap_err().to_string();
+        assert_eq!(error, "there is no operation `sub`; there are: add, mul");
     }
 }

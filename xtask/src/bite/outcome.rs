@@ -55,7 +55,7 @@ pub(crate) fn read(directory: &Path) -> Result<BTreeMap<String, Seen>> {
 #[derive(Debug)]
 pub(crate) struct Tally {
     /// The operation.
-    pub(crate) op: &'static str,
+    pub(crate) op: String,
     /// How many changes there are.
     pub(crate) every: usize,
     ended: Vec<(String, Ended, Option<String>)>,
@@ -63,7 +63,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts; what nothing saw is looked for in the list.
-    pub(crate) fn new(op: &'static str, every: usize, ended: Vec<(String, Ended)>, known: &Known) -> Self {
+    pub(crate) fn new(op: String, every: usize, ended: Vec<(String, Ended)>, known: &Known) -> Self {
         let listed = |(name, ended): (String, Ended)| match known.reason(&name).map(str::to_owned) {
             Some(reason) if ended == Ended::Missed => (name, Ended::Equivalent, Some(reason)),
             _ => (name, ended, None),
@@ -110,8 +110,8 @@ mod tests {
     fn a_rate_is_of_what_compiles_and_changes_something() {
         let ended = [Ended::Verify, Ended::Verify, Ended::TimedOut, Ended::NotViable, Ended::Tests];
         let ended = ended.into_iter().enumerate().map(|(i, ended)| (format!("f.rs:{i}:1: change"), ended)).collect();
-        let tally = Tally::new("add", 9, ended, &Known::default());
+        let tally = Tally::new("add".to_owned(), 9, ended, &Known::default());
         assert_eq!((tally.tried(), tally.rate().as_str(), tally.survivors().count()), (5, "75.0 %", 1));
-        assert_eq!(Tally::new("add", 9, Vec::new(), &Known::default()).rate(), "-");
+        assert_eq!(Tally::new("add".to_owned(), 9, Vec::new(), &Known::default()).rate(), "-");
     }
 }

@@ -5,7 +5,8 @@ use crate::process;
 use crate::say::note;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
-use std::collections::BTreeMap;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -50,6 +51,20 @@ impl Scratch {
         }
         copy(&workspace.root.join("impls/src"), &sources)?;
         Ok(scratch)
+    }
+
+    /// The operations that `tiebreak` has kernels of.
+    pub(crate) fn operations(&self) -> Result<Vec<String>> {
+        #[derive(Deserialize)]
+        struct Kernel {
+            op: String,
+        }
+        let text = process::output(Command::new(&self.tiebreak).args(["kernels", "--format", "json"]))?;
+        let kernels: Vec<Kernel> = serde_json::from_str(&text).context("`tiebreak kernels` lists no kernels")?;
+        let mut ops: Vec<String> = kernels.into_iter().map(|kernel| kernel.op).collect();
+        let mut seen = BTreeSet::new();
+        ops.retain(|op| seen.insert(op.clone()));
+        Ok(ops)
     }
 
     /// The changes of an operation's kernels.
