@@ -54,6 +54,12 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     Forwarded { name: "atlas", about: "Compare every two schemes, and show where they agree", lanes: Wants::Never },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded { name: "merge", about: "Merge the ledgers of the shards of a space into one", lanes: Wants::Never },
+    Forwarded { name: "show", about: "Print a run again from its ledger", lanes: Wants::Never },
+    Forwarded {
+        name: "diff",
+        about: "Compare two runs by their ledgers: what is worse, better, new or gone",
+        lanes: Wants::Never,
+    },
     Forwarded {
         name: "check-type",
         about: "Verify and explain a type or an op of MLIR's quant dialect",

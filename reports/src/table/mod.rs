@@ -5,6 +5,7 @@
 //! contract) move to a list beneath the table, and those that stand elsewhere too are left out.
 
 mod compact;
+mod diff;
 mod kernels;
 mod page;
 
@@ -19,6 +20,8 @@ use crate::view;
 use kernels::{Column, Layout};
 use page::{Entry, Ink, Page};
 use std::path::Path;
+
+pub use diff::render_diff;
 
 /// How the caller wants it. The default is plain and as wide as it needs to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

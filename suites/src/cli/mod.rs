@@ -8,6 +8,7 @@ mod check_type;
 mod explain;
 mod fingerprint;
 mod interrupt;
+mod ledgers;
 mod list;
 mod rewrites;
 mod space;
@@ -65,6 +66,10 @@ enum Action {
     Census(Box<census::Args>),
     /// Merge the ledgers of the shards of `census --space` into one.
     Merge(space::MergeArgs),
+    /// Print a run again from its ledger.
+    Show(ledgers::ShowArgs),
+    /// Compare two runs by their ledgers: what is worse, better, new or gone. Exit code 1 if something is worse.
+    Diff(ledgers::DiffArgs),
     /// Measure which values the rewrites of MLIR's quant dialect change.
     Rewrites(rewrites::Args),
 }
@@ -137,6 +142,8 @@ pub fn main() -> ExitCode {
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
         Action::CheckType(args) => check_type::run(&args).map(|()| true),
+        Action::Show(args) => ledgers::show(&args).map(|()| true),
+        Action::Diff(args) => ledgers::compare(&args),
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Merge(args) => space::merge(&args),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),

@@ -26,6 +26,7 @@ mod first_screen;
 mod installed_lanes;
 mod judging;
 mod large_types;
+mod ledgers;
 mod listings;
 mod mismatches;
 mod mlir;

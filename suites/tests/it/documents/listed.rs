@@ -25,6 +25,12 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Xtask,
         "compiles mdBook for minutes; the tests of `links` check the pages and their links without it",
     ),
+    ("cargo xtask show tiebreak-out", Parsed, "needs a run; those of `ledgers` are printed again"),
+    (
+        "cargo xtask diff before/ledger.json after/ledger.json --format markdown",
+        Parsed,
+        "needs two runs; those of `ledgers` are compared",
+    ),
     ("cargo xtask bite --op add --sample 5", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),
     (

@@ -1,0 +1,89 @@
+//! `show` and `diff`: what ledgers of earlier runs say.
+
+use super::{print, style};
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use tiebreak_reports::files::{self, read_ledger};
+use tiebreak_reports::ledger::{Ledger, Verdict};
+use tiebreak_reports::table::{Detail, render, render_diff};
+use tiebreak_reports::{diff, json, markdown};
+
+/// Output format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table for the terminal.
+    Table,
+    /// JSON, for programs.
+    Json,
+    /// GitHub Markdown, for a comment.
+    Markdown,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    /// A `ledger.json`, or the directory that has one
+    #[arg(value_name = "LEDGER")]
+    ledger: PathBuf,
+    /// Print the tables of all kernels, and every finding
+    #[arg(long, short)]
+    verbose: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DiffArgs {
+    /// The `ledger.json` of the first run, or the directory that has it
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+    /// The `ledger.json` of the second run, or the directory that has it
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+    /// Output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// Prints a run again.
+pub(super) fn show(args: &ShowArgs) -> Result<()> {
+    let ledger = read(&args.ledger)?;
+    let ops: BTreeSet<&str> = ledger.rows.iter().map(|row| &*row.op).collect();
+    let detail = if args.verbose || ops.len() < 2 { Detail::Tables } else { Detail::Screen };
+    match args.format {
+        Format::Table => print(&render(&ledger, detail, style())),
+        Format::Json => print(&json::render(&ledger)),
+        Format::Markdown => print(&markdown::render(&ledger)),
+    }
+}
+
+/// Compares two runs; false if the second is worse.
+pub(super) fn compare(args: &DiffArgs) -> Result<bool> {
+    let (old, new) = (ended(&args.old)?, ended(&args.new)?);
+    let diff = diff::diff(&old, &new);
+    match args.format {
+        Format::Table => print(&render_diff(&diff, style()))?,
+        Format::Json => print(&(serde_json::to_string_pretty(&diff)? + "\n"))?,
+        Format::Markdown => print(&diff.markdown())?,
+    }
+    Ok(!diff.is_worse())
+}
+
+fn read(path: &Path) -> Result<Ledger> {
+    let file = if path.is_dir() { path.join(files::LEDGER) } else { path.to_owned() };
+    Ok(read_ledger(&file)?)
+}
+
+/// A run that ended: what another one lost can be known of no other.
+fn ended(path: &Path) -> Result<Ledger> {
+    let ledger = read(path)?;
+    if ledger.verdict == Verdict::Unfinished {
+        let why = ledger.unfinished.as_deref().unwrap_or("it says no reason");
+        bail!("{}: the run did not end ({why}), so that it cannot be compared; run it again", path.display());
+    }
+    Ok(ledger)
+}
