@@ -191,7 +191,7 @@ fn pair_sums(kernel: &matmul::Kernel) -> Vec<Claim> {
             ));
             let (claimed, largest) = (254, *safe.end());
             let because = format!(
-                "refuted: the source calls weights of 0..={claimed} safe, but 2 * 255 * {claimed} = {}, beyond {high}; the largest safe weight is {largest}",
+                "refuted: the source calls weights of 0..={claimed} safe, but 255 * {claimed} twice is {}, beyond {high}; the largest safe weight is {largest}",
                 2 * 255 * claimed
             );
             out.push(claim(

@@ -31,6 +31,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Parsed,
         "needs two runs; those of `ledgers` are compared",
     ),
+    ("cargo xtask bite", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask bite --op add --sample 5", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),
     (
