@@ -220,13 +220,19 @@ pub enum Formats {
 const OTHER_FORMATS: [u32; 6] = [30, 15, 0, 24, 1, 8];
 /// Channels of one per-channel batch: odd, so that every channel meets every vector lane.
 const CHANNELS_TOGETHER: usize = 5;
+/// Channels of the wide batches: below, at and above every vector width and cache line, mostly odd.
+const WIDE: [usize; 6] = [9, 16, 17, 33, 65, WIDEST];
+/// Channels of the widest batch.
+const WIDEST: usize = 70;
+/// Rows of a wide batch, the last one cut in half.
+const WIDE_ROWS: usize = 7;
 
-impl Group<'_> {
-    /// Fractional bits of its multipliers.
-    fn q(&self) -> u32 {
-        match self.formats {
-            Formats::Q31AndOthers => 31,
-            Formats::Only(q) => q,
+impl Formats {
+    /// Fractional bits of the multipliers that several channels of a batch share.
+    pub fn first(self) -> u32 {
+        match self {
+            Self::Q31AndOthers => 31,
+            Self::Only(q) => q,
         }
     }
 }
@@ -234,7 +240,7 @@ impl Group<'_> {
 /// Runs the group through every subject; one record each, in order.
 pub fn run_group(group: &Group<'_>, subjects: &[Subject<'_>]) -> Vec<Record> {
     let mut records = vec![Record::default(); subjects.len()];
-    let q = group.q();
+    let q = group.formats.first();
     let inputs: Vec<Vec<i32>> = group.channels.iter().map(|c| accumulators(*c, q, &group.budget, group.seed)).collect();
     for (subject, record) in subjects.iter().zip(&mut records) {
         let mut lease = subject.lane.lease();
@@ -258,7 +264,7 @@ pub fn run_group(group: &Group<'_>, subjects: &[Subject<'_>]) -> Vec<Record> {
 fn per_tensor(group: &Group<'_>, inputs: &[Vec<i32>], subject: &Subject<'_>, lease: &mut Lease<'_>) -> Record {
     let mut record = Record::default();
     for (channel, xs) in group.channels.iter().zip(inputs) {
-        let params = Params { q: group.q(), channels: vec![*channel] };
+        let params = Params { q: group.formats.first(), channels: vec![*channel] };
         if in_domain(subject.kernel, &params) {
             record.count(subject, 1);
             record.merge(run_batch(subject, lease, &params, xs, 0));
@@ -273,15 +279,40 @@ fn per_channel(group: &Group<'_>, inputs: &[Vec<i32>], subject: &Subject<'_>, le
         .channels
         .iter()
         .zip(inputs)
-        .filter(|(c, _)| subject.kernel.contract.domain.contains(c.multiplier, c.shift, group.q()))
+        .filter(|(c, _)| subject.kernel.contract.domain.contains(c.multiplier, c.shift, group.formats.first()))
         .collect();
     for together in covered.chunks(CHANNELS_TOGETHER) {
-        let params = Params { q: group.q(), channels: together.iter().map(|(c, _)| **c).collect() };
+        let params = Params { q: group.formats.first(), channels: together.iter().map(|(c, _)| **c).collect() };
         let longest = together.iter().map(|(_, xs)| xs.len()).max().unwrap_or(0);
         let row = |i: usize| together.iter().map(move |(_, xs)| xs[i % xs.len()]);
         let xs: Vec<i32> = (0..longest).flat_map(row).collect();
         record.count(subject, together.len() as u64);
         record.merge(run_batch(subject, lease, &params, &xs, 0));
+    }
+    record
+}
+
+/// Batches of many channels, each ending within a row: a kernel of several channels takes those of `channels` in its domain in turn, as
+/// often as it takes, with the accumulators that `inputs` gives for each.
+pub fn wide(subject: &Subject<'_>, q: u32, channels: &[Channel], inputs: impl Fn(Channel) -> Vec<i32>) -> Record {
+    let mut record = Record::default();
+    let domain = &subject.kernel.contract.domain;
+    let covered = channels.iter().filter(|c| subject.kernel.per_channel && domain.contains(c.multiplier, c.shift, q));
+    let covered: Vec<Channel> = covered.copied().collect();
+    // From one end of the list to the other: neighbours share their shift.
+    let spread = covered.iter().step_by((covered.len() / WIDEST).max(1)).take(WIDEST);
+    let spread: Vec<(Channel, Vec<i32>)> = spread.map(|c| (*c, inputs(*c))).collect();
+    let counts = WIDE.into_iter().enumerate().filter(|_| !spread.is_empty());
+    let mut lease = subject.lane.lease();
+    for (misalign, count) in counts {
+        let together: Vec<_> = spread.iter().cycle().skip(count).take(count).collect();
+        let params = Params { q, channels: together.iter().map(|(channel, _)| *channel).collect() };
+        let value = |i: usize| {
+            let xs = &together[i % count].1;
+            xs[(i / count * xs.len() / WIDE_ROWS + i) % xs.len()]
+        };
+        let xs: Vec<i32> = (0..WIDE_ROWS * count - count / 2).map(value).collect();
+        record.merge(run_batch(subject, &mut lease, &params, &xs, misalign));
     }
     record
 }
