@@ -48,6 +48,10 @@ fn wrong_from_some_result_on() {
     for (op, kernel) in [("requantize", "tflite-requantize-i8"), ("matmul", "arm-uadalp"), ("add", "tflite-add-i8")] {
         convicted(op, kernel, &json!({"from_result": 5_000}), &[]);
     }
+    convicted("instruction", "sqadd.s8", &json!({"from_result": 1_000_000}), &["value", "saturation-flag"]);
+    // Behind the results of 256 vectors stand their flags.
+    convicted("instruction", "sqadd.s32", &json!({"from_index": 1024}), &["saturation-flag"]);
+    convicted("instruction", "sqadd.s32", &json!({"from_index": 1023}), &["value"]);
     convicted("matmul", "arm-uadalp", &json!({"from_index": 16}), &[]);
     convicted("conv2d", "arm-uadalp", &json!({"from_index": 16}), &[]);
 }
