@@ -1,14 +1,12 @@
 //! Directed and random cases: a group of parameters at a time, through every kernel and lane.
 
 use super::judge::judge;
-use super::tally::{Account, Tally};
+use super::tally::{Account, Side, Tally};
 use super::yardstick::{Norm, Yardstick, in_domain};
 use super::{Case, case};
 use std::time::Instant;
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::{Failure, Input, Lane, Lease, Order};
 use tiebreak_engine::runner::{Answer, FailedBatch, Runner, fails, isolate};
 use tiebreak_impls::fpm::{Channel, Kernel, Params};
@@ -48,17 +46,17 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What was seen of one subject. Records of parts add up.
+/// What was seen of one subject against contract and reference. Records of parts add up.
 #[derive(Clone, Debug, Default)]
-pub struct Record {
+pub struct Record<S = Tally> {
     /// Parameter pairs run.
     pub parameters: u64,
     /// Parameter pairs not run any more after failures to answer.
     pub given_up: u64,
     /// Against the contract.
-    pub contract: Tally,
+    pub contract: S,
     /// Against the reference.
-    pub reference: Tally,
+    pub reference: S,
     /// Batches that gave no output.
     pub failures: Vec<FailedBatch<Case>>,
     /// Seconds of lane and judge.
@@ -66,28 +64,9 @@ pub struct Record {
 }
 
 /// A record with its reasons.
-#[derive(Clone, Debug, Default)]
-pub struct Settled {
-    /// Parameter pairs run.
-    pub parameters: u64,
-    /// Parameter pairs not run any more after failures to answer.
-    pub given_up: u64,
-    /// Against the contract.
-    pub contract: Account,
-    /// Against the reference.
-    pub reference: Account,
-    /// Batches that gave no output.
-    pub failures: Vec<FailedBatch<Case>>,
-    /// Seconds of lane and judge.
-    pub seconds: f64,
-}
+pub type Settled = Record<Account>;
 
-impl Record {
-    /// Counts parameter pairs that are about to run, if they are.
-    fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
-        *(if subject.runner.has_given_up() { &mut self.given_up } else { &mut self.parameters }) += pairs;
-    }
-
+impl<S: Side> Record<S> {
     /// Adds another part.
     pub fn merge(&mut self, other: Self) {
         self.parameters += other.parameters;
@@ -97,49 +76,32 @@ impl Record {
         self.failures.extend(other.failures);
         self.seconds += other.seconds;
     }
+}
+
+impl Record {
+    /// Counts parameter pairs that are about to run, if they are.
+    fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
+        *(if subject.runner.has_given_up() { &mut self.given_up } else { &mut self.parameters }) += pairs;
+    }
 
     /// What was counted so far, with no cause looked for.
     pub fn counted(&self) -> Settled {
-        let account = |tally: &Tally| {
-            let unsettled = (tally.count.differ > 0).then_some((Class::Unsettled, tally.count.differ));
-            let count = Count { classes: unsettled.into_iter().collect(), ..tally.count.clone() };
-            let tally = Tally { count, deviations: tally.deviations.clone(), ..Tally::default() };
-            Account { tally, ..Account::default() }
-        };
-        Settled {
-            parameters: self.parameters,
-            given_up: self.given_up,
-            contract: account(&self.contract),
-            reference: account(&self.reference),
-            failures: self.failures.clone(),
-            seconds: self.seconds,
-        }
+        self.with(self.failures.clone(), self.contract.unsettled(), self.reference.unsettled())
     }
 
     /// Names the cause of everything seen.
-    pub fn settle(self, subject: &Subject<'_>) -> Settled {
+    pub fn settle(mut self, subject: &Subject<'_>) -> Settled {
         let holds = self.contract.count.differ == 0;
-        let reference = subject.reference.as_ref().map(|yardstick| self.reference.settle(yardstick, holds));
-        Settled {
-            parameters: self.parameters,
-            given_up: self.given_up,
-            contract: self.contract.settle(&subject.contract, holds),
-            reference: reference.unwrap_or_default(),
-            failures: self.failures,
-            seconds: self.seconds,
-        }
+        let failures = std::mem::take(&mut self.failures);
+        let contract = std::mem::take(&mut self.contract).settle(&subject.contract, holds);
+        let reference = std::mem::take(&mut self.reference);
+        let reference = subject.reference.as_ref().map(|yardstick| reference.settle(yardstick, holds));
+        self.with(failures, contract, reference.unwrap_or_default())
     }
-}
 
-impl Settled {
-    /// Adds the same subject at other parameters.
-    pub fn merge(&mut self, other: Self) {
-        self.parameters += other.parameters;
-        self.given_up += other.given_up;
-        self.contract.merge(other.contract);
-        self.reference.merge(other.reference);
-        self.failures.extend(other.failures);
-        self.seconds += other.seconds;
+    fn with(&self, failures: Vec<FailedBatch<Case>>, contract: Account, reference: Account) -> Settled {
+        let Self { parameters, given_up, seconds, .. } = *self;
+        Record { parameters, given_up, contract, reference, failures, seconds }
     }
 }
 
