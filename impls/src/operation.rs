@@ -8,13 +8,9 @@ use crate::kernel::Kernel;
 use crate::mutants::tensor::Mutant;
 use crate::protocol::Job;
 use crate::shape::{ShapeError, Sizes};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
-
-/// Parameters of an operation that has none; not written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nothing;
 
 /// Code with a name.
 pub trait Code: Sync + 'static {

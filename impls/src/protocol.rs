@@ -55,7 +55,7 @@ pub struct Batch {
 
 /// The jobs of all operations: of each the variant, its marker, and the payload.
 macro_rules! operations {
-    ($($(#[$doc:meta])* $variant:ident($operation:ty $(, $(#[$params:meta])?)?);)+) => {
+    ($($(#[$doc:meta])* $variant:ident($operation:ty);)+) => {
         /// Operation, kernel and parameters.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "op", rename_all = "kebab-case")]
@@ -64,7 +64,6 @@ macro_rules! operations {
                 /// Kernel or mutant name.
                 kernel: String,
                 /// What a batch has beside its elements.
-                $($(#[$params])?)?
                 params: <$operation as Operation>::Parameters,
             },)+
         }
@@ -143,10 +142,10 @@ macro_rules! operations {
 operations! {
     /// Fixed point multiply. Input: `len` accumulators. Output: `len` int32.
     Fpm(fpm::Fpm);
-    /// One vector instruction or its portable model. Input: `len` first operands, then `len` second operands, each
-    /// sign-extended to int32. Output: `len` int32 results, then one int32 a vector of 128 bits (the last may be
-    /// partly filled): 1 where the cumulative saturation flag was set by that vector, otherwise 0.
-    Instruction(instruction::Instruction, #[serde(skip)]);
+    /// One vector instruction or its portable model. Input: the first operands, then as many second operands, each
+    /// sign-extended to int32. Output: a result for each pair of operands, then one int32 a vector of 128 bits: 1 where the
+    /// cumulative saturation flag was set by that vector, otherwise 0.
+    Instruction(instruction::Instruction);
     /// Dot-product steps. Input: accumulators, then the elements of `a`, then those of `b`, each in an int32 whatever its
     /// type. Output: `len` results.
     Dot(dot::Dot);

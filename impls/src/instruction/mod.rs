@@ -9,59 +9,54 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
-use crate::Form;
-use crate::execute::{Lengths, check_len, guard};
-use crate::operation::{Code, Nothing, Operation, consecutive};
+use crate::contract::{Contract, Overflow, Promise};
+use crate::kernel::{self, Native};
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, TensorOperation};
+use crate::protocol::Job;
+use crate::shape::{self, ShapeError, Sizes, positive};
+use serde::{Deserialize, Serialize};
 
 /// Runs one instruction over `a` and `b` into `out`, and for every 128-bit vector writes to `qc` 1 where the
 /// cumulative saturation flag was set, otherwise 0. Operands and results are lane values sign-extended to `i32`; operand
 /// values are taken modulo the lane width. A last vector that is partly filled is padded with zeros.
 pub type Run = fn(a: &[i32], b: &[i32], out: &mut [i32], qc: &mut [i32]);
 
-/// One instruction at one element width.
-#[derive(Clone, Copy, Debug)]
-pub struct Kernel {
-    /// Instruction and element width: `sqrdmulh.s32`; for shifts by an immediate with the amount: `sshr31.s32`.
-    pub name: &'static str,
+/// The lanes of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Domain {
     /// Bits in a lane: 8, 16 or 32.
     pub bits: u32,
-    /// Lanes in a 128-bit vector.
-    pub lanes: usize,
-    /// The model.
-    pub portable: Run,
-    /// The instruction; `None` where this build is not for aarch64.
-    pub neon: Option<Run>,
 }
 
-impl Kernel {
-    /// The code that `form` runs in this build.
-    pub fn run(&self, form: Form) -> Run {
-        match form {
-            Form::Native => self.neon.unwrap_or(self.portable),
-            Form::Portable => self.portable,
-        }
+/// How much one call computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Params {
+    /// Vectors of 128 bits in each operand.
+    pub vectors: usize,
+}
+
+impl Domain {
+    /// Lanes in a vector of 128 bits.
+    pub fn lanes(self) -> usize {
+        128 / self.bits as usize
     }
 
-    /// What executes under `form`: `portable`, or `neon: sqrdmulh`.
-    pub fn isa_path(&self, form: Form) -> String {
-        match (form, self.neon) {
-            (Form::Native, Some(_)) => {
-                let mnemonic = self.name.split('.').next().unwrap_or(self.name);
-                format!("neon: {}", mnemonic.trim_end_matches(|c: char| c.is_ascii_digit()))
-            }
-            _ => "portable".to_owned(),
-        }
-    }
-
-    /// Saturation flags that a run over `len` elements writes: one a vector.
-    pub fn flags(&self, len: usize) -> usize {
-        len.div_ceil(self.lanes)
+    /// Elements of both operands, and results: a value for each element, then a flag for each vector.
+    pub fn sizes(self, params: &Params) -> Result<Sizes, ShapeError> {
+        let elements = shape::elements("vectors", &[positive("vectors", params.vectors)?, self.lanes()])?;
+        Ok(Sizes { inputs: [elements, elements, 0], outputs: elements + params.vectors })
     }
 }
+
+/// One instruction at one element width. Its name is the instruction and the width, `sqrdmulh.s32`; for shifts by an immediate with the
+/// amount, `sshr31.s32`. Its scheme has the same name.
+pub type Kernel = kernel::Kernel<Run, Domain>;
 
 /// Runs a model over whole slices.
 #[inline(always)]
-fn portable(
+pub(crate) fn portable(
     lanes: usize,
     bits: u32,
     (a, b): (&[i32], &[i32]),
@@ -108,13 +103,26 @@ macro_rules! instruction {
     (# $name:literal, $bits:literal, $lanes:literal, $lane:ty, $model:expr, $width:expr, $mnemonic:expr, $second:expr) => {
         Kernel {
             name: $name,
-            bits: $bits,
-            lanes: $lanes,
+            summary: concat!($mnemonic, " on lanes of ", $bits, " bits"),
+            contract: Contract {
+                promise: Promise { scheme: $name, overflow: Overflow::Wrap },
+                domain: Domain { bits: $bits },
+                deviations: &[],
+                source: "Arm Architecture Reference Manual (DDI 0487), section C7.2",
+            },
             portable: |a, b, out, qc| portable($lanes, $bits, (a, b), (out, qc), $model),
-            #[cfg(target_arch = "aarch64")]
-            neon: Some(neon::form!($mnemonic, $width, $second, $lane, $lanes)),
-            #[cfg(not(target_arch = "aarch64"))]
-            neon: None,
+            native: Some(Native {
+                isa: "neon",
+                arch: "aarch64",
+                instructions: &[$mnemonic],
+                // It is the instruction itself, in a function without a name.
+                symbol: "",
+                available: || true,
+                #[cfg(target_arch = "aarch64")]
+                run: Some(neon::form!($mnemonic, $width, $second, $lane, $lanes)),
+                #[cfg(not(target_arch = "aarch64"))]
+                run: None,
+            }),
         }
     };
 }
@@ -133,54 +141,33 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {}
 
-impl Code for Kernel {
-    fn name(&self) -> &'static str {
-        self.name
+impl TensorOperation for Instruction {
+    const OP: &'static str = "instruction";
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
     }
 
-    fn isa_path(&self, form: Form) -> String {
-        Self::isa_path(self, form)
-    }
-}
-
-impl Operation for Instruction {
-    const NAME: &'static str = "instruction";
-    type Parameters = Nothing;
-    type Kernel = Kernel;
-
-    fn every() -> impl Iterator<Item = &'static Kernel> {
-        KERNELS.iter()
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::instruction::MUTANTS
     }
 
-    fn process_mutants() -> impl Iterator<Item = &'static Kernel> {
-        std::iter::empty()
+    fn job(kernel: &str, params: &Params) -> Job {
+        Job::Instruction { kernel: kernel.to_owned(), params: *params }
     }
 
-    fn lengths(kernel: &Kernel, _: &Nothing, len: usize) -> Result<Lengths, String> {
-        Ok(Lengths { input: 2 * len, output: len + kernel.flags(len) })
+    fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
+        domain.sizes(params)
     }
 
-    fn takes_ranges(_: &Kernel, _: &Nothing) -> bool {
-        false
-    }
-
-    fn fill(_: &Kernel, _: &Nothing, start: i32, elements: &mut [i32]) {
-        consecutive(start, elements);
-    }
-
-    fn execute(
-        kernel: &Kernel,
-        _: &Nothing,
-        form: Form,
-        input: &[i32],
-        output: &mut [i32],
-        _: usize,
-    ) -> Result<(), String> {
-        let (a, b) = input.split_at(input.len() / 2);
-        check_len(a.len(), b.len())?;
-        check_len(a.len() + kernel.flags(a.len()), output.len())?;
-        let (out, qc) = output.split_at_mut(a.len());
-        guard(kernel.name, || kernel.run(form)(a, b, out, qc))
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        let [a, b, _] = call.tensors;
+        let (out, qc) = call.output.split_at_mut(a.len());
+        (call.code)(a, b, out, qc);
+        Ok(())
     }
 }
 

@@ -39,11 +39,11 @@ fn definition(name: &str, bits: u32, a: i32, b: i32) -> (i32, bool) {
 
 /// Runs `run` with the pair repeated through a whole vector, so that the flag belongs to the pair.
 fn check_pairs(kernel: &Kernel, run: super::Run, pairs: impl Iterator<Item = (i32, i32)>) {
-    let n = kernel.lanes;
+    let n = kernel.contract.domain.lanes();
     let (mut out, mut qc) = (vec![0; n], [0]);
     for (a, b) in pairs {
         run(&vec![a; n], &vec![b; n], &mut out, &mut qc);
-        let expected = definition(kernel.name, kernel.bits, a, b);
+        let expected = definition(kernel.name, kernel.contract.domain.bits, a, b);
         assert!(
             out.iter().all(|value| *value == expected.0) && qc == [i32::from(expected.1)],
             "{} a={a} b={b}: got {out:?} qc={qc:?}, expected {expected:?}",
@@ -85,7 +85,7 @@ fn exhaustive_8() -> impl Iterator<Item = (i32, i32)> {
 
 fn check_all(form: crate::Form) {
     for kernel in kernels() {
-        match kernel.bits {
+        match kernel.contract.domain.bits {
             8 => check_pairs(kernel, kernel.run(form), exhaustive_8()),
             bits => check_pairs(kernel, kernel.run(form), directed(bits, 20_000)),
         }
@@ -100,7 +100,7 @@ fn models_are_the_definitions() {
 #[test]
 #[cfg(target_arch = "aarch64")]
 fn instructions_are_the_definitions() {
-    assert!(kernels().iter().all(|kernel| kernel.neon.is_some()));
+    assert!(kernels().iter().all(|kernel| kernel.native.is_some_and(|native| native.run.is_some())));
     check_all(crate::Form::Native);
 }
 
@@ -108,15 +108,15 @@ fn instructions_are_the_definitions() {
 #[test]
 fn a_vector_sets_the_flag_if_any_lane_does() {
     for kernel in kernels() {
-        let pairs: Vec<_> = directed(kernel.bits, 1000).collect();
+        let pairs: Vec<_> = directed(kernel.contract.domain.bits, 1000).collect();
         let (a, b): (Vec<i32>, Vec<i32>) = pairs.iter().copied().unzip();
         for form in [crate::Form::Portable, crate::Form::Native] {
-            let (mut out, mut qc) = (vec![0; a.len()], vec![-1; kernel.flags(a.len())]);
+            let (mut out, mut qc) = (vec![0; a.len()], vec![-1; a.len().div_ceil(kernel.contract.domain.lanes())]);
             kernel.run(form)(&a, &b, &mut out, &mut qc);
-            for (i, vector) in pairs.chunks(kernel.lanes).enumerate() {
+            for (i, vector) in pairs.chunks(kernel.contract.domain.lanes()).enumerate() {
                 let expected: Vec<_> =
-                    vector.iter().map(|(a, b)| definition(kernel.name, kernel.bits, *a, *b)).collect();
-                let first = i * kernel.lanes;
+                    vector.iter().map(|(a, b)| definition(kernel.name, kernel.contract.domain.bits, *a, *b)).collect();
+                let first = i * kernel.contract.domain.lanes();
                 let values: Vec<_> = expected.iter().map(|(value, _)| *value).collect();
                 assert_eq!(out[first..first + vector.len()], values, "{} {form:?} {vector:?}", kernel.name);
                 assert_eq!(qc[i] != 0, expected.iter().any(|(_, flag)| *flag), "{} {form:?} {vector:?}", kernel.name);
@@ -128,8 +128,8 @@ fn a_vector_sets_the_flag_if_any_lane_does() {
 #[test]
 fn every_length_runs() {
     for kernel in kernels() {
-        for len in 0..=2 * kernel.lanes + 1 {
-            let (mut out, mut qc) = (vec![7; len], vec![7; kernel.flags(len)]);
+        for len in 0..=2 * kernel.contract.domain.lanes() + 1 {
+            let (mut out, mut qc) = (vec![7; len], vec![7; len.div_ceil(kernel.contract.domain.lanes())]);
             kernel.run(crate::Form::Native)(&vec![1; len], &vec![1; len], &mut out, &mut qc);
             assert!(qc.iter().all(|flag| *flag == 0), "{} {len}", kernel.name);
         }
@@ -139,8 +139,8 @@ fn every_length_runs() {
 #[test]
 fn names_are_unique_and_say_their_width() {
     for (i, kernel) in kernels().iter().enumerate() {
-        assert!(kernel.name.ends_with(&format!(".s{}", kernel.bits)));
-        assert_eq!(kernel.lanes as u32 * kernel.bits, 128);
+        assert!(kernel.name.ends_with(&format!(".s{}", kernel.contract.domain.bits)));
+        assert_eq!(kernel.contract.domain.lanes() as u32 * kernel.contract.domain.bits, 128);
         assert!(kernels()[..i].iter().all(|other| other.name != kernel.name));
     }
 }

@@ -5,7 +5,7 @@ use super::tensor::Mutant;
 use crate::Form;
 use crate::element::Element;
 use crate::fpm::Channel;
-use crate::{add, conv2d, dequantize, dot, matmul, mul, quantize, requantize, transform};
+use crate::{add, conv2d, dequantize, dot, instruction, matmul, mul, quantize, requantize, transform};
 
 fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
@@ -30,6 +30,7 @@ fn names_are_unique_and_no_kernels() {
             assert!(kernels.iter().all(|other| other.name != kernel.name), "{op} {}", kernel.name);
         }
     }
+    names("instruction", super::instruction::MUTANTS, instruction::kernels());
     names("dot", super::dot::MUTANTS, dot::kernels());
     names("matmul", super::matmul::MUTANTS, matmul::kernels());
     names("conv2d", super::conv2d::MUTANTS, conv2d::kernels());

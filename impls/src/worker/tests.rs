@@ -5,7 +5,8 @@ use crate::dot::{self, Dot};
 use crate::execute::execute;
 use crate::fpm::Channel;
 use crate::fpm::Params;
-use crate::operation::{Nothing, TensorOperation};
+use crate::instruction::Instruction;
+use crate::operation::TensorOperation;
 use crate::quantize::{self, Quantize};
 use crate::{fpm, instruction};
 
@@ -42,6 +43,10 @@ fn fpm_job(kernel: &str) -> Job {
     Job::Fpm { kernel: kernel.to_owned(), params: Params { q: 31, channels } }
 }
 
+fn instruction_job(kernel: &str, vectors: usize) -> Job {
+    Job::Instruction { kernel: kernel.to_owned(), params: instruction::Params { vectors } }
+}
+
 fn run(job: Job, payload: Vec<i32>, misalign: usize) -> (Request, Vec<i32>) {
     let len = if matches!(job, Job::Fpm { .. }) { payload.len() } else { payload.len() / 2 };
     let source = Source::Payload { bytes: payload.len() * 4 };
@@ -63,7 +68,7 @@ fn hello_lists_every_registry() {
     }
     let count = |op: &str| hello.kernels.iter().filter(|offer| offer.op == op).count();
     assert_eq!(count("fpm"), fpm::kernels().len() + mutants::fpm::mutants().len() + mutants::process().len());
-    assert_eq!(count("instruction"), instruction::kernels().len());
+    assert_eq!(count("instruction"), instruction::kernels().len() + Instruction::mutants().len());
     assert_eq!(count("dot"), dot::kernels().len() + Dot::mutants().len());
     let here = quantize::kernels().iter().filter(|kernel| !kernel.contract.domain.compiled).count();
     assert_eq!(count("quantize"), here + Quantize::mutants().len() + mutants::process::QUANTIZE.len());
@@ -120,10 +125,11 @@ fn a_range_wraps() {
 
 #[test]
 fn instructions_return_flags_behind_their_results() {
-    let job = Job::Instruction { kernel: "sqadd.s32".to_owned(), params: Nothing };
-    let a = [1, 2, 3, 4, i32::MAX];
-    let answers = exchange(&[run(job, a.into_iter().chain([1; 5]).collect(), 3)]);
-    assert_eq!(answers[0].1, [2, 3, 4, 5, i32::MAX, 0, 1]);
+    let job = instruction_job("sqadd.s32", 2);
+    let payload: Vec<i32> = [1, 2, 3, 4, i32::MAX, 0, 0, 0].into_iter().chain([1; 8]).collect();
+    let source = Source::Payload { bytes: 64 };
+    let answers = exchange(&[(Request::Run(Box::new(Batch { job, len: 10, source, misalign: 3 })), payload)]);
+    assert_eq!(answers[0].1, [2, 3, 4, 5, i32::MAX, 1, 1, 1, 0, 1]);
 }
 
 #[test]
@@ -142,14 +148,14 @@ fn failures_leave_the_stream_in_step() {
         misalign: 0,
     }));
     let instruction_range = Request::Run(Box::new(Batch {
-        job: Job::Instruction { kernel: "add.s8".to_owned(), params: Nothing },
-        len: 1,
+        job: instruction_job("add.s8", 1),
+        len: 17,
         source: Source::Range { start: 0 },
         misalign: 0,
     }));
     let answers = exchange(&[
         run(fpm_job("no-such-kernel"), vec![0x0A0A_0A0A; 3], 0),
-        run(Job::Instruction { kernel: "no.s8".to_owned(), params: Nothing }, vec![0; 4], 0),
+        run(instruction_job("no.s8", 1), vec![0; 4], 0),
         run(Job::Fpm { kernel: "gemmlowp-neon".to_owned(), params: two_channels }, vec![1], 0),
         run(Job::Fpm { kernel: "tvm-relay".to_owned(), params: Params { q: 31, channels: vec![] } }, vec![1], 0),
         (wrong_bytes, vec![1, 2]),
@@ -193,12 +199,12 @@ fn process_mutants_stay_out_of_this_process() {
 #[test]
 fn execute_checks_lengths() {
     assert!(execute(&fpm_job("tvm-relay"), Form::Native, &[1, 2], &mut [0], 0).is_err());
-    let job = Job::Instruction { kernel: "add.s32".to_owned(), params: Nothing };
-    assert!(execute(&job, Form::Native, &[1, 2, 3], &mut [0; 3], 0).is_err());
-    assert!(execute(&job, Form::Native, &[1, 2], &mut [0; 1], 0).is_err());
-    let mut output = [9; 2];
-    execute(&job, Form::Native, &[1, 2], &mut output, 0).expect("runs");
-    assert_eq!(output, [3, 0]);
+    let job = instruction_job("add.s32", 1);
+    assert!(execute(&job, Form::Native, &[1; 7], &mut [0; 5], 0).is_err());
+    assert!(execute(&job, Form::Native, &[1; 8], &mut [0; 4], 0).is_err());
+    let mut output = [9; 5];
+    execute(&job, Form::Native, &[1, 1, 1, 1, 2, 2, 2, 2], &mut output, 0).expect("runs");
+    assert_eq!(output, [3, 3, 3, 3, 0]);
 }
 
 #[test]

@@ -57,9 +57,9 @@ impl Effort {
                 sweep: false,
             },
             Self::Standard => Budget {
-                random_parameters: 2048,
-                random_accumulators: 4096,
-                near_ties: 256,
+                random_parameters: 1024,
+                random_accumulators: 256,
+                near_ties: 128,
                 position_parameters: 16,
                 instruction_pairs: 1 << 16,
                 random_tensors: 512,

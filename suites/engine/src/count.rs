@@ -91,7 +91,12 @@ impl Deltas {
 
     /// Adds another part.
     pub fn merge(&mut self, other: &Self) {
-        other.all().into_iter().for_each(|(delta, n)| self.add(delta, n));
+        if self.near.is_empty() {
+            self.near.clone_from(&other.near);
+        } else {
+            self.near.iter_mut().zip(&other.near).for_each(|(all, n)| *all += n);
+        }
+        other.others.iter().for_each(|(delta, n)| self.add(*delta, *n));
     }
 
     /// Every delta with its count.

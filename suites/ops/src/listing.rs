@@ -3,10 +3,8 @@
 
 use crate::registry::OPERATIONS;
 use serde_json::{Value, json};
-use tiebreak_impls::Form;
 use tiebreak_impls::contract::Domain;
-use tiebreak_impls::{fpm, instruction, mutants};
-use tiebreak_oracle::instruction::Mnemonic;
+use tiebreak_impls::{fpm, mutants};
 use tiebreak_oracle::scheme::Described;
 
 /// Every kernel and mutant with its contract.
@@ -25,20 +23,6 @@ pub fn fixed_point_multiply() -> Vec<Value> {
     let broken = mutants::fpm::mutants().iter().map(|m| &m.kernel);
     let broken = broken.chain(mutants::process().iter().map(|m| &m.kernel));
     kernels.chain(broken.map(|k| describe(k, "mutant"))).collect()
-}
-
-/// Single instructions.
-pub fn instructions() -> Vec<Value> {
-    let host = |k: &instruction::Kernel| k.isa_path(Form::Portable);
-    let one = |k: &instruction::Kernel| json!({"op": "instruction", "kernel": k.name, "kind": "kernel", "bits": k.bits, "host": host(k)});
-    instruction::kernels().iter().map(one).collect()
-}
-
-/// What single instructions are.
-pub fn mnemonics() -> Vec<Described> {
-    let source = "Arm Architecture Reference Manual";
-    let one = |(name, m): (&'static str, Mnemonic)| Described { name, summary: m.summary(), source, steps: Vec::new() };
-    Mnemonic::ALL.into_iter().map(one).collect()
 }
 
 /// A domain in words, without what is usual.

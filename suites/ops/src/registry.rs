@@ -2,9 +2,8 @@
 
 use crate::bounds;
 use crate::fpm::run::FixedPointMultiply;
-use crate::instruction::run::Instructions;
-use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, matmul::Matmul, mul::Mul, quantize::Quantize};
-use crate::{requantize::Requantize, transform::Transform};
+use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
+use crate::{mul::Mul, quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
 use tiebreak_engine::tensor::Operation;
@@ -43,8 +42,8 @@ macro_rules! operations {
 }
 
 operations! {
-    [FixedPointMultiply, Instructions],
-    Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Transform
+    [FixedPointMultiply],
+    Instruction, Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Transform
 }
 
 /// Names of the operations.

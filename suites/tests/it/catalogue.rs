@@ -11,7 +11,7 @@ const GOOD: &str = "1 1073741824 -1 ties-up=0 gemmlowp-double=1 # a quarter";
 fn reason(line: &str) -> String {
     let bad = catalogue::read(&format!("# a comment\n{GOOD}\n{line}\n")).expect_err(line);
     assert_eq!(bad.line, 3, "{bad}");
-    assert!(bad.to_string().starts_with("catalogue line 3: "), "{bad}");
+    assert!(bad.to_string().starts_with("line 3: "), "{bad}");
     bad.reason
 }
 

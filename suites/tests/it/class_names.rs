@@ -200,7 +200,6 @@ fn shown_otherwise(class: Class) -> Option<&'static str> {
     match class {
         Class::Fallback => Some("kernel `tvm-neon-rfc`, fpm, as it declares"),
         Class::OtherScheme => Some("kernels of `add`, `quantize` and `dequantize` against another reference"),
-        Class::Value | Class::SaturationFlag => Some("results changed in a test of `instruction`"),
         Class::Unexplained | Class::StaleDeviation => Some("a kernel made for a test of fpm"),
         Class::Poison => Some("kernel `mlir-qcast`, quantize"),
         Class::Overflow => Some("kernel `mlir-dcast`, dequantize"),

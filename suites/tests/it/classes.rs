@@ -20,7 +20,7 @@ use tiebreak_suites::fpm::hypotheses::{Hypothesis, hypotheses};
 use tiebreak_suites::fpm::judge::judge;
 use tiebreak_suites::fpm::parameters;
 use tiebreak_suites::fpm::sampled::{Record, Settled, Subject};
-use tiebreak_suites::fpm::tally::{Regime, Tally};
+use tiebreak_suites::fpm::tally::{Regime, Side, Tally};
 use tiebreak_suites::fpm::yardstick::{Norm, Yardstick, Zone, promised};
 use tiebreak_suites::parameters::grid;
 
@@ -72,7 +72,7 @@ fn settled(kernel: &Kernel) -> Settled {
     let host = lane("host");
     let reference = Norm::new(Scheme::parse("ties-away").expect("known"));
     let subject = Subject::new(kernel, &host, Some(&reference)).expect("known schemes");
-    let mut record = Record::default();
+    let mut record: Record = Record::default();
     for channel in grid(Effort::Quick, 1) {
         if !kernel.contract.domain.contains(channel.multiplier, channel.shift, 31) {
             continue;

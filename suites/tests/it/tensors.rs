@@ -92,6 +92,11 @@ fn catalogue_is_judged(op: &str, ledger: &Value) {
 }
 
 #[test]
+fn instruction_holds_in_every_lane() {
+    holds("instruction");
+}
+
+#[test]
 fn dot_holds_in_every_lane() {
     holds("dot");
 }

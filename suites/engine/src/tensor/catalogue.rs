@@ -37,15 +37,13 @@ pub struct BadLine {
 
 /// Reads a catalogue and holds every value against the oracle.
 pub fn read<O: Operation>(text: &str) -> Result<Vec<Entry>, BadLine> {
-    let mut entries = Vec::new();
-    for (at, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let entry = written(line).and_then(|written| held::<O>(&written));
-        entries.push(entry.map_err(|reason| BadLine { line: at + 1, reason })?);
-    }
-    Ok(entries)
+    lines(text, |line| written(line).and_then(|written| held::<O>(&written)))
+}
+
+/// The entry of every line that is no comment.
+pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, String>) -> Result<Vec<E>, BadLine> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    lines.map(|(at, line)| entry(line).map_err(|reason| BadLine { line: at + 1, reason })).collect()
 }
 
 /// A line for the catalogue; nothing where the case is too large to spell out.

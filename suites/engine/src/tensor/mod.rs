@@ -299,6 +299,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
 
     /// What is tried.
     fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    /// Whether the plan holds every input there is of a domain.
+    fn exhaustive(_domain: &Self::Domain) -> bool {
+        false
+    }
     /// What the caller gave in place of the plan, and how much of it these cases run; nothing where the plan runs, or one case.
     fn given(_domain: &Self::Domain, _asked: &Asked, _specs: &[Spec<Self::Params>]) -> Option<Given> {
         None

@@ -5,7 +5,8 @@ use crate::lane::{Failure, Lane};
 use crate::runner::FailedBatch;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
-use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Row, Witness};
+use tiebreak_reports::ledger::{Against, Case, Coverage, Finding, Mismatch, Row, Witness};
+use tiebreak_reports::text;
 
 /// A kernel of an operation in a lane.
 #[derive(Clone, Copy)]
@@ -54,6 +55,22 @@ impl Place<'_> {
             message,
             witness,
         }
+    }
+
+    /// A difference as `mismatches.csv` has it.
+    pub fn mismatch(&self, against: Against, witness: Witness) -> Option<Mismatch> {
+        Some(Mismatch {
+            op: self.op.to_owned(),
+            kernel: self.kernel.to_owned(),
+            lane: self.lane.name.clone(),
+            against,
+            scheme: witness.scheme,
+            case: text::case(&witness.case),
+            got: witness.got,
+            expected: witness.expected?,
+            class: witness.class,
+            command: witness.command,
+        })
     }
 
     /// Batches without an output, those of one class as one finding: the simplest input of it, and how often it happened.

@@ -95,9 +95,9 @@ pub fn shown(request: &Request, lanes: &[Lane]) -> Result<Vec<Bound>> {
     if !request.kernels.is_empty() || !request.asked.is_nothing() || request.x.is_some() {
         return Ok(Vec::new());
     }
-    let mut all = bounds(&[], lanes, &request.command)?;
-    all.retain(|bound| request.ops.contains(&bound.op));
-    Ok(all)
+    let mut claims = claims::all();
+    claims.retain(|claim| request.ops.iter().any(|op| op == claim.op));
+    Ok(show_all(&claims, lanes, &request.command))
 }
 
 /// The bounds of these kernels, of all where none is named, shown in each lane.
@@ -117,11 +117,15 @@ pub fn bounds(names: &[String], lanes: &[Lane], command: &Command) -> Result<Vec
     }
     let mut claims = claims::all();
     claims.retain(|claim| names.is_empty() || names.iter().any(|name| name == claim.kernel));
+    Ok(show_all(&claims, lanes, command))
+}
+
+fn show_all(claims: &[Claim], lanes: &[Lane], command: &Command) -> Vec<Bound> {
     let tasks: Vec<(&Lane, &Claim)> =
         lanes.iter().flat_map(|lane| claims.iter().map(move |claim| (lane, claim))).collect();
     let offered = |(lane, claim): &&(&Lane, &Claim)| lane.isa_path(claim.op, claim.kernel).is_some();
     let tasks: Vec<_> = tasks.iter().filter(offered).collect();
-    Ok(tasks.par_iter().map(|(lane, claim)| show(claim, lane, command)).collect())
+    tasks.par_iter().map(|(lane, claim)| show(claim, lane, command)).collect()
 }
 
 /// The kernels of these names (all that have bounds where none is named) that a lane does not offer, and those that it does.

@@ -5,7 +5,7 @@
 //! against the oracle when the catalogue is read, so that neither can drift.
 
 use super::tally::Seen;
-use thiserror::Error;
+use tiebreak_engine::tensor::catalogue::{BadLine, lines};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 
@@ -25,27 +25,9 @@ pub struct Entry {
     pub provenance: String,
 }
 
-/// A line that is not an entry.
-#[derive(Debug, PartialEq, Eq, Error)]
-#[error("catalogue line {line}: {reason}")]
-pub struct BadLine {
-    /// Line, from 1.
-    pub line: usize,
-    /// What is wrong and what to write.
-    pub reason: String,
-}
-
 /// Reads a catalogue and holds every value against the oracle.
 pub fn read(text: &str) -> Result<Vec<Entry>, BadLine> {
-    let mut entries = Vec::new();
-    for (at, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let entry = entry(line).and_then(|e| held(&e).map(|()| e));
-        entries.push(entry.map_err(|reason| BadLine { line: at + 1, reason })?);
-    }
-    Ok(entries)
+    lines(text, |line| entry(line).and_then(|entry| held(&entry).map(|()| entry)))
 }
 
 fn entry(line: &str) -> Result<Entry, String> {

@@ -3,8 +3,9 @@
 use super::classify::Observation;
 use super::tally::{Regime, Tally};
 use super::yardstick::Yardstick;
-use super::{Case, case};
+use super::{case, parameters};
 use tiebreak_impls::fpm::Params;
+use tiebreak_oracle::fpm::Parameters;
 use tiebreak_reports::ledger::Against;
 
 /// Outputs of one batch kept as evidence for each zone: the first that differ and twice as many spread over the batch, and as many
@@ -16,22 +17,22 @@ pub fn judge(yardstick: &Yardstick, params: &Params, xs: &[i32], outs: &[i32]) -
     let mut tally = Tally::default();
     let mut agreeing: Vec<Vec<Observation>> = vec![Vec::new(); yardstick.zones.len()];
     let stride = (outs.len() / (2 * KEPT)).max(1);
-    for (index, &got) in outs.iter().enumerate() {
-        let case = case(params, xs, index);
-        let (zone, expected) = yardstick.expected(&case);
-        let Some(expected) = expected else {
+    let channels: Vec<Parameters> = params.channels.iter().map(|channel| parameters(*channel, params.q)).collect();
+    for (index, (&got, p)) in outs.iter().zip(channels.iter().cycle()).enumerate() {
+        let zone = yardstick.zone_at(index, outs.len(), params.q);
+        let Some(expected) = yardstick.expected_in(zone, xs[index], p) else {
             tally.count.out_of_domain += 1;
             continue;
         };
         tally.count.inputs += 1;
-        let observation = Observation { case, got };
+        let observation = || Observation { case: case(params, xs, index), got };
         if i64::from(got) == expected {
             if index.is_multiple_of(stride) || index + 4 >= outs.len() {
-                agreeing[zone].push(observation);
+                agreeing[zone].push(observation());
             }
-            note_deviation(&mut tally, yardstick, zone, &case, expected);
+            note_deviation(&mut tally, yardstick, zone, (xs[index], p), expected);
         } else {
-            note_difference(&mut tally, zone, stride, observation, expected);
+            note_difference(&mut tally, zone, stride, observation(), expected);
         }
     }
     for (key, bucket) in &mut tally.buckets {
@@ -55,9 +56,9 @@ fn note_difference(tally: &mut Tally, zone: usize, stride: usize, observation: O
 }
 
 /// Counts an output that followed a declared deviation where that makes a difference.
-fn note_deviation(tally: &mut Tally, yardstick: &Yardstick, zone: usize, case: &Case, expected: i64) {
+fn note_deviation(tally: &mut Tally, yardstick: &Yardstick, zone: usize, (x, p): (i32, &Parameters), expected: i64) {
     if let (Some((_, class)), Against::Contract) = (yardstick.zones[zone].region, yardstick.against)
-        && yardstick.own.fast(case.x.into(), &case.parameters()) != Some(expected)
+        && yardstick.own.fast(x.into(), p) != Some(expected)
     {
         *tally.deviations.entry(class).or_default() += 1;
     }

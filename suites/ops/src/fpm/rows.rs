@@ -9,7 +9,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::verify::place::{Place, named};
 use tiebreak_engine::verify::{Command, Part, Request};
 use tiebreak_impls::fpm::Channel;
-use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Mismatch, Row, Witness};
+use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row, Witness};
 use tiebreak_reports::text;
 
 /// Name of the operation.
@@ -77,7 +77,12 @@ pub fn record(request: &Request, subject: &Subject<'_>, record: &Settled, covera
             seconds: record.seconds,
             ..place(subject).row(yardstick.against, yardstick.scheme().label(), count, coverage)
         });
-        part.mismatches.extend(account.kept.iter().map(|seen| mismatch(request, subject, yardstick, seen)));
+        part.mismatches.extend(
+            account
+                .kept
+                .iter()
+                .filter_map(|seen| place(subject).mismatch(yardstick.against, witness(request, subject, seen))),
+        );
         part.findings.extend(broken(request, subject, yardstick, account));
     }
     let failed = place(subject).failed(&record.failures, Case::size, |c| (arguments(c), command(request, subject, c)));
@@ -88,22 +93,6 @@ pub fn record(request: &Request, subject: &Subject<'_>, record: &Settled, covera
 fn declared(subject: &Subject<'_>, against: Against) -> BTreeMap<String, String> {
     let deviations = subject.kernel.contract.deviations.iter().filter(|_| against == Against::Contract);
     deviations.map(|d| (d.class.into(), d.reason.to_owned())).collect()
-}
-
-fn mismatch(request: &Request, subject: &Subject<'_>, yardstick: &Yardstick, seen: &Seen) -> Mismatch {
-    let c = seen.case();
-    Mismatch {
-        op: OP.to_owned(),
-        kernel: subject.kernel.name.to_owned(),
-        lane: subject.lane.name.clone(),
-        against: yardstick.against,
-        scheme: seen.scheme.clone(),
-        case: text::case(&case(seen)),
-        got: seen.observation.got.into(),
-        expected: seen.expected.into(),
-        class: seen.explanation.class.into(),
-        command: command(request, subject, c),
-    }
 }
 
 /// Any difference from the contract; and, from the reference, one that nothing explains.

@@ -2,7 +2,7 @@
 
 use super::rows::{self, OP};
 use crate::fpm::catalogue::{self, Entry};
-use crate::fpm::sampled::{Formats, Group, Record, Settled, Subject, run_batch, run_group};
+use crate::fpm::sampled::{Formats, Group, Record, Settled, Subject, run_batch, run_group, wide};
 use crate::fpm::self_check;
 use crate::fpm::shrink::{Freedom, shrink};
 use crate::fpm::sweep::{self, SPACE};
@@ -283,6 +283,11 @@ fn sampled(request: &Request, subjects: &[Subject<'_>], channels: &[Channel], be
         request.kept.stage(&part);
     }
     bar.finish_and_clear();
+    let q = formats(request).first();
+    let quick = Effort::Quick.budget();
+    for (subject, total) in subjects.iter().zip(&mut totals) {
+        total.merge(wide(subject, q, channels, |channel| accumulators(channel, q, &quick, request.seed)));
+    }
     let freedom = if request.pairs == Pairs::Grid { Freedom::Everything } else { Freedom::Accumulator };
     let settled = |(subject, total): (&Subject<'_>, Record)| {
         let mut settled = total.settle(subject);
@@ -300,7 +305,7 @@ fn formats(request: &Request) -> Formats {
     }
 }
 
-/// One accumulator at every length up to nine: in a body, and in every tail.
+/// One accumulator at every length up to nine, in a body and in every tail; and in every channel of wide batches.
 fn one_case(request: &Request, subject: &Subject<'_>, channels: &[Channel], x: i32) -> Settled {
     let mut record = Record::default();
     let mut lease = subject.lane.lease();
@@ -309,6 +314,7 @@ fn one_case(request: &Request, subject: &Subject<'_>, channels: &[Channel], x: i
         for len in 1..=9 {
             record.merge(run_batch(subject, &mut lease, &params, &vec![x; len], 0));
         }
+        record.merge(wide(subject, request.q, &[*channel], |_| vec![x]));
         record.parameters += 1;
         if record.contract.count.differ + record.reference.count.differ > 0 {
             // One accumulator fits many causes: others tell them apart, and are not counted.

@@ -1,14 +1,12 @@
 //! Directed and random cases: a group of parameters at a time, through every kernel and lane.
 
 use super::judge::judge;
-use super::tally::{Account, Tally};
+use super::tally::{Account, Side, Tally};
 use super::yardstick::{Norm, Yardstick, in_domain};
 use super::{Case, case};
 use std::time::Instant;
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::{Failure, Input, Lane, Lease, Order};
 use tiebreak_engine::runner::{Answer, FailedBatch, Runner, fails, isolate};
 use tiebreak_impls::fpm::{Channel, Kernel, Params};
@@ -48,17 +46,17 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What was seen of one subject. Records of parts add up.
+/// What was seen of one subject against contract and reference. Records of parts add up.
 #[derive(Clone, Debug, Default)]
-pub struct Record {
+pub struct Record<S = Tally> {
     /// Parameter pairs run.
     pub parameters: u64,
     /// Parameter pairs not run any more after failures to answer.
     pub given_up: u64,
     /// Against the contract.
-    pub contract: Tally,
+    pub contract: S,
     /// Against the reference.
-    pub reference: Tally,
+    pub reference: S,
     /// Batches that gave no output.
     pub failures: Vec<FailedBatch<Case>>,
     /// Seconds of lane and judge.
@@ -66,28 +64,9 @@ pub struct Record {
 }
 
 /// A record with its reasons.
-#[derive(Clone, Debug, Default)]
-pub struct Settled {
-    /// Parameter pairs run.
-    pub parameters: u64,
-    /// Parameter pairs not run any more after failures to answer.
-    pub given_up: u64,
-    /// Against the contract.
-    pub contract: Account,
-    /// Against the reference.
-    pub reference: Account,
-    /// Batches that gave no output.
-    pub failures: Vec<FailedBatch<Case>>,
-    /// Seconds of lane and judge.
-    pub seconds: f64,
-}
+pub type Settled = Record<Account>;
 
-impl Record {
-    /// Counts parameter pairs that are about to run, if they are.
-    fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
-        *(if subject.runner.has_given_up() { &mut self.given_up } else { &mut self.parameters }) += pairs;
-    }
-
+impl<S: Side> Record<S> {
     /// Adds another part.
     pub fn merge(&mut self, other: Self) {
         self.parameters += other.parameters;
@@ -97,49 +76,32 @@ impl Record {
         self.failures.extend(other.failures);
         self.seconds += other.seconds;
     }
+}
+
+impl Record {
+    /// Counts parameter pairs that are about to run, if they are.
+    fn count(&mut self, subject: &Subject<'_>, pairs: u64) {
+        *(if subject.runner.has_given_up() { &mut self.given_up } else { &mut self.parameters }) += pairs;
+    }
 
     /// What was counted so far, with no cause looked for.
     pub fn counted(&self) -> Settled {
-        let account = |tally: &Tally| {
-            let unsettled = (tally.count.differ > 0).then_some((Class::Unsettled, tally.count.differ));
-            let count = Count { classes: unsettled.into_iter().collect(), ..tally.count.clone() };
-            let tally = Tally { count, deviations: tally.deviations.clone(), ..Tally::default() };
-            Account { tally, ..Account::default() }
-        };
-        Settled {
-            parameters: self.parameters,
-            given_up: self.given_up,
-            contract: account(&self.contract),
-            reference: account(&self.reference),
-            failures: self.failures.clone(),
-            seconds: self.seconds,
-        }
+        self.with(self.failures.clone(), self.contract.unsettled(), self.reference.unsettled())
     }
 
     /// Names the cause of everything seen.
-    pub fn settle(self, subject: &Subject<'_>) -> Settled {
+    pub fn settle(mut self, subject: &Subject<'_>) -> Settled {
         let holds = self.contract.count.differ == 0;
-        let reference = subject.reference.as_ref().map(|yardstick| self.reference.settle(yardstick, holds));
-        Settled {
-            parameters: self.parameters,
-            given_up: self.given_up,
-            contract: self.contract.settle(&subject.contract, holds),
-            reference: reference.unwrap_or_default(),
-            failures: self.failures,
-            seconds: self.seconds,
-        }
+        let failures = std::mem::take(&mut self.failures);
+        let contract = std::mem::take(&mut self.contract).settle(&subject.contract, holds);
+        let reference = std::mem::take(&mut self.reference);
+        let reference = subject.reference.as_ref().map(|yardstick| reference.settle(yardstick, holds));
+        self.with(failures, contract, reference.unwrap_or_default())
     }
-}
 
-impl Settled {
-    /// Adds the same subject at other parameters.
-    pub fn merge(&mut self, other: Self) {
-        self.parameters += other.parameters;
-        self.given_up += other.given_up;
-        self.contract.merge(other.contract);
-        self.reference.merge(other.reference);
-        self.failures.extend(other.failures);
-        self.seconds += other.seconds;
+    fn with(&self, failures: Vec<FailedBatch<Case>>, contract: Account, reference: Account) -> Settled {
+        let Self { parameters, given_up, seconds, .. } = *self;
+        Record { parameters, given_up, contract, reference, failures, seconds }
     }
 }
 
@@ -220,13 +182,19 @@ pub enum Formats {
 const OTHER_FORMATS: [u32; 6] = [30, 15, 0, 24, 1, 8];
 /// Channels of one per-channel batch: odd, so that every channel meets every vector lane.
 const CHANNELS_TOGETHER: usize = 5;
+/// Channels of the wide batches: below, at and above every vector width and cache line, mostly odd.
+const WIDE: [usize; 6] = [9, 16, 17, 33, 65, WIDEST];
+/// Channels of the widest batch.
+const WIDEST: usize = 70;
+/// Rows of a wide batch, the last one cut in half.
+const WIDE_ROWS: usize = 7;
 
-impl Group<'_> {
-    /// Fractional bits of its multipliers.
-    fn q(&self) -> u32 {
-        match self.formats {
-            Formats::Q31AndOthers => 31,
-            Formats::Only(q) => q,
+impl Formats {
+    /// Fractional bits of the multipliers that several channels of a batch share.
+    pub fn first(self) -> u32 {
+        match self {
+            Self::Q31AndOthers => 31,
+            Self::Only(q) => q,
         }
     }
 }
@@ -234,7 +202,7 @@ impl Group<'_> {
 /// Runs the group through every subject; one record each, in order.
 pub fn run_group(group: &Group<'_>, subjects: &[Subject<'_>]) -> Vec<Record> {
     let mut records = vec![Record::default(); subjects.len()];
-    let q = group.q();
+    let q = group.formats.first();
     let inputs: Vec<Vec<i32>> = group.channels.iter().map(|c| accumulators(*c, q, &group.budget, group.seed)).collect();
     for (subject, record) in subjects.iter().zip(&mut records) {
         let mut lease = subject.lane.lease();
@@ -258,7 +226,7 @@ pub fn run_group(group: &Group<'_>, subjects: &[Subject<'_>]) -> Vec<Record> {
 fn per_tensor(group: &Group<'_>, inputs: &[Vec<i32>], subject: &Subject<'_>, lease: &mut Lease<'_>) -> Record {
     let mut record = Record::default();
     for (channel, xs) in group.channels.iter().zip(inputs) {
-        let params = Params { q: group.q(), channels: vec![*channel] };
+        let params = Params { q: group.formats.first(), channels: vec![*channel] };
         if in_domain(subject.kernel, &params) {
             record.count(subject, 1);
             record.merge(run_batch(subject, lease, &params, xs, 0));
@@ -273,15 +241,40 @@ fn per_channel(group: &Group<'_>, inputs: &[Vec<i32>], subject: &Subject<'_>, le
         .channels
         .iter()
         .zip(inputs)
-        .filter(|(c, _)| subject.kernel.contract.domain.contains(c.multiplier, c.shift, group.q()))
+        .filter(|(c, _)| subject.kernel.contract.domain.contains(c.multiplier, c.shift, group.formats.first()))
         .collect();
     for together in covered.chunks(CHANNELS_TOGETHER) {
-        let params = Params { q: group.q(), channels: together.iter().map(|(c, _)| **c).collect() };
+        let params = Params { q: group.formats.first(), channels: together.iter().map(|(c, _)| **c).collect() };
         let longest = together.iter().map(|(_, xs)| xs.len()).max().unwrap_or(0);
         let row = |i: usize| together.iter().map(move |(_, xs)| xs[i % xs.len()]);
         let xs: Vec<i32> = (0..longest).flat_map(row).collect();
         record.count(subject, together.len() as u64);
         record.merge(run_batch(subject, lease, &params, &xs, 0));
+    }
+    record
+}
+
+/// Batches of many channels, each ending within a row: a kernel of several channels takes those of `channels` in its domain in turn, as
+/// often as it takes, with the accumulators that `inputs` gives for each.
+pub fn wide(subject: &Subject<'_>, q: u32, channels: &[Channel], inputs: impl Fn(Channel) -> Vec<i32>) -> Record {
+    let mut record = Record::default();
+    let domain = &subject.kernel.contract.domain;
+    let covered = channels.iter().filter(|c| subject.kernel.per_channel && domain.contains(c.multiplier, c.shift, q));
+    let covered: Vec<Channel> = covered.copied().collect();
+    // From one end of the list to the other: neighbours share their shift.
+    let spread = covered.iter().step_by((covered.len() / WIDEST).max(1)).take(WIDEST);
+    let spread: Vec<(Channel, Vec<i32>)> = spread.map(|c| (*c, inputs(*c))).collect();
+    let counts = WIDE.into_iter().enumerate().filter(|_| !spread.is_empty());
+    let mut lease = subject.lane.lease();
+    for (misalign, count) in counts {
+        let together: Vec<_> = spread.iter().cycle().skip(count).take(count).collect();
+        let params = Params { q, channels: together.iter().map(|(channel, _)| *channel).collect() };
+        let value = |i: usize| {
+            let xs = &together[i % count].1;
+            xs[(i / count * xs.len() / WIDE_ROWS + i) % xs.len()]
+        };
+        let xs: Vec<i32> = (0..WIDE_ROWS * count - count / 2).map(value).collect();
+        record.merge(run_batch(subject, &mut lease, &params, &xs, misalign));
     }
     record
 }

@@ -126,9 +126,14 @@ pub struct Account {
     pub kept: Vec<Seen>,
 }
 
-impl Tally {
+/// What was seen against one yardstick, with reasons or without.
+pub trait Side {
     /// Adds another part.
-    pub fn merge(&mut self, other: Self) {
+    fn merge(&mut self, other: Self);
+}
+
+impl Side for Tally {
+    fn merge(&mut self, other: Self) {
         self.count.merge(other.count);
         add(&mut self.deviations, other.deviations);
         for (key, bucket) in other.buckets {
@@ -137,6 +142,16 @@ impl Tally {
         if let Some(seen) = other.smallest {
             self.offer(seen);
         }
+    }
+}
+
+impl Tally {
+    /// What was counted, with no cause looked for.
+    pub fn unsettled(&self) -> Account {
+        let unsettled = (self.count.differ > 0).then_some((Class::Unsettled, self.count.differ));
+        let count = Count { classes: unsettled.into_iter().collect(), ..self.count.clone() };
+        let tally = Self { count, deviations: self.deviations.clone(), ..Self::default() };
+        Account { tally, ..Account::default() }
     }
 
     /// Takes outputs of other inputs as evidence for the differences there are, without counting them.
@@ -194,9 +209,8 @@ impl Tally {
     }
 }
 
-impl Account {
-    /// Adds the same subject at other parameters.
-    pub fn merge(&mut self, other: Self) {
+impl Side for Account {
+    fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
         if let Some(seen) = other.witness
             && self.witness.as_ref().is_none_or(|w| seen.case().size() < w.case().size())
@@ -207,7 +221,9 @@ impl Account {
         self.kept.sort_by_key(|seen| seen.case().size());
         self.kept.truncate(KEPT);
     }
+}
 
+impl Account {
     fn add(&mut self, yardstick: &Yardstick, zone: usize, bucket: &Bucket, explanation: &Explanation) {
         *self.tally.count.classes.entry(explanation.class).or_default() += bucket.counts.values().sum::<u64>();
         self.kept.extend(bucket.differing.iter().map(|(observation, expected)| Seen {

@@ -5,7 +5,7 @@ use super::hypotheses::{Hypothesis, hypotheses};
 use tiebreak_common::class::Class;
 use tiebreak_impls::contract::{Contract, Domain, Overflow as Declared, Promise, Region};
 use tiebreak_impls::fpm::{Kernel, Params};
-use tiebreak_oracle::fpm::{Scheme, scheme::DEFINITIONS};
+use tiebreak_oracle::fpm::{Parameters, Scheme, scheme::DEFINITIONS};
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::Against;
@@ -103,23 +103,30 @@ impl Yardstick {
         self.zones.last().expect("never empty")
     }
 
-    /// The zone of an element.
-    pub fn zone_of(&self, case: &Case) -> usize {
-        let inside = |zone: &Zone| match zone.region {
-            Some((region, _)) => region.contains(case.index, case.len, case.q),
-            None => true,
-        };
+    /// The zone of element `index` of `len`.
+    pub fn zone_at(&self, index: usize, len: usize, q: u32) -> usize {
+        let inside = |zone: &Zone| zone.region.is_none_or(|(region, _)| region.contains(index, len, q));
         self.zones.iter().position(inside).expect("the last zone holds everything")
     }
 
-    /// What is expected of a case, and in which zone. Where the contract promises nothing, nothing is expected by any reference.
-    pub fn expected(&self, case: &Case) -> (usize, Option<i64>) {
-        let index = self.zone_of(case);
-        let (zone, x, p) = (&self.zones[index], case.x.into(), case.parameters());
+    /// The zone of a case.
+    pub fn zone_of(&self, case: &Case) -> usize {
+        self.zone_at(case.index, case.len, case.q)
+    }
+
+    /// What is expected of an accumulator in a zone. Where the contract promises nothing, nothing is expected by any reference.
+    pub fn expected_in(&self, zone: usize, x: i32, p: &Parameters) -> Option<i64> {
+        let (zone, x) = (&self.zones[zone], x.into());
         let refused = self.against == Against::Reference
             && zone.own.overflow == Overflow::OutOfDomain
-            && zone.own.fast(x, &p).is_none();
-        (index, if refused { None } else { zone.norm.scheme.fast(x, &p) })
+            && zone.own.fast(x, p).is_none();
+        if refused { None } else { zone.norm.scheme.fast(x, p) }
+    }
+
+    /// What is expected of a case, and in which zone.
+    pub fn expected(&self, case: &Case) -> (usize, Option<i64>) {
+        let zone = self.zone_of(case);
+        (zone, self.expected_in(zone, case.x, &case.parameters()))
     }
 
     /// Whether every case of the batch is in the last zone.

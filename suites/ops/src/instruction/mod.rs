@@ -2,250 +2,185 @@
 //! integers. Every operand pair fills a whole vector, so that each is seen in every lane position and the saturation flag
 //! is that pair's alone.
 
-pub mod run;
+mod plan;
 
-use std::collections::BTreeMap;
-use std::time::Instant;
+use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_common::stream::{int32, int32_of_any_size, stream};
-use tiebreak_engine::lane::{Failure, Input, Lane, Order};
-use tiebreak_impls::instruction::Kernel;
-use tiebreak_impls::operation::Nothing;
-use tiebreak_impls::protocol::Job;
+use tiebreak_engine::tensor::explain::Observed;
+use tiebreak_engine::tensor::judge::differs;
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use tiebreak_impls::instruction::{Domain, Params, Run, kernels};
+use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::instruction::Mnemonic;
 use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::word::Word;
+use tiebreak_reports::ledger::Value;
 
-/// Name of the operation.
-pub const OP: &str = "instruction";
+/// The operation.
+pub enum Instruction {}
 
-/// Mismatches kept.
-const KEPT: usize = 64;
-/// Vectors in one batch.
-const VECTORS: usize = 1 << 11;
-
-/// One operand pair with what the definition gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expected {
-    /// First operand.
-    pub a: i32,
-    /// Second operand.
-    pub b: i32,
-    /// The value.
-    pub value: i32,
-    /// Whether it saturates.
-    pub saturates: bool,
+/// The definition of an instruction at one width, with the immediate where it takes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scheme {
+    /// As kernels are named: `sqrdmulh.s32`, and `sshr31.s32` for SSHR by 31.
+    name: &'static str,
+    mnemonic: Mnemonic,
+    word: Word,
+    immediate: Option<i64>,
 }
 
-/// An instruction with its cases, ready for any lane.
-pub struct Cases {
-    /// The kernel.
-    pub kernel: &'static Kernel,
-    /// Assembler name of the instruction.
-    pub mnemonic: &'static str,
-    /// Whether these are all operand pairs there are.
-    pub exhaustive: bool,
-    /// Operand pairs, each with what the definition gives.
-    pub pairs: Vec<Expected>,
-}
-
-/// What a lane gave.
-#[derive(Clone, Debug, Default)]
-pub struct Outcome {
-    /// Operand pairs that ran.
-    pub cases: u64,
-    /// Lane results compared, values and flags.
-    pub inputs: u64,
-    /// Values that differ.
-    pub values: u64,
-    /// Flags that differ.
-    pub flags: u64,
-    /// The first mismatches: operands, what was given, what is right, class.
-    pub kept: Vec<Mismatch>,
-    /// Why a batch gave no output.
-    pub failure: Option<Failure>,
-    /// Seconds of lane and judge.
-    pub seconds: f64,
-}
-
-/// One wrong result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// First operand.
-    pub a: i32,
-    /// Second operand.
-    pub b: i32,
-    /// What the lane gave.
-    pub got: i32,
-    /// What is right.
-    pub expected: i32,
-    /// `value` or `saturation-flag`.
-    pub class: Class,
-}
-
-/// The instruction of a kernel name, and the immediate where it takes one: `sshr31.s32` is SSHR by 31.
-fn mnemonic(kernel: &Kernel) -> Result<(&'static str, Mnemonic, Option<i32>), UnknownName> {
-    let stem = kernel.name.split('.').next().unwrap_or(kernel.name);
-    let name = stem.trim_end_matches(|c: char| c.is_ascii_digit());
-    Ok((name, Mnemonic::parse(name)?, stem[name.len()..].parse().ok()))
-}
-
-/// Why a text is no case of an instruction.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GivenError {
-    /// There is no such operand, or no such instruction.
-    #[error(transparent)]
-    Name(#[from] UnknownName),
-    /// An operand is no element of the vector.
-    #[error("`{word}`: an operand of this instruction is an integer in {least}..={most}, such as a=1")]
-    Value {
-        /// As it was written.
-        word: String,
-        /// The smallest element.
-        least: i64,
-        /// The largest.
-        most: i64,
-    },
-    /// An operand is there more than once.
-    #[error("{0}: given twice")]
-    Twice(String),
-    /// There is no operand at all.
-    #[error("the case is empty: write its operands, such as 'a=1 b=-2'")]
-    Empty,
-}
-
-impl Cases {
-    /// All pairs at 8 bits; directed and random ones at 16 and 32.
-    pub fn new(kernel: &'static Kernel, budget: &Budget, seed: u64) -> Result<Self, UnknownName> {
-        let operands = if kernel.bits == 8 { all_bytes() } else { sampled(kernel, budget.instruction_pairs, seed) };
-        Ok(Self { exhaustive: kernel.bits == 8, ..Self::of(kernel, operands)? })
+impl Scheme {
+    fn of(kernel: &Kernel<Run, Domain>) -> Result<Self, UnknownName> {
+        let name = kernel.contract.promise.scheme;
+        let stem = name.split('.').next().unwrap_or(name);
+        let mnemonic = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+        let immediate = stem[mnemonic.len()..].parse().ok();
+        let word = Word { bits: kernel.contract.domain.bits };
+        Ok(Self { name, mnemonic: Mnemonic::parse(mnemonic)?, word, immediate })
     }
 
-    /// These pairs of operands, each sign-extended to int32.
-    fn of(kernel: &'static Kernel, operands: Vec<(i32, i32)>) -> Result<Self, UnknownName> {
-        let (name, instruction, immediate) = mnemonic(kernel)?;
-        let word = Word { bits: kernel.bits };
-        let pairs = operands
-            .into_iter()
-            .map(|(a, b)| {
-                let (value, saturates) = instruction.lane(word, a.into(), immediate.unwrap_or(b).into());
-                Expected { a, b, value: value as i32, saturates }
-            })
-            .collect();
-        Ok(Self { kernel, mnemonic: name, exhaustive: false, pairs })
+    /// A value for each pair of operands, then for each vector whether any of its lanes saturates.
+    fn results(&self, case: &Case<Params>, lane: impl Fn(i64, i64) -> (Option<i32>, bool)) -> Expected {
+        let pairs = case.tensors[0].iter().zip(&case.tensors[1]);
+        let lanes: Vec<(Option<i32>, bool)> =
+            pairs.map(|(a, b)| lane((*a).into(), self.immediate.unwrap_or((*b).into()))).collect();
+        let vectors = lanes.chunks(Domain { bits: self.word.bits }.lanes());
+        let flags = vectors.map(|vector| i32::from(vector.iter().any(|(_, saturates)| *saturates)));
+        lanes.iter().map(|(value, _)| *value).chain(flags.map(Some)).collect()
     }
+}
 
-    /// The case of a text, such as `a=-128 b=3`; an operand that is not named is 0.
-    pub fn given(kernel: &'static Kernel, text: &str) -> Result<Self, GivenError> {
-        let half = 1i64 << (kernel.bits - 1);
-        let mut operands = BTreeMap::new();
-        for word in text.split_whitespace() {
-            let (name, value) = word.split_once('=').unwrap_or((word, ""));
-            if !["a", "b"].contains(&name) {
-                return Err(GivenError::Name(unknown("operand", name, ["a", "b"])));
-            }
-            let value = value.parse().ok().filter(|value: &i64| (-half..half).contains(value));
-            let value =
-                value.ok_or_else(|| GivenError::Value { word: word.to_owned(), least: -half, most: half - 1 })?;
-            if operands.insert(name, value as i32).is_some() {
-                return Err(GivenError::Twice(name.to_owned()));
+/// The cause by which values differ, or nothing but flags.
+fn differ(scheme: &Scheme, class: Class) -> Cause<Instruction> {
+    let scheme = scheme.clone();
+    Cause::found(class, move |evidence: &[&Observed<Params>]| {
+        let (mut values, mut flags) = (0, 0);
+        for seen in evidence {
+            let elements = seen.case.tensors[0].len();
+            for (at, (expected, out)) in scheme.results(&seen.case, fast(&scheme)).iter().zip(&seen.outs).enumerate() {
+                let wrong = usize::from(differs(&[*expected], &[*out]));
+                *(if at < elements { &mut values } else { &mut flags }) += wrong;
             }
         }
-        if operands.is_empty() {
-            return Err(GivenError::Empty);
-        }
-        let operand = |name| operands.get(name).copied().unwrap_or(0);
-        Ok(Self::of(kernel, vec![(operand("a"), operand("b"))])?)
-    }
+        let found = if class == Class::SaturationFlag { values == 0 && flags > 0 } else { values > 0 };
+        found.then(|| "differs from the instruction's definition".to_owned())
+    })
+}
 
-    /// How many operand pairs there are.
-    #[expect(clippy::len_without_is_empty, reason = "there are always some")]
-    pub fn len(&self) -> usize {
-        self.pairs.len()
-    }
-
-    /// Runs the cases in `lane`.
-    pub fn run(&self, lane: &Lane) -> Outcome {
-        let begun = Instant::now();
-        let mut outcome = Outcome::default();
-        let job = Job::Instruction { kernel: self.kernel.name.to_owned(), params: Nothing };
-        let mut lease = lane.lease();
-        let mut outs = Vec::new();
-        for pairs in self.pairs.chunks(VECTORS) {
-            let fill = |operand: fn(&Expected) -> i32| {
-                pairs.iter().flat_map(move |p| std::iter::repeat_n(operand(p), self.kernel.lanes))
-            };
-            let values: Vec<i32> = fill(|p| p.a).chain(fill(|p| p.b)).collect();
-            let order =
-                Order { job: &job, input: Input::Values { len: values.len() / 2, values: &values }, misalign: 0 };
-            match lease.run(&order, &mut outs) {
-                Ok(()) => {
-                    outcome.cases += pairs.len() as u64;
-                    self.judge(pairs, &outs, &mut outcome);
-                }
-                Err(failure) => {
-                    outcome.failure = Some(failure);
-                    break;
-                }
-            }
-        }
-        outcome.seconds = begun.elapsed().as_secs_f64();
-        outcome
-    }
-
-    /// Judges the results of a batch.
-    pub fn judge(&self, pairs: &[Expected], outs: &[i32], outcome: &mut Outcome) {
-        let (values, flags) = outs.split_at(pairs.len() * self.kernel.lanes);
-        for ((pair, lanes), flag) in pairs.iter().zip(values.chunks(self.kernel.lanes)).zip(flags) {
-            outcome.inputs += lanes.len() as u64;
-            let mut note = |got, expected, class| {
-                let seen = Mismatch { a: pair.a, b: pair.b, got, expected, class };
-                // A pair is wrong in as many places as a vector has: it is kept once.
-                if outcome.kept.len() < KEPT && outcome.kept.last() != Some(&seen) {
-                    outcome.kept.push(seen);
-                }
-            };
-            for &got in lanes.iter().filter(|v| **v != pair.value) {
-                outcome.values += 1;
-                note(got, pair.value, Class::Value);
-            }
-            if *flag != i32::from(pair.saturates) {
-                outcome.flags += 1;
-                note(*flag, pair.saturates.into(), Class::SaturationFlag);
-            }
-        }
+/// One lane by machine integers.
+fn fast(scheme: &Scheme) -> impl Fn(i64, i64) -> (Option<i32>, bool) {
+    |a, b| {
+        let (value, saturates) = scheme.mnemonic.lane(scheme.word, a, b);
+        (i32::try_from(value).ok(), saturates)
     }
 }
 
-fn all_bytes() -> Vec<(i32, i32)> {
-    (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).collect()
+/// The vectors of a range.
+fn part(case: &Case<Params>, domain: &Domain, vectors: std::ops::Range<usize>) -> Case<Params> {
+    let elements = vectors.start * domain.lanes()..vectors.end * domain.lanes();
+    let tensor = |t: usize| case.tensors[t][elements.clone()].to_vec();
+    let params = Params { vectors: vectors.len() };
+    Case { params, tensors: [tensor(0), tensor(1), Vec::new()], misalign: case.misalign }
 }
 
-/// Every pair of corners, then random pairs.
-fn sampled(kernel: &Kernel, count: usize, seed: u64) -> Vec<(i32, i32)> {
-    let sign_extended = |v: i32| v << (32 - kernel.bits) >> (32 - kernel.bits);
-    let corners: Vec<i32> = corners(kernel.bits);
-    let mut pairs: Vec<(i32, i32)> = corners.iter().flat_map(|a| corners.iter().map(move |b| (*a, *b))).collect();
-    let mut first = stream(seed, &format!("{OP}/{}/a", kernel.name));
-    let mut second = stream(seed, &format!("{OP}/{}/b", kernel.name));
-    for i in 0..count {
-        let a = int32(&mut first);
-        let b = if i % 2 == 0 { int32(&mut second) } else { int32_of_any_size(&mut second) };
-        pairs.push((sign_extended(a), sign_extended(b)));
-    }
-    pairs
-}
+impl Operation for Instruction {
+    const TENSORS: &'static [&'static str] = &["a", "b"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/instruction.txt");
+    type Impl = tiebreak_impls::instruction::Instruction;
+    type Params = Params;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Scheme;
 
-/// Both ends, powers of two and their neighbours; among them every shift amount that makes a difference.
-fn corners(bits: u32) -> Vec<i32> {
-    let top = 1i64 << (bits - 1);
-    let mut out: Vec<i64> = (-40..=40).chain([top - 1, top - 2, -top, 1 - top]).collect();
-    for bit in 5..bits - 1 {
-        let power = 1i64 << bit;
-        out.extend([power - 1, power, power + 1, -power]);
+    fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
+        let elements = params.vectors * domain.lanes();
+        vec![if t < Self::TENSORS.len() { elements } else { elements + params.vectors }]
     }
-    out.sort_unstable();
-    out.dedup();
-    out.into_iter().map(|v| v as i32).collect()
+
+    fn range(domain: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN >> (32 - domain.bits)..=i32::MAX >> (32 - domain.bits)
+    }
+
+    fn covers(domain: &Domain, params: &Params) -> bool {
+        domain.sizes(params).is_ok()
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        format!("operands of {} bits", domain.bits)
+    }
+
+    fn schemes() -> Vec<Described> {
+        let described = |scheme: Scheme| {
+            let source = "Arm Architecture Reference Manual";
+            Described { name: scheme.name, summary: scheme.mnemonic.summary(), source, steps: Vec::new() }
+        };
+        kernels().iter().filter_map(|kernel| Scheme::of(kernel).ok()).map(described).collect()
+    }
+
+    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
+        let name = text.split(':').next().unwrap_or(text);
+        let found = kernels().iter().find(|kernel| kernel.contract.promise.scheme == name);
+        Scheme::of(found.ok_or_else(|| unknown("scheme", name, kernels().iter().map(|kernel| kernel.name)))?)
+    }
+
+    fn label(scheme: &Scheme) -> String {
+        scheme.name.to_owned()
+    }
+
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        Ok(scheme.results(case, fast(scheme)))
+    }
+
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+        Ok(scheme.results(case, |a, b| {
+            let (value, saturates) = scheme.mnemonic.lane_exact(scheme.word, a, b);
+            (value.to_i32(), saturates)
+        }))
+    }
+
+    fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
+        None
+    }
+
+    fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(*domain, budget, seed)
+    }
+
+    fn exhaustive(domain: &Domain) -> bool {
+        plan::is_exhaustive(*domain)
+    }
+
+    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
+        vec![differ(scheme, Class::SaturationFlag), differ(scheme, Class::Value)]
+    }
+
+    fn alone(case: &Case<Params>, domain: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        let values = case.tensors[0].len();
+        let (vector, index) = match index.checked_sub(values) {
+            Some(vector) => (vector, domain.lanes()),
+            None => (index / domain.lanes(), index % domain.lanes()),
+        };
+        vec![(part(case, domain, vector..vector + 1), index)]
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        let (all, half) = (case.params.vectors, case.params.vectors / 2);
+        let halves = [0..half, half..all].into_iter().filter(|_| half > 0);
+        halves.map(|vectors| part(case, domain, vectors)).collect()
+    }
+
+    fn arguments(params: &Params) -> Vec<(String, Value)> {
+        let several = Some(params.vectors).filter(|vectors| *vectors != 1);
+        several.map(|vectors| ("vectors".to_owned(), (vectors as i64).into())).into_iter().collect()
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+        let mut left = arguments.clone();
+        let vectors = text::take_size(&mut left, "vectors", 1)?;
+        text::nothing_left(&left, &["vectors", "a", "b"])?;
+        Ok(Params { vectors })
+    }
 }

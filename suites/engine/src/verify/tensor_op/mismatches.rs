@@ -9,7 +9,6 @@ use crate::tensor::text::{self, Draft};
 use crate::tensor::{Case, Operation, Spec};
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Mismatch};
-use tiebreak_reports::text as words;
 
 /// Mismatches kept for the CSV file, for each side.
 const KEPT: usize = 64;
@@ -30,18 +29,11 @@ pub(super) fn rows<O: Operation>(
         let (witness, mut case) = complete(writer, specs, first)?;
         let command = command::<O>(writer.request, writer.subject.kernel, writer.lane, &case);
         case.insert("at".to_owned(), (witness.index as i64).into());
-        Some(Mismatch {
-            op: O::OP.to_owned(),
-            kernel: writer.kernel().to_owned(),
-            lane: writer.lane.name.clone(),
-            against: writer.against,
-            scheme: O::label(writer.scheme),
-            case: words::case(&case),
-            got: witness.got,
-            expected: witness.expected,
-            class: class.into(),
-            command,
-        })
+        let (got, expected, class) = (witness.got, Some(witness.expected), class.into());
+        let (scheme, because) = (O::label(writer.scheme), String::new());
+        writer
+            .place()
+            .mismatch(writer.against, ledger::Witness { case, got, expected, scheme, class, because, command })
     };
     smallest.into_iter().take(KEPT).filter_map(row).collect()
 }

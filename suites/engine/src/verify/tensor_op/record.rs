@@ -12,7 +12,7 @@ use crate::tensor::shrink::{Shown, Witness, any_difference, first_difference, sh
 use crate::tensor::{Operation, Spec};
 use std::collections::BTreeSet;
 use tiebreak_common::class::Class;
-use tiebreak_reports::ledger::{self, Against, Finding, Row};
+use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
 
 /// Writes one record, of the cases that `specs` make, into the ledger: a row for each side, and a finding for everything outside the contract.
 pub(super) fn settle<O: Operation>(
@@ -22,6 +22,9 @@ pub(super) fn settle<O: Operation>(
     (record, specs): (Record<O::Params>, &[Spec<O::Params>]),
     part: &mut Part,
 ) {
+    let whole = request.asked.is_nothing() && record.failures.is_empty() && record.given_up == 0 && !specs.is_empty();
+    let exhaustive = whole && O::exhaustive(&subject.kernel.contract.domain);
+    let coverage = if exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     let sides = [
         (Against::Contract, Some(&subject.contract), &record.contract),
         (Against::Reference, subject.reference.as_ref(), &record.reference),
@@ -38,7 +41,7 @@ pub(super) fn settle<O: Operation>(
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.path.is_empty();
         part.findings.extend(writer.finding(side, witness.clone()).filter(|_| !noise));
-        let mut row = writer.row(side, witness, record.seconds);
+        let mut row = writer.row(side, witness, coverage, record.seconds);
         if against == Against::Contract {
             declare(&mut row, &record.faults);
         }

@@ -24,11 +24,7 @@ pub(super) struct RowWriter<'a, O: Operation> {
 }
 
 impl<O: Operation> RowWriter<'_, O> {
-    pub(super) fn kernel(&self) -> &'static str {
-        self.subject.kernel.name
-    }
-
-    fn place(&self) -> Place<'_> {
+    pub(super) fn place(&self) -> Place<'_> {
         self.subject.place(self.lane)
     }
 
@@ -56,9 +52,15 @@ impl<O: Operation> RowWriter<'_, O> {
         }
     }
 
-    pub(super) fn row(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>, seconds: f64) -> Row {
+    pub(super) fn row(
+        &self,
+        side: &Side<O::Params>,
+        witness: Option<ledger::Witness>,
+        coverage: Coverage,
+        seconds: f64,
+    ) -> Row {
         // What is due to a known change is counted as that, the rest as what explains the whole.
-        let row = self.place().row(self.against, O::label(self.scheme), &side.count, Coverage::Sampled);
+        let row = self.place().row(self.against, O::label(self.scheme), &side.count, coverage);
         let mut classes = row.classes;
         if let Some(witness) = witness.as_ref().filter(|_| side.count.unclassified() > 0) {
             *classes.entry(witness.class.clone()).or_default() += side.count.unclassified();
