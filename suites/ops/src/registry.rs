@@ -2,25 +2,25 @@
 
 use crate::bounds;
 use crate::fpm::run::FixedPointMultiply;
+use crate::fuzzing::tensor::Fuzzed;
 use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
 use crate::{mul::Mul, quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
-use tiebreak_engine::tensor::Operation;
 use tiebreak_engine::verify::tensor_op::Tensor;
 use tiebreak_engine::verify::{Outcome, Registry, Request, Verifies};
 
 /// Something done with every operation on tensors.
 pub trait Visitor {
     /// Does it with one.
-    fn visit<O: Operation>(&mut self);
+    fn visit<O: Fuzzed>(&mut self);
 }
 
 /// The corner catalogue of every operation on tensors.
 pub fn catalogues() -> Vec<&'static str> {
     struct Catalogues(Vec<&'static str>);
     impl Visitor for Catalogues {
-        fn visit<O: Operation>(&mut self) {
+        fn visit<O: Fuzzed>(&mut self) {
             self.0.push(O::CATALOGUE);
         }
     }

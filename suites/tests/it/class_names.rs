@@ -18,6 +18,7 @@ use tiebreak_suites::class::{Class, Kind};
 use tiebreak_suites::fpm::classify::class_of;
 use tiebreak_suites::fpm::hypotheses::hypotheses;
 use tiebreak_suites::fpm::yardstick::Yardstick;
+use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::lane::Failure;
 use tiebreak_suites::mlir::faults::KNOWN;
 use tiebreak_suites::quantized::quantizations;
@@ -61,7 +62,7 @@ fn all() -> Vec<Named> {
     };
     struct All(Vec<Named>);
     impl Visitor for All {
-        fn visit<O: Operation>(&mut self) {
+        fn visit<O: Fuzzed>(&mut self) {
             self.0.push(named::<O>());
         }
     }

@@ -1,7 +1,7 @@
 //! The kernels of the tensor operations, whatever their types: all of the registry.
 
 use tiebreak_impls::kernel::Native;
-use tiebreak_suites::tensor::Operation;
+use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// A kernel without its code.
@@ -35,7 +35,7 @@ struct Registry {
 }
 
 impl Visitor for Registry {
-    fn visit<O: Operation>(&mut self) {
+    fn visit<O: Fuzzed>(&mut self) {
         let form = |native: &Native<O::Run>| Form {
             isa: native.isa,
             arch: native.arch,

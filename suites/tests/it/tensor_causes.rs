@@ -9,6 +9,7 @@ use tiebreak_impls::mutants::tensor::Mutant;
 
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::tensor::explain::{Observed, explain};
 use tiebreak_suites::tensor::judge::{Posed, run};
@@ -61,7 +62,7 @@ fn evidence<O: Operation>(
 fn a_sound_kernel_is_not_given_the_class_of_a_mutant() {
     struct Sound;
     impl Visitor for Sound {
-        fn visit<O: Operation>(&mut self) {
+        fn visit<O: Fuzzed>(&mut self) {
             is_not_given_to_a_sound_kernel::<O>();
         }
     }

@@ -1,6 +1,6 @@
 //! Every reader of a text or file that a user gives.
 
-use super::tensor::hold;
+use super::tensor::{Fuzzed, hold};
 use crate::registry::{Visitor, visit_tensors};
 use std::path::Path;
 use tiebreak_common::parameters::parse_csv;
@@ -22,7 +22,7 @@ pub fn texts(text: &[u8]) {
 struct Reads<'a>(&'a str);
 
 impl Visitor for Reads<'_> {
-    fn visit<O: Operation>(&mut self) {
+    fn visit<O: Fuzzed>(&mut self) {
         operation::<O>(self.0);
     }
 }

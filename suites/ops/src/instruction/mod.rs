@@ -2,6 +2,7 @@
 //! integers. Every operand pair fills a whole vector, so that each is seen in every lane position and the saturation flag
 //! is that pair's alone.
 
+mod fuzzed;
 mod plan;
 
 use std::ops::RangeInclusive;

@@ -2,6 +2,7 @@
 
 use tiebreak_suites::fuzzing;
 use tiebreak_suites::fuzzing::seeds::{quant_types, texts};
+use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::quant_type::parse;
 use tiebreak_suites::registry::{Visitor, visit_tensors};
 use tiebreak_suites::tensor::Operation;
@@ -33,7 +34,7 @@ fn every_operation_reads_cases() {
     let all = texts();
     struct Read<'a>(&'a [String], Vec<usize>);
     impl Visitor for Read<'_> {
-        fn visit<O: Operation>(&mut self) {
+        fn visit<O: Fuzzed>(&mut self) {
             self.1.push(read_as::<O>(self.0));
         }
     }

@@ -3,37 +3,13 @@
 use std::collections::BTreeSet;
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
-use tiebreak_suites::add::Add;
-use tiebreak_suites::conv2d::Conv2d;
-use tiebreak_suites::dequantize::Dequantize;
-use tiebreak_suites::dot::Dot;
 use tiebreak_suites::fuzzing::numbers::Numbers;
 use tiebreak_suites::fuzzing::tensor::{Fuzzed, hold, kernel, made, run};
 use tiebreak_suites::matmul::Matmul;
-use tiebreak_suites::mul::Mul;
-use tiebreak_suites::quantize::Quantize;
-use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::stream::{int32, stream};
 use tiebreak_suites::tensor::judge::differs;
 use tiebreak_suites::tensor::{catalogue, promise};
-use tiebreak_suites::transform::Transform;
-
-/// What a function gives for every operation that has a fuzz target.
-macro_rules! fuzzed {
-    ($each:ident) => {
-        [
-            $each::<Dot>(),
-            $each::<Matmul>(),
-            $each::<Conv2d>(),
-            $each::<Requantize>(),
-            $each::<Quantize>(),
-            $each::<Dequantize>(),
-            $each::<Add>(),
-            $each::<Mul>(),
-            $each::<Transform>(),
-        ]
-    };
-}
+use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// A fuzzer's bytes.
 fn bytes(purpose: &str, i: usize) -> Vec<u8> {
@@ -54,7 +30,13 @@ fn keep<O: Fuzzed>() {
 
 #[test]
 fn kernels_keep_their_contracts() {
-    fuzzed!(keep);
+    struct Keep;
+    impl Visitor for Keep {
+        fn visit<O: Fuzzed>(&mut self) {
+            keep::<O>();
+        }
+    }
+    visit_tensors(&mut Keep);
 }
 
 /// Most made-up cases are in the domain.
@@ -67,7 +49,13 @@ fn few_are_lost<O: Fuzzed>() {
 
 #[test]
 fn made_up_parameters_are_in_the_domain() {
-    fuzzed!(few_are_lost);
+    struct Few;
+    impl Visitor for Few {
+        fn visit<O: Fuzzed>(&mut self) {
+            few_are_lost::<O>();
+        }
+    }
+    visit_tensors(&mut Few);
 }
 
 /// Whether made-up cases show what a mutant does.
@@ -87,7 +75,15 @@ fn alive<O: Fuzzed>() -> Vec<&'static str> {
 
 #[test]
 fn every_mutant_is_caught() {
-    assert_eq!(fuzzed!(alive).concat(), Vec::<&str>::new());
+    struct Alive(Vec<&'static str>);
+    impl Visitor for Alive {
+        fn visit<O: Fuzzed>(&mut self) {
+            self.0.extend(alive::<O>());
+        }
+    }
+    let mut all = Alive(Vec::new());
+    visit_tensors(&mut all);
+    assert_eq!(all.0, Vec::<&str>::new());
 }
 
 #[test]
