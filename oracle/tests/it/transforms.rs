@@ -215,7 +215,8 @@ fn every_element_comes_from_where_it_is_put() {
             right: digit(4) / 2,
             ..whole
         };
-        transforms.extend(p.check().is_ok().then_some([Transform::Im2col(p), Transform::Unflatten(p)]).into_iter().flatten());
+        transforms
+            .extend(p.check().is_ok().then_some([Transform::Im2col(p), Transform::Unflatten(p)]).into_iter().flatten());
     }
     assert!(transforms.len() > 8000);
     for transform in transforms {

@@ -2,6 +2,7 @@
 //! in which no element is where another may stand. So a tail that is read or written at the wrong place is seen.
 
 use std::fmt::Debug;
+use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::tensor::{Asked, Case, Operation, promise};
 use tiebreak_suites::{add::Add, conv2d::Conv2d, dot::Dot, matmul::Matmul, mul::Mul, transform::Transform};
@@ -20,7 +21,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Whether the last vector shows every shift of it by less than a vector.
+    /// Whether the last vector shows every shift of it by less than a vector, and by no more than half of what there is.
     fn tells(&self, width: usize) -> bool {
         let first = if self.len.is_multiple_of(width) { self.len - width } else { self.len / width * width };
         let rows: Vec<&[i32]> = self.values.chunks_exact(self.inner * self.len).collect();
@@ -28,7 +29,8 @@ impl Axis {
             let at = |row: &[i32], i: usize| row[i * self.inner..][..self.inner].to_vec();
             rows.iter().any(|row| at(row, i) != at(row, i - shift))
         };
-        self.len > 1 && (1..width.min(self.len)).all(|shift| (first.max(shift)..self.len).any(|i| differ(i, shift)))
+        let most = (width - 1).min(self.len.div_ceil(2));
+        self.len > 1 && (1..=most).all(|shift| (first.max(shift)..self.len).any(|i| differ(i, shift)))
     }
 }
 
@@ -114,13 +116,17 @@ fn of_convolutions() {
 
 #[test]
 fn of_transforms() {
-    use tiebreak_impls::transform::Params::Matrix;
-    every_rest::<Transform>(|_, case, values| match case.params {
-        Matrix { rows, columns } => [("rows", rows), ("columns", columns)]
-            .map(|(name, len)| Axis { name, len, inner: 1, values: values.iter().copied().take(len).collect() })
-            .into(),
-        tiebreak_impls::transform::Params::Conv2d(p) => {
-            vec![Axis { name: "channels", len: p.channels, inner: 1, values: case.tensors[0].clone() }]
+    every_rest::<Transform>(|domain, case, values| {
+        let input = case.tensors[0].clone();
+        let axis = |name, len, values| Axis { name, len, inner: 1, values };
+        match (domain.kind, case.params) {
+            (Kind::Unpack, Params::Matrix { columns, .. }) => vec![axis("columns", columns, values)],
+            (_, Params::Matrix { rows, columns }) => {
+                let by_rows = Axis { name: "rows", len: rows, inner: columns, values: input.clone() };
+                vec![by_rows, axis("columns", columns, input)]
+            }
+            (Kind::Unflatten, Params::Conv2d(p)) => vec![axis("out_channels", p.out_channels, input)],
+            (_, Params::Conv2d(p)) => vec![axis("channels", p.channels, input)],
         }
     });
 }

@@ -80,11 +80,11 @@ pub(super) fn large(domain: &Domain) -> Vec<Spec<Params>> {
     ];
     let one = |(i, shape): (usize, Params)| {
         let params = zero_points(domain, i, image(&shape, [shape.stride_h, 2 * shape.stride_w]));
-        Spec { misalign: i % 16, ..spec(params, Fill::Uniform, Fill::Uniform) }
+        Spec { misalign: i % 16, ..spec(params, Fill::Varied, Fill::Varied) }
     };
     let mut out: Vec<_> = shapes.into_iter().enumerate().map(one).collect();
     let wide = [Params { height: 2, width: 300, ..small }, Params { height: 300, width: 3, ..small }];
-    out.extend(wide.map(|params| spec(params, Fill::Uniform, Fill::Uniform)));
+    out.extend(wide.map(|params| spec(params, Fill::Varied, Fill::Varied)));
     out
 }
 
@@ -95,7 +95,7 @@ pub(super) fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Pa
     for i in 0..3 * SIZES + SMALL[usize::from(budget.every_tail)] {
         let mut size = |least: usize, most: usize| least + below(&mut rng, (most - least + 1) as u32) as usize;
         let long = (i < 3 * SIZES).then_some(1 + i / 3 * 37 % SIZES);
-        let [filter, step, border] = if long.is_some() { [3, 2, 2] } else { [7, 4, 6] };
+        let [filter, step, border, more] = if long.is_some() { [3, 2, 1, 1] } else { [7, 4, 6, 0] };
         let groups = if domain.grouped && long.is_none() { size(1, 4) } else { 1 };
         let mut p = Params {
             batches: if long.is_some() { size(1, 2) } else { 1 + i % 5 },
@@ -114,15 +114,16 @@ pub(super) fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Pa
             right: size(0, border),
             ..Params::default()
         };
-        p = image(&p, [size(0, 2), size(0, 3)]);
+        // A row and a column more, so that no long axis lies in the padding alone.
+        p = image(&p, [size(more, 2), size(more, 3)]);
         match (long, i % 3) {
             (Some(long), 0) => p.out_channels = long,
             (Some(long), 1) => p.channels = long,
             (Some(long), _) => p.width = long.max(p.width),
             (None, _) => {}
         }
-        let input = if i % 7 == 6 && long.is_none() { Fill::Extremes } else { Fill::Uniform };
-        let mut one = spec(zero_points(domain, i, p), input, Fill::Uniform);
+        let input = if i % 7 == 6 && long.is_none() { Fill::Extremes } else { Fill::Varied };
+        let mut one = spec(zero_points(domain, i, p), input, Fill::Varied);
         one.misalign = size(0, 15);
         out.push(one);
     }

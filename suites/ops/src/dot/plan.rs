@@ -88,9 +88,9 @@ fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut misalign = || below(&mut rng, 16) as usize;
     let spec = |(i, steps): (usize, usize)| {
         let acc = [Fill::AnySize, Fill::Uniform, Fill::AnySize, Fill::Extremes][i % 4].clone();
-        // The first of each length have operands of all values.
+        // The first of each length have operands that show where they lie.
         let varied = [Fill::Uniform, Fill::Uniform, Fill::Extremes, Fill::Uniform, Fill::Sparse];
-        let fill = |i: usize| if i < SHORT.count() + LONG.len() { Fill::Uniform } else { varied[i % 5].clone() };
+        let fill = |i: usize| if i < SHORT.count() + LONG.len() { Fill::Varied } else { varied[i % 5].clone() };
         let params = Params { len: domain.results * steps };
         Spec { params, fills: [acc, fill(i), fill(i + i / 5)], misalign: misalign() }
     };

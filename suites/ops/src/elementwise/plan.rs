@@ -14,10 +14,10 @@ use tiebreak_impls::quantized::Scale;
 const PAIRS: usize = 4096;
 /// Pairs at directed scales at which not all are tried.
 const SOME: usize = 1024;
-/// Of the directed scales, those at which a short run tries all pairs: results of the whole range, and some that saturate.
-const IN_FULL: [usize; 2] = [3, 5];
-/// Tensors at random parameters, for each that the budget names: they are short.
-const SHORT: usize = 4;
+/// The directed scales at which a short run tries all pairs: results of the whole range.
+const IN_FULL: usize = 3;
+/// Tensors at random parameters, in a short run and in others: enough for every zero point of 8 bits.
+const TENSORS: [usize; 2] = [256, 1024];
 /// Lengths beyond two vectors of any width.
 const LONG: [usize; 9] = [128, 255, 257, 512, 513, 1025, 2050, 4099, 16411];
 
@@ -43,12 +43,12 @@ pub(crate) fn plan(own: &Own, element: Element, clamp: bool, budget: &Budget, se
         let params = (own.taken)(directed(element, clamp, scales, (i + 2 * kind, kind)));
         // Unsigned bytes are the same results moved: at fewer of the scales.
         let in_full = if element == Element::U8 { i % 3 == 0 } else { true };
-        if if budget.every_tail { in_full } else { IN_FULL.contains(&i) } {
+        if if budget.every_tail { in_full } else { i == IN_FULL } {
             all_pairs(&params, &mut out);
         }
         out.push(varied(Params { len: SOME, ..params }, &mut rng));
     }
-    for i in 0..SHORT * budget.random_tensors {
+    for i in 0..TENSORS[usize::from(budget.every_tail)] {
         let params = (own.taken)(random(own, element, clamp, i, &mut rng));
         out.push(varied(Params { len: length(i), ..params }, &mut rng));
     }
@@ -67,7 +67,7 @@ fn length(i: usize) -> usize {
 
 /// Tensors of random stored values.
 fn varied(params: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
-    Spec { params, fills: [Fill::Uniform, Fill::Uniform, Fill::None], misalign: below(rng, 16) as usize }
+    Spec { params, fills: [Fill::Varied, Fill::Varied, Fill::None], misalign: below(rng, 16) as usize }
 }
 
 /// Parameters of the `i`th zero points and the `kind`th bounds, where a kernel clamps to any.

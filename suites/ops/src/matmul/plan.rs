@@ -144,8 +144,8 @@ fn there_and_back(domain: &Domain) -> Option<Spec<Params>> {
     signs.then(|| spec(1, 1, k, (0, 0), Fill::Largest, Fill::Alternating { run: k / 2 }))
 }
 
-/// Every size up to 80 along each axis, then sizes beyond the first block, then random ones. All elements are random, of all values in the
-/// first round; zero points are those of the operands' types, each as often as the others.
+/// Every size up to 80 along each axis, then sizes beyond the first block, then random ones. All elements are random, and differ by position in
+/// the first round; zero points are those of the operands' types, each as often as the others.
 fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "matmul/shape");
     let mut out = Vec::new();
@@ -169,9 +169,8 @@ fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
             _ => (-zero_point(domain.lhs, 77), -zero_point(domain.rhs, 59)),
         };
         let others = [Fill::Extremes, Fill::Uniform, Fill::Sparse];
-        let fill = |i: usize| if i < 3 * SIZES { Fill::Uniform } else { others[i % others.len()].clone() };
-        let (lhs, rhs) =
-            if i < 3 * SIZES * rounds { (fill(i), fill(i + i / 3)) } else { (Fill::Uniform, Fill::Uniform) };
+        let fill = |i: usize| if i < 3 * SIZES { Fill::Varied } else { others[i % others.len()].clone() };
+        let (lhs, rhs) = if i < 3 * SIZES * rounds { (fill(i), fill(i + i / 3)) } else { (Fill::Varied, Fill::Varied) };
         let mut one = spec(m, n, k, offsets, lhs, rhs);
         one.misalign = below(&mut rng, 16) as usize;
         out.push(one);
