@@ -41,6 +41,14 @@ impl Operand {
     }
 }
 
+/// Whether a scale is a positive number from 2 to the first of these to 2 to the last.
+pub(crate) fn in_binades(operand: &Operand, exponents: &RangeInclusive<i32>) -> bool {
+    let whole = operand.scale & 0x7f_ffff == 0;
+    operand.scale >> 31 == 0
+        && exponents.contains(&operand.exponent())
+        && (operand.exponent() < *exponents.end() || whole)
+}
+
 /// A batch: both operands and the result, the type of all stored values, the smallest and the largest result, and what is stored.
 pub(crate) struct Batch<'a> {
     pub(crate) operands: [Operand; 3],

@@ -1,7 +1,10 @@
-//! Layout transforms around a convolution by matrix product: each element of the output is an element of the input or 0.
+//! Layout transforms around a convolution by matrix product: each element of the output is an element of the input or 0. Twice: where each
+//! element of the output comes from, and, in [`placed`], where each element of the input goes.
 //!
 //! Source: TVM RFC quantized convolution for armv8, input, weight and output transform. Blocks are 4 rows by 16 elements of
 //! the depth.
+
+mod placed;
 
 use crate::conv2d::Convolution;
 use crate::shape::{self, ShapeError};

@@ -7,10 +7,13 @@
 
 mod direct;
 mod patch;
+mod scatter;
 
 use crate::matmul::{self, Columns, Lanes, width};
 use crate::shape::{self, ShapeError, broken};
 use rug::Integer;
+
+pub(crate) use scatter::patches;
 
 /// Shape and zero points of one convolution. Input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]`, output `[B,OH,OW,O]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,7 +148,8 @@ impl Convolution {
     }
 }
 
-/// Each result by big integers, straight from the definition; `None` if it is out of domain.
+/// Each result by big integers, straight from the definition; `None` if it is out of domain. What an output depends on is found from the
+/// input, and in [`expected`] from the output.
 pub fn exact(
     scheme: &matmul::Scheme,
     p: &Convolution,
@@ -153,12 +157,13 @@ pub fn exact(
     weights: &[i32],
 ) -> Result<Vec<Option<Integer>>, ShapeError> {
     let mut out = Vec::with_capacity(p.check_lengths(input, weights)?);
-    let mut patch = vec![0; p.depth()];
-    for pixel in patch::pixels(p)? {
+    let (each, share) = (p.group_channels(), p.out_channels / p.groups);
+    for patch in patches(p, input) {
         for o in 0..p.out_channels {
-            patch::gather(p, input, pixel, o / (p.out_channels / p.groups), &mut patch);
+            // Of each element of the filter the channels of the group.
+            let seen = patch.chunks_exact(p.channels).flat_map(|pixel| &pixel[o / share * each..][..each]);
             let column = weights.iter().skip(o).step_by(p.out_channels);
-            let terms: matmul::Terms = patch.iter().zip(column).map(|(l, r)| (*l, *r)).collect();
+            let terms: matmul::Terms = seen.zip(column).map(|(l, r)| (*l, *r)).collect();
             out.push(matmul::element(scheme, &terms, p.offsets()));
         }
     }

@@ -4,6 +4,7 @@
 //! Source of the operation: ONNX operators, QLinearMul; TensorFlow Lite 8-bit quantization specification, MUL. Scales are floats, as the
 //! files of both hold them.
 
+mod domain;
 mod expected;
 mod registry;
 pub mod steps;
@@ -21,6 +22,7 @@ use std::ops::RangeInclusive;
 use steps::{Constants, Step};
 
 pub use crate::elementwise::Operand;
+pub use domain::Scales;
 pub use registry::DEFINITIONS;
 
 /// Parameters of one batch.

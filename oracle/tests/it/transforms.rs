@@ -170,3 +170,57 @@ proptest! {
         prop_assert_eq!(Transform::Unflatten(p).expected(&numbered(outputs)).unwrap(), numbered(outputs));
     }
 }
+
+/// Both forms on every element numbered: fetched from where it comes, put where it goes.
+#[test]
+fn every_element_comes_from_where_it_is_put() {
+    let mut transforms = Vec::new();
+    for rows in 1..=21 {
+        for columns in 1..=37 {
+            transforms.push(Transform::Interleave { rows, columns });
+            transforms.push(Transform::BlockTranspose { rows: columns, columns: rows });
+            transforms.push(Transform::Unpack { rows, columns });
+        }
+    }
+    let whole = Convolution {
+        batches: 2,
+        height: 5,
+        width: 6,
+        channels: 3,
+        kernel_h: 2,
+        kernel_w: 3,
+        out_channels: 4,
+        groups: 1,
+        stride_h: 1,
+        stride_w: 1,
+        dilation_h: 1,
+        dilation_w: 1,
+        top: 0,
+        bottom: 0,
+        left: 0,
+        right: 0,
+        input_zero_point: -7,
+        weight_zero_point: 0,
+    };
+    for code in 0..4usize.pow(6) {
+        let digit = |at: u32| code / 4usize.pow(at) % 4;
+        let p = Convolution {
+            stride_h: 1 + digit(0),
+            stride_w: 1 + digit(1),
+            dilation_h: 1 + digit(2),
+            dilation_w: 1 + digit(3),
+            top: digit(4),
+            bottom: digit(5),
+            left: digit(5),
+            right: digit(4) / 2,
+            ..whole
+        };
+        transforms
+            .extend(p.check().is_ok().then_some([Transform::Im2col(p), Transform::Unflatten(p)]).into_iter().flatten());
+    }
+    assert!(transforms.len() > 8000);
+    for transform in transforms {
+        let input = numbered(transform.check().unwrap()[0]);
+        assert_eq!(transform.placed(&input), transform.expected(&input), "{transform:?}");
+    }
+}

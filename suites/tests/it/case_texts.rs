@@ -78,7 +78,7 @@ fn consecutive_floats_are_consecutive_patterns() {
 fn a_planned_tensor_is_made_again() {
     let domain = domain::<Matmul>(|_| true);
     let params = Draft::<Matmul>::read("m=9 n=10 k=11").expect("a case").params().to_owned();
-    let fills = [&Fill::PATTERNS[..], &Fill::RANDOM, &[Fill::AnySize]].concat();
+    let fills = [&Fill::PATTERNS[..], &Fill::RANDOM, &[Fill::AnySize, Fill::Varied]].concat();
     for (i, fill) in fills.into_iter().enumerate() {
         let spec = Spec { params, fills: [fill.clone(), Fill::Uniform, Fill::None], misalign: 3 };
         let case = spec.case::<Matmul>(domain, 7, i).expect("a case");

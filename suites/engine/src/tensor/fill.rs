@@ -26,6 +26,8 @@ pub enum Fill {
     Counting,
     /// Uniform over the range.
     Uniform,
+    /// The same, but no element is one of the 63 before it (fewer of a small range): a vector at any other place shows.
+    Varied,
     /// The two ends, 0 and their neighbours.
     Extremes,
     /// Mostly zero.
@@ -70,6 +72,17 @@ impl Fill {
             }
             Self::Counting => (0..len).map(|i| (i64::from(lo) + (i as u64 % width) as i64) as i32).collect(),
             Self::Uniform => (0..len).map(|_| uniform(int32(&mut rng))).collect(),
+            Self::Varied => {
+                let apart = (width / 4).min(63) as usize;
+                let mut out: Vec<i32> = Vec::with_capacity(len);
+                while out.len() < len {
+                    let next = uniform(int32(&mut rng));
+                    if !out[out.len().saturating_sub(apart)..].contains(&next) {
+                        out.push(next);
+                    }
+                }
+                out
+            }
             Self::Extremes => {
                 let ends = [lo, lo.saturating_add(1), within(-1), within(0), within(1), hi.saturating_sub(1), hi];
                 (0..len).map(|_| ends[below(&mut rng, ends.len() as u32) as usize]).collect()
@@ -101,7 +114,7 @@ mod tests {
     #[test]
     fn every_fill_has_the_length_and_stays_in_range() {
         let mut fills = [Fill::PATTERNS.to_vec(), Fill::RANDOM.to_vec()].concat();
-        fills.extend([Fill::AnySize, Fill::Only(vec![(3, 9999), (77, 1)]), Fill::Constant(-5000)]);
+        fills.extend([Fill::AnySize, Fill::Varied, Fill::Only(vec![(3, 9999), (77, 1)]), Fill::Constant(-5000)]);
         for range in [0..=255, -128..=127, -32768..=32767, i32::MIN..=i32::MAX] {
             for fill in &fills {
                 let made = fill.make(40, &range, 7, "test");
@@ -113,7 +126,18 @@ mod tests {
 
     #[test]
     fn uniform_reaches_both_ends_of_a_byte() {
-        let made = Fill::Uniform.make(20_000, &(0..=255), 7, "test");
-        assert!(made.contains(&0) && made.contains(&255));
+        for fill in [Fill::Uniform, Fill::Varied] {
+            let made = fill.make(20_000, &(0..=255), 7, "test");
+            assert!(made.contains(&0) && made.contains(&255));
+        }
+    }
+
+    #[test]
+    fn varied_elements_are_none_of_those_before_them() {
+        for (range, apart) in [(0..=255, 63), (-128..=127, 63), (0..=127, 32), (0..=3, 1), (5..=5, 0)] {
+            let made = Fill::Varied.make(3000, &range, 7, "test");
+            let repeated = (0..made.len()).any(|i| made[i.saturating_sub(apart)..i].contains(&made[i]));
+            assert!(!repeated, "{range:?}");
+        }
     }
 }

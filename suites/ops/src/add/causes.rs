@@ -30,10 +30,15 @@ pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Add>> {
         wrapped(scheme, case)
     }));
     let others = <&tiebreak_oracle::add::Definition>::all().filter(|other| other.name != scheme.definition.name);
-    out.extend(others.map(|definition| {
-        let class = parts(definition).map_or(Class::OtherScheme, |other| class(own, other));
-        Cause::scheme(class, format!("the addition is {}", definition.name), Scheme { definition, ..scheme })
-    }));
+    let mut others: Vec<_> = others
+        .map(|definition| {
+            let class = parts(definition).map_or(Class::OtherScheme, |other| class(own, other));
+            Cause::scheme(class, format!("the addition is {}", definition.name), Scheme { definition, ..scheme })
+        })
+        .collect();
+    // On little evidence schemes of several systems give the same: what tells more comes first.
+    others.sort_by_key(|cause| cause.class == Class::OtherScheme);
+    out.extend(others);
     out
 }
 

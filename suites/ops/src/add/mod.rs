@@ -13,6 +13,7 @@ use tiebreak_engine::tensor::ReferenceOption;
 use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, PathStep, Spec, Wanted};
 use tiebreak_impls::add::{self, Domain, Params, Scales};
+use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::add::{self as oracle, Scheme};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
@@ -25,6 +26,16 @@ pub enum Add {}
 fn parameters(p: &Params) -> oracle::Parameters {
     let (storage, [lhs, rhs, out]) = elementwise::oracle(p);
     oracle::Parameters { lhs, rhs, out, storage, left_shift: oracle::left_shift(storage), min: p.min, max: p.max }
+}
+
+/// A kernel's scales, as the oracle has them.
+fn taken(scales: Scales) -> oracle::Scales {
+    match scales {
+        Scales::Any => oracle::Scales::Any,
+        Scales::Rescaled => oracle::Scales::Rescaled,
+        Scales::Ratios => oracle::Scales::Ratios,
+        Scales::Wide => oracle::Scales::Wide,
+    }
 }
 
 /// What a scheme gives at other parameters than the case's.
@@ -51,7 +62,12 @@ impl Operation for Add {
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {
-        domain.sizes(p).is_ok()
+        elementwise::covers(p, domain.element, domain.clamp) && parameters(p).takes(taken(domain.scales))
+    }
+
+    /// Of what the domain has, those of the tensors; whatever a kernel itself says of other parameters.
+    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, ShapeError> {
+        if Self::covers(domain, p) { Ok(elementwise::sizes(p)) } else { domain.sizes(p) }
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -116,7 +132,7 @@ impl Operation for Add {
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
-        elementwise::smaller(case, |params| domain.sizes(params).is_ok())
+        elementwise::smaller(case, |params| Self::covers(domain, params))
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {

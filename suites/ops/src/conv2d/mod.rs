@@ -2,6 +2,7 @@
 
 mod causes;
 pub mod fuzzed;
+mod large;
 mod plan;
 mod products;
 

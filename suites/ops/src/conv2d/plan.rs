@@ -1,9 +1,8 @@
-//! What convolutions are tried: every stride, dilation and border with unequal sides, groups, zero points at both ends, extreme fills,
-//! random shapes; and the layers of a model.
+//! What convolutions are tried: every stride, dilation and border with unequal sides, groups, zero points at both ends, extreme fills, every
+//! width and number of channels up to 80; and the layers of a model. Larger ones are in `large.rs`.
 
-use super::Conv2d;
+use super::{Conv2d, large};
 use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::{below, stream};
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::given::distinct;
 use tiebreak_engine::tensor::{Given, Operation, Spec};
@@ -14,15 +13,15 @@ use tiebreak_reports::text;
 
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-    let mut specs = borders(domain);
+    let mut specs = borders(domain, budget);
     specs.extend(shapes(domain));
-    specs.extend(fills(domain));
-    specs.extend(random(domain, budget, seed));
-    specs.retain(|spec| spec.params.sizes().is_ok());
+    specs.extend(fills(domain, budget));
+    specs.extend(large::large(domain));
+    specs.extend(large::varied(domain, budget, seed));
     specs
 }
 
-fn spec(params: Params, input: Fill, weights: Fill) -> Spec<Params> {
+pub(super) fn spec(params: Params, input: Fill, weights: Fill) -> Spec<Params> {
     Spec { params, fills: [input, weights, Fill::None], misalign: 0 }
 }
 
@@ -33,12 +32,12 @@ fn zero_points(domain: &Domain) -> Vec<i32> {
     vec![lo, lo + 1, hi, hi - 1, lo.midpoint(hi) + 1]
 }
 
-/// Padding of 0, 1 and 2 on each side alone and together, under three filters.
-fn borders(domain: &Domain) -> Vec<Spec<Params>> {
+/// Padding of 0, 1 and 2 on each side alone and together, under three filters, or by turns under one of them.
+fn borders(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     let zero_points = zero_points(domain);
-    for (kernel_h, kernel_w) in [(3, 3), (1, 3), (2, 1)] {
-        for code in 0..81usize {
+    for (filter, (kernel_h, kernel_w)) in [(3, 3), (1, 3), (2, 1)].into_iter().enumerate() {
+        for code in (0..81usize).filter(|code| budget.every_tail || (code + code / 3 + code / 9) % 3 == filter) {
             let side = |power: usize| code / 3usize.pow(power as u32) % 3;
             let (top, bottom, left, right) = (side(0), side(1), side(2), side(3));
             let params = Params {
@@ -101,11 +100,13 @@ fn shapes(domain: &Domain) -> Vec<Spec<Params>> {
     out
 }
 
-fn fills(domain: &Domain) -> Vec<Spec<Params>> {
+fn fills(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
-    for input in Fill::PATTERNS {
-        for weights in Fill::PATTERNS {
-            for input_zero_point in zero_points(domain) {
+    let zero_points = zero_points(domain);
+    for (i, input) in Fill::PATTERNS.into_iter().enumerate() {
+        for (j, weights) in Fill::PATTERNS.into_iter().enumerate() {
+            let by_turns = |at: &usize| budget.every_tail || *at == (i + j) % zero_points.len();
+            for input_zero_point in (0..zero_points.len()).filter(by_turns).map(|at| zero_points[at]) {
                 let params = Params {
                     height: 4,
                     width: 3,
@@ -121,40 +122,6 @@ fn fills(domain: &Domain) -> Vec<Spec<Params>> {
                 out.push(spec(params, input.clone(), weights.clone()));
             }
         }
-    }
-    out
-}
-
-fn random(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-    let mut rng = stream(seed, "conv2d/shape");
-    let mut out = Vec::new();
-    for i in 0..budget.random_tensors {
-        let mut size = |least: usize, most: u32| least + below(&mut rng, most) as usize;
-        let groups = if domain.grouped { size(1, 4) } else { 1 };
-        let params = Params {
-            batches: size(1, 2),
-            height: size(1, 9),
-            width: size(1, 9),
-            channels: groups * size(1, 9),
-            kernel_h: size(1, 4),
-            kernel_w: size(1, 4),
-            out_channels: groups * size(1, 9),
-            groups,
-            stride_h: size(1, 3),
-            stride_w: size(1, 3),
-            dilation_h: size(1, 2),
-            dilation_w: size(1, 2),
-            top: size(0, 4),
-            bottom: size(0, 4),
-            left: size(0, 4),
-            right: size(0, 4),
-            input_zero_point: zero_points(domain)[size(0, 5)],
-            weight_zero_point: size(0, 300) as i32 - 150,
-        };
-        let fill = |i: usize| Fill::RANDOM[i % Fill::RANDOM.len()].clone();
-        let mut one = spec(params, fill(i), fill(i / 3));
-        one.misalign = i % 16;
-        out.push(one);
     }
     out
 }

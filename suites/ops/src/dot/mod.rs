@@ -2,6 +2,7 @@
 //! all 2^32 pair sums where a pair sum has 16 bits.
 
 mod fuzzed;
+mod plan;
 mod sweep;
 
 use crate::matmul::other_sign;
@@ -9,11 +10,10 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::fill::{self, Fill};
+use tiebreak_engine::tensor::fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Sweep, Wanted};
 use tiebreak_impls::dot::{Domain, Params, Run};
-use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
 use tiebreak_oracle::names::UnknownName;
@@ -94,16 +94,8 @@ impl Operation for Dot {
         Some(exact.to_owned())
     }
 
-    fn plan(domain: &Domain, _: &Asked, budget: &Budget, _: u64) -> Vec<Spec<Params>> {
-        let mut specs = bytes(domain);
-        specs.extend(patterns(domain));
-        for i in 0..budget.random_tensors / 4 {
-            let fill = |i: usize| Fill::RANDOM[i % Fill::RANDOM.len()].clone();
-            let acc = [Fill::AnySize, Fill::Extremes, Fill::Uniform][i % 3].clone();
-            let params = Params { len: domain.results * (1 + i % 33) };
-            specs.push(Spec { params, fills: [acc, fill(i), fill(i / 3)], misalign: i % 16 });
-        }
-        specs
+    fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, budget, seed)
     }
 
     fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
@@ -190,51 +182,6 @@ fn widths(scheme: &Scheme) -> Vec<Cause<Dot>> {
     for other in DEFINITIONS.iter().filter(|d| (d.results, d.elements) == (definition.results, definition.elements)) {
         let changed = Scheme { definition: other, overflow: Overflow::Wrap };
         out.extend(changed.pair().map(|sum| Cause::scheme(Class::pair_sum(sum), other.summary, changed)));
-    }
-    out
-}
-
-/// All pairs of two bytes, each in every place of a step: one step for each pair and place, many steps a batch.
-fn bytes(domain: &Domain) -> Vec<Spec<Params>> {
-    if domain.lhs == Element::I16 {
-        return Vec::new();
-    }
-    let values = |element: Element| -> Vec<i32> { element.range().collect() };
-    let (lhs, rhs) = (values(domain.lhs), values(domain.rhs));
-    let mut out = Vec::new();
-    for place in 0..domain.elements {
-        // A batch for each value of the first operand in this place; every other element is 0.
-        for some in lhs.chunks(16) {
-            let steps = some.len() * rhs.len();
-            let mut tensors = [vec![0; steps * domain.elements], vec![0; steps * domain.elements]];
-            for (step, (l, r)) in some.iter().flat_map(|l| rhs.iter().map(move |r| (*l, *r))).enumerate() {
-                tensors[0][step * domain.elements + place] = l;
-                tensors[1][step * domain.elements + place] = r;
-                // An outer product meets both rows of the other operand; elsewhere this one meets a zero.
-                tensors[1][step * domain.elements + (place + domain.elements / 2) % domain.elements] = r;
-            }
-            let [a, b] = tensors.map(Fill::Given);
-            out.push(Spec {
-                params: Params { len: steps * domain.results },
-                fills: [Fill::Constant(0), a, b],
-                misalign: 0,
-            });
-        }
-    }
-    out
-}
-
-/// Extreme and alternating operands on accumulators at both ends.
-fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
-    let accumulators = [0, 1, -1, i32::MAX, i32::MAX - 1, i32::MIN, i32::MIN + 1, 1 << 30, 65535, -65536];
-    let mut out = Vec::new();
-    for a in Fill::PATTERNS {
-        for b in Fill::PATTERNS {
-            for acc in accumulators {
-                let params = Params { len: 3 * domain.results };
-                out.push(Spec { params, fills: [Fill::Constant(acc), a.clone(), b.clone()], misalign: 5 });
-            }
-        }
     }
     out
 }

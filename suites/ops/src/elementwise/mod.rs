@@ -12,6 +12,7 @@ use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
+use tiebreak_impls::shape::{MAX_ELEMENTS, Sizes};
 use tiebreak_oracle::elementwise as oracle;
 use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::names::unknown;
@@ -23,6 +24,26 @@ pub(crate) fn oracle(p: &Params) -> (Storage, [oracle::Operand; 3]) {
     let operand = |o: Operand| oracle::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
     let storage = Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 };
     (storage, [p.lhs, p.rhs, p.out].map(operand))
+}
+
+/// Whether the parameters are some of a type, for a kernel that clamps to any bounds or to those of the type. Which scales a kernel takes the
+/// oracle says: no code of a kernel has a part in what it is run on.
+pub(crate) fn covers(p: &Params, element: Element, clamp: bool) -> bool {
+    let range = element.range();
+    let operand = |o: Operand| f64::from(o.scale.0 as f32) == o.scale.0 && range.contains(&o.zero_point);
+    let all = (*range.start(), *range.end());
+    p.element == element
+        && (1..=MAX_ELEMENTS).contains(&p.len)
+        && [p.lhs, p.rhs, p.out].into_iter().all(operand)
+        && p.min <= p.max
+        && range.contains(&p.min)
+        && range.contains(&p.max)
+        && (clamp || (p.min, p.max) == all)
+}
+
+/// Elements of both operands and of the result.
+pub(crate) fn sizes(p: &Params) -> Sizes {
+    Sizes { inputs: [p.len, p.len, 0], outputs: p.len }
 }
 
 /// The operands and the result with something changed.

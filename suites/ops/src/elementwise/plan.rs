@@ -1,7 +1,9 @@
-//! What operations on two quantized tensors are tried on: all pairs of 8 bits, zero points and bounds, random parameters, every length.
+//! What operations on two quantized tensors are tried on: all pairs of 8 bits at directed scales, zero points and bounds; and many random
+//! parameters on tensors of every length, in which no element says where it lies.
 
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::stream::{below, int32};
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_engine::tensor::Spec;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_impls::element::Element;
@@ -10,9 +12,66 @@ use tiebreak_impls::quantized::Scale;
 
 /// Pairs of a case.
 const PAIRS: usize = 4096;
+/// Pairs at directed scales at which not all are tried.
+const SOME: usize = 1024;
+/// The directed scales at which a short run tries all pairs: results of the whole range.
+const IN_FULL: usize = 3;
+/// Tensors at random parameters, in a short run and in others: enough for every zero point of 8 bits.
+const TENSORS: [usize; 2] = [256, 1024];
+/// Lengths beyond two vectors of any width.
+const LONG: [usize; 9] = [128, 255, 257, 512, 513, 1025, 2050, 4099, 16411];
+
+/// What an operation has of its own.
+pub(crate) struct Own {
+    /// Its name.
+    pub(crate) op: &'static str,
+    /// Directed scales of both operands and of the result.
+    pub(crate) scales: [[f32; 3]; 12],
+    /// What directed parameters become, so that kernels take them.
+    pub(crate) taken: fn(Params) -> Params,
+    /// Binades of the scales of both operands, and of the result where those of the operands are these.
+    pub(crate) binades: fn(&mut dyn FnMut(i32, i32) -> i32) -> [i32; 3],
+}
+
+/// The cases of a run.
+pub(crate) fn plan(own: &Own, element: Element, clamp: bool, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    let mut rng = stream(seed, &format!("{}/parameters", own.op));
+    let kinds = if budget.sweep { 3 } else { 1 };
+    let scales = |kind| own.scales.into_iter().enumerate().map(move |(i, scales)| (i, kind, scales));
+    for (i, kind, scales) in (0..kinds).flat_map(scales) {
+        let params = (own.taken)(directed(element, clamp, scales, (i + 2 * kind, kind)));
+        // Unsigned bytes are the same results moved: at fewer of the scales.
+        let in_full = if element == Element::U8 { i % 3 == 0 } else { true };
+        if if budget.every_tail { in_full } else { i == IN_FULL } {
+            all_pairs(&params, &mut out);
+        }
+        out.push(varied(Params { len: SOME, ..params }, &mut rng));
+    }
+    for i in 0..TENSORS[usize::from(budget.every_tail)] {
+        let params = (own.taken)(random(own, element, clamp, i, &mut rng));
+        out.push(varied(Params { len: length(i), ..params }, &mut rng));
+    }
+    out
+}
+
+/// Of 16 tensors 10 are of lengths up to 80 and 5 of the next 64, each as often as the others, and one is longer.
+fn length(i: usize) -> usize {
+    let (round, at) = (i / 16, i % 16);
+    match at {
+        0..10 => 1 + (10 * round + at) * 37 % 80,
+        10..15 => 81 + (5 * round + at - 10) * 29 % 64,
+        _ => LONG[round % LONG.len()],
+    }
+}
+
+/// Tensors of random stored values.
+fn varied(params: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
+    Spec { params, fills: [Fill::Varied, Fill::Varied, Fill::None], misalign: below(rng, 16) as usize }
+}
 
 /// Parameters of the `i`th zero points and the `kind`th bounds, where a kernel clamps to any.
-pub(crate) fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind): (usize, usize)) -> Params {
+fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind): (usize, usize)) -> Params {
     let range = element.range();
     let (lo, hi) = (*range.start(), *range.end());
     let middle = lo.midpoint(hi) + 1;
@@ -30,16 +89,22 @@ pub(crate) fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3],
     Params { element, len: 1, lhs: of(lhs, left), rhs: of(rhs, right), out: of(out, placed), min, max }
 }
 
-/// Scales within a factor of 2^9 of the result's, powers of two among them.
-pub(crate) fn random(element: Element, rng: &mut ChaCha8Rng) -> Params {
+/// The `i`th of random parameters: each zero point of 8 bits comes as often as the others, some scales are powers of two, and bounds are any
+/// at each fourth where a kernel clamps to any.
+fn random(own: &Own, element: Element, clamp: bool, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let range = element.range();
-    let mut scale = |binades: u32| {
+    let (lo, hi) = (*range.start(), *range.end());
+    let [lhs, rhs, out] = (own.binades)(&mut |least, most| least + below(rng, least.abs_diff(most) + 1) as i32);
+    let mut operand = |binade: i32, step: usize| {
         let significand = if below(rng, 8) == 0 { 0 } else { int32(rng) as u32 >> 9 };
-        let exponent = 127 - binades / 2 + below(rng, binades);
-        Operand { scale: Scale(f32::from_bits(exponent << 23 | significand).into()), zero_point: of(element, rng) }
+        let scale = f32::from_bits(((127 + binade) as u32) << 23 | significand);
+        let zero_point = if element == Element::I16 { of(element, rng) } else { lo + (i * step % 256) as i32 };
+        Operand { scale: Scale(scale.into()), zero_point }
     };
-    let (lhs, rhs, out) = (scale(9), scale(9), scale(5));
-    Params { element, len: 1, lhs, rhs, out, min: *range.start(), max: *range.end() }
+    let (lhs, rhs, out) = (operand(lhs, 77), operand(rhs, 181), operand(out, 59));
+    let [a, b] = [of(element, rng), of(element, rng)];
+    let (min, max) = if clamp && i % 4 == 1 && a != b { (a.min(b), a.max(b)) } else { (lo, hi) };
+    Params { element, len: 1, lhs, rhs, out, min, max }
 }
 
 fn of(element: Element, rng: &mut ChaCha8Rng) -> i32 {
@@ -47,13 +112,8 @@ fn of(element: Element, rng: &mut ChaCha8Rng) -> i32 {
     *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
 }
 
-/// Random stored values.
-pub(crate) fn stored(element: Element, len: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
-    (0..len).map(|_| of(element, rng)).collect()
-}
-
 /// Every pair of stored values, in cases that are small enough to be kept as evidence; of 16 bits those around ends and zero points.
-pub(crate) fn all_pairs(params: &Params, out: &mut Vec<Spec<Params>>) {
+fn all_pairs(params: &Params, out: &mut Vec<Spec<Params>>) {
     let range = params.element.range();
     let around = |centre: i32| (centre - 21..=centre + 21).step_by(3);
     let wide = || {
@@ -67,13 +127,5 @@ pub(crate) fn all_pairs(params: &Params, out: &mut Vec<Spec<Params>>) {
         let (lhs, rhs) = pairs.iter().copied().unzip();
         let params = Params { len: pairs.len(), ..*params };
         out.push(Spec { params, fills: [Fill::Given(lhs), Fill::Given(rhs), Fill::None], misalign: i % 16 });
-    }
-}
-
-/// The same pair in all of a tensor.
-pub(crate) fn lengths(params: &Params, lengths: impl IntoIterator<Item = usize>, out: &mut Vec<Spec<Params>>) {
-    for len in lengths {
-        let fills = [Fill::Constant(params.lhs.zero_point + 5), Fill::Constant(params.rhs.zero_point - 3), Fill::None];
-        out.push(Spec { params: Params { len, ..*params }, fills, misalign: len % 16 });
     }
 }

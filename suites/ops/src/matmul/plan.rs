@@ -1,5 +1,5 @@
-//! What matrix products are tried: every tail, extreme and alternating fills, single pairs, depths around every bound, offsets of both
-//! signs and ends, unaligned operands, random ones.
+//! What matrix products are tried: every tail, every size up to 80, sizes beyond the first block of a cache, extreme and alternating fills,
+//! single pairs, depths around every bound, offsets of both signs and ends, unaligned operands.
 
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
@@ -13,6 +13,33 @@ use tiebreak_oracle::bounds::{Depth, largest_depth};
 pub(super) const OFFSETS: [(i32, i32); 9] =
     [(0, 0), (-128, 0), (0, 127), (128, -3), (1, 255), (-255, -1), (i32::MIN, 1), (i32::MAX, i32::MIN), (7, -11)];
 
+/// Sizes up to which each of M, N and K is tried.
+const SIZES: usize = 80;
+
+/// M, N and K beyond the first block that a kernel may cut its operands into, along one axis or two.
+const LARGE: [[usize; 3]; 20] = [
+    [3, 5, 257],
+    [4, 9, 512],
+    [5, 4, 513],
+    [2, 7, 1025],
+    [3, 6, 4099],
+    [1, 3, 9001],
+    [6, 3, 300],
+    [9, 2, 130],
+    [65, 7, 33],
+    [7, 65, 33],
+    [130, 5, 20],
+    [5, 130, 20],
+    [65, 130, 9],
+    [130, 65, 5],
+    [4, 68, 530],
+    [68, 4, 530],
+    [260, 3, 4],
+    [3, 260, 4],
+    [2, 1030, 3],
+    [1030, 2, 3],
+];
+
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut specs = tails(budget);
@@ -20,7 +47,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     specs.extend(pairs(domain, budget));
     specs.extend(depths(domain));
     specs.extend(there_and_back(domain));
-    specs.extend(random(budget, seed));
+    specs.extend(varied(domain, budget, seed));
     // Deeper ones than the kernel promises anything for are cut down to what it does.
     for spec in &mut specs {
         spec.params.k = spec.params.k.min(*domain.depth.end());
@@ -33,14 +60,14 @@ fn spec(m: usize, n: usize, k: usize, offsets: (i32, i32), lhs: Fill, rhs: Fill)
     Spec { params, fills: [lhs, rhs, Fill::None], misalign: 0 }
 }
 
-/// M, N and K from 1 to two blocks: all of them, or along the axes and the diagonal.
+/// M, N and K from 1 to two blocks, along the axes and the diagonal, or along one axis.
 fn tails(budget: &Budget) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     for m in 1..=8usize {
         for n in 1..=8usize {
             for k in 1..=33usize {
-                let few = (m == n && k % 5 == m % 5) || (m == 3 && n == 5) || (k == 17 && (m == 4 || n == 4));
-                if !(budget.every_tail || few) {
+                let others = (m == n && k % 5 == m % 5) || (k == 17 && (m == 4 || n == 4));
+                if !(m == 3 && n == 5 || budget.every_tail && others) {
                     continue;
                 }
                 let i = out.len();
@@ -55,12 +82,14 @@ fn tails(budget: &Budget) -> Vec<Spec<Params>> {
 
 /// Every pair of patterns, on a shape with three unequal tails.
 fn patterns(budget: &Budget) -> Vec<Spec<Params>> {
-    let offsets = &OFFSETS[..if budget.every_tail { OFFSETS.len() } else { 3 }];
+    let offsets = if budget.every_tail { 3 } else { 1 };
     let mut out = Vec::new();
     for lhs in Fill::PATTERNS {
         for rhs in Fill::PATTERNS {
-            for offsets in offsets {
-                out.push(spec(5, 6, 37, *offsets, lhs.clone(), rhs.clone()));
+            for _ in 0..offsets {
+                // 9 is no multiple of 4: over all pairs each pattern meets each of the offsets.
+                let offsets = OFFSETS[out.len() * 4 % OFFSETS.len()];
+                out.push(spec(5, 6, 37, offsets, lhs.clone(), rhs.clone()));
             }
         }
     }
@@ -75,6 +104,11 @@ fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
         for apart in [1, 8] {
             for l in ends(&domain.lhs_values) {
                 for r in ends(&domain.rhs_values) {
+                    // In a short run all four products in each fourth place, and of the others the largest.
+                    let largest = l == *domain.lhs_values.end() && r == *domain.rhs_values.end();
+                    if !budget.every_tail && at % 4 > 0 && !largest {
+                        continue;
+                    }
                     let (k, row, column) = (48, at % 5, at % 6);
                     let only = |index: [usize; 2], v| Fill::Only(index.map(|i| (i, v)).to_vec());
                     let lhs = only([row * k + at, row * k + at + apart], l);
@@ -110,19 +144,35 @@ fn there_and_back(domain: &Domain) -> Option<Spec<Params>> {
     signs.then(|| spec(1, 1, k, (0, 0), Fill::Largest, Fill::Alternating { run: k / 2 }))
 }
 
-fn random(budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+/// Every size up to 80 along each axis, then sizes beyond the first block, then random ones. All elements are random, and differ by position in
+/// the first round; zero points are those of the operands' types, each as often as the others.
+fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "matmul/shape");
     let mut out = Vec::new();
-    for i in 0..budget.random_tensors {
+    let rounds = if budget.every_tail { 2 } else { 1 };
+    for i in 0..3 * SIZES * rounds + LARGE.len() {
         let mut size = |most: u32| 1 + below(&mut rng, most) as usize;
-        let (m, n, k) = (size(20), size(20), size(150));
-        let offsets = match i % 3 {
-            0 => (int32_of_any_size(&mut rng), int32_of_any_size(&mut rng)),
-            _ => (below(&mut rng, 512) as i32 - 256, below(&mut rng, 512) as i32 - 256),
+        let [m, n, k] = match i.checked_sub(3 * SIZES * rounds) {
+            Some(large) => LARGE[large],
+            None => {
+                let mut sizes = [size(8), size(8), size(24)];
+                sizes[i % 3] = 1 + i / 3 * 37 % SIZES;
+                sizes
+            }
         };
-        let fill = |i: usize| Fill::RANDOM[i % Fill::RANDOM.len()].clone();
-        let mut one = spec(m, n, k, offsets, fill(i), fill(i / 3));
-        one.misalign = i % 16;
+        let zero_point = |element: Element, step: usize| {
+            let range = element.range();
+            *range.start() + (i * step % (range.start().abs_diff(*range.end()) as usize + 1)) as i32
+        };
+        let offsets = match i % 8 {
+            7 => (int32_of_any_size(&mut rng), int32_of_any_size(&mut rng)),
+            _ => (-zero_point(domain.lhs, 77), -zero_point(domain.rhs, 59)),
+        };
+        let others = [Fill::Extremes, Fill::Uniform, Fill::Sparse];
+        let fill = |i: usize| if i < 3 * SIZES { Fill::Varied } else { others[i % others.len()].clone() };
+        let (lhs, rhs) = if i < 3 * SIZES * rounds { (fill(i), fill(i + i / 3)) } else { (Fill::Varied, Fill::Varied) };
+        let mut one = spec(m, n, k, offsets, lhs, rhs);
+        one.misalign = below(&mut rng, 16) as usize;
         out.push(one);
     }
     out

@@ -14,6 +14,7 @@ use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, PathStep, Spec, Wanted};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::mul::{self, Domain, Params, Scales};
+use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::mul::{self as oracle, Scheme};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
@@ -26,6 +27,14 @@ pub enum Mul {}
 fn parameters(p: &Params) -> oracle::Parameters {
     let (storage, [lhs, rhs, out]) = elementwise::oracle(p);
     oracle::Parameters { lhs, rhs, out, storage, product_bits: oracle::PRODUCT_BITS, min: p.min, max: p.max }
+}
+
+/// A kernel's scales, as the oracle has them.
+fn taken(scales: Scales) -> oracle::Scales {
+    match scales {
+        Scales::Rescaled => oracle::Scales::Rescaled,
+        Scales::Ratio => oracle::Scales::Ratio,
+    }
 }
 
 /// What a scheme gives at other parameters than the case's.
@@ -52,7 +61,12 @@ impl Operation for Mul {
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {
-        domain.sizes(p).is_ok()
+        elementwise::covers(p, domain.element, domain.clamp) && parameters(p).takes(taken(domain.scales))
+    }
+
+    /// Of what the domain has, those of the tensors; whatever a kernel itself says of other parameters.
+    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, ShapeError> {
+        if Self::covers(domain, p) { Ok(elementwise::sizes(p)) } else { domain.sizes(p) }
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -113,7 +127,7 @@ impl Operation for Mul {
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
-        elementwise::smaller(case, |params| domain.sizes(params).is_ok())
+        elementwise::smaller(case, |params| Self::covers(domain, params))
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {

@@ -103,9 +103,11 @@ impl Operation for Transform {
         Ok(out.into_iter().map(Some).collect())
     }
 
-    /// A transform computes nothing: its index map is its only form.
+    /// Each element put where it goes; what is expected fetches each from where it comes.
     fn exact(scheme: &Kind, case: &Case<Params>) -> Result<Expected, String> {
-        Self::expected(scheme, case)
+        let exact = exact(*scheme, &case.params).ok_or("another transform's parameters")?;
+        let out = exact.placed(&case.tensors[0]).map_err(|e| e.to_string())?;
+        Ok(out.into_iter().map(Some).collect())
     }
 
     fn reference(_: &Kernel<Run, Domain>, _: &Wanted) -> Option<String> {
@@ -176,7 +178,11 @@ impl Operation for Transform {
     }
 }
 
-/// Every tail of both block sizes: rows from 1 to two blocks, columns likewise.
+/// Rows and columns beyond a few blocks, and far apart.
+const LARGE: [(usize, usize); 10] =
+    [(65, 129), (130, 70), (33, 257), (257, 33), (3, 1025), (1025, 3), (513, 5), (5, 513), (300, 300), (2, 4099)];
+
+/// Every tail of both block sizes: rows from 1 to two blocks, columns likewise; every number of either up to 80, and larger ones.
 fn matrices(budget: &Budget) -> Vec<Params> {
     let mut out = Vec::new();
     for rows in 1..=33 {
@@ -186,6 +192,8 @@ fn matrices(budget: &Budget) -> Vec<Params> {
             }
         }
     }
+    out.extend((1..=80).map(|rows| Params::Matrix { rows, columns: 1 + rows * 37 % 80 }));
+    out.extend(LARGE.map(|(rows, columns)| Params::Matrix { rows, columns }));
     out
 }
 

@@ -6,9 +6,16 @@
 //! - `"from_index": N`: in each batch, the results from index N on are one higher;
 //! - `"from_result": N`: the results after the first N of this process are one higher;
 //! - `"channel": C`: the results of channel C, where a batch has so many, are 0;
-//! - `"dies_after": N`: the process ends without an answer to the batch after the first N.
+//! - `"dies_after": N`: the process ends without an answer to the batch after the first N;
+//! - `"where": {"place": PLACE, "moved": N}`: results at a place, which `place.rs` describes, are one higher, or those N before them;
+//! - `"reads": {"place": PLACE, "moved": N}`: the same of the words of the first tensor that the kernel reads;
+//! - `"refuses": PLACE`: batches of such a place are refused.
 
+mod place;
+
+use place::{Place, Seen};
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -37,6 +44,17 @@ enum Lie {
     FromResult(u64),
     Channel(usize),
     DiesAfter(u64),
+    Where(Fault),
+    Reads(Fault),
+    Refuses(Place),
+}
+
+/// What is done where.
+#[derive(Deserialize)]
+struct Fault {
+    place: Place,
+    /// Words take the value of the one so many places before; otherwise they are one higher.
+    moved: Option<usize>,
 }
 
 fn main() -> ExitCode {
@@ -65,15 +83,25 @@ fn corrupt() -> io::Result<ExitCode> {
     } > 0
     {
         let request: Request = serde_json::from_str(&line)?;
-        let payload = match &request {
+        let mut payload = match &request {
             Request::Run(batch) => words(&mut asked, batch)?,
             Request::Hello => Vec::new(),
         };
+        let told: Value = serde_json::from_str(&line)?;
         if let Request::Run(batch) = &request
             && rows.iter_mut().any(|row| row.dies(batch))
         {
             worker.kill()?;
             return Ok(ExitCode::from(3));
+        }
+        if let Request::Run(batch) = &request {
+            if rows.iter().any(|row| row.refuses(batch, &told)) {
+                let reason = "this worker refuses that".to_owned();
+                writeln!(answered, "{}", serde_json::to_string(&Answer::Failed { reason })?)?;
+                answered.flush()?;
+                continue;
+            }
+            rows.iter().for_each(|row| row.misread(batch, &told, &mut payload));
         }
         requests.write_all(line.as_bytes())?;
         requests.write_all(&bytes(&payload))?;
@@ -85,7 +113,7 @@ fn corrupt() -> io::Result<ExitCode> {
             let mut results = vec![0; length];
             answers.read_exact(&mut results)?;
             for row in &mut rows {
-                row.lie(batch, &payload, &mut results);
+                row.lie(batch, &told, &payload, &mut results);
             }
             answered.write_all(&results)?;
         }
@@ -135,6 +163,20 @@ fn channels(job: &Job) -> usize {
     }
 }
 
+/// The last axis of the first tensor that a batch reads, and its elements.
+fn first_tensor(job: &Job, words: usize) -> (usize, usize) {
+    match job {
+        Job::Matmul { params, .. } => (params.k, params.m * params.k),
+        Job::Conv2d { params, .. } => {
+            (params.channels, params.batches * params.height * params.width * params.channels)
+        }
+        Job::Add { params, .. } => (params.len, params.len),
+        Job::Mul { params, .. } => (params.len, params.len),
+        Job::Dot { params, .. } => (params.len, params.len),
+        _ => (words, words),
+    }
+}
+
 impl Row {
     fn is_of(&self, batch: &Batch) -> bool {
         batch.job.names().1 == self.kernel
@@ -146,8 +188,32 @@ impl Row {
         matches!(self.lie, Lie::DiesAfter(last) if self.batches > last)
     }
 
-    fn lie(&mut self, batch: &Batch, payload: &[i32], results: &mut [u8]) {
+    fn refuses(&self, batch: &Batch, request: &Value) -> bool {
+        let seen = Seen { request, number: self.batches, payload: &[], columns: 1, len: batch.len };
+        matches!(&self.lie, Lie::Refuses(place) if self.is_of(batch) && place.of_batch(&seen))
+    }
+
+    /// The first tensor with the words replaced that the kernel does not read as they are.
+    fn misread(&self, batch: &Batch, request: &Value, payload: &mut [i32]) {
+        let Lie::Reads(Fault { place, moved }) = &self.lie else { return };
+        let (columns, len) = first_tensor(&batch.job, payload.len());
+        let seen = Seen { request, number: self.batches, payload: &[], columns, len };
+        if self.is_of(batch) {
+            place.strike(&seen, *moved, &mut payload[..len]);
+        }
+    }
+
+    fn lie(&mut self, batch: &Batch, request: &Value, payload: &[i32], results: &mut [u8]) {
         if !self.is_of(batch) {
+            return;
+        }
+        if let Lie::Where(Fault { place, moved }) = &self.lie {
+            let mut words: Vec<i32> =
+                results.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+            let columns = channels(&batch.job);
+            let seen = Seen { request, number: self.batches, payload, columns, len: words.len() };
+            place.strike(&seen, *moved, &mut words);
+            results.copy_from_slice(&bytes(&words));
             return;
         }
         let channels = channels(&batch.job);
@@ -161,7 +227,7 @@ impl Row {
                 Lie::FromIndex(first) => higher(index >= *first),
                 Lie::FromResult(first) => higher(self.results >= *first),
                 Lie::Channel(channel) if channels > *channel && index % channels == *channel => 0,
-                Lie::Channel(_) | Lie::DiesAfter(_) => right,
+                Lie::Channel(_) | Lie::DiesAfter(_) | Lie::Where(_) | Lie::Reads(_) | Lie::Refuses(_) => right,
             };
             bytes.copy_from_slice(&given.to_le_bytes());
             self.results += 1;

@@ -41,6 +41,7 @@ pub fn made(fill: &Fill, seed: u64, case: usize) -> Option<String> {
         Fill::Alternating { run } => Some(format!("alternating/{run}")),
         Fill::Counting => Some("counting".to_owned()),
         Fill::Uniform => random("uniform"),
+        Fill::Varied => random("varied"),
         Fill::Extremes => random("extremes"),
         Fill::Sparse => random("sparse"),
         Fill::AnySize => random("any-size"),
@@ -122,6 +123,7 @@ impl Place<'_> {
         let (name, stream) = text.split_once('@').map_or((text, None), |(name, stream)| (name, Some(stream)));
         let random = match name {
             "uniform" => Some(Fill::Uniform),
+            "varied" => Some(Fill::Varied),
             "extremes" => Some(Fill::Extremes),
             "sparse" => Some(Fill::Sparse),
             "any-size" => Some(Fill::AnySize),

@@ -11,9 +11,11 @@ use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Answers, Posed, Record, answers, judged, run};
 use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, promise, text};
 use anyhow::{Context, Result, anyhow, bail};
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Effort;
-use tiebreak_reports::ledger::{CatalogueRun, OutsideDomain};
+use tiebreak_common::stream::{below, stream};
+use tiebreak_reports::ledger::{CatalogueRun, Finding, OutsideDomain};
 
 /// Cases posed and run at a time: their tensors are held in memory.
 const HELD: usize = 64;
@@ -89,7 +91,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         let made = specs.iter().enumerate();
         let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-        anchor(&subject, &posed)?;
+        anchor(&subject, &posed, request.seed, chunk)?;
         let given: Vec<Answers<_>> = runners.iter().map(|runner| answers::<O>(runner, kernel, &posed, keep)).collect();
         agreements.compare(&posed, &given);
         if let Some(at) = at {
@@ -174,22 +176,41 @@ fn no_lane<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Part {
     part
 }
 
-/// Results times elements of the largest input up to which a case is worked out in big integers too.
-const ANCHORED: usize = 1 << 26;
+/// Results times elements of the largest input up to which a case is worked out in big integers too: any case, and the smallest of a chunk.
+const ANCHORED: [usize; 2] = [1 << 21, 1 << 26];
 
-/// Holds the fast form to big integers on the smallest case of each chunk, where that is not a matter of minutes.
-fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>]) -> Result<()> {
-    let size = |posed: &&Posed<O::Params>| posed.case.tensors.iter().map(Vec::len).sum::<usize>();
-    let Some(smallest) = posed.iter().min_by_key(size) else { return Ok(()) };
-    let largest = smallest.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
-    if smallest.contract.len().saturating_mul(largest) > ANCHORED {
-        return Ok(());
-    }
-    let exact = O::exact(&subject.contract, &smallest.case).map_err(|e| anyhow!(e))?;
-    if exact != smallest.contract {
-        bail!("the oracle disagrees with itself on {} {:?}: please report this", O::OP, smallest.case);
+/// Holds the fast forms of contract and reference to big integers on one case of each chunk: any that is not a matter of seconds, which the
+/// seed chooses, otherwise the smallest.
+fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>], seed: u64, chunk: usize) -> Result<()> {
+    let work = |posed: &Posed<O::Params>| {
+        let largest = posed.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
+        posed.contract.len().saturating_mul(largest)
+    };
+    let some: Vec<_> = posed.iter().filter(|posed| !posed.contract.is_empty()).collect();
+    let few: Vec<_> = some.iter().filter(|posed| work(posed) <= ANCHORED[0]).collect();
+    let mut rng = stream(seed, &format!("{}/{}/anchor {chunk}", O::OP, subject.kernel.name));
+    let chosen = match few.len() {
+        0 => some.iter().min_by_key(|posed| work(posed)).filter(|posed| work(posed) <= ANCHORED[1]),
+        n => Some(few[below(&mut rng, n as u32) as usize]),
+    };
+    let Some(chosen) = chosen else { return Ok(()) };
+    let reference = subject.reference.as_ref().zip(chosen.reference.as_ref());
+    for (scheme, fast) in [(&subject.contract, &chosen.contract)].into_iter().chain(reference) {
+        if O::exact(scheme, &chosen.case).map_err(|e| anyhow!(e))? != *fast {
+            let (op, scheme) = (O::OP, O::label(scheme));
+            bail!("the oracle disagrees with itself on {op} by {scheme}, {:?}: please report this", chosen.case);
+        }
     }
     Ok(())
+}
+
+/// What the catalogue's cases gave on one kernel in one lane.
+struct Catalogued {
+    /// Which of the cases the kernel takes.
+    taken: Vec<usize>,
+    /// Inputs judged, and those that differ.
+    counts: [u64; 2],
+    findings: Vec<Finding>,
 }
 
 /// Runs the catalogue's cases on the kernels that take them.
@@ -199,37 +220,52 @@ pub(super) fn run_catalogue<O: Operation>(
     lanes: &[Lane],
 ) -> Result<Part> {
     let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
+    let texts: Vec<&str> = entries.iter().map(|entry| entry.case.as_str()).collect();
+    // Cases are few and some are large: kernels run beside one another, and each case is posed once for all lanes.
+    let each: Vec<Vec<Option<Catalogued>>> =
+        kernels.par_iter().map(|kernel| catalogued::<O>(request, kernel, lanes, &texts)).collect::<Result<_>>()?;
     let mut part = Part::default();
-    for lane in lanes {
-        let mut total = CatalogueRun {
-            op: O::OP.to_owned(),
-            lane: lane.name.clone(),
-            cases: entries.len() as u64,
-            not_taken: 0,
-            judged: 0,
-            broken: 0,
-        };
-        let mut taken = BTreeSet::new();
-        for kernel in kernels.iter().filter(|kernel| lane.isa_path(O::OP, kernel.name).is_some()) {
-            let subject = Subject::<O>::new(request, kernel)?;
-            let domain = &kernel.contract.domain;
-            let cases = entries.iter().map(|entry| text::parse::<O>(&entry.case, domain).ok());
-            let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
-            let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
-            taken.extend(cases.iter().map(|(at, _)| *at));
-            let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
-            let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
-            total.judged += record.contract.count.inputs;
-            total.broken += record.contract.count.differ;
-            let mut found = Part::default();
-            record::settle(request, &subject, lane, (record, &[]), &mut found);
-            for mut finding in found.findings {
-                finding.message = format!("in the catalogue: {}", finding.message);
-                part.findings.push(finding);
-            }
+    for (at, lane) in lanes.iter().enumerate() {
+        let (op, lane, cases) = (O::OP.to_owned(), lane.name.clone(), entries.len() as u64);
+        let mut total = CatalogueRun { op, lane, cases, not_taken: 0, judged: 0, broken: 0 };
+        let mut taken: BTreeSet<usize> = BTreeSet::new();
+        for seen in each.iter().filter_map(|lanes| lanes[at].as_ref()) {
+            taken.extend(&seen.taken);
+            total.judged += seen.counts[0];
+            total.broken += seen.counts[1];
+            part.findings.extend(seen.findings.iter().cloned());
         }
         total.not_taken = total.cases - taken.len() as u64;
         part.catalogue.push(total);
     }
     Ok(part)
+}
+
+/// The catalogue's cases on one kernel, in each lane that has it.
+fn catalogued<O: Operation>(
+    request: &Request,
+    kernel: &'static Kernel<O>,
+    lanes: &[Lane],
+    texts: &[&str],
+) -> Result<Vec<Option<Catalogued>>> {
+    let offers = |lane: &Lane| lane.isa_path(O::OP, kernel.name).is_some();
+    if !lanes.iter().any(offers) {
+        return Ok(lanes.iter().map(|_| None).collect());
+    }
+    let subject = Subject::<O>::new(request, kernel)?;
+    let domain = &kernel.contract.domain;
+    let cases = texts.iter().map(|text| text::parse::<O>(text, domain).ok());
+    let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
+    let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
+    let taken: Vec<usize> = cases.iter().map(|(at, _)| *at).collect();
+    let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
+    let in_lane = |lane: &Lane| {
+        let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
+        let counts = [record.contract.count.inputs, record.contract.count.differ];
+        let mut found = Part::default();
+        record::settle(request, &subject, lane, (record, &[]), &mut found);
+        let said = |f: Finding| Finding { message: format!("in the catalogue: {}", f.message), ..f };
+        Catalogued { taken: taken.clone(), counts, findings: found.findings.into_iter().map(said).collect() }
+    };
+    Ok(lanes.iter().map(|lane| offers(lane).then(|| in_lane(lane))).collect())
 }

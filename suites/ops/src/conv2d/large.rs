@@ -1,0 +1,131 @@
+//! Convolutions on random elements of all values: every width and number of channels up to 80, filters up to 7, and what lies beyond the first
+//! block that a kernel may cut its operands into.
+
+use super::plan::spec;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::{below, stream};
+use tiebreak_engine::tensor::Spec;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_impls::conv2d::{Domain, Params};
+use tiebreak_impls::element::Element;
+
+/// Sizes up to which the width and the channels of input and output are tried.
+const SIZES: usize = 80;
+/// Rounds of as many shapes with small sizes, filters, strides, dilations, batches and paddings, for each effort.
+const SMALL: [usize; 2] = [56, 280];
+
+/// The smallest image that has at least one result, and `more` rows and columns.
+fn image(p: &Params, more: [usize; 2]) -> Params {
+    let side = |kernel: usize, dilation: usize, padding: usize, more: usize| {
+        ((kernel - 1) * dilation + 1).saturating_sub(padding).max(1) + more
+    };
+    Params {
+        height: side(p.kernel_h, p.dilation_h, p.top + p.bottom, more[0]),
+        width: side(p.kernel_w, p.dilation_w, p.left + p.right, more[1]),
+        ..*p
+    }
+}
+
+/// Each zero point of the operands' types as often as the others.
+fn zero_points(domain: &Domain, i: usize, p: Params) -> Params {
+    let of = |range: std::ops::RangeInclusive<i32>, step: usize| {
+        *range.start() + (i * step % (range.start().abs_diff(*range.end()) as usize + 1)) as i32
+    };
+    let weights: Element = domain.operands.rhs;
+    Params {
+        input_zero_point: of(domain.operands.lhs_values.clone(), 77),
+        weight_zero_point: of(weights.range(), 59),
+        ..p
+    }
+}
+
+/// One thing large in each.
+pub(super) fn large(domain: &Domain) -> Vec<Spec<Params>> {
+    let small =
+        Params { kernel_h: 2, kernel_w: 3, channels: 3, out_channels: 4, top: 1, right: 1, ..Params::default() };
+    let sized = |channels: usize, out_channels: usize| Params { channels, out_channels, ..small };
+    let filter = |kernel_h: usize, kernel_w: usize, channels: usize| Params { kernel_h, kernel_w, channels, ..small };
+    let grouped = |groups: usize, each: usize, share: usize| Params {
+        groups: if domain.grouped { groups } else { 1 },
+        channels: groups * each,
+        out_channels: groups * share,
+        ..small
+    };
+    let shapes = [
+        sized(3, 65),
+        sized(3, 130),
+        sized(5, 257),
+        sized(65, 5),
+        sized(130, 3),
+        sized(300, 2),
+        filter(5, 5, 3),
+        filter(7, 7, 3),
+        filter(7, 7, 17),
+        filter(1, 7, 5),
+        filter(7, 1, 5),
+        filter(6, 4, 4),
+        filter(11, 9, 2),
+        grouped(17, 1, 1),
+        grouped(66, 1, 1),
+        grouped(9, 1, 2),
+        grouped(5, 7, 9),
+        Params { stride_h: 4, stride_w: 5, ..small },
+        Params { stride_h: 8, stride_w: 7, ..small },
+        Params { dilation_h: 4, dilation_w: 5, ..small },
+        Params { dilation_h: 7, dilation_w: 8, ..small },
+        Params { batches: 5, ..small },
+        Params { batches: 17, ..small },
+        Params { top: 7, bottom: 5, left: 9, right: 3, ..small },
+        Params { top: 0, bottom: 11, left: 0, right: 13, ..small },
+    ];
+    let one = |(i, shape): (usize, Params)| {
+        let params = zero_points(domain, i, image(&shape, [shape.stride_h, 2 * shape.stride_w]));
+        Spec { misalign: i % 16, ..spec(params, Fill::Varied, Fill::Varied) }
+    };
+    let mut out: Vec<_> = shapes.into_iter().enumerate().map(one).collect();
+    let wide = [Params { height: 2, width: 300, ..small }, Params { height: 300, width: 3, ..small }];
+    out.extend(wide.map(|params| spec(params, Fill::Varied, Fill::Varied)));
+    out
+}
+
+/// Every width and number of channels up to 80, then small shapes of every filter, stride, dilation, batch and padding.
+pub(super) fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut rng = stream(seed, "conv2d/shape");
+    let mut out = Vec::new();
+    for i in 0..3 * SIZES + SMALL[usize::from(budget.every_tail)] {
+        let mut size = |least: usize, most: usize| least + below(&mut rng, (most - least + 1) as u32) as usize;
+        let long = (i < 3 * SIZES).then_some(1 + i / 3 * 37 % SIZES);
+        let [filter, step, border, more] = if long.is_some() { [3, 2, 1, 1] } else { [7, 4, 6, 0] };
+        let groups = if domain.grouped && long.is_none() { size(1, 4) } else { 1 };
+        let mut p = Params {
+            batches: if long.is_some() { size(1, 2) } else { 1 + i % 5 },
+            channels: groups * size(1, if groups > 1 { 4 } else { 9 }),
+            kernel_h: size(1, filter),
+            kernel_w: size(1, filter),
+            out_channels: groups * size(1, if groups > 1 { 4 } else { 9 }),
+            groups,
+            stride_h: size(1, step),
+            stride_w: size(1, step),
+            dilation_h: size(1, step),
+            dilation_w: size(1, step),
+            top: size(0, border),
+            bottom: size(0, border),
+            left: size(0, border),
+            right: size(0, border),
+            ..Params::default()
+        };
+        // A row and a column more, so that no long axis lies in the padding alone.
+        p = image(&p, [size(more, 2), size(more, 3)]);
+        match (long, i % 3) {
+            (Some(long), 0) => p.out_channels = long,
+            (Some(long), 1) => p.channels = long,
+            (Some(long), _) => p.width = long.max(p.width),
+            (None, _) => {}
+        }
+        let input = if i % 7 == 6 && long.is_none() { Fill::Extremes } else { Fill::Varied };
+        let mut one = spec(zero_points(domain, i, p), input, Fill::Varied);
+        one.misalign = size(0, 15);
+        out.push(one);
+    }
+    out
+}

@@ -1,0 +1,98 @@
+//! What dot-product steps are tried on: every pair of 8-bit operands in every place of a step, extremes on accumulators at both ends, and
+//! batches of every length on random ones.
+
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::{below, stream};
+use tiebreak_engine::tensor::Spec;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_impls::dot::{Domain, Params};
+use tiebreak_impls::element::Element;
+
+/// All pairs of two bytes.
+const PAIRS: usize = 1 << 16;
+/// Steps of a case in which pairs stand.
+const STEPS: usize = 4096;
+/// Every length, and some beyond any block.
+const SHORT: std::ops::RangeInclusive<usize> = 1..=80;
+const LONG: [usize; 8] = [128, 257, 512, 513, 1025, 1500, 2049, 4099];
+
+/// The cases of a run.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    if domain.lhs != Element::I16 {
+        pairs(domain, |_| true, &mut out);
+        for apart in 0..if !budget.every_tail {
+            0
+        } else if domain.elements > 8 {
+            4
+        } else {
+            2
+        } {
+            pairs(domain, |place| place % 2 == apart % 2 && (apart < 2) == (place / 8 % 2 == 0), &mut out);
+        }
+    }
+    out.extend(patterns(domain));
+    out.extend(lengths(domain, budget, seed));
+    out
+}
+
+/// All pairs in each of these places of a step, another in each: where all places are of one parity, no two meet in a lane of two adjacent
+/// ones, and where all are of one half of 16, none of two halves do.
+fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Params>>) {
+    let [lhs, rhs] = [domain.lhs, domain.rhs].map(|element| element.range().collect::<Vec<i32>>());
+    let places: Vec<usize> = (0..domain.elements).filter(|place| holds(*place)).collect();
+    for (at, first) in (0..PAIRS).step_by(STEPS).enumerate() {
+        let mut tensors = [vec![0; STEPS * domain.elements], vec![0; STEPS * domain.elements]];
+        for step in 0..STEPS {
+            for place in &places {
+                // Odd factors: over all steps each place sees each pair once.
+                let pair = ((first + step) * (2 * place + 1) + 40_503 * place) % PAIRS;
+                let (a, b) = (lhs[pair / rhs.len()], rhs[pair % rhs.len()]);
+                tensors[0][step * domain.elements + place] = a;
+                tensors[1][step * domain.elements + place] = b;
+                // An outer product meets both rows of the other operand; elsewhere this one meets a zero.
+                let other = (place + domain.elements / 2) % domain.elements;
+                if !holds(other) {
+                    tensors[1][step * domain.elements + other] = b;
+                }
+            }
+        }
+        let [a, b] = tensors.map(Fill::Given);
+        let params = Params { len: STEPS * domain.results };
+        out.push(Spec { params, fills: [Fill::AnySize, a, b], misalign: at });
+    }
+}
+
+/// Extreme and alternating operands on accumulators at both ends: a step for each, another accumulator for each result.
+fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
+    let accumulators = [0, 1, -1, i32::MAX, i32::MAX - 1, i32::MIN, i32::MIN + 1, 1 << 30, 65535, -65536];
+    let made = |fill: &Fill, element: Element| fill.make(domain.elements, &element.range(), 0, "");
+    let of = |a: &Fill| {
+        let mut tensors = [Vec::new(), Vec::new(), Vec::new()];
+        for b in Fill::PATTERNS {
+            for at in 0..accumulators.len() {
+                tensors[0].extend((0..domain.results).map(|i| accumulators[(at + i) % accumulators.len()]));
+                tensors[1].extend(made(a, domain.lhs));
+                tensors[2].extend(made(&b, domain.rhs));
+            }
+        }
+        Spec { params: Params { len: tensors[0].len() }, fills: tensors.map(Fill::Given), misalign: 5 }
+    };
+    Fill::PATTERNS.iter().map(of).collect()
+}
+
+fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut rng = stream(seed, "dot/shape");
+    let short = (0..budget.random_tensors).filter(|_| budget.every_tail).map(|_| 1 + below(&mut rng, 80) as usize);
+    let all: Vec<usize> = SHORT.chain(LONG).chain(short.collect::<Vec<_>>()).collect();
+    let mut misalign = || below(&mut rng, 16) as usize;
+    let spec = |(i, steps): (usize, usize)| {
+        let acc = [Fill::AnySize, Fill::Uniform, Fill::AnySize, Fill::Extremes][i % 4].clone();
+        // The first of each length have operands that show where they lie.
+        let varied = [Fill::Uniform, Fill::Uniform, Fill::Extremes, Fill::Uniform, Fill::Sparse];
+        let fill = |i: usize| if i < SHORT.count() + LONG.len() { Fill::Varied } else { varied[i % 5].clone() };
+        let params = Params { len: domain.results * steps };
+        Spec { params, fills: [acc, fill(i), fill(i + i / 5)], misalign: misalign() }
+    };
+    all.into_iter().enumerate().map(spec).collect()
+}

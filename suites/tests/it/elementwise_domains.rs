@@ -1,0 +1,115 @@
+//! Domains of additions and multiplications stand on scales alone, and a run counts what a kernel's domain leaves out of its plan.
+
+use crate::common::*;
+use serde_json::Value;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::elementwise::{Operand, Params};
+use tiebreak_impls::quantized::Scale;
+use tiebreak_suites::tensor::Operation;
+use tiebreak_suites::{add::Add, mul::Mul};
+
+/// A power of two, its neighbours, and what lies between it and the next.
+fn around(binade: i32) -> Vec<f32> {
+    let bits = ((127 + binade) as u32) << 23;
+    [0u32.wrapping_sub(2), u32::MAX, 0, 1, 2, 0x2a_aaab, 0x7f_fffd, 0x7f_fffe]
+        .map(|more| f32::from_bits(bits.wrapping_add(more)))
+        .to_vec()
+}
+
+fn params(element: Element, [lhs, rhs, out]: [f32; 3]) -> Params {
+    let zero_point = 0.clamp(*element.range().start(), *element.range().end());
+    let of = |scale: f32| Operand { scale: Scale(scale.into()), zero_point };
+    let (min, max) = (*element.range().start(), *element.range().end());
+    Params { element, len: 3, lhs: of(lhs), rhs: of(rhs), out: of(out), min, max }
+}
+
+/// What the oracle says that a kernel takes is what the kernel's own check takes, around every bound of every domain.
+#[test]
+fn what_the_oracle_says_a_kernel_takes_it_takes() {
+    let bounds =
+        [-101, -100, -41, -40, -31, -30, -16, -14, -11, -10, -9, -2, 0, 7, 8, 13, 14, 15, 19, 20, 30, 31, 40, 41, 100];
+    let scales: Vec<f32> = bounds.into_iter().flat_map(around).collect();
+    let mut taken = [0, 0];
+    for out in [1.0f32, 1.5, 0.3, f32::from_bits(0x3fff_ffff), 2f32.powi(-60), 2f32.powi(30)] {
+        for (i, scale) in scales.iter().enumerate() {
+            let (lhs, rhs) = (scale * out, scales[i * 7 % scales.len()].min(*scale) * out);
+            for triple in [[lhs, rhs, out], [rhs, lhs, out], [lhs, 1.0, out], [lhs, lhs, out]] {
+                for kernel in tiebreak_impls::add::kernels() {
+                    let (domain, name) = (&kernel.contract.domain, kernel.name);
+                    let p = params(domain.element, triple);
+                    let covers = Add::covers(domain, &p);
+                    assert_eq!(covers, domain.sizes(&p).is_ok(), "{name} {triple:?}");
+                    taken[usize::from(covers)] += 1;
+                }
+                for kernel in tiebreak_impls::mul::kernels() {
+                    let (domain, name) = (&kernel.contract.domain, kernel.name);
+                    let p = params(domain.element, triple);
+                    let covers = Mul::covers(domain, &p);
+                    assert_eq!(covers, domain.sizes(&p).is_ok(), "{name} {triple:?}");
+                    taken[usize::from(covers)] += 1;
+                }
+            }
+        }
+    }
+    assert!(taken.iter().all(|n| *n > 10_000), "{taken:?}");
+}
+
+/// The cases of each kernel in a short run, those of them that run, and why the others do not.
+fn counts(op: &str) -> Vec<String> {
+    let run = verify(&["--op", op, "--effort=quick", "--lane=host"]).exits(0);
+    let ledger = run.ledger();
+    let count = |planned: &Value| {
+        let dropped = planned["dropped"].as_array().cloned().unwrap_or_default();
+        let why = |d: &Value| format!(", {} {}", d["count"], d["why"].as_str().expect("a reason"));
+        let why: String = dropped.iter().map(why).collect();
+        let kernel = planned["kernel"].as_str().expect("a name");
+        format!("{kernel}: {} of {}{why}", planned["run"], planned["planned"])
+    };
+    items(&ledger, "planned").iter().map(count).collect()
+}
+
+/// A kernel whose own check took fewer scales would change nothing here; the oracle's domain would.
+#[test]
+fn cases_of_additions() {
+    let all = |kernel: &str| format!("{kernel}: 284 of 284");
+    let few = |kernel: &str, run: usize| format!("{kernel}: {run} of 284, {} outside-domain", 284 - run);
+    assert_eq!(
+        counts("add"),
+        [
+            all("tflite-add-i8"),
+            all("tflite-add-u8"),
+            "tflite-add-i16: 268 of 269, 1 outside-domain".to_owned(),
+            all("tflite-add-single-i8"),
+            all("tosa-add-double-i8"),
+            all("tosa-add-double-u8"),
+            all("tosa-add-single-i8"),
+            all("tosa-add-halves-double-i8"),
+            all("arm-elementwise-add-s8"),
+            all("arm-elementwise-add-single-s8"),
+            few("xnnpack-qs8-vadd", 281),
+            few("xnnpack-qu8-vadd", 281),
+            few("xnnpack-qs8-vadd-neon", 281),
+            all("onnx-qlinearadd-i8"),
+            all("onnx-qlinearadd-u8"),
+            few("onnx-qlinearadd-fixed-i8", 282),
+            all("pytorch-qadd-i8"),
+            all("pytorch-qadd-u8"),
+        ]
+    );
+}
+
+#[test]
+fn cases_of_multiplications() {
+    let cases = counts("mul");
+    let few: Vec<&String> = cases.iter().filter(|of| !of.ends_with(": 284 of 284")).collect();
+    assert_eq!(
+        few,
+        [
+            "tflite-mul-i16: 270 of 270",
+            "xnnpack-qs8-vmul: 283 of 284, 1 outside-domain",
+            "xnnpack-qu8-vmul: 283 of 284, 1 outside-domain",
+            "xnnpack-qs8-vmul-neon: 283 of 284, 1 outside-domain",
+        ]
+    );
+    assert_eq!(cases.len(), 18);
+}

@@ -1,0 +1,164 @@
+//! Faults that strike in one place only are convicted by a short run: at a position, in a tail, from some size on, at one size, in one channel
+//! or row, at one zero point, in an interval of scales or accumulators, at a boundary of the results. Each kernel of an operation has another.
+
+use crate::common::*;
+use serde_json::{Value, json};
+
+/// A quick run of these kernels, each with its fault, in the lane `host-worker`: all are convicted.
+#[track_caller]
+fn convicted(op: &str, faults: &[(&str, Value)]) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let rows: Vec<Value> = faults
+        .iter()
+        .map(|(kernel, fault)| {
+            let mut row = json!({ "kernel": kernel });
+            row.as_object_mut().expect("an object").extend(fault.as_object().expect("an object").clone());
+            row
+        })
+        .collect();
+    let command = corruptor(dir.path(), &worker("host-worker"), &json!(rows));
+    let file = lanes_with(dir.path(), "host-worker", &command);
+    let mut arguments = vec!["--lane=host-worker", "--effort=quick", "--op", op];
+    faults.iter().for_each(|(kernel, _)| arguments.extend(["--kernel", *kernel]));
+    let run = verify_in(&file, &arguments).exits(1);
+    let ledger = run.ledger();
+    let found = |kernel: &str| items(&ledger, "findings").iter().any(|finding| finding["kernel"] == kernel);
+    let alive: Vec<_> = faults.iter().filter(|(kernel, _)| !found(kernel)).collect();
+    assert!(alive.is_empty(), "{op}: not convicted: {alive:#?}");
+}
+
+/// Results at a place are one higher.
+fn at(place: Value) -> Value {
+    json!({"where": {"place": place}})
+}
+
+/// Results at a place are those of a place before.
+fn stale(moved: usize, place: Value) -> Value {
+    json!({"where": {"place": place, "moved": moved}})
+}
+
+/// Words of the first operand at a place are read from the place before.
+fn misread(place: Value) -> Value {
+    json!({"reads": {"place": place, "moved": 1}})
+}
+
+#[test]
+fn of_additions() {
+    convicted(
+        "add",
+        &[
+            ("tflite-add-i8", stale(1, json!({"last_vector": 16, "parameters": {"len": [17, 4000]}}))),
+            ("tflite-add-u8", stale(8, json!({"last_vector": 32, "parameters": {"len": [33, 4000]}}))),
+            ("tflite-add-single-i8", stale(4, json!({"last_vector": 64, "parameters": {"len": [65, 127]}}))),
+            ("tosa-add-double-i8", at(json!({"length_mod": [64, 37]}))),
+            ("tosa-add-double-u8", at(json!({"parameters": {"out.zero_point": [171, 171]}}))),
+            ("tosa-add-single-i8", at(json!({"parameters": {"lhs.zero_point": [-77, -77]}}))),
+            ("arm-elementwise-add-s8", at(json!({"index": [4096, 9999]}))),
+            ("xnnpack-qs8-vadd", at(json!({"parameters": {"lhs.scale": [0.0030, 0.0040]}}))),
+            ("xnnpack-qu8-vadd", at(json!({"parameters": {"len": [73, 73]}}))),
+            ("xnnpack-qs8-vadd-neon", at(json!({"position_mod": [16, 15], "misalign": [7, 7], "index": [16, 9999]}))),
+            ("onnx-qlinearadd-i8", misread(json!({"index": [48, 63], "parameters": {"len": [50, 63]}}))),
+            ("onnx-qlinearadd-u8", at(json!({"value": [255, 255]}))),
+            ("onnx-qlinearadd-fixed-i8", at(json!({"batches": [2, 2]}))),
+            ("pytorch-qadd-i8", at(json!({"input": [-128, -128], "value": [-128, -128]}))),
+        ],
+    );
+}
+
+#[test]
+fn of_multiplications() {
+    convicted(
+        "mul",
+        &[
+            ("tflite-mul-i8", stale(1, json!({"last_vector": 16, "parameters": {"len": [17, 4000]}}))),
+            ("tflite-mul-u8", stale(8, json!({"last_vector": 32, "parameters": {"len": [33, 4000]}}))),
+            ("tflite-mul-i16", at(json!({"length_mod": [32, 21]}))),
+            ("tflite-mul-single-i8", at(json!({"parameters": {"rhs.zero_point": [90, 90]}}))),
+            ("xnnpack-qs8-vmul", at(json!({"parameters": {"rhs.scale": [0.001, 0.002]}}))),
+            ("xnnpack-qu8-vmul", at(json!({"index": [2048, 9999]}))),
+            ("onnx-qlinearmul-i8", misread(json!({"index": [48, 63], "parameters": {"len": [50, 63]}}))),
+            ("onnx-qlinearmul-u8", at(json!({"length_mod": [64, 63]}))),
+        ],
+    );
+}
+
+#[test]
+fn of_dot_products() {
+    convicted(
+        "dot",
+        &[
+            ("arm-uadalp", stale(4, json!({"parameters": {"len": [260, 316]}, "index": [256, 400]}))),
+            ("arm-udot", at(json!({"input": [70_000, 71_000]}))),
+            ("arm-sdot", at(json!({"length_mod": [64, 44]}))),
+            ("arm-ummla", at(json!({"index": [8192, 99_999]}))),
+            ("x86-maddubs", at(json!({"input": [-3, -3]}))),
+            ("nvidia-dp4a-s8", at(json!({"parameters": {"len": [513, 513]}}))),
+            ("arm-smlal-int16", at(json!({"position_mod": [8, 7], "misalign": [3, 3]}))),
+        ],
+    );
+}
+
+#[test]
+fn of_matrix_products() {
+    let from = |name: &str, first: u32| json!({"parameters": {name: [first, 1 << 24]}});
+    convicted(
+        "matmul",
+        &[
+            ("arm-uadalp", misread(json!({"parameters": {"k": [257, 257]}, "column": [256, 256]}))),
+            ("arm-sadalp", misread(json!({"parameters": {"k": [513, 9999]}, "column": [512, 600]}))),
+            ("arm-udot", misread(json!({"column": [1024, 1024], "parameters": {"k": [1025, 5000]}}))),
+            ("arm-sdot", misread(json!({"column": [4096, 4098]}))),
+            ("arm-ummla", stale(1, json!({"column": [64, 64]}))),
+            ("arm-umlal-fast", stale(65, json!({"row": [64, 64], "parameters": {"m": [65, 65]}}))),
+            ("arm-smlal-fast", stale(1, json!({"column": [129, 129]}))),
+            ("arm-smlal-int16", at(json!({"parameters": {"k": [71, 71]}}))),
+            ("x86-maddubs", at(json!({"parameters": {"n": [59, 59]}}))),
+            ("x86-vnni", at(json!({"parameters": {"m": [47, 47]}}))),
+            ("nvidia-dp4a-s8", at(from("m", 128))),
+            ("arm-bitserial", at(json!({"length_mod": [64, 61]}))),
+        ],
+    );
+}
+
+#[test]
+fn of_convolutions() {
+    let from = |name: &str, first: u32| at(json!({"parameters": {name: [first, 1 << 24]}}));
+    convicted(
+        "conv2d",
+        &[
+            ("arm-uadalp", stale(1, json!({"column": [64, 64]}))),
+            ("arm-sadalp", from("kernel_h", 6)),
+            ("arm-udot", from("stride_w", 4)),
+            ("arm-sdot", from("dilation_h", 4)),
+            ("arm-ummla", from("batches", 4)),
+            ("arm-umlal-fast", misread(json!({"column": [64, 99]}))),
+            ("arm-smlal-fast", at(json!({"parameters": {"bottom": [5, 5], "top": [0, 3]}}))),
+            ("arm-smlal-int16", at(json!({"parameters": {"out_channels": [53, 53]}}))),
+            ("x86-maddubs", at(json!({"parameters": {"channels": [61, 61]}}))),
+            ("x86-vnni", at(json!({"parameters": {"kernel_w": [7, 7], "kernel_h": [1, 6]}}))),
+            ("nvidia-dp4a-s8", at(json!({"parameters": {"input_zero_point": [-101, -101]}}))),
+            ("arm-bitserial", at(json!({"parameters": {"weight_zero_point": [200, 200]}}))),
+        ],
+    );
+}
+
+#[test]
+fn of_transforms() {
+    convicted(
+        "transform",
+        &[
+            ("tvm-interleave", misread(json!({"index": [4096, 99_999]}))),
+            ("tvm-block-transpose", stale(1, json!({"parameters": {"matrix.columns": [70, 129]}}))),
+            ("tvm-unpack", stale(1, json!({"parameters": {"matrix.rows": [80, 80]}, "index": [79, 99]}))),
+            ("tvm-im2col", at(json!({"parameters": {"conv2d.kernel_w": [7, 7]}}))),
+            ("tvm-unflatten", at(json!({"parameters": {"conv2d.batches": [17, 17]}}))),
+        ],
+    );
+}
+
+/// What a kernel's domain has and the kernel refuses is a finding, and no smaller plan.
+#[test]
+fn of_a_kernel_that_refuses_what_it_promises() {
+    convicted("add", &[("xnnpack-qs8-vadd", json!({"refuses": {"parameters": {"lhs.scale": [1.0, 4.0]}}}))]);
+    convicted("mul", &[("xnnpack-qs8-vmul", json!({"refuses": {"parameters": {"len": [80, 80]}}}))]);
+}

@@ -1,0 +1,132 @@
+//! Invariant 9 for what is planned: along every axis, whatever a length leaves after whole vectors, some case of a short run has a last vector
+//! in which no element is where another may stand. So a tail that is read or written at the wrong place is seen.
+
+use std::fmt::Debug;
+use tiebreak_impls::transform::{Kind, Params};
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::tensor::{Asked, Case, Operation, promise};
+use tiebreak_suites::{add::Add, conv2d::Conv2d, dot::Dot, matmul::Matmul, mul::Mul, transform::Transform};
+
+/// Elements of a vector.
+const WIDTHS: [usize; 5] = [4, 8, 16, 32, 64];
+/// Elements above which a case is not looked at: there are enough smaller ones.
+const LARGE: usize = 1 << 15;
+
+/// One axis of a tensor: `[outer, len, inner]`.
+struct Axis {
+    name: &'static str,
+    len: usize,
+    inner: usize,
+    values: Vec<i32>,
+}
+
+impl Axis {
+    /// Whether the last vector shows every shift of it by less than a vector, and by no more than half of what there is.
+    fn tells(&self, width: usize) -> bool {
+        let first = if self.len.is_multiple_of(width) { self.len - width } else { self.len / width * width };
+        let rows: Vec<&[i32]> = self.values.chunks_exact(self.inner * self.len).collect();
+        let differ = |i: usize, shift: usize| {
+            let at = |row: &[i32], i: usize| row[i * self.inner..][..self.inner].to_vec();
+            rows.iter().any(|row| at(row, i) != at(row, i - shift))
+        };
+        let most = (width - 1).min(self.len.div_ceil(2));
+        self.len > 1 && (1..=most).all(|shift| (first.max(shift)..self.len).any(|i| differ(i, shift)))
+    }
+}
+
+/// No kernel lacks a length along an axis for which the operation's plan has none that tells.
+fn every_rest<O: Operation>(axes: impl Fn(&O::Domain, &Case<O::Params>, Vec<i32>) -> Vec<Axis>)
+where
+    O::Params: Debug,
+{
+    for kernel in O::kernels() {
+        let domain = &kernel.contract.domain;
+        let scheme = promise::<O>(kernel).expect("a known scheme");
+        let mut told: std::collections::BTreeMap<&str, [Vec<bool>; 5]> = std::collections::BTreeMap::new();
+        let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 0);
+        let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
+        for case in covered.filter_map(|(i, spec)| spec.case::<O>(domain, 0, i)) {
+            let sizes = O::sizes(domain, &case.params).expect("what is covered has sizes");
+            if sizes.outputs + sizes.input() > LARGE {
+                continue;
+            }
+            let results =
+                O::expected(&scheme, &case).expect("a case").into_iter().map(Option::unwrap_or_default).collect();
+            for axis in axes(domain, &case, results) {
+                let seen = told.entry(axis.name).or_insert_with(|| WIDTHS.map(|width| vec![false; width]));
+                for (seen, width) in seen.iter_mut().zip(WIDTHS) {
+                    seen[axis.len % width] |= !seen[axis.len % width] && axis.tells(width);
+                }
+            }
+        }
+        assert!(!told.is_empty(), "{} {}", O::OP, kernel.name);
+        for (name, seen) in told {
+            for (seen, width) in seen.iter().zip(WIDTHS) {
+                let blind: Vec<_> = (0..width).filter(|rest| !seen[*rest]).collect();
+                assert!(blind.is_empty(), "{} {}: {name} modulo {width}: nothing tells {blind:?}", O::OP, kernel.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn of_additions() {
+    every_rest::<Add>(|_, case, values| vec![Axis { name: "len", len: case.params.len, inner: 1, values }]);
+}
+
+#[test]
+fn of_multiplications() {
+    every_rest::<Mul>(|_, case, values| vec![Axis { name: "len", len: case.params.len, inner: 1, values }]);
+}
+
+#[test]
+fn of_dot_products() {
+    every_rest::<Dot>(|domain, case, values| {
+        let (inner, elements) = (domain.results, domain.elements);
+        let len = case.params.len / inner;
+        let operand = |name, t: usize| Axis { name, len, inner: elements, values: case.tensors[t].clone() };
+        vec![Axis { name: "steps", len, inner, values }, operand("a", 1), operand("b", 2)]
+    });
+}
+
+#[test]
+fn of_matrix_products() {
+    every_rest::<Matmul>(|_, case, values| {
+        let (p, [lhs, rhs, _]) = (case.params, case.tensors.clone());
+        vec![
+            Axis { name: "m", len: p.m, inner: p.n, values: values.clone() },
+            Axis { name: "n", len: p.n, inner: 1, values },
+            Axis { name: "k of lhs", len: p.k, inner: 1, values: lhs },
+            Axis { name: "k of rhs", len: p.k, inner: p.n, values: rhs },
+        ]
+    });
+}
+
+#[test]
+fn of_convolutions() {
+    every_rest::<Conv2d>(|_, case, values| {
+        let (p, input) = (case.params, case.tensors[0].clone());
+        vec![
+            Axis { name: "out_channels", len: p.out_channels, inner: 1, values },
+            Axis { name: "channels", len: p.channels, inner: 1, values: input.clone() },
+            Axis { name: "width", len: p.width, inner: p.channels, values: input },
+        ]
+    });
+}
+
+#[test]
+fn of_transforms() {
+    every_rest::<Transform>(|domain, case, values| {
+        let input = case.tensors[0].clone();
+        let axis = |name, len, values| Axis { name, len, inner: 1, values };
+        match (domain.kind, case.params) {
+            (Kind::Unpack, Params::Matrix { columns, .. }) => vec![axis("columns", columns, values)],
+            (_, Params::Matrix { rows, columns }) => {
+                let by_rows = Axis { name: "rows", len: rows, inner: columns, values: input.clone() };
+                vec![by_rows, axis("columns", columns, input)]
+            }
+            (Kind::Unflatten, Params::Conv2d(p)) => vec![axis("out_channels", p.out_channels, input)],
+            (_, Params::Conv2d(p)) => vec![axis("channels", p.channels, input)],
+        }
+    });
+}
