@@ -1,9 +1,11 @@
 //! Why a kernel differs: the first cause whose prediction reproduces every gathered output.
 
 use super::fault::Faulty;
-use super::judge::differs;
 use super::{Case, Expected, Operation};
 use tiebreak_common::class::Class;
+
+/// Cases in which the nearest cause is looked for.
+const FEW: usize = 8;
 
 /// A case with what a kernel gave for it.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct Observed<P> {
     pub case: Case<P>,
     /// The kernel's results.
     pub outs: Vec<i32>,
+    /// What the scheme judged against expects. Where it gives no value, no cause has to.
+    pub expected: Expected,
     /// Results that differ from the scheme judged against, and follow no known fault.
     pub differ: usize,
     /// Results that follow a known fault, of which no cause has to give account.
@@ -88,13 +92,37 @@ impl<O: Operation> Cause<O> {
     }
 }
 
+/// Whether every result of which the scheme expects a value is what a cause predicts. A prediction without a value reproduces nothing.
 fn reproduces<P>(predicted: &Option<Expected>, seen: &Observed<P>) -> bool {
     let Some(predicted) = predicted.as_ref().filter(|predicted| predicted.len() == seen.outs.len()) else {
         return false;
     };
     let words = if seen.faulty.is_empty() { 1 } else { (seen.outs.len() / seen.faulty.len()).max(1) };
-    let mut results = predicted.chunks(words).zip(seen.outs.chunks(words)).enumerate();
-    results.all(|(index, (predicted, out))| seen.is_faulty(index) || !differs(predicted, out))
+    let is_open = |at: usize| seen.expected[at].is_none();
+    let mut results = predicted.iter().zip(&seen.outs).enumerate();
+    results.all(|(at, (predicted, out))| is_open(at) || seen.is_faulty(at / words) || *predicted == Some(*out))
+}
+
+/// How many of the words that differ are as a cause predicts them, and how many differ.
+fn share<O: Operation>(cause: &Cause<O>, evidence: &[&Observed<O::Params>]) -> (usize, usize) {
+    let Kind::Predicts(_, predict) = &cause.kind else { return (0, 0) };
+    let of = |seen: &&Observed<O::Params>| {
+        let predicted = predict(&seen.case).filter(|predicted| predicted.len() == seen.outs.len());
+        let differing = seen.expected.iter().zip(&seen.outs).enumerate();
+        let differing = differing.filter(|(_, (right, out))| right.is_some_and(|right| right != **out));
+        let same = |at: usize, out: i32| predicted.as_ref().is_some_and(|predicted| predicted[at] == Some(out));
+        differing.fold((0, 0), |(n, all), (at, (_, out))| (n + usize::from(same(at, *out)), all + 1))
+    };
+    evidence.iter().map(of).fold((0, 0), |(n, all), (more, others)| (n + more, all + others))
+}
+
+/// What comes nearest where no cause reproduces everything: it names no class, but says where to look.
+fn nearest<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Option<String> {
+    let differing: Vec<_> = evidence.iter().filter(|seen| seen.differ > 0).copied().take(FEW).collect();
+    let shares = causes.iter().map(|cause| (share(cause, &differing), cause)).rev();
+    let ((n, all), cause) = shares.max_by_key(|((n, _), _)| *n).filter(|((n, _), _)| *n > 0)?;
+    let Kind::Predicts(because, _) = &cause.kind else { return None };
+    Some(format!("the nearest, {} ({because}), explains {n} of {all} that differ", cause.class))
 }
 
 /// `all 17,557 results examined`.
@@ -114,5 +142,7 @@ pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Param
             return Explanation { class: cause.class, because };
         }
     }
-    Explanation { class: Class::Unexplained, because: format!("no known cause reproduces {}", examined(results)) }
+    let nearest = nearest(causes, evidence).map_or_else(String::new, |nearest| format!("; {nearest}"));
+    let because = format!("no known cause reproduces {}{nearest}", examined(results));
+    Explanation { class: Class::Unexplained, because }
 }

@@ -320,6 +320,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
     ) -> Vec<Sweep> {
         Vec::new()
     }
+    /// Of the results of a case, so many of each kind: what the inputs of a run spanned. The scheme is that of the contract, and the results are its.
+    fn kinds(_scheme: &Self::Scheme, _case: &Case<Self::Params>, _expected: &Expected) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
     /// What may be the cause of a difference from `scheme`, in the order of preference.
     fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;
     /// How a kernel that keeps its contract is told apart from the reference, where no cause is more telling than its own scheme.

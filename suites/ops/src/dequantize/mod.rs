@@ -5,6 +5,7 @@ mod sweep;
 
 use crate::quantize::{alone, smaller};
 use crate::quantized::{self, places, plan, quantizations};
+use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
@@ -223,6 +224,21 @@ impl plan::Elements for Stored {
         out.sort_unstable();
         out.dedup();
         out.into_iter().map(|v| v as i32).collect()
+    }
+
+    fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
+        let width = i128::from(q.max - q.min) + 1;
+        let mut stored = || {
+            let bits = int32(rng) as u32;
+            let centre = [q.min, q.max, q.zero_point, q.zero_point][(bits >> 4 & 3) as usize];
+            // Near the zero point, where results are smallest, near an end, or any.
+            match bits % 4 {
+                0 => centre + i64::from(bits >> 6) % 9 - 4,
+                1 => centre + (i64::from(int32(rng)) >> (bits >> 6 & 31)),
+                _ => q.min + ((width * i128::from(int32(rng) as u32)) >> 32) as i64,
+            }
+        };
+        (0..count).map(|_| stored().clamp(q.min, q.max) as i32).collect()
     }
 
     fn every(&self, q: &Quantization) -> Option<Vec<i32>> {

@@ -3,6 +3,9 @@
 mod blocks;
 pub mod places;
 pub mod plan;
+#[cfg(test)]
+mod planted;
+mod random;
 
 use std::collections::BTreeSet;
 use tiebreak_engine::tensor::fault::Fault;

@@ -1,6 +1,7 @@
 //! Types, containers and shapes that quantize and dequantize are tried on. What is in the tensors is the operation's.
 
-use super::{blocks, covers, places, quantizations};
+use super::{blocks, covers, places, quantizations, random};
+use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::{Asked, Spec};
@@ -15,6 +16,8 @@ pub trait Elements {
     fn words(&self, expressed: Expressed) -> usize;
     /// Elements worth trying at these parameters, one behind the other.
     fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32>;
+    /// So many elements by chance: where results change, what is subnormal, and any.
+    fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32>;
     /// Every element there is, where there are few enough to run them all.
     fn every(&self, q: &Quantization) -> Option<Vec<i32>>;
     /// Elements that are repeated through a whole tensor, each alone: decisive ones to which the schemes give a value.
@@ -60,6 +63,7 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
         }
     }
     if asked.types.is_empty() {
+        out.extend(random::plan(domain, budget, seed, elements));
         blocks::plan(domain, budget, seed, types, elements, &mut out);
         for quantized in repeated_types(types, 1) {
             blocks::repeated(domain, quantized, elements, &mut out);
@@ -141,7 +145,7 @@ fn layer(
 ) {
     let Ok([q]) = quantizations(quantized).as_deref().map(|all| [all[0]]) else { return };
     let some = elements.elements(&q, seed);
-    let every = elements.every(&q).filter(|_| budget.every_tail || i < 2);
+    let every = elements.every(&q).filter(|_| budget.sweep || i % if budget.every_tail { 7 } else { usize::MAX } == 0);
     let words = elements.words(quantized.expressed);
     for (at, values) in [Some(some), every].into_iter().flatten().enumerate() {
         let container = domain.containers[(i + at) % domain.containers.len()];
