@@ -82,7 +82,7 @@ impl<O: Operation> Cause<O> {
     pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
         match &self.kind {
             Kind::Predicts(because, predict) => {
-                let reproduces = |seen: &&Observed<O::Params>| reproduces(&predict(&seen.case), seen);
+                let reproduces = |seen: &&Observed<O::Params>| reproduces::<O>(&predict(&seen.case), seen);
                 // A prediction that says nothing of any case explains nothing.
                 let speaks = evidence.iter().any(|seen| predict(&seen.case).is_some());
                 (speaks && evidence.iter().all(reproduces)).then(|| because.clone())
@@ -93,33 +93,37 @@ impl<O: Operation> Cause<O> {
 }
 
 /// Whether every result of which the scheme expects a value is what a cause predicts. A prediction without a value reproduces nothing.
-fn reproduces<P>(predicted: &Option<Expected>, seen: &Observed<P>) -> bool {
+fn reproduces<O: Operation>(predicted: &Option<Expected>, seen: &Observed<O::Params>) -> bool {
     let Some(predicted) = predicted.as_ref().filter(|predicted| predicted.len() == seen.outs.len()) else {
         return false;
     };
     let words = if seen.faulty.is_empty() { 1 } else { (seen.outs.len() / seen.faulty.len()).max(1) };
     let is_open = |at: usize| seen.expected[at].is_none();
+    let none = |at: usize| O::stands_for_none(&seen.case.params, &seen.outs, at) != Some(false);
+    let is = |at, predicted: Option<i32>, out| predicted.map_or_else(|| none(at), |predicted| predicted == out);
     let mut results = predicted.iter().zip(&seen.outs).enumerate();
-    results.all(|(at, (predicted, out))| is_open(at) || seen.is_faulty(at / words) || *predicted == Some(*out))
+    results.all(|(at, (predicted, out))| is_open(at) || seen.is_faulty(at / words) || is(at, *predicted, *out))
 }
 
 /// How many of the words that differ are as a cause predicts them, and how many differ.
-fn share<O: Operation>(cause: &Cause<O>, evidence: &[&Observed<O::Params>]) -> (usize, usize) {
-    let Kind::Predicts(_, predict) = &cause.kind else { return (0, 0) };
+fn share<O: Operation>(cause: &Cause<O>, evidence: &[&Observed<O::Params>]) -> Option<(usize, usize)> {
+    let Kind::Predicts(_, predict) = &cause.kind else { return None };
     let of = |seen: &&Observed<O::Params>| {
         let predicted = predict(&seen.case).filter(|predicted| predicted.len() == seen.outs.len());
         let differing = seen.expected.iter().zip(&seen.outs).enumerate();
         let differing = differing.filter(|(_, (right, out))| right.is_some_and(|right| right != **out));
-        let same = |at: usize, out: i32| predicted.as_ref().is_some_and(|predicted| predicted[at] == Some(out));
+        let none = |at: usize| O::stands_for_none(&seen.case.params, &seen.outs, at) == Some(true);
+        let is = |at: usize, out: i32, predicted: Option<i32>| predicted.map_or_else(|| none(at), |v| v == out);
+        let same = |at: usize, out: i32| predicted.as_ref().is_some_and(|predicted| is(at, out, predicted[at]));
         differing.fold((0, 0), |(n, all), (at, (_, out))| (n + usize::from(same(at, *out)), all + 1))
     };
-    evidence.iter().map(of).fold((0, 0), |(n, all), (more, others)| (n + more, all + others))
+    Some(evidence.iter().map(of).fold((0, 0), |(n, all), (more, others)| (n + more, all + others)))
 }
 
 /// What comes nearest where no cause reproduces everything: it names no class, but says where to look.
 fn nearest<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Option<String> {
     let differing: Vec<_> = evidence.iter().filter(|seen| seen.differ > 0).copied().take(FEW).collect();
-    let shares = causes.iter().map(|cause| (share(cause, &differing), cause)).rev();
+    let shares = causes.iter().filter_map(|cause| Some((share(cause, &differing)?, cause))).rev();
     let ((n, all), cause) = shares.max_by_key(|((n, _), _)| *n).filter(|((n, _), _)| *n > 0)?;
     let Kind::Predicts(because, _) = &cause.kind else { return None };
     Some(format!("the nearest, {} ({because}), explains {n} of {all} that differ", cause.class))
@@ -137,10 +141,16 @@ fn examined(results: usize) -> String {
 pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
     let results: usize = evidence.iter().map(|seen| seen.outs.len()).sum();
     for cause in causes {
-        if let Some(because) = cause.explains(evidence) {
-            let because = format!("{because} (reproduces {})", examined(results));
-            return Explanation { class: cause.class, because };
-        }
+        let Some(because) = cause.explains(evidence) else { continue };
+        let because = match share(cause, evidence) {
+            // What it leaves undefined it does not explain.
+            Some((0, all)) if all > 0 => continue,
+            Some((n, all)) if n < all => {
+                format!("{because} (explains {n} of {all} that differ, and leaves the others undefined)")
+            }
+            _ => format!("{because} (reproduces {})", examined(results)),
+        };
+        return Explanation { class: cause.class, because };
     }
     let nearest = nearest(causes, evidence).map_or_else(String::new, |nearest| format!("; {nearest}"));
     let because = format!("no known cause reproduces {}{nearest}", examined(results));

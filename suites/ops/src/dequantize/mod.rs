@@ -12,6 +12,7 @@ use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::Parameter;
+use tiebreak_engine::tensor::element::bits;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
@@ -169,8 +170,24 @@ impl Operation for Dequantize {
         sweep::many(kernel, runner, asked)
     }
 
+    fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+        let (expressed, words) = (case.params.quantized.expressed, case.params.quantized.expressed.words());
+        let result = |at: usize| {
+            let given = expected[at * words..][..words].iter().map(|word| word.unwrap_or_default());
+            bits(&given.collect::<Vec<_>>())
+        };
+        let subnormal = |at| quantized::is_subnormal(quantized::format(expressed), result(at));
+        quantized::kinds(case, expected, words, ("subnormal", subnormal))
+    }
+
     fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
         causes::causes(scheme)
+    }
+
+    fn stands_for_none(p: &Params, outs: &[i32], word: usize) -> Option<bool> {
+        let words = p.quantized.expressed.words();
+        let result = &outs[word / words * words..][..words];
+        Some(quantized::format(p.quantized.expressed).decode(bits(result)) == Float::Nan)
     }
 
     fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {

@@ -1,6 +1,6 @@
 //! Faults of every structural family that a quick run of quantize and dequantize must convict.
 
-use super::{places, quantizations};
+use super::{is_subnormal, places, quantizations};
 use crate::dequantize::Dequantize;
 use crate::planted::Planned;
 use crate::quantize::Quantize;
@@ -9,7 +9,7 @@ use tiebreak_common::budget::Effort;
 use tiebreak_engine::tensor::element::bits;
 use tiebreak_engine::tensor::{Case, Operation};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params};
-use tiebreak_oracle::float::{Float, Format};
+use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::Quantization;
 
 /// A result of a case, and what it is of.
@@ -96,11 +96,6 @@ impl<O: Operation<Params = Params>> Plan<O> {
     fn holds(self, kernel: &str) {
         assert!(self.missed.is_empty(), "{kernel} in a quick run: {:?}", self.missed);
     }
-}
-
-fn is_subnormal(format: Format, pattern: u64) -> bool {
-    let magnitude = pattern & (format.sign() - 1);
-    magnitude != 0 && magnitude < 1 << (format.precision() - 1)
 }
 
 fn is_of(at: &At<'_>, expressed: Expressed) -> bool {

@@ -20,7 +20,7 @@ pub(super) fn corners(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channe
     }
     all.retain(|channel| domain.takes(*channel));
     // Most corners of Q0.31 are integers whose products do nothing but wrap.
-    let keep = if budget.every_tail { 1 } else { 4 } * if domain.fraction() == 0 { 2 } else { 1 };
+    let keep = if budget.every_tail { 1 } else { 8 } * if domain.fraction() == 0 { 2 } else { 1 };
     all.into_iter().step_by(keep).collect()
 }
 

@@ -20,9 +20,9 @@ const MOST_CHANNELS: usize = 70;
 /// Random batches of a quick run: one for each zero point of a byte.
 const BATCHES: usize = 256;
 /// Results of a random batch, about.
-const RESULTS: usize = 240;
+const RESULTS: usize = 160;
 /// Results of the longest random batch.
-const LONGEST: usize = 20_000;
+const LONGEST: usize = 12_000;
 /// Accumulators at which results of a caller's channel tie.
 const ASKED: usize = 1024;
 
@@ -34,7 +34,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
         return draft.directed(&inside, &Effort::Quick.budget(), ASKED);
     }
     let few = Budget { random_accumulators: 16, near_ties: 8, ..*budget };
-    let mut out = draft.directed(&corners(domain, budget, seed), &few, 96);
+    let mut out = draft.directed(&corners(domain, budget, seed), &few, 64);
     out.extend(draft.every_result());
     // One channel at a time is one scale at a time.
     let (batches, results) = if domain.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };

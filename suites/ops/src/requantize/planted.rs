@@ -51,7 +51,7 @@ fn places_and_channels() {
         }));
         out.extend(each(&planned, "length mod 64", 0..64, |l, case, _, _| case.params.len % 64 == l));
         out.extend(each(&planned, "misaligned by", 0..16, |m, case, _, _| case.misalign == m));
-        out.extend(each(&planned, "elements from", [64, 1000, 5000, 10_000, 19_000], |i, _, at, _| at >= i));
+        out.extend(each(&planned, "elements from", [64, 1000, 5000, 10_000, 11_500], |i, _, at, _| at >= i));
         if kernel == KERNELS[0] {
             out.extend(each(&planned, "channel", 0..70, |c, case, at, _| {
                 case.params.channels.len() > c && at % case.params.channels.len() == c
