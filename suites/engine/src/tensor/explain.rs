@@ -23,6 +23,11 @@ pub struct Observed<P> {
 }
 
 impl<P> Observed<P> {
+    /// Words of a result, as far as it matters: 1 where no result follows a known fault.
+    fn words(&self) -> usize {
+        if self.faulty.is_empty() { 1 } else { (self.outs.len() / self.faulty.len()).max(1) }
+    }
+
     /// Whether the result at an index follows a known fault.
     pub fn is_faulty(&self, index: usize) -> bool {
         self.faulty.get(index).is_some_and(Option::is_some)
@@ -97,7 +102,7 @@ fn reproduces<O: Operation>(predicted: &Option<Expected>, seen: &Observed<O::Par
     let Some(predicted) = predicted.as_ref().filter(|predicted| predicted.len() == seen.outs.len()) else {
         return false;
     };
-    let words = if seen.faulty.is_empty() { 1 } else { (seen.outs.len() / seen.faulty.len()).max(1) };
+    let words = seen.words();
     let is_open = |at: usize| seen.expected[at].is_none();
     let none = |at: usize| O::stands_for_none(&seen.case.params, &seen.outs, at) != Some(false);
     let is = |at, predicted: Option<i32>, out| predicted.map_or_else(|| none(at), |predicted| predicted == out);
@@ -110,14 +115,22 @@ fn share<O: Operation>(cause: &Cause<O>, evidence: &[&Observed<O::Params>]) -> O
     let Kind::Predicts(_, predict) = &cause.kind else { return None };
     let of = |seen: &&Observed<O::Params>| {
         let predicted = predict(&seen.case).filter(|predicted| predicted.len() == seen.outs.len());
-        let differing = seen.expected.iter().zip(&seen.outs).enumerate();
-        let differing = differing.filter(|(_, (right, out))| right.is_some_and(|right| right != **out));
-        let none = |at: usize| O::stands_for_none(&seen.case.params, &seen.outs, at) == Some(true);
-        let is = |at: usize, out: i32, predicted: Option<i32>| predicted.map_or_else(|| none(at), |v| v == out);
-        let same = |at: usize, out: i32| predicted.as_ref().is_some_and(|predicted| is(at, out, predicted[at]));
-        differing.fold((0, 0), |(n, all), (at, (_, out))| (n + usize::from(same(at, *out)), all + 1))
+        let is = |at: usize| match predicted.as_ref().map(|predicted| predicted[at]) {
+            None => false,
+            Some(None) => O::stands_for_none(&seen.case.params, &seen.outs, at) == Some(true),
+            Some(value) => value == Some(seen.outs[at]),
+        };
+        let differing = differing(seen);
+        (differing.iter().filter(|at| is(**at)).count(), differing.len())
     };
     Some(evidence.iter().map(of).fold((0, 0), |(n, all), (more, others)| (n + more, all + others)))
+}
+
+/// The words that differ and follow no known fault.
+fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
+    let words = seen.words();
+    let differs = |at: &usize| seen.expected[*at].is_some_and(|right| right != seen.outs[*at]);
+    (0..seen.outs.len()).filter(|at| differs(at) && !seen.is_faulty(at / words)).collect()
 }
 
 /// What comes nearest where no cause reproduces everything: it names no class, but says where to look.

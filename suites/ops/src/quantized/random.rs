@@ -56,13 +56,14 @@ fn bounds(domain: &Domain, storage: Storage, rng: &mut ChaCha8Rng) -> (i64, i64)
     let (lo, hi) = storage.range().into_inner();
     match below(rng, 4) {
         _ if !domain.bounds => (lo, hi),
+        // A type has two values at least.
         0 => {
-            let (a, b) = (between(lo, hi, rng), between(lo, hi, rng));
-            (a.min(b), a.max(b))
+            let a = between(lo, hi - 1, rng);
+            (a, between(a + 1, hi, rng))
         }
         1 => {
-            let a = between(lo, hi, rng);
-            (a, (a + i64::from(below(rng, 16))).min(hi))
+            let a = between(lo, hi - 1, rng);
+            (a, (a + 1 + i64::from(below(rng, 16))).min(hi))
         }
         _ => (lo, hi),
     }
