@@ -19,7 +19,7 @@ const DOMAIN: Domain = Domain {
 
 /// The legacy pipeline: any integer multiplier, no zero point.
 const LEGACY: Domain = Domain {
-    channels: contract::Domain { shifts: -31..=0, ..contract::Domain::ALL },
+    channels: contract::Domain { shifts: -31..=0, q: 0..=0, ..contract::Domain::ALL },
     per_channel: false,
     zero_point: false,
     ..DOMAIN

@@ -25,6 +25,9 @@ const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow:
 /// Right shifts only, of 0 to 31 places.
 const RIGHT: contract::Domain = contract::Domain { shifts: -31..=0, ..contract::Domain::ALL };
 
+/// The same with integers as multipliers.
+const LEGACY_RIGHT: contract::Domain = contract::Domain { q: 0..=0, ..RIGHT };
+
 /// The domain of a stage alone: one channel, the whole output type.
 const fn stage(output: Element, channels: contract::Domain) -> Domain {
     Domain { output, channels, per_channel: false, bias: false, zero_point: true, clamp: false }
@@ -35,7 +38,7 @@ pub(super) const QUANTIZE_DOWN: Kernel = Kernel::scalar(
     "gemmlowp-quantize-down",
     "gemmlowp QuantizeDownInt32ToUint8Scale, Clamp, SaturatingCastToUint8",
     LEGACY,
-    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, RIGHT) },
+    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) },
     SOURCE,
     |params, acc, out| {
         each(params, acc, out, |acc, channel, result_offset| {
@@ -49,7 +52,7 @@ pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = Kernel::scalar(
     "gemmlowp-quantize-down-shipped",
     "gemmlowp QuantizeDownInt32ToUint8Scale as its code, not its comment, rounds; Clamp, SaturatingCastToUint8",
     Promise { scheme: "legacy-ties-away", overflow: Overflow::Wrap },
-    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, RIGHT) },
+    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) },
     "google/gemmlowp internal/output.h, OutputStageEvalBufferImpl of OutputStageQuantizeDownInt32ToUint8Scale",
     |params, acc, out| {
         each(params, acc, out, |acc, Channel { multiplier, shift }, result_offset| {
@@ -64,7 +67,7 @@ pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
     "gemmlowp-eight-bit-int",
     "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",
     LEGACY,
-    Domain { bias: true, zero_point: false, ..stage(Element::U8, RIGHT) },
+    Domain { bias: true, zero_point: false, ..stage(Element::U8, LEGACY_RIGHT) },
     "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm; MakeStandardOutputPipeline",
     |params, acc, out| {
         each(params, acc, out, |acc, channel, result_offset| cast_u8(quantize_down(acc, channel, result_offset)));

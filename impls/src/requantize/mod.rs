@@ -43,7 +43,7 @@ pub struct Params {
 pub struct Domain {
     /// Type of the results; clamp bounds and zero point lie in its range.
     pub output: Element,
-    /// Multipliers and shifts.
+    /// Multipliers and shifts; `q` is 31, or 0 for the legacy pipeline, whose multipliers are integers.
     pub channels: crate::contract::Domain,
     /// Whether several channels may share a batch.
     pub per_channel: bool,
@@ -56,6 +56,16 @@ pub struct Domain {
 }
 
 impl Domain {
+    /// Fractional bits of multipliers.
+    pub fn fraction(&self) -> u32 {
+        *self.channels.q.start()
+    }
+
+    /// Whether a channel may have this multiplier and shift.
+    pub fn takes(&self, channel: Channel) -> bool {
+        self.channels.contains(channel.multiplier, channel.shift, self.fraction())
+    }
+
     /// Sizes of the accumulators (and nothing), and of the results; or the invalid argument.
     pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
         let len = shape::elements("len", &[shape::positive("len", params.len)?])?;
@@ -130,6 +140,10 @@ impl TensorOperation for Requantize {
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         domain.sizes(params)
+    }
+
+    fn takes_ranges(_: &Domain, _: &Params) -> bool {
+        true
     }
 
     fn call(call: Call<'_, Self>) -> Result<(), String> {

@@ -72,7 +72,7 @@ pub(crate) fn batches(domain: &Domain, random: &mut Random) -> Vec<Params> {
     let mut all = Vec::new();
     for shift in domain.channels.shifts.clone() {
         for multiplier in multipliers.into_iter().chain([random.next(), random.next()]) {
-            if !domain.channels.contains(multiplier, shift, 31) {
+            if !domain.takes(Channel { multiplier, shift }) {
                 continue;
             }
             for (bias, zero_point) in [(0, 0), (1, lo), (i32::MIN, hi), (i32::MAX, hi / 2), (random.next(), 3)] {

@@ -51,6 +51,13 @@ impl Piece {
         }
     }
 
+    /// The last accumulator of the piece up to which the value is that at `x`, which must lie in the piece.
+    pub fn last_alike(&self, x: i64) -> i64 {
+        let (value, rest) = (self.at(x), Self { lo: x, ..*self });
+        let alike = if self.m > 0 { rest.split(value + 1).0 } else { rest.split(value).1 };
+        alike.map_or(x, |piece| piece.hi)
+    }
+
     /// `m*x + c`.
     pub(crate) fn numerator(&self, x: i64) -> i128 {
         self.m * i128::from(x) + self.c

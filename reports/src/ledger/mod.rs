@@ -204,6 +204,9 @@ pub struct Row {
     pub coverage: Coverage,
     /// Inputs to which the scheme gives no int32 value, and which are therefore not compared.
     pub out_of_domain: u64,
+    /// Inputs judged by kind, as the operation has kinds (`inside the clamp`, `subnormal`); one may be of several.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, u64>,
     /// Inputs on which the kernel differs.
     pub differ: u64,
     /// The differing inputs by `got - expected`, as decimal text; where there are very many, the rest under `other`.

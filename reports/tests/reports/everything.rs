@@ -64,6 +64,7 @@ fn rows((op, _, _, inputs, classes): Op, kernel: &str, lane: &str, nth: usize) -
         by_delta: if differ > 0 { [("1".to_owned(), differ)].into() } else { BTreeMap::new() },
         classes: if differ > 0 { [(class.to_string(), differ)].into() } else { BTreeMap::new() },
         out_of_domain: 4_566_611,
+        kinds: BTreeMap::new(),
         ..contract.clone()
     };
     vec![contract, reference]

@@ -39,6 +39,7 @@ fn row(kernel: &str, lane: &str, isa_path: &str, against: Against, scheme: &str)
         inputs: 1 << 32,
         coverage: Coverage::Exhaustive,
         out_of_domain: 0,
+        kinds: BTreeMap::new(),
         differ: 0,
         by_delta: BTreeMap::new(),
         classes: BTreeMap::new(),

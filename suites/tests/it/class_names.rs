@@ -132,7 +132,7 @@ fn given<O: Operation>(promised: &str, follows: &str) -> Class {
         // Where the scheme that is followed gives no value, neither does the promised one.
         let differ = right.iter().zip(&outs).filter(|(right, out)| right != out).count();
         let outs = outs.into_iter().map(Option::unwrap_or_default).collect();
-        Some(Observed { case, outs, differ, faulty: Vec::new() })
+        Some(Observed { case, outs, expected: right, differ, faulty: Vec::new() })
     });
     let observed: Vec<_> = observed.collect();
     assert!(observed.iter().any(|seen| seen.differ > 0), "{} never differs", O::label(&follows));
@@ -151,7 +151,8 @@ fn dequantized(rule: RoundingRule) -> Class {
         let q = quantizations(&case.params.quantized).expect("a type")[0];
         let real = |word: &i32| q.exact_scale() * (q.storage.wrap((*word).into()) - q.zero_point);
         let outs: Vec<i32> = case.tensors[0].iter().map(|word| q.format.round(&real(word), rule) as i32).collect();
-        Observed { case, outs, differ: 1, faulty: Vec::new() }
+        let expected = Dequantize::expected(&scheme, &case).expect("it was planned");
+        Observed { case, outs, expected, differ: 1, faulty: Vec::new() }
     });
     let observed: Vec<_> = observed.collect();
     explain(&Dequantize::causes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class

@@ -76,7 +76,8 @@ fn one_wrong_result_is_no_layout() {
     let scheme = promise::<Matmul>(kernel).expect("known");
     let params = tiebreak_impls::matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
     let case = Case { params, tensors: [vec![3], vec![5], Vec::new()], misalign: 0 };
-    let observed = Observed { case, outs: vec![12345], differ: 1, faulty: Vec::new() };
+    let expected = Matmul::expected(&scheme, &case).expect("in the domain");
+    let observed = Observed { case, outs: vec![12345], expected, differ: 1, faulty: Vec::new() };
     let causes = Matmul::causes(&scheme, &kernel.contract.domain);
     assert_eq!(explain(&causes, &[&observed]).class, Class::Unexplained);
 }

@@ -1,9 +1,11 @@
 //! Why a kernel differs: the first cause whose prediction reproduces every gathered output.
 
 use super::fault::Faulty;
-use super::judge::differs;
 use super::{Case, Expected, Operation};
 use tiebreak_common::class::Class;
+
+/// Cases in which the nearest cause is looked for.
+const FEW: usize = 8;
 
 /// A case with what a kernel gave for it.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct Observed<P> {
     pub case: Case<P>,
     /// The kernel's results.
     pub outs: Vec<i32>,
+    /// What the scheme judged against expects. Where it gives no value, no cause has to.
+    pub expected: Expected,
     /// Results that differ from the scheme judged against, and follow no known fault.
     pub differ: usize,
     /// Results that follow a known fault, of which no cause has to give account.
@@ -19,6 +23,11 @@ pub struct Observed<P> {
 }
 
 impl<P> Observed<P> {
+    /// Words of a result, as far as it matters: 1 where no result follows a known fault.
+    fn words(&self) -> usize {
+        if self.faulty.is_empty() { 1 } else { (self.outs.len() / self.faulty.len()).max(1) }
+    }
+
     /// Whether the result at an index follows a known fault.
     pub fn is_faulty(&self, index: usize) -> bool {
         self.faulty.get(index).is_some_and(Option::is_some)
@@ -78,7 +87,7 @@ impl<O: Operation> Cause<O> {
     pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
         match &self.kind {
             Kind::Predicts(because, predict) => {
-                let reproduces = |seen: &&Observed<O::Params>| reproduces(&predict(&seen.case), seen);
+                let reproduces = |seen: &&Observed<O::Params>| reproduces::<O>(&predict(&seen.case), seen);
                 // A prediction that says nothing of any case explains nothing.
                 let speaks = evidence.iter().any(|seen| predict(&seen.case).is_some());
                 (speaks && evidence.iter().all(reproduces)).then(|| because.clone())
@@ -88,13 +97,49 @@ impl<O: Operation> Cause<O> {
     }
 }
 
-fn reproduces<P>(predicted: &Option<Expected>, seen: &Observed<P>) -> bool {
+/// Whether every result of which the scheme expects a value is what a cause predicts. A prediction without a value reproduces nothing.
+fn reproduces<O: Operation>(predicted: &Option<Expected>, seen: &Observed<O::Params>) -> bool {
     let Some(predicted) = predicted.as_ref().filter(|predicted| predicted.len() == seen.outs.len()) else {
         return false;
     };
-    let words = if seen.faulty.is_empty() { 1 } else { (seen.outs.len() / seen.faulty.len()).max(1) };
-    let mut results = predicted.chunks(words).zip(seen.outs.chunks(words)).enumerate();
-    results.all(|(index, (predicted, out))| seen.is_faulty(index) || !differs(predicted, out))
+    let words = seen.words();
+    let is_open = |at: usize| seen.expected[at].is_none();
+    let none = |at: usize| O::stands_for_none(&seen.case.params, &seen.outs, at) != Some(false);
+    let is = |at, predicted: Option<i32>, out| predicted.map_or_else(|| none(at), |predicted| predicted == out);
+    let mut results = predicted.iter().zip(&seen.outs).enumerate();
+    results.all(|(at, (predicted, out))| is_open(at) || seen.is_faulty(at / words) || is(at, *predicted, *out))
+}
+
+/// How many of the words that differ are as a cause predicts them, and how many differ.
+fn share<O: Operation>(cause: &Cause<O>, evidence: &[&Observed<O::Params>]) -> Option<(usize, usize)> {
+    let Kind::Predicts(_, predict) = &cause.kind else { return None };
+    let of = |seen: &&Observed<O::Params>| {
+        let predicted = predict(&seen.case).filter(|predicted| predicted.len() == seen.outs.len());
+        let is = |at: usize| match predicted.as_ref().map(|predicted| predicted[at]) {
+            None => false,
+            Some(None) => O::stands_for_none(&seen.case.params, &seen.outs, at) == Some(true),
+            Some(value) => value == Some(seen.outs[at]),
+        };
+        let differing = differing(seen);
+        (differing.iter().filter(|at| is(**at)).count(), differing.len())
+    };
+    Some(evidence.iter().map(of).fold((0, 0), |(n, all), (more, others)| (n + more, all + others)))
+}
+
+/// The words that differ and follow no known fault.
+fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
+    let words = seen.words();
+    let differs = |at: &usize| seen.expected[*at].is_some_and(|right| right != seen.outs[*at]);
+    (0..seen.outs.len()).filter(|at| differs(at) && !seen.is_faulty(at / words)).collect()
+}
+
+/// What comes nearest where no cause reproduces everything: it names no class, but says where to look.
+fn nearest<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Option<String> {
+    let differing: Vec<_> = evidence.iter().filter(|seen| seen.differ > 0).copied().take(FEW).collect();
+    let shares = causes.iter().filter_map(|cause| Some((share(cause, &differing)?, cause))).rev();
+    let ((n, all), cause) = shares.max_by_key(|((n, _), _)| *n).filter(|((n, _), _)| *n > 0)?;
+    let Kind::Predicts(because, _) = &cause.kind else { return None };
+    Some(format!("the nearest, {} ({because}), explains {n} of {all} that differ", cause.class))
 }
 
 /// `all 17,557 results examined`.
@@ -109,10 +154,18 @@ fn examined(results: usize) -> String {
 pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
     let results: usize = evidence.iter().map(|seen| seen.outs.len()).sum();
     for cause in causes {
-        if let Some(because) = cause.explains(evidence) {
-            let because = format!("{because} (reproduces {})", examined(results));
-            return Explanation { class: cause.class, because };
-        }
+        let Some(because) = cause.explains(evidence) else { continue };
+        let because = match share(cause, evidence) {
+            // What it leaves undefined it does not explain.
+            Some((0, all)) if all > 0 => continue,
+            Some((n, all)) if n < all => {
+                format!("{because} (explains {n} of {all} that differ, and leaves the others undefined)")
+            }
+            _ => format!("{because} (reproduces {})", examined(results)),
+        };
+        return Explanation { class: cause.class, because };
     }
-    Explanation { class: Class::Unexplained, because: format!("no known cause reproduces {}", examined(results)) }
+    let nearest = nearest(causes, evidence).map_or_else(String::new, |nearest| format!("; {nearest}"));
+    let because = format!("no known cause reproduces {}{nearest}", examined(results));
+    Explanation { class: Class::Unexplained, because }
 }

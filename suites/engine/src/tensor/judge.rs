@@ -4,9 +4,10 @@ use super::explain::Observed;
 use super::fault::{self, Faulty, Made, Seen};
 use super::shrink::{Witness, shrink_by};
 use super::{Case, Element, Expected, Operation, PathStep};
-use crate::count::Count;
+use crate::count::{self, Count};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use crate::runner::{Answer, FailedBatch, Runner};
+use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_impls::kernel::Kernel;
@@ -79,8 +80,8 @@ impl<P: Clone> Side<P> {
         let kept = if differ > 0 { &mut self.differing } else { &mut self.agreeing };
         let room = if differ > 0 { EVIDENCE } else { EVIDENCE / 2 };
         if kept.len() < room * 2 && (kept.is_empty() || elements(case, outs) <= SMALL) {
-            let (case, outs, faulty) = (case.clone(), outs.to_vec(), excuses.clone());
-            kept.push(Observed { case, outs, differ: unexcused, faulty });
+            let (case, outs, expected, faulty) = (case.clone(), outs.to_vec(), expected.clone(), excuses.clone());
+            kept.push(Observed { case, outs, expected, differ: unexcused, faulty });
             self.thin();
         }
         differ
@@ -148,6 +149,8 @@ pub struct Record<P> {
     pub failures: Vec<FailedBatch<Case<P>>>,
     /// Results that follow a known fault of what made the lane's code, by its class, with the reason.
     pub faults: Seen,
+    /// Results by kind, as the operation has them.
+    pub kinds: BTreeMap<&'static str, u64>,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -161,6 +164,7 @@ impl<P> Default for Record<P> {
             reference: Side::default(),
             failures: Vec::new(),
             faults: Seen::new(),
+            kinds: BTreeMap::new(),
             seconds: 0.0,
         }
     }
@@ -175,6 +179,7 @@ impl<P: Clone> Record<P> {
         self.reference.merge(other.reference);
         self.failures.extend(other.failures);
         fault::merge(&mut self.faults, other.faults);
+        count::add(&mut self.kinds, other.kinds);
         self.seconds += other.seconds;
     }
 
@@ -339,6 +344,7 @@ pub fn judged<O: Operation>(
         };
         let given = Given { case: &posed.case, outs: &outs, faulty: &faulty };
         record.contract.judge(&element, &given, &posed.contract, true);
+        count::add(&mut record.kinds, O::kinds(contract, &posed.case, &posed.contract).into_iter().collect());
         if let Some(reference) = &posed.reference
             && record.reference.judge(&element, &given, reference, false) > 0
         {

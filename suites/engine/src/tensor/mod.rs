@@ -324,8 +324,17 @@ pub trait Operation: Sized + Send + Sync + 'static {
     ) -> Vec<Sweep> {
         Vec::new()
     }
+    /// Of the results of a case, so many of each kind: what the inputs of a run spanned. The scheme is that of the contract, and the results are its.
+    fn kinds(_scheme: &Self::Scheme, _case: &Case<Self::Params>, _expected: &Expected) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
     /// What may be the cause of a difference from `scheme`, in the order of preference.
     fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;
+    /// Whether a word is of a result that a prediction without a value stands for: where a scheme gives NaN, of which any will do. Nothing where such a prediction
+    /// is neither right nor wrong: what code makes of poison is the target's.
+    fn stands_for_none(_params: &Self::Params, _outs: &[i32], _word: usize) -> Option<bool> {
+        Some(false)
+    }
     /// How a kernel that keeps its contract is told apart from the reference, where no cause is more telling than its own scheme.
     fn own(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Option<Cause<Self>> {
         None

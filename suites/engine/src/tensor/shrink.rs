@@ -53,7 +53,8 @@ impl<O: Operation> Shown<'_, O> {
         let outs = outs::<O>(lease, self.kernel, case, results).ok()?;
         let words = O::element(self.domain, &case.params, O::TENSORS.len()).words();
         let faulty = self.made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
-        let observed = Observed { case: case.clone(), outs, differ: 1, faulty };
+        let expected = O::expected(self.scheme, case).ok()?;
+        let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty };
         let witness = first_difference::<O>(self.domain, self.scheme, &observed)?;
         self.class_holds(&observed).then_some(witness)
     }

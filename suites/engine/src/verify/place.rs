@@ -33,6 +33,7 @@ impl Place<'_> {
             inputs: count.inputs,
             coverage,
             out_of_domain: count.out_of_domain,
+            kinds: BTreeMap::new(),
             differ: count.differ,
             by_delta: by_delta(&count.by_delta.all()),
             classes: named(&count.classes),

@@ -47,14 +47,15 @@ fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
         let lhs = slices(&columns, p.channels, group * each, each);
         let rhs = slices(weights, p.out_channels, group * share, share);
         let outs = slices(&seen.outs, p.out_channels, group * share, share);
+        let expected = slices(&seen.expected, p.out_channels, group * share, share);
         // Which of the groups differs is not known; that the case does is.
         let case = Case { params, tensors: [lhs, rhs, Vec::new()], misalign: 0 };
-        Observed { case, outs, differ: seen.differ, faulty: Vec::new() }
+        Observed { case, outs, expected, differ: seen.differ, faulty: Vec::new() }
     };
     Some((0..p.groups).map(product).collect())
 }
 
 /// `len` elements from `from` on, of each row of `width`.
-fn slices(rows: &[i32], width: usize, from: usize, len: usize) -> Vec<i32> {
+fn slices<T: Copy>(rows: &[T], width: usize, from: usize, len: usize) -> Vec<T> {
     rows.chunks_exact(width).flat_map(|row| &row[from..from + len]).copied().collect()
 }

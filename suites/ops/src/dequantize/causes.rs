@@ -89,17 +89,25 @@ fn mistaken(scheme: Scheme) -> impl Iterator<Item = Cause<Dequantize>> {
 /// f64 by way of f32.
 fn narrow(scheme: Scheme) -> Cause<Dequantize> {
     Cause::predicts(Class::F32Step, "f64 is computed in f32", move |case: &Case<Params>| {
-        let one = |q: &Quantization, stored: i64| {
-            let Float::Finite { value, .. } = q.format.decode(q.scale) else { return q.format.nan() };
-            let narrow = Quantization { format: Format::F32, scale: Format::F32.nearest(&value), ..*q };
-            match Format::F32.decode(scheme.expected(&narrow, stored)) {
-                Float::Finite { value, .. } => q.format.nearest(&value),
-                Float::Infinite { negative } => q.format.infinity() | if negative { q.format.sign() } else { 0 },
-                Float::Nan => q.format.nan(),
-            }
-        };
+        let one = |q: &Quantization, stored: i64| in_f32(&scheme, q, stored);
         (case.params.quantized.expressed == Expressed::F64).then(|| each(case, one).ok()).flatten()
     })
+}
+
+/// The result in f32, as an f64. The scale may be 0 or infinite there, which schemes do not take: the sign is that of the difference.
+fn in_f32(scheme: &Scheme, q: &Quantization, stored: i64) -> u64 {
+    let narrow = Quantization { format: Format::F32, scale: Format::F32.nearest(&q.exact_scale()), ..*q };
+    let (zero, infinite) = (narrow.scale == 0, narrow.scale == Format::F32.infinity());
+    let scale = if zero || infinite { Format::F32.nearest(&1.into()) } else { narrow.scale };
+    let signed = |negative: bool| if negative { Format::F64.sign() } else { 0 };
+    match Format::F32.decode(scheme.expected(&Quantization { scale, ..narrow }, stored)) {
+        Float::Finite { value, .. } if infinite && value == 0 => Format::F64.nan(),
+        Float::Finite { value, .. } if infinite => Format::F64.infinity() | signed(value < 0),
+        Float::Finite { value, .. } if zero => signed(value < 0),
+        Float::Finite { value, .. } => Format::F64.nearest(&value),
+        Float::Infinite { negative } => Format::F64.infinity() | signed(negative),
+        Float::Nan => Format::F64.nan(),
+    }
 }
 
 /// Another stored value, or another zero point, in the same steps.

@@ -5,12 +5,14 @@ mod sweep;
 
 use crate::quantize::{alone, smaller};
 use crate::quantized::{self, places, plan, quantizations};
+use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::Parameter;
+use tiebreak_engine::tensor::element::bits;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
@@ -168,8 +170,24 @@ impl Operation for Dequantize {
         sweep::many(kernel, runner, asked)
     }
 
+    fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+        let (expressed, words) = (case.params.quantized.expressed, case.params.quantized.expressed.words());
+        let result = |at: usize| {
+            let given = expected[at * words..][..words].iter().map(|word| word.unwrap_or_default());
+            bits(&given.collect::<Vec<_>>())
+        };
+        let subnormal = |at| quantized::is_subnormal(quantized::format(expressed), result(at));
+        quantized::kinds(case, expected, words, ("subnormal", subnormal))
+    }
+
     fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
         causes::causes(scheme)
+    }
+
+    fn stands_for_none(p: &Params, outs: &[i32], word: usize) -> Option<bool> {
+        let words = p.quantized.expressed.words();
+        let result = &outs[word / words * words..][..words];
+        Some(quantized::format(p.quantized.expressed).decode(bits(result)) == Float::Nan)
     }
 
     fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
@@ -223,6 +241,21 @@ impl plan::Elements for Stored {
         out.sort_unstable();
         out.dedup();
         out.into_iter().map(|v| v as i32).collect()
+    }
+
+    fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
+        let width = i128::from(q.max - q.min) + 1;
+        let mut stored = || {
+            let bits = int32(rng) as u32;
+            let centre = [q.min, q.max, q.zero_point, q.zero_point][(bits >> 4 & 3) as usize];
+            // Near the zero point, where results are smallest, near an end, or any.
+            match bits % 4 {
+                0 => centre + i64::from(bits >> 6) % 9 - 4,
+                1 => centre + (i64::from(int32(rng)) >> (bits >> 6 & 31)),
+                _ => q.min + ((width * i128::from(int32(rng) as u32)) >> 32) as i64,
+            }
+        };
+        (0..count).map(|_| stored().clamp(q.min, q.max) as i32).collect()
     }
 
     fn every(&self, q: &Quantization) -> Option<Vec<i32>> {

@@ -103,6 +103,9 @@ const ANY: Expressed = Expressed::F32;
 
 /// One change; where the class depends on the type, a cause for each type.
 fn changed(scheme: Scheme, change: Change) -> Vec<Cause<Quantize>> {
+    if change.part == Part::Reciprocal && change.to.reciprocal {
+        return reciprocals(scheme, change);
+    }
     if change.part != Part::Steps {
         return variant(change.class(ANY), change.because(ANY), scheme, change.to).into_iter().collect();
     }
@@ -114,6 +117,28 @@ fn changed(scheme: Scheme, change: Change) -> Vec<Cause<Quantize>> {
         })
     };
     Expressed::ALL.into_iter().map(one).collect()
+}
+
+/// The reciprocal of the scale in place of a division. Of a scale so small that it is infinite every product is infinite, and that of 0 is NaN, of which each
+/// clamp makes something else.
+fn reciprocals(scheme: Scheme, change: Change) -> Vec<Cause<Quantize>> {
+    let Some(other) = Wide::of(change.to) else { return Vec::new() };
+    type OfNan = fn(&Quantization) -> i64;
+    let policies: [OfNan; 4] = [|q| q.min, |q| 0.clamp(q.min, q.max), |q| q.zero_point.clamp(q.min, q.max), |q| q.max];
+    let cause = |of_nan: OfNan| {
+        Cause::predicts(change.class(ANY), change.because(ANY), move |case| {
+            let one = |q: &Quantization, x: u64| {
+                let own = other.instead_of(scheme, q, x)?;
+                if q.format.nearest(&q.exact_scale().recip()) != q.format.infinity() || is_nan(q.format, x) {
+                    return Some(own);
+                }
+                let (zero, negative) = (x & (q.format.sign() - 1) == 0, x & q.format.sign() != 0);
+                Some(if zero { of_nan(q) } else { if negative { q.min } else { q.max } })
+            };
+            each(case, one).ok()
+        })
+    };
+    policies.into_iter().map(cause).collect()
 }
 
 /// What happens between the integer and the stored value, in another order or not at all.
@@ -173,7 +198,9 @@ fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
         Cause::predicts(Class::F32Step, "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
             let one = |q: &Quantization, x: u64| {
                 let [scale, x] = [q.scale, x].map(|bits| narrowed(q.format, bits));
-                scheme.expected(&Quantization { format: Format::F32, scale, ..*q }, x).value()
+                let narrow = Quantization { format: Format::F32, scale, ..*q };
+                // A scale that is 0 or infinite in f32 makes no numbers, and poison of them.
+                narrow.check().ok().and_then(|()| scheme.expected(&narrow, x).value())
             };
             (case.params.quantized.expressed == Expressed::F64).then(|| each(case, one).ok()).flatten()
         });

@@ -2,6 +2,7 @@
 //! ranges, and everything that is no number.
 
 use crate::quantized::plan::Elements;
+use rand_chacha::ChaCha8Rng;
 use rug::Rational;
 use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_impls::quantized::Expressed;
@@ -48,6 +49,31 @@ impl Elements for Floats {
             );
         }
         patterns.into_iter().flat_map(|bits| words(q.format, bits)).collect()
+    }
+
+    fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
+        let scale = q.exact_scale();
+        let subnormal = (1u64 << (q.format.precision() - 1)) - 1;
+        let mut pattern = || {
+            let [low, high] = [0; 2].map(|_| u64::from(int32(rng) as u32));
+            let (any, sign) = (low | high << 32, q.format.sign() * (high & 1));
+            match low % 16 {
+                // Any pattern, and any subnormal one.
+                0 => any & (q.format.sign() | (q.format.sign() - 1)),
+                1 | 2 => any & subnormal | sign,
+                kind => {
+                    let ends = [q.min, q.max, q.zero_point, q.zero_point - 1];
+                    let inside = q.min + ((i128::from(q.max - q.min) * i128::from(high)) >> 32) as i64;
+                    let stored = if kind == 3 { ends[(high >> 8 & 3) as usize] } else { inside } - q.zero_point;
+                    // At a stored value, at a tie above it, or anywhere between.
+                    let eighths = [0, 4, 4, 4, (low >> 16 & 7) as i64][(low >> 24) as usize % 5];
+                    let nearest = q.format.nearest(&(Rational::from((8 * stored + eighths, 8)) * &scale));
+                    let beside = q.format.key(nearest).map(|key| q.format.from_key(key + (low >> 8 & 3) as i64 - 1));
+                    beside.unwrap_or(nearest)
+                }
+            }
+        };
+        (0..count).flat_map(|_| words(q.format, pattern())).collect()
     }
 
     fn every(&self, q: &Quantization) -> Option<Vec<i32>> {

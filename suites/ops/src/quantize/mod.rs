@@ -161,8 +161,19 @@ impl Operation for Quantize {
         sweep::sweeps(kernel, runner, asked, wanted)
     }
 
+    fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+        let expressed = case.params.quantized.expressed;
+        let input = |at: usize| bits(&case.tensors[0][at * expressed.words()..][..expressed.words()]);
+        let subnormal = |at| quantized::is_subnormal(quantized::format(expressed), input(at));
+        quantized::kinds(case, expected, 1, ("of a subnormal input", subnormal))
+    }
+
     fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
         causes::causes(scheme)
+    }
+
+    fn stands_for_none(_: &Params, _: &[i32], _: usize) -> Option<bool> {
+        None
     }
 
     fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {

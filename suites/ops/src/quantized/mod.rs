@@ -4,12 +4,15 @@ mod blocks;
 mod fuzzed;
 pub mod places;
 pub mod plan;
+#[cfg(test)]
+mod planted;
+mod random;
 
 use std::collections::BTreeSet;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::given::distinct;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Given, Operation, Spec};
+use tiebreak_engine::tensor::{Asked, Case, Expected, Given, Operation, Spec};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
 use tiebreak_mlir::faults::{self, Effect};
@@ -105,6 +108,33 @@ fn zero_points_by_f32(case: &Case<Params>) -> Case<Params> {
 /// Whether a known fault changes a kernel's code in a lane for these parameters.
 pub fn is_at_fault(kernel: &str, lane: &str, params: &Params) -> bool {
     faults::of(kernel, lane).any(|known| known.covers(params))
+}
+
+/// Of the results that have a value, so many of each kind: those of elements that `of` finds, and those that every cast counts. `words` is those of a result.
+pub fn kinds(
+    case: &Case<Params>,
+    expected: &Expected,
+    words: usize,
+    of: (&'static str, impl Fn(usize) -> bool),
+) -> Vec<(&'static str, u64)> {
+    let format = format(case.params.quantized.expressed);
+    let all = quantizations(&case.params.quantized).unwrap_or_default();
+    let tiny: Vec<bool> = all.iter().map(|q| is_subnormal(format, q.scale)).collect();
+    let (mut found, mut scales, mut behind) = (0, 0, 0);
+    for (index, (words, scale)) in expected.chunks(words).zip(places::scales(&case.params)).enumerate() {
+        if words.iter().all(Option::is_some) {
+            found += u64::from(of.1(index));
+            scales += u64::from(tiny[scale]);
+            behind += u64::from(scale >= 8);
+        }
+    }
+    vec![(of.0, found), ("of a subnormal scale", scales), ("in channels or blocks from the ninth on", behind)]
+}
+
+/// Whether a pattern is a number below the normal ones, and not zero.
+pub fn is_subnormal(format: Format, pattern: u64) -> bool {
+    let magnitude = pattern & (format.sign() - 1);
+    magnitude != 0 && magnitude < 1 << (format.precision() - 1)
 }
 
 /// The types that the caller gave, and those that no case has.

@@ -1,6 +1,7 @@
 //! Types, containers and shapes that quantize and dequantize are tried on. What is in the tensors is the operation's.
 
-use super::{blocks, covers, places, quantizations};
+use super::{blocks, covers, places, quantizations, random};
+use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::{Asked, Spec};
@@ -15,6 +16,8 @@ pub trait Elements {
     fn words(&self, expressed: Expressed) -> usize;
     /// Elements worth trying at these parameters, one behind the other.
     fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32>;
+    /// So many elements by chance: where results change, what is subnormal, and any.
+    fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32>;
     /// Every element there is, where there are few enough to run them all.
     fn every(&self, q: &Quantization) -> Option<Vec<i32>>;
     /// Elements that are repeated through a whole tensor, each alone: decisive ones to which the schemes give a value.
@@ -55,11 +58,12 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
         }
     }
     if asked.types.is_empty() && domain.finest != Finest::Layer {
-        for (i, quantized) in of_channels(domain, types).into_iter().enumerate() {
+        for (i, quantized) in of_channels(domain, budget, types).into_iter().enumerate() {
             channels(domain, seed, (i, &quantized), elements, &mut out);
         }
     }
     if asked.types.is_empty() {
+        out.extend(random::plan(domain, budget, seed, elements));
         blocks::plan(domain, budget, seed, types, elements, &mut out);
         for quantized in repeated_types(types, 1) {
             blocks::repeated(domain, quantized, elements, &mut out);
@@ -141,7 +145,7 @@ fn layer(
 ) {
     let Ok([q]) = quantizations(quantized).as_deref().map(|all| [all[0]]) else { return };
     let some = elements.elements(&q, seed);
-    let every = elements.every(&q).filter(|_| budget.every_tail || i < 2);
+    let every = elements.every(&q).filter(|_| budget.sweep || i % if budget.every_tail { 7 } else { usize::MAX } == 0);
     let words = elements.words(quantized.expressed);
     for (at, values) in [Some(some), every].into_iter().flatten().enumerate() {
         let container = domain.containers[(i + at) % domain.containers.len()];
@@ -179,12 +183,12 @@ pub(super) fn new_types(types: &[Quantized]) -> Vec<&Quantized> {
     out
 }
 
-/// Three channels along each axis, of some of the types.
-fn of_channels(domain: &Domain, types: &[Quantized]) -> Vec<Quantized> {
+/// Three channels along each axis, of some of the types; in a quick run the axes take turns.
+fn of_channels(domain: &Domain, budget: &Budget, types: &[Quantized]) -> Vec<Quantized> {
     let mut out = Vec::new();
-    for ty in new_types(types) {
+    for (i, ty) in new_types(types).into_iter().enumerate() {
         let (lo, hi) = (ty.min, ty.max);
-        for axis in 0..3 {
+        for axis in (0..3).filter(|axis| budget.every_tail || i % 3 == *axis) {
             let scales = [0.1, 0.25, 1.0 / 255.0].map(Scale).to_vec();
             let zero_points = vec![0.clamp(lo, hi), hi, (lo.midpoint(hi) | 1).clamp(lo, hi)];
             out.push(Quantized { granularity: Granularity::Channel { axis }, scales, zero_points, ..ty.clone() });

@@ -4,6 +4,7 @@ use super::Requantize;
 use crate::fpm::classify::class_of;
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::matmul::round_24;
+use std::ops::RangeInclusive;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
 use tiebreak_impls::fpm::Channel;
@@ -38,6 +39,7 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Requantize>>
         }))
     }));
     out.extend(orders(base, domain));
+    out.extend(narrowed_multipliers(base));
     out.push(Cause::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
     out
 }
@@ -81,6 +83,32 @@ fn changed(multiply: Hypothesis) -> Cause<Requantize> {
             Some((fit(scaled + i64::from(p.zero_point))? as i32).clamp(p.min, p.max))
         }))
     })
+}
+
+/// Low bits of the multiplier, as many as tell nothing of a Q0.31 one that was made from a float, or more.
+const LOW_BITS: RangeInclusive<u32> = 1..=24;
+
+/// The multiplier without its low bits, cut off or rounded away.
+fn narrowed_multipliers(base: Scheme) -> Vec<Cause<Requantize>> {
+    let cause = |(bits, rounds): (u32, bool)| {
+        let how = if rounds { "rounded away" } else { "cut off" };
+        let because = format!("the low {bits} bits of the multiplier are {how}");
+        Cause::predicts(Class::MultiplierNarrowed, because, move |case| {
+            Requantize::expected(&base, &with_narrowed(case, bits, rounds)).ok()
+        })
+    };
+    LOW_BITS.flat_map(|bits| [(bits, false), (bits, true)]).map(cause).collect()
+}
+
+/// The case with every multiplier narrowed.
+fn with_narrowed(case: &Case<Params>, bits: u32, rounds: bool) -> Case<Params> {
+    let mut case = case.clone();
+    for channel in &mut case.params.channels {
+        let half = if rounds { 1i64 << (bits - 1) } else { 0 };
+        let kept = (i64::from(channel.multiplier) + half) >> bits;
+        channel.multiplier = (kept.min(i64::from(i32::MAX >> bits)) << bits) as i32;
+    }
+    case
 }
 
 /// The legacy pipeline with another shift; nothing else but the clamp.
@@ -160,4 +188,50 @@ fn nearest_even(v: i128, shift: u32) -> i128 {
     let (unit, half) = (1i128 << shift, 1i128 << (shift - 1));
     let (floor, rest) = (v.div_euclid(unit), v.rem_euclid(unit));
     floor + i128::from(rest > half || (rest == half && floor % 2 != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planted::Planned;
+    use tiebreak_common::budget::Effort;
+    use tiebreak_engine::tensor::explain::{Observed, explain};
+    use tiebreak_engine::tensor::{find, promise};
+
+    /// Why results differ that are those of changed cases.
+    fn class(kernel: &str, changed: impl Fn(&Case<Params>) -> Case<Params>) -> Class {
+        let planned = Planned::<Requantize>::of(kernel, Effort::Quick);
+        let kernel = find::<Requantize>(kernel).expect("a kernel");
+        let scheme = promise::<Requantize>(kernel).expect("a scheme");
+        let observed = planned.0.into_iter().step_by(7).take(80).map(|(case, expected)| {
+            let outs = Requantize::expected(&scheme, &changed(&case)).expect("in the domain");
+            let outs: Vec<i32> = outs.into_iter().map(Option::unwrap_or_default).collect();
+            let differ = expected.iter().zip(&outs).filter(|(right, out)| **right != Some(**out)).count();
+            Observed { case, outs, expected, differ, faulty: Vec::new() }
+        });
+        let observed: Vec<_> = observed.collect();
+        assert!(observed.iter().any(|seen| seen.differ > 0), "nothing differs");
+        explain(&causes(&scheme, &kernel.contract.domain), &observed.iter().collect::<Vec<_>>()).class
+    }
+
+    #[test]
+    fn a_narrowed_multiplier_is_named_so() {
+        for kernel in ["tflite-requantize-i8", "tvm-requantize-i8", "xnnpack-rndnu-u8"] {
+            for (bits, rounds) in [(7, true), (8, false), (15, true), (16, false), (16, true), (20, true)] {
+                let class = class(kernel, |case| with_narrowed(case, bits, rounds));
+                assert_eq!(class, Class::MultiplierNarrowed, "{kernel} without {bits} low bits, rounded {rounds}");
+            }
+        }
+    }
+
+    /// A cause that gives no value reproduces none: two changes at once are explained by neither.
+    #[test]
+    fn two_faults_are_unexplained() {
+        let class = class("tflite-requantize-i8", |case| {
+            let mut both = with_narrowed(case, 16, false);
+            both.params.bias.iter_mut().for_each(|bias| *bias = bias.wrapping_add(1000));
+            both
+        });
+        assert_eq!(class, Class::Unexplained);
+    }
 }

@@ -1,15 +1,21 @@
 //! Requantization in the harness: accumulators at ties and decision boundaries of each multiplier, zero points and clamps at their ends.
 
 mod causes;
+mod channels;
 mod fuzzed;
+mod plan;
+#[cfg(test)]
+mod planted;
+mod sweep;
+mod targets;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
-use tiebreak_common::accumulators::accumulators;
-use tiebreak_common::budget::{Budget, Effort};
-use tiebreak_common::parameters::grid;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::fill::{self, Fill};
+use tiebreak_engine::tensor::Sweep;
+use tiebreak_engine::tensor::fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
 use tiebreak_impls::fpm::Channel;
@@ -24,6 +30,9 @@ use tiebreak_reports::ledger::{Unit, Value};
 pub enum Requantize {}
 
 pub(crate) use causes::multiply;
+
+/// Results that no end of the clamp decides.
+const INSIDE: &str = "inside the clamp";
 
 /// The scheme of the legacy pipeline.
 const LEGACY: &str = "legacy";
@@ -58,7 +67,7 @@ impl Operation for Requantize {
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {
-        domain.sizes(p).is_ok() && p.channels.iter().all(|c| domain.channels.contains(c.multiplier, c.shift, 31))
+        domain.sizes(p).is_ok() && p.channels.iter().all(|c| domain.takes(*c))
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -93,7 +102,24 @@ impl Operation for Requantize {
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan(domain, asked, budget, seed)
+        plan::plan(domain, asked, budget, seed)
+    }
+
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+        sweep::sweeps(kernel, runner, asked, wanted)
+    }
+
+    fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+        let p = &case.params;
+        let channels = p.channels.len();
+        let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));
+        let count = |is: &dyn Fn(usize, i32) -> bool| given().filter(|(at, v)| is(*at, *v)).count() as u64;
+        vec![
+            (INSIDE, count(&|_, v| p.min < v && v < p.max)),
+            ("at an end of the clamp", count(&|_, v| v == p.min || v == p.max)),
+            ("in channels from the ninth on", count(&|at, _| at % channels >= 8)),
+            ("in a partial row", count(&|at, _| at >= p.len - p.len % channels)),
+        ]
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
@@ -126,7 +152,7 @@ impl Operation for Requantize {
         let Channel { multiplier, shift } = p.channels[0];
         for channel in [(1, 0), (1 << 30, -1), (1 << 30, shift), (multiplier, 0), (multiplier, -1)] {
             let channel = Channel { multiplier: channel.0, shift: channel.1 };
-            if channel != p.channels[0] && domain.channels.contains(channel.multiplier, channel.shift, 31) {
+            if channel != p.channels[0] && domain.takes(channel) {
                 let order = |c: Channel| (c.multiplier.unsigned_abs().count_ones(), c.shift.unsigned_abs());
                 if order(channel) < order(p.channels[0]) {
                     out.push(Case { params: Params { channels: vec![channel], ..p.clone() }, ..case.clone() });
@@ -182,61 +208,4 @@ fn one(case: &Case<Params>, at: usize) -> Case<Params> {
     let channel = at % p.channels.len();
     let params = Params { len: 1, channels: vec![p.channels[channel]], bias: vec![p.bias[channel]], ..p.clone() };
     Case { params, tensors: [vec![case.tensors[0][at]], Vec::new(), Vec::new()], misalign: 0 }
-}
-
-/// Channels a batch has where several may share one.
-const CHANNELS: usize = 7;
-
-/// The grid of multipliers and shifts, or the caller's, with zero points and clamps that change from one to the next.
-fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-    let channels = if asked.channels.is_empty() { own_grid(domain, budget, seed) } else { asked.channels.clone() };
-    let inside = |c: &Channel| domain.channels.contains(c.multiplier, c.shift, 31);
-    let channels: Vec<Channel> = channels.into_iter().filter(inside).collect();
-    let together = if domain.per_channel { CHANNELS } else { 1 };
-    let quick = Effort::Quick.budget();
-    let few = Budget { random_accumulators: budget.random_accumulators.min(256), ..quick };
-    let mut out = Vec::new();
-    for (i, channels) in channels.chunks(together).enumerate() {
-        // Every accumulator of interest of each channel, in that channel's place.
-        let own: Vec<Vec<i32>> = channels.iter().map(|c| accumulators(*c, 31, &few, seed)).collect();
-        let rows = own.iter().map(Vec::len).max().unwrap_or(0);
-        let values: Vec<i32> = (0..rows).flat_map(|row| own.iter().map(move |xs| xs[row % xs.len()])).collect();
-        let params = Params {
-            len: values.len(),
-            channels: channels.to_vec(),
-            bias: (0..channels.len()).map(|c| bias(domain, i + c)).collect(),
-            ..around(domain, i)
-        };
-        out.push(Spec { params, fills: [Fill::Given(values), Fill::None, Fill::None], misalign: i % 16 });
-    }
-    out
-}
-
-/// The grid of fixed point multiply; for the legacy pipeline integers and the shifts that go with them.
-fn own_grid(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channel> {
-    let all = grid(Effort::Quick, seed);
-    let mut channels: Vec<Channel> =
-        all.into_iter().filter(|c| domain.channels.contains(c.multiplier, c.shift, 31)).collect();
-    for multiplier in [1, 2, 3, 7, 127, 255, 1000, 4321, 65535, 1 << 20] {
-        for shift in [0, -1, -2, -7, -8, -15, -16, -24, -31] {
-            channels.push(Channel { multiplier, shift });
-        }
-    }
-    let keep = if budget.every_tail { 1 } else { 4 };
-    channels.into_iter().step_by(keep).collect()
-}
-
-fn bias(domain: &Domain, i: usize) -> i32 {
-    if domain.bias { [0, 1, -1, 12345, -99_999, i32::MAX, i32::MIN][i % 7] } else { 0 }
-}
-
-/// Zero point and clamp: both ends, the middle, odd ones; a clamp only where the kernel takes one.
-fn around(domain: &Domain, i: usize) -> Params {
-    let range = domain.output.range();
-    let (lo, hi) = (*range.start(), *range.end());
-    let zero_points = [lo.midpoint(hi) + 1, lo, hi, lo + 1, hi - 1, lo.midpoint(hi) - 3];
-    let zero_point = if domain.zero_point { zero_points[i % 6] } else { 0 };
-    let clamps = [(lo, hi), (lo + 1, hi), (zero_point, hi), (lo, zero_point), (lo + 7, hi - 9)];
-    let (min, max) = if domain.clamp { clamps[i % clamps.len()] } else { (lo, hi) };
-    Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min, max }
 }

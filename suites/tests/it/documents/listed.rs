@@ -50,6 +50,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Parsed,
         "takes half a minute for each kernel and lane",
     ),
+    (
+        "cargo xtask verify --op requantize --kernel tflite-requantize-i8 --multiplier 1395864371 --shift=-8 --effort exhaustive",
+        Parsed,
+        "2^32 accumulators in each lane",
+    ),
     ("cargo xtask verify --op dot --effort exhaustive", Parsed, "2^32 quadruples for each kernel and lane"),
     (
         "cargo xtask verify --op matmul",

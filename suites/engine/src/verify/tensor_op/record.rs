@@ -33,6 +33,8 @@ pub(super) fn settle<O: Operation>(
         let Some(scheme) = scheme else { continue };
         let kept = against == Against::Reference && record.contract.count.differ == 0;
         let seen = explained(request, (subject, lane), scheme, side, kept);
+        // Where the path to the contract is known, what is on no step of it has no class, whatever the witness has.
+        let rest = if kept && !subject.path.is_empty() { Some(Class::Unexplained) } else { None };
         let writer = RowWriter { request, subject, lane, against, scheme };
         let witness = seen.as_ref().map(|(explanation, witness)| writer.witness(explanation, witness));
         if let Some((explanation, _)) = &seen {
@@ -40,10 +42,11 @@ pub(super) fn settle<O: Operation>(
         }
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.path.is_empty();
-        part.findings.extend(writer.finding(side, witness.clone()).filter(|_| !noise));
-        let mut row = writer.row(side, witness, coverage, record.seconds);
+        part.findings.extend(writer.finding(side, witness.clone(), rest).filter(|_| !noise));
+        let mut row = writer.row(side, witness, rest, coverage, record.seconds);
         if against == Against::Contract {
             declare(&mut row, &record.faults);
+            row.kinds = record.kinds.iter().map(|(kind, results)| ((*kind).to_owned(), *results)).collect();
         }
         part.rows.push(row);
     }

@@ -52,30 +52,44 @@ impl<O: Operation> RowWriter<'_, O> {
         }
     }
 
+    /// What is due to a known change is counted as that, the rest as `rest`, or where there is none as what explains the whole.
     pub(super) fn row(
         &self,
         side: &Side<O::Params>,
         witness: Option<ledger::Witness>,
+        rest: Option<Class>,
         coverage: Coverage,
         seconds: f64,
     ) -> Row {
-        // What is due to a known change is counted as that, the rest as what explains the whole.
         let row = self.place().row(self.against, O::label(self.scheme), &side.count, coverage);
         let mut classes = row.classes;
         if let Some(witness) = witness.as_ref().filter(|_| side.count.unclassified() > 0) {
-            *classes.entry(witness.class.clone()).or_default() += side.count.unclassified();
+            let class = rest.map_or_else(|| witness.class.clone(), |class| class.name().to_owned());
+            *classes.entry(class).or_default() += side.count.unclassified();
         }
         Row { classes, witness, seconds, ..row }
     }
 
     /// Any difference from the contract; and, from the reference, one that nothing explains.
-    pub(super) fn finding(&self, side: &Side<O::Params>, witness: Option<ledger::Witness>) -> Option<Finding> {
+    pub(super) fn finding(
+        &self,
+        side: &Side<O::Params>,
+        witness: Option<ledger::Witness>,
+        rest: Option<Class>,
+    ) -> Option<Finding> {
         let witness = witness?;
+        let unexplained = match rest {
+            Some(_) => side.count.unclassified(),
+            None if witness.class == Class::Unexplained.name() => side.count.differ,
+            None => 0,
+        };
         let (differ, inputs) = (words::count(side.count.differ), words::count(side.count.inputs));
         let message = match self.against {
             Against::Contract => format!("differs from its contract on {differ} of {inputs} results"),
-            Against::Reference if witness.class == Class::Unexplained.name() => {
-                format!("differs from the reference on {differ} results for no known reason")
+            Against::Reference if unexplained > 0 => {
+                let unexplained = words::count(unexplained);
+                let message = format!("differs from the reference on {unexplained} results for no known reason");
+                return Some(self.place().finding(Class::Unexplained, message, Some(witness)));
             }
             Against::Reference => return None,
         };

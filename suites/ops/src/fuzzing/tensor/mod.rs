@@ -72,7 +72,7 @@ pub fn hold<O: Operation>(kernel: &'static Kernel<O>, case: &Case<O::Params>) ->
             return Err(report::<O>(
                 kernel,
                 &contract,
-                Observed { case: case.clone(), outs, differ, faulty: Vec::new() },
+                Observed { case: case.clone(), outs, expected, differ, faulty: Vec::new() },
             ));
         }
     }

@@ -1,0 +1,33 @@
+//! Faults planted in the expected results of a plan, in place of a kernel: whether the plan has a case that convicts each. A run compares every
+//! result with what is expected, so that a fault which changes one of them is a finding, and no lane is needed to know it.
+
+use tiebreak_common::budget::Effort;
+use tiebreak_engine::tensor::{Asked, Case, Expected, Operation, find, promise};
+
+/// The cases of a kernel, with what its contract expects of each.
+pub(crate) struct Planned<O: Operation>(pub(crate) Vec<(Case<O::Params>, Expected)>);
+
+impl<O: Operation> Planned<O> {
+    /// The plan of a run.
+    pub(crate) fn of(kernel: &str, effort: Effort) -> Self {
+        let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
+        let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
+        let specs = O::plan(domain, &Asked::default(), &effort.budget(), 1);
+        let case = |(i, spec): (usize, &tiebreak_engine::tensor::Spec<O::Params>)| {
+            spec.case::<O>(domain, 1, i).expect("a case")
+        };
+        let expected = |case: Case<O::Params>| {
+            let expected = O::expected(&scheme, &case).expect("in the domain");
+            (case, expected)
+        };
+        Self(specs.iter().enumerate().map(case).map(expected).collect())
+    }
+
+    /// Whether a kernel that gives `lie` of the right result, where it gives anything, is convicted.
+    pub(crate) fn convicts(&self, lie: impl Fn(&Case<O::Params>, usize, i32) -> Option<i32>) -> bool {
+        self.0.iter().any(|(case, expected)| {
+            let mut given = expected.iter().enumerate().filter_map(|(at, right)| Some((at, (*right)?)));
+            given.any(|(at, right)| lie(case, at, right).is_some_and(|wrong| wrong != right))
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! Types by chance: any width, bounds and zero point that a domain takes; scales of every size, beside powers of two, and so small that results are
+//! subnormal. What is in a tensor of them is little, so that there can be many.
+
+use super::plan::{Elements, spec};
+use super::{format, places, quantizations};
+use rand_chacha::ChaCha8Rng;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::{below, int32, stream};
+use tiebreak_engine::tensor::Spec;
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
+
+/// Types of a quick run; of a longer one four times as many. A function has to be compiled for each in lanes of compiled modules.
+const TYPES: usize = 88;
+const COMPILED: usize = 6;
+/// Elements of a tensor with one scale, less what brings out every length modulo 64.
+const ELEMENTS: usize = 192;
+/// Numbers of channels or blocks: around the lengths of vectors.
+const MANY: [usize; 8] = [70, 9, 33, 17, 65, 31, 16, 64];
+
+/// The cases of types by chance.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+    let types = if domain.compiled { COMPILED } else { TYPES };
+    let types = if budget.every_tail { 4 * types } else { types };
+    // Of compiled modules every third has channels, of others every fourth.
+    let every = if domain.compiled { 3 } else { 4 };
+    let one = |i: usize| {
+        let mut rng = stream(seed, &format!("quantized/random/{i}"));
+        // As many as there were of either before.
+        let (one, several) = (i - (i + every - 2) / every, i / every);
+        let case = if i % every == 1 { many(domain, several, &mut rng) } else { None };
+        let params = case.unwrap_or_else(|| {
+            let container = domain.containers[i / 3 % domain.containers.len()];
+            // 13 and 32 have no common factor. Of two types of one width one has a format that holds all of its values.
+            let any = Storage { bits: 1 + (one * 13 % 32) as u32, signed: one / 32 % 2 == 0 };
+            let quantized = layer(domain, one + one / 32 * 2 + one / 64, any, &mut rng);
+            Params { quantized, container, shape: vec![ELEMENTS - one % 64] }
+        });
+        let values = filled(&params, elements, &mut rng)?;
+        Some(spec(&params.quantized, params.container, params.shape.clone(), values, i + i / 16))
+    };
+    (0..types).filter_map(one).collect()
+}
+
+/// A type with one scale: expressed types take turns, and so do storages where the domain names them; the rest is by chance.
+fn layer(domain: &Domain, turn: usize, any: Storage, rng: &mut ChaCha8Rng) -> Quantized {
+    let expressed = domain.expressed[turn % domain.expressed.len()];
+    let storage = if domain.storage.is_empty() { any } else { domain.storage[turn % domain.storage.len()] };
+    let (min, max) = bounds(domain, storage, rng);
+    let zero_point = zero_point(min, max, rng);
+    let scales = vec![scale(expressed, storage, rng)];
+    Quantized { storage, min, max, expressed, granularity: Granularity::Layer, scales, zero_points: vec![zero_point] }
+}
+
+fn bounds(domain: &Domain, storage: Storage, rng: &mut ChaCha8Rng) -> (i64, i64) {
+    let (lo, hi) = storage.range().into_inner();
+    match below(rng, 4) {
+        _ if !domain.bounds => (lo, hi),
+        // A type has two values at least.
+        0 => {
+            let a = between(lo, hi - 1, rng);
+            (a, between(a + 1, hi, rng))
+        }
+        1 => {
+            let a = between(lo, hi - 1, rng);
+            (a, (a + 1 + i64::from(below(rng, 16))).min(hi))
+        }
+        _ => (lo, hi),
+    }
+}
+
+/// Either end, what is nearest to zero, or any.
+fn zero_point(min: i64, max: i64, rng: &mut ChaCha8Rng) -> i64 {
+    match below(rng, 8) {
+        0 => min,
+        1 => max,
+        2 => 0.clamp(min, max),
+        _ => between(min, max, rng),
+    }
+}
+
+fn between(lo: i64, hi: i64, rng: &mut ChaCha8Rng) -> i64 {
+    lo + (((i128::from(hi - lo) + 1) * i128::from(int32(rng) as u32)) >> 32) as i64
+}
+
+/// Log-uniform over what converters emit or over all that the type has, beside a power of two, or so small that a few steps are subnormal.
+pub(super) fn scale(expressed: Expressed, storage: Storage, rng: &mut ChaCha8Rng) -> Scale {
+    let format = format(expressed);
+    let precision = format.precision() as i32;
+    let smallest_normal = match expressed {
+        Expressed::F16 => -14,
+        Expressed::Bf16 | Expressed::F32 => -126,
+        Expressed::F64 => -1022,
+    };
+    // A scale is a normal double, so that there is none below that of f64.
+    let smallest = (smallest_normal - precision + 1).max(-1022);
+    let mut exponent = |lo: i32, hi: i32| lo + below(rng, (hi - lo + 1) as u32) as i32;
+    let usual = exponent(-20, 4).max(smallest_normal);
+    let all = exponent(smallest_normal, 1 - smallest_normal);
+    let subnormal = exponent((smallest_normal - storage.bits as i32).max(smallest), smallest_normal);
+    let fraction = 1.0 + f64::from(int32(rng) as u32) / f64::from(u32::MAX) * 0.999;
+    let unit = 2f64.powi(1 - precision);
+    let power = |exponent: i32| 2f64.powi(exponent);
+    Scale(match below(rng, 8) {
+        0 | 1 => power(usual) * fraction,
+        2 => power(all) * fraction,
+        3 => power(usual) * (1.0 + unit),
+        4 => power(usual.max(smallest_normal + 1)) * (1.0 - unit / 2.0),
+        5 => power([usual, all][below(rng, 2) as usize]),
+        _ => power(subnormal) * if subnormal == smallest { 1.0 } else { fraction },
+    })
+}
+
+/// The type with as many channels along an axis, or blocks, each with a scale of its own; nothing where the domain has only one.
+fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
+    // So that every fourth of them, which has blocks, is not always of one type.
+    let ty = layer(domain, i + i / 4, Storage { bits: 1 + (i * 7 % 16) as u32, signed: i / 2 % 2 == 0 }, rng);
+    let count = if i % 2 == 0 { MANY[i / 2 % MANY.len()] } else { 9 + below(rng, 62) as usize };
+    let (axis, others) = (i % 3, [2 + below(rng, 4) as usize, 1 + below(rng, 3) as usize]);
+    let mut shape = vec![others[0], others[1]];
+    shape.insert(axis, count);
+    let granularity = match (domain.finest, i % 4) {
+        (Finest::Layer, _) => return None,
+        // The last axis has blocks that are apart for each index of the others, which every domain with blocks takes.
+        (Finest::LastAxis | Finest::OneAxis | Finest::Blocks, 3) => {
+            let size = 1 + below(rng, 4) as usize;
+            shape = vec![count, 2 * size];
+            Granularity::Blocks { sizes: vec![(0, 1), (1, size)], counts: vec![count, 2] }
+        }
+        _ => Granularity::Channel { axis },
+    };
+    let scales = granularity_scales(&granularity, count);
+    let quantized = Quantized {
+        scales: (0..scales).map(|_| scale(ty.expressed, ty.storage, rng)).collect(),
+        zero_points: (0..scales).map(|_| zero_point(ty.min, ty.max, rng)).collect(),
+        granularity,
+        ..ty
+    };
+    let containers: Vec<Container> = domain.containers.iter().copied().filter(|c| *c != Container::Scalar).collect();
+    let blocks = matches!(quantized.granularity, Granularity::Blocks { .. });
+    let container = if blocks { Container::Ranked } else { *containers.get(i / 5 % containers.len().max(1))? };
+    Some(Params { quantized, container, shape })
+}
+
+fn granularity_scales(granularity: &Granularity, count: usize) -> usize {
+    if let Granularity::Blocks { counts, .. } = granularity { counts.iter().product() } else { count }
+}
+
+/// Elements by chance for the scale of each place.
+fn filled(params: &Params, elements: &impl Elements, rng: &mut ChaCha8Rng) -> Option<Vec<i32>> {
+    let all = quantizations(&params.quantized).ok()?;
+    let words = elements.words(params.quantized.expressed);
+    let scales = places::scales(params);
+    let each = scales.len().div_ceil(all.len().max(1));
+    let mut own: Vec<_> = all.iter().map(|q| elements.some(q, each, rng).into_iter()).collect();
+    let mut out = Vec::with_capacity(scales.len() * words);
+    scales.into_iter().for_each(|scale| out.extend(own[scale].by_ref().take(words)));
+    Some(out)
+}

@@ -1,0 +1,71 @@
+//! Multipliers and shifts of a run: scales of every size at every shift, those that converters emit, and corners.
+
+use rand_chacha::ChaCha8Rng;
+use tiebreak_common::budget::{Budget, Effort};
+use tiebreak_common::parameters::grid;
+use tiebreak_common::stream::{below, int32};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::requantize::Domain;
+
+/// Scales from 2^-32, where all of int32 makes one result, to 2^7, where a byte's range is one accumulator.
+const SCALES: std::ops::RangeInclusive<i32> = -32..=7;
+/// Draws until a pair lies in the domain.
+const DRAWS: usize = 64;
+
+/// The corners of fixed point multiply; for the legacy pipeline integers and the shifts that go with them.
+pub(super) fn corners(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channel> {
+    let mut all = grid(Effort::Quick, seed);
+    for multiplier in [1, 2, 3, 7, 127, 255, 1000, 4321, 65535, 1 << 20] {
+        all.extend([0, -1, -2, -7, -8, -15, -16, -24, -31].map(|shift| Channel { multiplier, shift }));
+    }
+    all.retain(|channel| domain.takes(*channel));
+    // Most corners of Q0.31 are integers whose products do nothing but wrap.
+    let keep = if budget.every_tail { 1 } else { 8 } * if domain.fraction() == 0 { 2 } else { 1 };
+    all.into_iter().step_by(keep).collect()
+}
+
+/// A pair of the domain: of any shift, with a multiplier that makes a scale of any size; or what converters emit.
+pub(super) fn any(domain: &Domain, rng: &mut ChaCha8Rng) -> Channel {
+    let draws = (0..DRAWS).map(|_| if below(rng, 2) == 0 { of_any_scale(domain, rng) } else { emitted(domain, rng) });
+    draws.flatten().find(|channel| domain.takes(*channel)).unwrap_or_else(|| plain(domain, 1))
+}
+
+/// A shift of the domain by chance, and the multiplier to a scale that is log-uniform.
+fn of_any_scale(domain: &Domain, rng: &mut ChaCha8Rng) -> Option<Channel> {
+    let shift = of(rng, *domain.channels.shifts.start(), *domain.channels.shifts.end());
+    let places = domain.fraction() as i32 - shift + of(rng, *SCALES.start(), *SCALES.end());
+    // At a long right shift no multiplier makes a scale of that size, and the largest ones come nearest.
+    let leading = u32::try_from(places).ok()?.min(30);
+    let magnitude = (1 << leading) | (int32(rng) & ((1 << leading) - 1));
+    let multiplier = if below(rng, 8) == 0 { -magnitude } else { magnitude };
+    // One in four has few bits, so that products with it are exactly between two integers.
+    let kept = if below(rng, 4) == 0 { leading.saturating_sub(4) } else { 0 };
+    Some(Channel { multiplier: multiple(domain, multiplier >> kept << kept), shift })
+}
+
+/// A normalised multiplier with a small right shift; for the legacy pipeline a small integer.
+fn emitted(domain: &Domain, rng: &mut ChaCha8Rng) -> Option<Channel> {
+    let usual = -of(rng, 0, 12);
+    let channel = match domain.fraction() {
+        0 => Channel { multiplier: of(rng, 1, 1 << (4 - usual)), shift: usual },
+        _ => Channel { multiplier: (1 << 30) | (int32(rng) & ((1 << 30) - 1)), shift: usual },
+    };
+    Some(Channel { multiplier: multiple(domain, channel.multiplier), ..channel })
+}
+
+/// The scale 2^-n, whose products are exactly between two integers at every step.
+pub(super) fn plain(domain: &Domain, n: i32) -> Channel {
+    match domain.fraction() {
+        0 => Channel { multiplier: 1, shift: -n },
+        _ => Channel { multiplier: 1 << 30, shift: 1 - n },
+    }
+}
+
+fn multiple(domain: &Domain, multiplier: i32) -> i32 {
+    multiplier - multiplier % domain.channels.multiple_of
+}
+
+/// A number from `lo` to `hi` by chance.
+pub(super) fn of(rng: &mut ChaCha8Rng, lo: i32, hi: i32) -> i32 {
+    lo + below(rng, (hi - lo + 1) as u32) as i32
+}

@@ -1,0 +1,197 @@
+//! What requantizations are tried on: batches of 1 to 70 channels with rows that are whole or not, at every zero point of a byte; every result with its
+//! ties; and corners of multipliers, shifts and accumulators.
+
+use super::channels::{any, corners, of, plain};
+use super::targets::Target;
+use rand_chacha::ChaCha8Rng;
+use tiebreak_common::accumulators::accumulators;
+use tiebreak_common::budget::{Budget, Effort};
+use tiebreak_common::stream::{below, int32_of_any_size, stream};
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::{Asked, Spec};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::requantize::{Domain, Params};
+
+/// Channels of a batch of corners, or of the caller's.
+const TOGETHER: usize = 7;
+/// Channels of every other batch: around the lengths of vectors. Those between have every number up to the most in turn.
+const WIDTHS: [usize; 12] = [9, 16, 17, 31, 33, 64, 65, 70, 1, 2, 15, 70];
+const MOST_CHANNELS: usize = 70;
+/// Random batches of a quick run: one for each zero point of a byte.
+const BATCHES: usize = 256;
+/// Results of a random batch, about.
+const RESULTS: usize = 160;
+/// Results of the longest random batch.
+const LONGEST: usize = 12_000;
+/// Accumulators at which results of a caller's channel tie.
+const ASKED: usize = 1024;
+
+/// The cases of a run.
+pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let draft = Draft { domain, seed };
+    if !asked.channels.is_empty() {
+        let inside: Vec<Channel> = asked.channels.iter().copied().filter(|c| domain.takes(*c)).collect();
+        return draft.directed(&inside, &Effort::Quick.budget(), ASKED);
+    }
+    let few = Budget { random_accumulators: 16, near_ties: 8, ..*budget };
+    let mut out = draft.directed(&corners(domain, budget, seed), &few, 64);
+    out.extend(draft.every_result());
+    // One channel at a time is one scale at a time.
+    let (batches, results) = if domain.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
+    let batches = if budget.every_tail { 4 * batches } else { batches };
+    out.extend((0..batches).map(|i| draft.random(i, results)));
+    out.push(draft.random(batches, LONGEST));
+    out
+}
+
+struct Draft<'a> {
+    domain: &'a Domain,
+    seed: u64,
+}
+
+impl Draft<'_> {
+    /// Every accumulator of interest of each channel, in that channel's place; as many channels share a batch as may.
+    fn directed(&self, channels: &[Channel], budget: &Budget, ties: usize) -> Vec<Spec<Params>> {
+        let together = if self.domain.per_channel { TOGETHER } else { 1 };
+        let batch = |(i, channels): (usize, &[Channel])| {
+            let mut rng = stream(self.seed, &format!("requantize/directed/{i}"));
+            let frame = Params {
+                channels: channels.to_vec(),
+                bias: (0..channels.len()).map(|c| self.usual_bias(i + c)).collect(),
+                ..self.usual_output(i)
+            };
+            let own = |at: usize| {
+                let mut all = accumulators(frame.channels[at], self.domain.fraction(), budget, self.seed);
+                all.extend(self.target(&frame, at).some(ties, &mut rng));
+                all
+            };
+            let own: Vec<Vec<i32>> = (0..channels.len()).map(own).collect();
+            let rows = own.iter().map(Vec::len).max().unwrap_or(0);
+            let values = (0..rows).flat_map(|row| own.iter().map(move |xs| xs[row % xs.len()])).collect();
+            given(frame, values, i)
+        };
+        channels.chunks(together).enumerate().map(batch).collect()
+    }
+
+    /// Every result of the output type with the ties on both sides of it and their neighbours: at a scale at which all ties are exact, and where channels may share a
+    /// batch, in each of so many that their number is odd.
+    fn every_result(&self) -> Vec<Spec<Params>> {
+        let plain = plain(self.domain, 4);
+        let mut rng = stream(self.seed, "requantize/every");
+        let mut batch = |channels: Vec<Channel>, i: usize| {
+            let range = self.domain.output.range();
+            let bias = channels.iter().map(|_| self.any_bias(&mut rng)).collect();
+            let zero_point = self.zero_point(i);
+            let p = Params { len: 0, channels, bias, zero_point, min: *range.start(), max: *range.end() };
+            let own: Vec<Vec<i32>> = (0..p.channels.len()).map(|at| self.target(&p, at).every_tie()).collect();
+            let rows = own.iter().map(Vec::len).max().unwrap_or(0);
+            // Where accumulators do not reach a result there are fewer, and they are tried again.
+            let some = own.iter().map(|xs| if xs.is_empty() { &[0][..] } else { xs });
+            let some: Vec<&[i32]> = some.collect();
+            let values = (0..rows).flat_map(|row| some.iter().map(move |xs| xs[row % xs.len()])).collect();
+            given(p, values, i)
+        };
+        let mut out = Vec::new();
+        if self.domain.takes(plain) {
+            out.push(batch(vec![plain], 1));
+        }
+        if self.domain.per_channel && self.values() <= 1 << 8 {
+            let mut rng = stream(self.seed, "requantize/every/channels");
+            out.push(batch((0..33).map(|_| any(self.domain, &mut rng)).collect(), 2));
+        }
+        out
+    }
+
+    /// Any channels with any biases, clamp and accumulators; the zero points take turns.
+    fn random(&self, i: usize, results: usize) -> Spec<Params> {
+        let mut rng = stream(self.seed, &format!("requantize/random/{i}"));
+        let width = match (self.domain.per_channel, i % 2) {
+            (false, _) => 1,
+            (true, 0) => WIDTHS[i / 2 % WIDTHS.len()],
+            // 27 and 70 have no common factor.
+            (true, _) => 1 + i / 2 * 27 % MOST_CHANNELS,
+        };
+        let channels = (0..width).map(|_| any(self.domain, &mut rng)).collect();
+        let bias = (0..width).map(|_| self.any_bias(&mut rng)).collect();
+        let p = Params { channels, bias, ..self.any_output(i, &mut rng) };
+        // Of the lengths up to that every one modulo 64 comes up, and every number of channels with a last row that is partial.
+        let rows = (results / width).max(3);
+        let most = rows * width;
+        let len = if i % 2 == 0 {
+            most - (most - i / 2) % 64
+        } else {
+            most - 1 - below(&mut rng, width.max(2) as u32 - 1) as usize
+        };
+        let own: Vec<Vec<i32>> = (0..width).map(|at| self.target(&p, at).some(rows, &mut rng)).collect();
+        let values = (0..len).map(|at| own[at % width][at / width]).collect();
+        given(p, values, below(&mut rng, 16) as usize)
+    }
+
+    /// Values of the output type.
+    fn values(&self) -> usize {
+        let range = self.domain.output.range();
+        (range.end() - range.start()) as usize + 1
+    }
+
+    fn target(&self, p: &Params, at: usize) -> Target {
+        Target::new(p.channels[at], p.bias[at], self.domain.fraction(), p)
+    }
+
+    fn usual_bias(&self, i: usize) -> i32 {
+        if self.domain.bias { [0, 1, -1, 12345, -99_999, i32::MAX, i32::MIN][i % 7] } else { 0 }
+    }
+
+    fn any_bias(&self, rng: &mut ChaCha8Rng) -> i32 {
+        match below(rng, 16) {
+            _ if !self.domain.bias => 0,
+            0..4 => 0,
+            4..10 => of(rng, -100_000, 100_000),
+            10 => [i32::MAX, i32::MIN][below(rng, 2) as usize],
+            _ => int32_of_any_size(rng),
+        }
+    }
+
+    /// Every zero point of a byte in turn; of a wider type the ends, and a part of the others.
+    fn zero_point(&self, i: usize) -> i32 {
+        let range = self.domain.output.range();
+        let (lo, width) = (*range.start(), self.values());
+        match i % 8 {
+            _ if !self.domain.zero_point => 0,
+            0 if width > 1 << 8 => lo,
+            1 if width > 1 << 8 => *range.end(),
+            // Odd, and so a stride by which all values of a power of two come up.
+            _ => lo + ((i * (width / 3 | 1) + self.seed as usize % width) % width) as i32,
+        }
+    }
+
+    /// Zero point and clamp: both ends, the middle, odd ones; a clamp only where the kernel takes one.
+    fn usual_output(&self, i: usize) -> Params {
+        let range = self.domain.output.range();
+        let (lo, hi) = (*range.start(), *range.end());
+        let zero_points = [lo.midpoint(hi) + 1, lo, hi, lo + 1, hi - 1, lo.midpoint(hi) - 3];
+        let zero_point = if self.domain.zero_point { zero_points[i % 6] } else { 0 };
+        let clamps = [(lo, hi), (lo + 1, hi), (zero_point, hi), (lo, zero_point), (lo + 7, hi - 9)];
+        let (min, max) = if self.domain.clamp { clamps[i % clamps.len()] } else { (lo, hi) };
+        Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min, max }
+    }
+
+    /// The whole type for every other batch; else from or to the zero point, or any two bounds.
+    fn any_output(&self, i: usize, rng: &mut ChaCha8Rng) -> Params {
+        let range = self.domain.output.range();
+        let (lo, hi) = (*range.start(), *range.end());
+        let zero_point = self.zero_point(i);
+        let (a, b) = match below(rng, 8) {
+            _ if !self.domain.clamp => (lo, hi),
+            0 => (zero_point, hi),
+            1 => (lo, zero_point),
+            2..4 => (of(rng, lo, hi), of(rng, lo, hi)),
+            _ => (lo, hi),
+        };
+        Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min: a.min(b), max: a.max(b) }
+    }
+}
+
+fn given(params: Params, values: Vec<i32>, i: usize) -> Spec<Params> {
+    let params = Params { len: values.len(), ..params };
+    Spec { params, fills: [Fill::Given(values), Fill::None, Fill::None], misalign: i % 16 }
+}

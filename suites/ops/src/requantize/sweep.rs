@@ -1,0 +1,299 @@
+//! Every accumulator of one channel through one requantization. What each scheme gives is a list of pieces on which it is the floor of an affine
+//! function, most of them constant behind the clamp, so that runs of equal results are compared with one number.
+
+use super::{Requantize, causes, parameters};
+use std::time::Instant;
+use tiebreak_common::class::Class;
+use tiebreak_common::parameters::SWEPT;
+use tiebreak_engine::count::Count;
+use tiebreak_engine::runner::Runner;
+use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
+use tiebreak_engine::tensor::{Asked, Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, fault, promise, text};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::requantize::{Domain, Kernel, Params};
+use tiebreak_oracle::fpm::Parameters as Multiply;
+use tiebreak_oracle::fpm::pieces::{Output, Piece, fold_steps};
+use tiebreak_oracle::requantize::Scheme;
+use tiebreak_oracle::scheme::Registered;
+use tiebreak_reports::ledger::{self, Against};
+
+/// Every accumulator.
+const SPACE: Space = Space {
+    first: i32::MIN as i64,
+    last: i32::MAX as i64,
+    chunk: 1 << 24,
+    in_process: 1 << 14,
+    in_worker: 1 << 16,
+    outwards: true,
+};
+
+/// The channel of the legacy pipeline that is swept where the caller gives none: its product wraps.
+const LEGACY_SWEPT: Channel = Channel { multiplier: 4321, shift: -16 };
+
+/// A scheme at one channel.
+struct Exact {
+    scheme: Scheme,
+    pieces: Option<Vec<Piece>>,
+}
+
+/// A kernel in a lane at one channel.
+struct Plan<'a> {
+    kernel: &'static Kernel,
+    runner: &'a Runner<'a>,
+    /// Of a batch of one accumulator.
+    params: Params,
+    contract: Exact,
+    /// With the class of the differences of a kernel that keeps its contract.
+    reference: Option<(Exact, Class)>,
+}
+
+/// What was seen against one scheme, with the differing accumulator nearest to zero and what the kernel gave for it.
+#[derive(Clone, Default)]
+struct Side {
+    count: Count,
+    nearest: Option<(i64, i32)>,
+}
+
+/// What was seen against contract and reference.
+#[derive(Clone, Default)]
+struct Sides {
+    contract: Side,
+    reference: Side,
+}
+
+impl Side {
+    fn differs(&mut self, x: i64, got: i32, expected: i32, class: Option<Class>) {
+        self.count.differs(i64::from(got) - i64::from(expected), class, 1);
+        self.offer((x, got));
+    }
+
+    fn offer(&mut self, seen: (i64, i32)) {
+        if self.nearest.is_none_or(|(x, _)| seen.0.abs() < x.abs()) {
+            self.nearest = Some(seen);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.count.merge(other.count);
+        other.nearest.into_iter().for_each(|seen| self.offer(seen));
+    }
+}
+
+/// One sweep for each channel that the caller gave, or of one that the kernel takes.
+pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+    let domain = &kernel.contract.domain;
+    let usual = if domain.fraction() == 0 { LEGACY_SWEPT } else { SWEPT[0] };
+    let channels = if asked.channels.is_empty() { vec![usual] } else { asked.channels.clone() };
+    let taken = channels.into_iter().filter(|channel| domain.takes(*channel));
+    taken.filter_map(|channel| Plan::new(kernel, runner, channel, wanted)).map(|plan| plan.sweep()).collect()
+}
+
+/// A bias, an odd zero point and a clamp within the type, as far as the domain has them.
+fn swept(domain: &Domain, channel: Channel) -> Params {
+    let range = domain.output.range();
+    let (lo, hi) = (*range.start(), *range.end());
+    let (min, max) = if domain.clamp { (lo + 3, hi - 2) } else { (lo, hi) };
+    let zero_point = if domain.zero_point { lo.midpoint(hi) + 7 } else { 0 };
+    let bias = vec![if domain.bias { -12_345 } else { 0 }];
+    Params { len: 1, channels: vec![channel], bias, zero_point, min, max }
+}
+
+impl Exact {
+    fn new(scheme: Scheme, params: &Params) -> Self {
+        let Channel { multiplier, shift } = params.channels[0];
+        let steps: Vec<_> = scheme.steps(&parameters(params), 0).into_iter().map(|(_, step)| step).collect();
+        let pieces = fold_steps(&steps, scheme.overflow, &Multiply::q31(multiplier, shift));
+        Self { scheme, pieces }
+    }
+
+    /// What is expected of one accumulator.
+    fn at(&self, params: &Params, x: i64) -> Option<i32> {
+        match self.piece(x) {
+            Some(piece) => piece.map(|piece| piece.at(x) as i32),
+            None => self.fast(params, x),
+        }
+    }
+
+    fn fast(&self, params: &Params, x: i64) -> Option<i32> {
+        let Channel { multiplier, shift } = params.channels[0];
+        let biased = self.scheme.overflow.fit_int32(i128::from(x) + i128::from(params.bias[0]))?;
+        let output = Output { zero_point: params.zero_point, min: params.min, max: params.max };
+        self.scheme.output((multiplier, shift), &output, biased)
+    }
+
+    /// The piece that holds an accumulator, none where it is out of domain; nothing where the scheme has no pieces.
+    fn piece(&self, x: i64) -> Option<Option<&Piece>> {
+        let pieces = self.pieces.as_ref()?;
+        let at = pieces.partition_point(|piece| piece.hi < x);
+        Some(pieces.get(at).filter(|piece| piece.lo <= x))
+    }
+
+    /// The last accumulator, up to `last`, of which the same is expected as of `x`, as far as the pieces say; and what is.
+    fn run(&self, params: &Params, x: i64, last: i64) -> (i64, Option<i32>) {
+        let Some(pieces) = &self.pieces else { return (x, self.fast(params, x)) };
+        let at = pieces.partition_point(|piece| piece.hi < x);
+        match pieces.get(at) {
+            Some(piece) if piece.lo <= x => (piece.last_alike(x).min(last), Some(piece.at(x) as i32)),
+            Some(piece) => ((piece.lo - 1).min(last), None),
+            None => (last, None),
+        }
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn new(kernel: &'static Kernel, runner: &'a Runner<'a>, channel: Channel, wanted: &Wanted) -> Option<Self> {
+        let params = swept(&kernel.contract.domain, channel);
+        let contract = promise::<Requantize>(kernel).ok()?;
+        let reference = Scheme::parse(&Requantize::reference(kernel, wanted)?).ok()?;
+        let differs = reference.label() != contract.label();
+        let class = || causes::multiplication(&reference, &contract).class;
+        let reference = differs.then(|| (Exact::new(reference, &params), class()));
+        Some(Self { kernel, runner, contract: Exact::new(contract, &params), reference, params })
+    }
+
+    fn sweep(&self) -> Sweep {
+        let begun = Instant::now();
+        let Swept { seen, failures, .. } = sweep::sweep(self.runner, self, &SPACE, || ());
+        let exhaustive = seen.contract.count.seen() == SPACE.inputs();
+        let unknown = "the sampled cases tell the cause".to_owned();
+        let mut sides = vec![self.side(seen.contract, Against::Contract, &self.contract, (None, unknown))];
+        if let Some((reference, class)) = &self.reference {
+            let because = format!("the multiplication is {}", self.contract.scheme.definition.name());
+            sides.push(self.side(seen.reference, Against::Reference, reference, (Some(*class), because)));
+        }
+        let failures = failures.into_iter().map(|failed| failed.map(|x| self.spelled(x))).collect();
+        let seconds = begun.elapsed().as_secs_f64();
+        Sweep { what: "accumulators", exhaustive, sides, faults: fault::Seen::new(), failures, seconds }
+    }
+
+    fn side(
+        &self,
+        seen: Side,
+        against: Against,
+        exact: &Exact,
+        (class, because): (Option<Class>, String),
+    ) -> SweptSide {
+        let witness = seen.nearest.and_then(|(x, got)| {
+            let expected = exact.at(&self.params, x)?;
+            Some(SweptWitness { case: self.spelled(x), got: got.into(), expected: expected.into() })
+        });
+        let mut count = seen.count;
+        let all = count.unclassified() == 0;
+        count.leave_unexplained(Class::Unexplained);
+        let class = class.filter(|_| all && witness.is_some());
+        let because =
+            if all { because } else { "the kernel follows neither the reference nor its contract".to_owned() };
+        SweptSide { against, scheme: exact.scheme.label(), count, class, because, path: Vec::new(), witness }
+    }
+
+    fn compare(
+        &self,
+        exact: &Exact,
+        at: i64,
+        outs: &[i32],
+        side: &mut Side,
+        class: impl Fn(i64, i32) -> Option<Class>,
+    ) {
+        let last = at + outs.len() as i64 - 1;
+        let mut x = at;
+        while x <= last {
+            let (end, expected) = exact.run(&self.params, x, last);
+            let run = &outs[(x - at) as usize..=(end - at) as usize];
+            match expected {
+                None => side.count.out_of_domain += run.len() as u64,
+                Some(expected) => {
+                    side.count.inputs += run.len() as u64;
+                    if run.iter().fold(0, |differ, out| differ | (out ^ expected)) != 0 {
+                        let differing = (x..).zip(run).filter(|(_, got)| **got != expected);
+                        differing.for_each(|(x, got)| side.differs(x, *got, expected, class(x, *got)));
+                    }
+                }
+            }
+            x = end + 1;
+        }
+    }
+
+    /// A case of one accumulator, as `--case` takes it.
+    fn spelled(&self, x: i64) -> ledger::Case {
+        let case = Case { params: self.params.clone(), tensors: [vec![x as i32], Vec::new(), Vec::new()], misalign: 0 };
+        text::arguments::<Requantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
+    }
+}
+
+impl Blocks for Plan<'_> {
+    type Seen = Sides;
+
+    fn nothing(&self) -> Sides {
+        Sides::default()
+    }
+
+    fn merge(&self, all: &mut Sides, part: Sides) {
+        all.contract.merge(part.contract);
+        all.reference.merge(part.reference);
+    }
+
+    fn job(&self, len: usize) -> Job {
+        Requantize::job(self.kernel.name, &Params { len, ..self.params.clone() })
+    }
+
+    fn judge(&self, first: i64, outs: &[i32], seen: &mut Sides) {
+        self.compare(&self.contract, first, outs, &mut seen.contract, |_, _| None);
+        if let Some((reference, class)) = &self.reference {
+            // What the contract's scheme gives is due to it; anything else is not.
+            let due = |x, got| (self.contract.at(&self.params, x) == Some(got)).then_some(*class);
+            self.compare(reference, first, outs, &mut seen.reference, due);
+        }
+    }
+
+    fn anchor(&self, x: i64) {
+        for exact in std::iter::once(&self.contract).chain(self.reference.iter().map(|(exact, _)| exact)) {
+            let all = exact.scheme.exact(&parameters(&self.params), &[x as i32]);
+            let big = all.expect("a channel of the domain").remove(0).and_then(|v| v.to_i32());
+            assert_eq!(
+                exact.at(&self.params, x),
+                big,
+                "the oracle disagrees with itself: {} at x={x}",
+                exact.scheme.label()
+            );
+        }
+    }
+
+    fn during(&self, first: i64, last: i64) -> String {
+        let Channel { multiplier, shift } = self.params.channels[0];
+        format!("accumulators {first}..={last}, m={multiplier} s={shift}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tiebreak_common::accumulators::accumulators;
+    use tiebreak_common::budget::Effort;
+    use tiebreak_impls::requantize::kernels;
+
+    /// The pieces of every kernel's scheme against its form on machine integers: at their ends, and at accumulators of interest.
+    #[test]
+    fn pieces_are_the_scheme() {
+        let mut folded = 0;
+        for kernel in kernels() {
+            let domain = &kernel.contract.domain;
+            let scheme = promise::<Requantize>(kernel).expect("a scheme");
+            let all = SWEPT.into_iter().chain([LEGACY_SWEPT]).filter(|channel| domain.takes(*channel));
+            for channel in all {
+                let params = swept(domain, channel);
+                let exact = Exact::new(scheme, &params);
+                folded += usize::from(exact.pieces.is_some());
+                let ends = exact.pieces.iter().flatten().take(2000).flat_map(|piece| [piece.lo, piece.hi]);
+                let others = accumulators(channel, 31, &Effort::Quick.budget(), 7).into_iter().map(i64::from);
+                for x in ends.chain(others) {
+                    assert_eq!(exact.at(&params, x), exact.fast(&params, x), "{} {channel:?} x={x}", kernel.name);
+                    let (end, expected) = exact.run(&params, x, i32::MAX.into());
+                    assert!(end >= x);
+                    assert_eq!(exact.fast(&params, end), expected, "{} {channel:?} x={x} to {end}", kernel.name);
+                }
+            }
+        }
+        assert!(folded > 100, "{folded} channels have pieces");
+    }
+}
