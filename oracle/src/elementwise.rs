@@ -62,8 +62,9 @@ impl Batch<'_> {
     pub(crate) fn check(&self, exponents: &RangeInclusive<i32>) -> Result<(), ShapeError> {
         let [lhs, rhs] = self.stored;
         shape::length("rhs", rhs.len(), shape::elements("lhs", &[lhs.len()])?)?;
-        if ![8, 16].contains(&self.storage.bits) {
-            return Err(broken("storage", format!("{} bits; it has 8 or 16", self.storage.bits)));
+        // Of 32 bits is what a kernel has before it narrows the result.
+        if ![8, 16, 32].contains(&self.storage.bits) {
+            return Err(broken("storage", format!("{} bits; it has 8, 16 or 32", self.storage.bits)));
         }
         let stored = self.storage.min()..=self.storage.max();
         for (argument, operand) in ["lhs", "rhs", "out"].into_iter().zip(self.operands) {

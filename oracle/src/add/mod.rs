@@ -34,7 +34,7 @@ pub struct Parameters {
     pub rhs: Operand,
     /// Of the result.
     pub out: Operand,
-    /// Type of all stored values: 8 or 16 bits.
+    /// Type of all stored values: 8 or 16 bits, or 32 where nothing narrows the result.
     pub storage: Storage,
     /// Bits that operands are shifted up by before they are rescaled, where a scheme rescales; see [`left_shift`].
     pub left_shift: u32,

@@ -123,7 +123,7 @@ fn onnx(p: &Parameters, lhs: i32, rhs: i32) -> i128 {
     let size = real(a, lhs_scale).times(real(b, rhs_scale)).rounded(F32).divided_by(out).rounded(F32);
     let scaled = if negative { size.negated() } else { size };
     // Beyond the bounds by its floor or ceiling: beyond them by itself, and integers are their own.
-    let [lo, hi] = [p.min, p.max].map(|end| i128::from(end - p.out.zero_point));
+    let [lo, hi] = [p.min, p.max].map(|end| i128::from(end) - i128::from(p.out.zero_point));
     if scaled.to_integer(TowardPositive).number() <= lo {
         return p.min.into();
     }

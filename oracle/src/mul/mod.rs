@@ -34,7 +34,7 @@ pub struct Parameters {
     pub rhs: Operand,
     /// Of the result.
     pub out: Operand,
-    /// Type of all stored values: 8 or 16 bits.
+    /// Type of all stored values: 8 or 16 bits, or 32 where nothing narrows the result.
     pub storage: Storage,
     /// Bits of the word that holds the product of both differences, where a scheme multiplies integers: [`PRODUCT_BITS`] in all sources. In
     /// fewer bits the product wraps.

@@ -73,13 +73,12 @@ fn lifted(scheme: Scheme, bits: u32) -> Cause<Add> {
     })
 }
 
-/// The low bits of what is not clamped: sums of 8 bits clamped to 16, and what is at those ends may be anything.
+/// The low bits of what is not clamped, of 8 bits: an int32, which is clamped to nothing.
 fn wrapped(scheme: Scheme, case: &Case<Params>) -> Option<Expected> {
     let p = parameters(&case.params);
-    let wide = Storage { bits: 16, signed: true };
+    let wide = Storage { bits: 32, signed: true };
     let (min, max) = (wide.min() as i32, wide.max() as i32);
     let results =
         at(&scheme, &Parameters { storage: wide, min, max, ..p }, case).ok().filter(|_| p.storage.bits == 8)?;
-    let low = |v: i32| (v != min && v != max).then(|| p.storage.wrap(v.into()) as i32);
-    Some(results.into_iter().map(|v| v.and_then(low)).collect())
+    Some(results.into_iter().map(|v| v.map(|v| p.storage.wrap(v.into()) as i32)).collect())
 }

@@ -118,7 +118,8 @@ impl Draft<'_> {
         let rows = (results / width).max(3);
         let most = rows * width;
         let len = if i % 2 == 0 {
-            most - (most - i / 2) % 64
+            // A remainder modulo a power of two is that of a difference that wraps, too.
+            most.saturating_sub(most.wrapping_sub(i / 2) % 64).max(1)
         } else {
             most - 1 - below(&mut rng, width.max(2) as u32 - 1) as usize
         };
