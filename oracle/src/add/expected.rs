@@ -105,7 +105,7 @@ impl Fast {
         let scales = [scale(p.lhs), scale(p.rhs)];
         let out = scale(p.out);
         let reciprocal = Soft::integer(1).divided_by(out).rounded(F32);
-        let [lo, hi] = [p.min, p.max].map(|end| i128::from(end) - i128::from(p.out.zero_point));
+        let [lo, hi] = [p.min, p.max].map(|end| i64::from(end) - i64::from(p.out.zero_point));
         let zero_point = Soft::integer(p.out.zero_point.into());
         let term = |side, d: i32| Some(Soft::integer(d.into()).times(scales[side as usize]).rounded(F32));
         let finish = |a: Soft, b: Soft| {
@@ -113,8 +113,8 @@ impl Fast {
             let whole = if matches!(self, Self::Onnx) {
                 let scaled = sum.divided_by(out).rounded(F32);
                 // Beyond the bounds by its floor or ceiling: beyond them by itself, and integers are their own.
-                let low = scaled.to_integer(TowardPositive).number() <= lo;
-                let high = scaled.to_integer(TowardNegative).number() >= hi;
+                let low = scaled.to_integer(TowardPositive).number() <= i128::from(lo);
+                let high = scaled.to_integer(TowardNegative).number() >= i128::from(hi);
                 let clamped = if low {
                     Soft::integer(lo)
                 } else if high {
