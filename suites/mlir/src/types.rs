@@ -28,7 +28,7 @@ pub fn type_text(quantized: &Quantized) -> String {
 
 /// The quantized type of a text.
 pub fn read_type(text: &str) -> Result<Quantized, String> {
-    let ty = quant_type::parse_type(text).map_err(|e| e.to_string())?;
+    let ty = quant_type::parse_type_to_run(text).map_err(|e| e.to_string())?;
     match (&ty, ty.uniform()) {
         (quant_type::Type::Scalar(_), Some(uniform)) => Ok(uniform.into()),
         _ => Err(format!("`{text}` is not a quantized type by itself, such as !quant.uniform<i8:f32,0.1:3>")),

@@ -120,12 +120,16 @@ fn a_deviation_of_an_unknown_class_is_refused() {
     assert_eq!(error.to_string(), "unknown class `posiiton`; did you mean `position`?");
 }
 
-/// The class that results of one scheme are given where another is promised.
+/// The class that results of one scheme are given where another is promised, on the plan of the first kernel on which they differ.
 fn given<O: Operation>(promised: &str, follows: &str) -> Class {
+    let classes = O::kernels().iter().map(|kernel| given_on::<O>(&kernel.contract.domain, promised, follows));
+    classes.flatten().next().unwrap_or_else(|| panic!("{follows} never differs from {promised}"))
+}
+
+fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> Option<Class> {
     let [promised, follows] = [promised, follows].map(|scheme| O::scheme(scheme).expect("known"));
-    let domain = &O::kernels()[0].contract.domain;
     let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i)).take(200);
+    let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
     let observed = cases.filter_map(|case| {
         let [right, outs] = [&promised, &follows].map(|scheme| O::expected(scheme, &case));
         let (right, outs) = (right.ok()?, outs.ok()?);
@@ -135,8 +139,8 @@ fn given<O: Operation>(promised: &str, follows: &str) -> Class {
         Some(Observed { case, outs, expected: right, differ, faulty: Vec::new() })
     });
     let observed: Vec<_> = observed.collect();
-    assert!(observed.iter().any(|seen| seen.differ > 0), "{} never differs", O::label(&follows));
-    explain(&O::causes(&promised, domain), &observed.iter().collect::<Vec<_>>()).class
+    let explained = || explain(&O::causes(&promised, domain), &observed.iter().collect::<Vec<_>>()).class;
+    observed.iter().any(|seen| seen.differ > 0).then(explained)
 }
 
 /// The class of exact products that are rounded to f32 by `rule`.

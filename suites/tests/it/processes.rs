@@ -172,8 +172,15 @@ fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
     let begun = Instant::now();
     let child = command.spawn().expect("tiebreak starts");
     for _ in 0..victims {
-        std::thread::sleep(Duration::from_millis(1000));
-        let victim = children(child.id()).pop().expect("a worker runs");
+        // As soon as it has one: a run of one operation may take less than a second.
+        let victim = loop {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no worker runs");
+            std::thread::sleep(Duration::from_millis(50));
+            if let Some(victim) = children(child.id()).pop() {
+                break victim;
+            }
+        };
+        std::thread::sleep(Duration::from_millis(200));
         kill(victim);
     }
     let output = child.wait_with_output().expect("it ends");

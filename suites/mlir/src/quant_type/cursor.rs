@@ -9,11 +9,13 @@ use super::spans::Span;
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
+    /// Whether scales may be denormal in the expressed type.
+    pub(super) denormal_scales: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self { text, at: 0, denormal_scales: false }
     }
 
     fn rest(&self) -> &'a str {

@@ -156,6 +156,15 @@ pub fn parse_type(text: &str) -> Result<Type, Error> {
     whole(text, |cursor| parse::located(cursor).map(|located| located.ty))
 }
 
+/// Reads a type of which tensors are made: as [`parse_type`], but a scale may be denormal in the expressed type. mlir-opt accepts that, and
+/// so does every library's code, which may flush it to zero.
+pub fn parse_type_to_run(text: &str) -> Result<Type, Error> {
+    whole(text, |cursor| {
+        cursor.denormal_scales = true;
+        parse::located(cursor).map(|located| located.ty)
+    })
+}
+
 /// Reads an op: `%result = quant.qcast %input : f32 to !quant.uniform<i8:f32, 2.0>`, or its generic form; its types must fit it.
 pub fn parse_op(text: &str) -> Result<Op, Error> {
     whole(text, op::parse)

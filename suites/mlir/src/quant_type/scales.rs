@@ -74,7 +74,10 @@ impl Scales {
     /// `1.0`, `1.0:3`
     pub(super) fn one(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
         let (scale, span) = cursor.float()?;
-        verify::scale(scale, self.expressed).map_err(|rule| Fault::new(rule, span.clone()))?;
+        match verify::scale(scale, self.expressed) {
+            Err(Rule::ScaleDenormal { .. }) if cursor.denormal_scales => {}
+            checked => checked.map_err(|rule| Fault::new(rule, span.clone()))?,
+        }
         // Without a zero point it is 0, which may be out of bounds as well.
         let (zero_point, span) = if cursor.eat(":") { cursor.integer()? } else { (0, span) };
         verify::zero_point(zero_point, self.storage, &self.bounds).map_err(|rule| Fault::new(rule, span))?;

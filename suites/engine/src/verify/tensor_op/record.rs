@@ -29,10 +29,19 @@ pub(super) fn settle<O: Operation>(
         (Against::Contract, Some(&subject.contract), &record.contract),
         (Against::Reference, subject.reference.as_ref(), &record.reference),
     ];
+    let mut broken: Option<Explanation> = None;
     for (against, scheme, side) in sides {
         let Some(scheme) = scheme else { continue };
         let kept = against == Against::Reference && record.contract.count.differ == 0;
-        let seen = explained(request, (subject, lane), scheme, side, kept);
+        let mut seen = explained(request, (subject, lane), scheme, side, kept);
+        match (&mut seen, &broken) {
+            (Some((explanation, _)), _) if against == Against::Contract => broken = Some(explanation.clone()),
+            // What breaks the contract differs from the reference by the same cause, where that has none by itself.
+            (Some((explanation, _)), Some(cause)) if explanation.class == Class::Unexplained => {
+                *explanation = cause.clone()
+            }
+            _ => {}
+        }
         // Where the path to the contract is known, what is on no step of it has no class, whatever the witness has.
         let rest = if kept && !subject.path.is_empty() { Some(Class::Unexplained) } else { None };
         let writer = RowWriter { request, subject, lane, against, scheme };
