@@ -114,8 +114,9 @@ pub(super) fn scale(expressed: Expressed, storage: Storage, rng: &mut ChaCha8Rng
 /// The type with as many channels along an axis, or blocks, each with a scale of its own; nothing where the domain has only one.
 fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
     // So that every fourth of them, which has blocks, is not always of one type.
-    let ty = layer(domain, i + i / 4, Storage { bits: 1 + (i * 7 % 16) as u32, signed: i / 2 % 2 == 0 }, rng);
-    let count = if i % 2 == 0 { MANY[i / 2 % MANY.len()] } else { 9 + below(rng, 62) as usize };
+    let ty =
+        layer(domain, i + i / 4, Storage { bits: 1 + (i * 7 % 16) as u32, signed: (i / 2).is_multiple_of(2) }, rng);
+    let count = if i.is_multiple_of(2) { MANY[i / 2 % MANY.len()] } else { 9 + below(rng, 62) as usize };
     let (axis, others) = (i % 3, [2 + below(rng, 4) as usize, 1 + below(rng, 3) as usize]);
     let mut shape = vec![others[0], others[1]];
     shape.insert(axis, count);

@@ -117,7 +117,7 @@ impl Draft<'_> {
         // Of the lengths up to that every one modulo 64 comes up, and every number of channels with a last row that is partial.
         let rows = (results / width).max(3);
         let most = rows * width;
-        let len = if i % 2 == 0 {
+        let len = if i.is_multiple_of(2) {
             // A remainder modulo a power of two is that of a difference that wraps, too.
             most.saturating_sub(most.wrapping_sub(i / 2) % 64).max(1)
         } else {
@@ -161,7 +161,7 @@ impl Draft<'_> {
             0 if width > 1 << 8 => lo,
             1 if width > 1 << 8 => *range.end(),
             // Odd, and so a stride by which all values of a power of two come up.
-            _ => lo + ((i * (width / 3 | 1) + self.seed as usize % width) % width) as i32,
+            _ => lo + ((i * ((width / 3) | 1) + self.seed as usize % width) % width) as i32,
         }
     }
 

@@ -114,7 +114,7 @@ mod tests {
             let Some([before, at, behind]) = target.around(n) else { continue };
             // x * m * 2^(s-31) and n / 2, both times 2^62.
             let placed =
-                |x: i32| i128::from(x.wrapping_add(bias)) * i128::from(channel.multiplier) << (channel.shift + 31);
+                |x: i32| (i128::from(x.wrapping_add(bias)) * i128::from(channel.multiplier)) << (channel.shift + 31);
             let tie = i128::from(n) << 61;
             let above = placed(if channel.multiplier > 0 { behind } else { before });
             assert!(placed(at) <= tie && tie < above, "{channel:?} bias {bias} n {n}");

@@ -68,7 +68,7 @@ impl Place {
     /// Whether this word is struck, in such a batch.
     pub(crate) fn of_word(&self, seen: &Seen<'_>, index: usize, value: i32) -> bool {
         let columns = seen.columns.max(1);
-        let in_last = |vector: usize| seen.len % vector > 0 && index >= seen.len / vector * vector;
+        let in_last = |vector: usize| !seen.len.is_multiple_of(vector) && index >= seen.len / vector * vector;
         let input = || seen.payload.get(index).copied().unwrap_or_default();
         self.position_mod.is_none_or(|[by, rest]| index % by == rest)
             && self.last_vector.is_none_or(in_last)
