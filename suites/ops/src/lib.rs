@@ -15,8 +15,6 @@ pub mod instruction;
 pub mod listing;
 pub mod matmul;
 pub mod mul;
-#[cfg(test)]
-pub(crate) mod planted;
 pub mod quantize;
 pub mod quantized;
 pub mod registry;

@@ -4,8 +4,6 @@ mod blocks;
 mod fuzzed;
 pub mod places;
 pub mod plan;
-#[cfg(test)]
-mod planted;
 mod random;
 
 use std::collections::BTreeSet;

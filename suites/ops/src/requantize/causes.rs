@@ -101,7 +101,7 @@ fn narrowed_multipliers(base: Scheme) -> Vec<Cause<Requantize>> {
 }
 
 /// The case with every multiplier narrowed.
-fn with_narrowed(case: &Case<Params>, bits: u32, rounds: bool) -> Case<Params> {
+pub fn with_narrowed(case: &Case<Params>, bits: u32, rounds: bool) -> Case<Params> {
     let mut case = case.clone();
     for channel in &mut case.params.channels {
         let half = if rounds { 1i64 << (bits - 1) } else { 0 };
@@ -188,50 +188,4 @@ fn nearest_even(v: i128, shift: u32) -> i128 {
     let (unit, half) = (1i128 << shift, 1i128 << (shift - 1));
     let (floor, rest) = (v.div_euclid(unit), v.rem_euclid(unit));
     floor + i128::from(rest > half || (rest == half && floor % 2 != 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::planted::Planned;
-    use tiebreak_common::budget::Effort;
-    use tiebreak_engine::tensor::explain::{Observed, explain};
-    use tiebreak_engine::tensor::{find, promise};
-
-    /// Why results differ that are those of changed cases.
-    fn class(kernel: &str, changed: impl Fn(&Case<Params>) -> Case<Params>) -> Class {
-        let planned = Planned::<Requantize>::of(kernel, Effort::Quick);
-        let kernel = find::<Requantize>(kernel).expect("a kernel");
-        let scheme = promise::<Requantize>(kernel).expect("a scheme");
-        let observed = planned.0.into_iter().step_by(7).take(80).map(|(case, expected)| {
-            let outs = Requantize::expected(&scheme, &changed(&case)).expect("in the domain");
-            let outs: Vec<i32> = outs.into_iter().map(Option::unwrap_or_default).collect();
-            let differ = expected.iter().zip(&outs).filter(|(right, out)| **right != Some(**out)).count();
-            Observed { case, outs, expected, differ, faulty: Vec::new() }
-        });
-        let observed: Vec<_> = observed.collect();
-        assert!(observed.iter().any(|seen| seen.differ > 0), "nothing differs");
-        explain(&causes(&scheme, &kernel.contract.domain), &observed.iter().collect::<Vec<_>>()).class
-    }
-
-    #[test]
-    fn a_narrowed_multiplier_is_named_so() {
-        for kernel in ["tflite-requantize-i8", "tvm-requantize-i8", "xnnpack-rndnu-u8"] {
-            for (bits, rounds) in [(7, true), (8, false), (15, true), (16, false), (16, true), (20, true)] {
-                let class = class(kernel, |case| with_narrowed(case, bits, rounds));
-                assert_eq!(class, Class::MultiplierNarrowed, "{kernel} without {bits} low bits, rounded {rounds}");
-            }
-        }
-    }
-
-    /// A cause that gives no value reproduces none: two changes at once are explained by neither.
-    #[test]
-    fn two_faults_are_unexplained() {
-        let class = class("tflite-requantize-i8", |case| {
-            let mut both = with_narrowed(case, 16, false);
-            both.params.bias.iter_mut().for_each(|bias| *bias = bias.wrapping_add(1000));
-            both
-        });
-        assert_eq!(class, Class::Unexplained);
-    }
 }

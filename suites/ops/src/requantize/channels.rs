@@ -25,7 +25,7 @@ pub(super) fn corners(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channe
 }
 
 /// A pair of the domain: of any shift, with a multiplier that makes a scale of any size; or what converters emit.
-pub(super) fn any(domain: &Domain, rng: &mut ChaCha8Rng) -> Channel {
+pub fn any(domain: &Domain, rng: &mut ChaCha8Rng) -> Channel {
     let draws = (0..DRAWS).map(|_| if below(rng, 2) == 0 { of_any_scale(domain, rng) } else { emitted(domain, rng) });
     draws.flatten().find(|channel| domain.takes(*channel)).unwrap_or_else(|| plain(domain, 1))
 }

@@ -1,13 +1,11 @@
 //! Requantization in the harness: accumulators at ties and decision boundaries of each multiplier, zero points and clamps at their ends.
 
-mod causes;
-mod channels;
+pub mod causes;
+pub mod channels;
 mod fuzzed;
 mod plan;
-#[cfg(test)]
-mod planted;
-mod sweep;
-mod targets;
+pub mod sweep;
+pub mod targets;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -31,8 +29,8 @@ pub enum Requantize {}
 
 pub(crate) use causes::multiply;
 
-/// Results that no end of the clamp decides.
-const INSIDE: &str = "inside the clamp";
+/// Results that no end of the clamp decides, among the kinds that the ledger counts.
+pub const INSIDE: &str = "inside the clamp";
 
 /// The scheme of the legacy pipeline.
 const LEGACY: &str = "legacy";

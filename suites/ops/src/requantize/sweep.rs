@@ -29,12 +29,13 @@ const SPACE: Space = Space {
 };
 
 /// The channel of the legacy pipeline that is swept where the caller gives none: its product wraps.
-const LEGACY_SWEPT: Channel = Channel { multiplier: 4321, shift: -16 };
+pub const LEGACY_SWEPT: Channel = Channel { multiplier: 4321, shift: -16 };
 
 /// A scheme at one channel.
-struct Exact {
+pub struct Exact {
     scheme: Scheme,
-    pieces: Option<Vec<Piece>>,
+    /// Where the scheme folds.
+    pub pieces: Option<Vec<Piece>>,
 }
 
 /// A kernel in a lane at one channel.
@@ -90,7 +91,7 @@ pub(super) fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked
 }
 
 /// A bias, an odd zero point and a clamp within the type, as far as the domain has them.
-fn swept(domain: &Domain, channel: Channel) -> Params {
+pub fn swept(domain: &Domain, channel: Channel) -> Params {
     let range = domain.output.range();
     let (lo, hi) = (*range.start(), *range.end());
     let (min, max) = if domain.clamp { (lo + 3, hi - 2) } else { (lo, hi) };
@@ -100,7 +101,8 @@ fn swept(domain: &Domain, channel: Channel) -> Params {
 }
 
 impl Exact {
-    fn new(scheme: Scheme, params: &Params) -> Self {
+    /// Of a batch of one accumulator.
+    pub fn new(scheme: Scheme, params: &Params) -> Self {
         let Channel { multiplier, shift } = params.channels[0];
         let steps: Vec<_> = scheme.steps(&parameters(params), 0).into_iter().map(|(_, step)| step).collect();
         let pieces = fold_steps(&steps, scheme.overflow, &Multiply::q31(multiplier, shift));
@@ -108,14 +110,15 @@ impl Exact {
     }
 
     /// What is expected of one accumulator.
-    fn at(&self, params: &Params, x: i64) -> Option<i32> {
+    pub fn at(&self, params: &Params, x: i64) -> Option<i32> {
         match self.piece(x) {
             Some(piece) => piece.map(|piece| piece.at(x) as i32),
             None => self.fast(params, x),
         }
     }
 
-    fn fast(&self, params: &Params, x: i64) -> Option<i32> {
+    /// The result on machine integers.
+    pub fn fast(&self, params: &Params, x: i64) -> Option<i32> {
         let Channel { multiplier, shift } = params.channels[0];
         let biased = self.scheme.overflow.fit_int32(i128::from(x) + i128::from(params.bias[0]))?;
         let output = Output { zero_point: params.zero_point, min: params.min, max: params.max };
@@ -130,7 +133,7 @@ impl Exact {
     }
 
     /// The last accumulator, up to `last`, of which the same is expected as of `x`, as far as the pieces say; and what is.
-    fn run(&self, params: &Params, x: i64, last: i64) -> (i64, Option<i32>) {
+    pub fn run(&self, params: &Params, x: i64, last: i64) -> (i64, Option<i32>) {
         let Some(pieces) = &self.pieces else { return (x, self.fast(params, x)) };
         let at = pieces.partition_point(|piece| piece.hi < x);
         match pieces.get(at) {
@@ -262,38 +265,5 @@ impl Blocks for Plan<'_> {
     fn during(&self, first: i64, last: i64) -> String {
         let Channel { multiplier, shift } = self.params.channels[0];
         format!("accumulators {first}..={last}, m={multiplier} s={shift}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tiebreak_common::accumulators::accumulators;
-    use tiebreak_common::budget::Effort;
-    use tiebreak_impls::requantize::kernels;
-
-    /// The pieces of every kernel's scheme against its form on machine integers: at their ends, and at accumulators of interest.
-    #[test]
-    fn pieces_are_the_scheme() {
-        let mut folded = 0;
-        for kernel in kernels() {
-            let domain = &kernel.contract.domain;
-            let scheme = promise::<Requantize>(kernel).expect("a scheme");
-            let all = SWEPT.into_iter().chain([LEGACY_SWEPT]).filter(|channel| domain.takes(*channel));
-            for channel in all {
-                let params = swept(domain, channel);
-                let exact = Exact::new(scheme, &params);
-                folded += usize::from(exact.pieces.is_some());
-                let ends = exact.pieces.iter().flatten().take(2000).flat_map(|piece| [piece.lo, piece.hi]);
-                let others = accumulators(channel, 31, &Effort::Quick.budget(), 7).into_iter().map(i64::from);
-                for x in ends.chain(others) {
-                    assert_eq!(exact.at(&params, x), exact.fast(&params, x), "{} {channel:?} x={x}", kernel.name);
-                    let (end, expected) = exact.run(&params, x, i32::MAX.into());
-                    assert!(end >= x);
-                    assert_eq!(exact.fast(&params, end), expected, "{} {channel:?} x={x} to {end}", kernel.name);
-                }
-            }
-        }
-        assert!(folded > 100, "{folded} channels have pieces");
     }
 }

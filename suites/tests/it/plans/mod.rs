@@ -1,8 +1,14 @@
 //! Faults planted in the expected results of a plan, in place of a kernel: whether the plan has a case that convicts each. A run compares every
 //! result with what is expected, so that a fault which changes one of them is a finding, and no lane is needed to know it.
 
-use tiebreak_common::budget::Effort;
-use tiebreak_engine::tensor::{Asked, Case, Expected, Operation, find, promise};
+mod causes;
+mod quantized;
+mod requantize;
+mod sweep;
+mod targets;
+
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::tensor::{Asked, Case, Expected, Operation, find, promise};
 
 /// The cases of a kernel, with what its contract expects of each.
 pub(crate) struct Planned<O: Operation>(pub(crate) Vec<(Case<O::Params>, Expected)>);
@@ -13,7 +19,7 @@ impl<O: Operation> Planned<O> {
         let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
         let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
         let specs = O::plan(domain, &Asked::default(), &effort.budget(), 1);
-        let case = |(i, spec): (usize, &tiebreak_engine::tensor::Spec<O::Params>)| {
+        let case = |(i, spec): (usize, &tiebreak_suites::tensor::Spec<O::Params>)| {
             spec.case::<O>(domain, 1, i).expect("a case")
         };
         let expected = |case: Case<O::Params>| {

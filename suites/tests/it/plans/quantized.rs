@@ -1,16 +1,16 @@
 //! Faults of every structural family that a quick run of quantize and dequantize must convict.
 
-use super::{is_subnormal, places, quantizations};
-use crate::dequantize::Dequantize;
-use crate::planted::Planned;
-use crate::quantize::Quantize;
+use crate::plans::Planned;
 use std::fmt::Debug;
-use tiebreak_common::budget::Effort;
-use tiebreak_engine::tensor::element::bits;
-use tiebreak_engine::tensor::{Case, Operation};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params};
 use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::Quantization;
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::dequantize::Dequantize;
+use tiebreak_suites::quantize::Quantize;
+use tiebreak_suites::quantized::{is_subnormal, places, quantizations};
+use tiebreak_suites::tensor::element::bits;
+use tiebreak_suites::tensor::{Case, Operation};
 
 /// A result of a case, and what it is of.
 struct At<'a> {

@@ -1,12 +1,12 @@
 //! Faults of every structural family that a quick run must convict, in a kernel per channel and in one that takes a channel at a time.
 
-use super::{INSIDE, Requantize};
-use crate::planted::Planned;
+use crate::plans::Planned;
 use std::collections::{BTreeMap, BTreeSet};
-use tiebreak_common::budget::Effort;
-use tiebreak_engine::tensor::{Case, Expected, Operation, promise};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Params, kernels};
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::requantize::{INSIDE, Requantize};
+use tiebreak_suites::tensor::{Case, Expected, Operation, promise};
 
 const KERNELS: [&str; 2] = ["tflite-requantize-i8", "tflite-requantize-u8"];
 
