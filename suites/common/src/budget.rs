@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// Under a minute: catalogue, directed inputs, a few random ones, every position.
+    /// Half a minute: catalogue, directed inputs, a few random ones, every position.
     Quick,
-    /// A minute and a half: the same with many more parameters.
+    /// A minute: the same with many more parameters.
     Standard,
     /// Every accumulator of each parameter pair.
     Exhaustive,
