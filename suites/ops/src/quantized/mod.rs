@@ -118,15 +118,15 @@ pub fn kinds(
     let format = format(case.params.quantized.expressed);
     let all = quantizations(&case.params.quantized).unwrap_or_default();
     let tiny: Vec<bool> = all.iter().map(|q| is_subnormal(format, q.scale)).collect();
-    let (mut found, mut scales, mut behind) = (0, 0, 0);
+    let (mut found, mut scales, mut beyond) = (0, 0, 0);
     for (index, (words, scale)) in expected.chunks(words).zip(places::scales(&case.params)).enumerate() {
         if words.iter().all(Option::is_some) {
             found += u64::from(of.1(index));
             scales += u64::from(tiny[scale]);
-            behind += u64::from(scale >= 8);
+            beyond += u64::from(scale >= 8);
         }
     }
-    vec![(of.0, found), ("of a subnormal scale", scales), ("in channels or blocks from the ninth on", behind)]
+    vec![(of.0, found), ("of a subnormal scale", scales), ("in channels or blocks from the ninth on", beyond)]
 }
 
 /// Whether a pattern is a number below the normal ones, and not zero.

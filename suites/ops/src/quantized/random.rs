@@ -111,7 +111,7 @@ pub(super) fn scale(expressed: Expressed, storage: Storage, rng: &mut ChaCha8Rng
     })
 }
 
-/// The type with as many channels along an axis, or blocks, each with a scale of its own; nothing where the domain has only one.
+/// The type with as many channels along an axis, or blocks, each with a separate scale; `None` if the domain takes only one scale.
 fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
     // So that every fourth of them, which has blocks, is not always of one type.
     let ty =

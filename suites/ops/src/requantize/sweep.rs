@@ -1,5 +1,5 @@
 //! Every accumulator of one channel through one requantization. What each scheme gives is a list of pieces on which it is the floor of an affine
-//! function, most of them constant behind the clamp, so that runs of equal results are compared with one number.
+//! function, most of them constant where the clamp decides, so that runs of equal results are compared with one number.
 
 use super::{Requantize, causes, parameters};
 use std::time::Instant;
@@ -125,7 +125,7 @@ impl Exact {
         self.scheme.output((multiplier, shift), &output, biased)
     }
 
-    /// The piece that holds an accumulator, none where it is out of domain; nothing where the scheme has no pieces.
+    /// The piece that holds an accumulator: `Some(None)` if the accumulator is out of domain, `None` if the scheme has no pieces.
     fn piece(&self, x: i64) -> Option<Option<&Piece>> {
         let pieces = self.pieces.as_ref()?;
         let at = pieces.partition_point(|piece| piece.hi < x);

@@ -36,9 +36,9 @@ pub(super) fn settle<O: Operation>(
         let mut seen = explained(request, (subject, lane), scheme, side, kept);
         match (&mut seen, &broken) {
             (Some((explanation, _)), _) if against == Against::Contract => broken = Some(explanation.clone()),
-            // What breaks the contract differs from the reference by the same cause, where that has none by itself.
+            // The contract's class is repeated, and the text says that nothing reproduces these results.
             (Some((explanation, _)), Some(cause)) if explanation.class == Class::Unexplained => {
-                *explanation = cause.clone()
+                *explanation = beside(cause, explanation)
             }
             _ => {}
         }
@@ -61,6 +61,12 @@ pub(super) fn settle<O: Operation>(
     }
     let writer = RowWriter { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
     part.findings.extend(writer.failed(&record.failures));
+}
+
+/// The class of a broken contract for differences from the reference that no cause reproduces, with words that say so.
+fn beside(broken: &Explanation, unexplained: &Explanation) -> Explanation {
+    let because = format!("{}; its contract is broken: {}", unexplained.because, broken.because);
+    Explanation { class: broken.class, because }
 }
 
 /// Declares each known fault in a row.
