@@ -36,9 +36,8 @@ pub(super) fn settle<O: Operation>(
         let mut seen = explained(request, (subject, lane), scheme, side, kept);
         match (&mut seen, &broken) {
             (Some((explanation, _)), _) if against == Against::Contract => broken = Some(explanation.clone()),
-            // The contract's class is repeated, and the text says that nothing reproduces these results.
             (Some((explanation, _)), Some(cause)) if explanation.class == Class::Unexplained => {
-                *explanation = beside(cause, explanation)
+                *explanation = by_contract(subject, side, cause).unwrap_or_else(|| explanation.clone());
             }
             _ => {}
         }
@@ -63,10 +62,16 @@ pub(super) fn settle<O: Operation>(
     part.findings.extend(writer.failed(&record.failures));
 }
 
-/// The class of a broken contract for differences from the reference that no cause reproduces, with words that say so.
-fn beside(broken: &Explanation, unexplained: &Explanation) -> Explanation {
-    let because = format!("{}; its contract is broken: {}", unexplained.because, broken.because);
-    Explanation { class: broken.class, because }
+/// The cause of a broken contract, where it reproduces what differs from the reference too.
+fn by_contract<O: Operation>(
+    subject: &Subject<O>,
+    side: &Side<O::Params>,
+    broken: &Explanation,
+) -> Option<Explanation> {
+    let causes = O::causes(&subject.contract, &subject.kernel.contract.domain);
+    let causes: Vec<Cause<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
+    let explanation = explain(&causes, &side.evidence());
+    (explanation.class != Class::Unexplained).then_some(explanation)
 }
 
 /// Declares each known fault in a row.
