@@ -1,6 +1,7 @@
 //! The command line of `tiebreak`, of which `cargo xtask` is a front.
 
 mod atlas;
+mod bite;
 mod bounds;
 mod case;
 mod census;
@@ -52,6 +53,10 @@ enum Action {
     Kernels(list::Args),
     /// List schemes with their steps.
     Schemes(list::Args),
+    /// Show which part of a plan kills which known bug, and which parts no mutant needs. Exit code 1 if a mutant is alive.
+    Mutants(bite::MutantsArgs),
+    /// Plant faults that strike in one place only in what kernels answer, and count those that a run sees.
+    Corrupt(bite::CorruptArgs),
     /// Evaluate one case: the exact value, and the result of each scheme.
     Case(case::Args),
     /// Explain one input: every step of each scheme or kernel, what each step lost, and why the results differ.
@@ -137,6 +142,8 @@ pub fn main() -> ExitCode {
         Action::Bounds(args) => bounds::run(&args),
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
         Action::Schemes(args) => list::schemes(&args).map(|()| true),
+        Action::Mutants(args) => bite::mutants(&args),
+        Action::Corrupt(args) => bite::corrupt(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
         Action::Atlas(args) => atlas::run(&args).map(|()| true),
         Action::Explain(args) => explain::run(&args).map(|()| true),

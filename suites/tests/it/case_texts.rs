@@ -80,7 +80,7 @@ fn a_planned_tensor_is_made_again() {
     let params = Draft::<Matmul>::read("m=9 n=10 k=11").expect("a case").params().to_owned();
     let fills = [&Fill::PATTERNS[..], &Fill::RANDOM, &[Fill::AnySize, Fill::Varied]].concat();
     for (i, fill) in fills.into_iter().enumerate() {
-        let spec = Spec { params, fills: [fill.clone(), Fill::Uniform, Fill::None], misalign: 3 };
+        let spec = Spec::new(params, [fill.clone(), Fill::Uniform, Fill::None], 3);
         let case = spec.case::<Matmul>(domain, 7, i).expect("a case");
         let written = spelled(&complete::<Matmul>(domain, &case, &spec.made(7, i)).expect("a text"));
         assert!(written.contains(&format!(" rhs=uniform@7/{i}")), "{written}");

@@ -65,6 +65,15 @@ pub struct Spec<P> {
     pub fills: [Fill; 3],
     /// As in [`Case`].
     pub misalign: usize,
+    /// The part of the plan that made it.
+    pub generator: &'static str,
+}
+
+/// Runs a part of a plan, and names what it makes after it.
+pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnce(&mut Vec<Spec<P>>)) {
+    let first = specs.len();
+    make(specs);
+    specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
 }
 
 /// What the caller asked for, in place of the plan.
@@ -369,10 +378,22 @@ pub fn promise<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> Result<O::Sc
     O::scheme(&format!("{}:{overflow}", kernel.contract.promise.scheme))
 }
 
+impl<P> Spec<P> {
+    /// A spec of no part of a plan in particular.
+    pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
+        Self { params, fills, misalign, generator: "plan" }
+    }
+
+    /// The same as one of a part of a plan.
+    pub fn by(self, generator: &'static str) -> Self {
+        Self { generator, ..self }
+    }
+}
+
 impl<P: Clone> Spec<P> {
     /// A spec for a case as it is.
     pub fn given(case: Case<P>) -> Self {
-        Self { params: case.params, fills: case.tensors.map(Fill::Given), misalign: case.misalign }
+        Self::new(case.params, case.tensors.map(Fill::Given), case.misalign)
     }
 
     /// Makes the tensors: lengths from the shape, random ones from a stream of their own.

@@ -5,7 +5,7 @@ use super::{Conv2d, large};
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::given::distinct;
-use tiebreak_engine::tensor::{Given, Operation, Spec};
+use tiebreak_engine::tensor::{Given, Operation, Spec, by};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;
@@ -13,16 +13,17 @@ use tiebreak_reports::text;
 
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-    let mut specs = borders(domain, budget);
-    specs.extend(shapes(domain));
-    specs.extend(fills(domain, budget));
-    specs.extend(large::large(domain));
-    specs.extend(large::varied(domain, budget, seed));
+    let mut specs = Vec::new();
+    by("borders", &mut specs, |out| out.extend(borders(domain, budget)));
+    by("shapes", &mut specs, |out| out.extend(shapes(domain)));
+    by("fills", &mut specs, |out| out.extend(fills(domain, budget)));
+    by("large shapes", &mut specs, |out| out.extend(large::large(domain)));
+    by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
     specs
 }
 
 pub(super) fn spec(params: Params, input: Fill, weights: Fill) -> Spec<Params> {
-    Spec { params, fills: [input, weights, Fill::None], misalign: 0 }
+    Spec::new(params, [input, weights, Fill::None], 0)
 }
 
 /// Zero points of the input: both ends, their neighbours, zero or the middle.

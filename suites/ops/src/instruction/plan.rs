@@ -20,14 +20,12 @@ pub(super) fn plan(domain: Domain, budget: &Budget, seed: u64) -> Vec<Spec<Param
     let filled = |pairs: &[(i32, i32)], operand: fn(&(i32, i32)) -> i32| {
         Fill::Given(pairs.iter().flat_map(|pair| std::iter::repeat_n(operand(pair), domain.lanes())).collect())
     };
-    let spec = |pairs: &[(i32, i32)]| Spec {
-        params: Params { vectors: pairs.len() },
-        fills: [filled(pairs, |pair| pair.0), filled(pairs, |pair| pair.1), Fill::None],
-        misalign: 0,
+    let spec = |pairs: &[(i32, i32)]| {
+        let fills = [filled(pairs, |pair| pair.0), filled(pairs, |pair| pair.1), Fill::None];
+        Spec::new(Params { vectors: pairs.len() }, fills, 0).by("one pair a vector")
     };
-    let mixed =
-        Spec { params: Params { vectors: VECTORS }, fills: [Fill::Uniform, Fill::Uniform, Fill::None], misalign: 0 };
-    pairs.chunks(VECTORS).map(spec).chain([mixed]).collect()
+    let mixed = Spec::new(Params { vectors: VECTORS }, [Fill::Uniform, Fill::Uniform, Fill::None], 0);
+    pairs.chunks(VECTORS).map(spec).chain([mixed.by("another pair in each lane")]).collect()
 }
 
 fn all_bytes() -> Vec<(i32, i32)> {

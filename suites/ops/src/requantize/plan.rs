@@ -8,7 +8,7 @@ use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Asked, Spec};
+use tiebreak_engine::tensor::{Asked, Spec, by};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 
@@ -34,13 +34,14 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
         return draft.directed(&inside, &Effort::Quick.budget(), ASKED);
     }
     let few = Budget { random_accumulators: 16, near_ties: 8, ..*budget };
-    let mut out = draft.directed(&corners(domain, budget, seed), &few, 64);
-    out.extend(draft.every_result());
+    let mut out = Vec::new();
+    by("directed", &mut out, |out| out.extend(draft.directed(&corners(domain, budget, seed), &few, 64)));
+    by("every result", &mut out, |out| out.extend(draft.every_result()));
     // One channel at a time is one scale at a time.
     let (batches, results) = if domain.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
     let batches = if budget.every_tail { 4 * batches } else { batches };
-    out.extend((0..batches).map(|i| draft.random(i, results)));
-    out.push(draft.random(batches, LONGEST));
+    by("random batches", &mut out, |out| out.extend((0..batches).map(|i| draft.random(i, results))));
+    by("a long batch", &mut out, |out| out.push(draft.random(batches, LONGEST)));
     out
 }
 
@@ -194,5 +195,5 @@ impl Draft<'_> {
 
 fn given(params: Params, values: Vec<i32>, i: usize) -> Spec<Params> {
     let params = Params { len: values.len(), ..params };
-    Spec { params, fills: [Fill::Given(values), Fill::None, Fill::None], misalign: i % 16 }
+    Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)
 }

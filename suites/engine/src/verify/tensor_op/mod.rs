@@ -12,6 +12,7 @@ mod swept;
 
 use super::{Part, Request, failed_check, progress};
 use super::{Verifies, every_name};
+use crate::bite::{Measure, kills, planted};
 use crate::lane::Lane;
 use crate::tensor::{Asked, Operation, Parameter, ReferenceOption, catalogue, find, self_check, text};
 use anyhow::{Context, Result, bail};
@@ -22,6 +23,7 @@ use std::marker::PhantomData;
 use tiebreak_common::budget::Effort;
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::bite::{Kill, Planted};
 use tiebreak_reports::ledger::SelfCheck;
 
 pub use row_writer::{again, line};
@@ -71,6 +73,14 @@ impl<O: Operation> Verifies for Tensor<O> {
             all.extend(functions::<O>(request, kernel)?);
             Ok(all)
         })
+    }
+
+    fn kills(&self, measure: &Measure<'_>) -> Result<Vec<Kill>> {
+        kills::matrix::<O>(measure)
+    }
+
+    fn planted(&self, measure: &Measure<'_>) -> Result<Vec<Planted>> {
+        planted::all::<O>(measure)
     }
 
     fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part> {
