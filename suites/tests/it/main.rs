@@ -7,6 +7,7 @@ mod agreement;
 mod atlas;
 mod bad_cases;
 mod bad_input;
+mod bite;
 mod blocks;
 mod bounds;
 mod case_texts;

@@ -196,6 +196,8 @@ impl Draft<'_> {
                 more(Place { length_mod: Some([width, rest]), ..Place::default() }),
             );
         }
+        let place = Place { constant: Some(2), ..Place::default() };
+        self.add("an operand of one value", ("", "", 2), more(place));
         let misalign = 1 + self.below(15);
         let place = Place { misalign: Some([misalign, misalign]), ..Place::default() };
         self.add("one alignment", ("", "", 16), more(place));

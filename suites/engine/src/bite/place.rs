@@ -12,6 +12,9 @@ pub struct Place {
     /// Parameters by name, such as `k`, `lhs.zero_point` or `channels.len`, each in a range.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, [f64; 2]>,
+    /// All words that the batch reads of its first operand, of which there are at least so many, are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constant: Option<usize>,
     /// The number of words modulo the first is the second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length_mod: Option<[usize; 2]>,
@@ -88,6 +91,9 @@ impl Place {
         let parameter = |name: &str| parameter(&seen.request["params"], name);
         let misalign = seen.request["misalign"].as_u64().unwrap_or(0) as usize;
         self.parameters.iter().all(|(name, range)| parameter(name).is_some_and(|v| within(&Some(*range), &v)))
+            && self.constant.is_none_or(|least| {
+                seen.payload.len() >= least && seen.payload.iter().all(|word| *word == seen.payload[0])
+            })
             && self.length_mod.is_none_or(|[by, rest]| seen.len % by == rest)
             && within(&self.batches, &seen.number)
             && within(&self.misalign, &misalign)

@@ -18,6 +18,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("shapes", &mut specs, |out| out.extend(shapes(domain)));
     by("fills", &mut specs, |out| out.extend(fills(domain, budget)));
     by("large shapes", &mut specs, |out| out.extend(large::large(domain)));
+    by("every size", &mut specs, |out| out.extend(large::each(domain)));
     by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
     specs
 }

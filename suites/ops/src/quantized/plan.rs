@@ -70,6 +70,10 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
     }
     if asked.types.is_empty() {
         by("random types", &mut out, |out| out.extend(random::plan(domain, budget, seed, elements)));
+        by("every length", &mut out, |out| out.extend(random::lengths(domain, seed, elements)));
+        by("every number of channels", &mut out, |out| {
+            out.extend(random::numbers_of_channels(domain, seed, elements));
+        });
         by("blocks", &mut out, |out| blocks::plan(domain, budget, seed, types, elements, out));
         for quantized in repeated_types(types, 1) {
             by("one value a block", &mut out, |out| blocks::repeated(domain, quantized, elements, out));

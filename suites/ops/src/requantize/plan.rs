@@ -41,9 +41,13 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     let (batches, results) = if domain.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
     let batches = if budget.every_tail { 4 * batches } else { batches };
     by("random batches", &mut out, |out| out.extend((0..batches).map(|i| draft.random(i, results))));
+    by("every length", &mut out, |out| out.extend(LENGTHS.map(|len| draft.of_length(len))));
     by("a long batch", &mut out, |out| out.push(draft.random(batches, LONGEST)));
     out
 }
+
+/// Lengths up to two vectors of any width.
+const LENGTHS: std::ops::RangeInclusive<usize> = 1..=80;
 
 struct Draft<'a> {
     domain: &'a Domain,
@@ -112,9 +116,7 @@ impl Draft<'_> {
             // 27 and 70 have no common factor.
             (true, _) => 1 + i / 2 * 27 % MOST_CHANNELS,
         };
-        let channels = (0..width).map(|_| any(self.domain, &mut rng)).collect();
-        let bias = (0..width).map(|_| self.any_bias(&mut rng)).collect();
-        let p = Params { channels, bias, ..self.any_output(i, &mut rng) };
+        let p = self.any_params(i, width, &mut rng);
         // Of the lengths up to that every one modulo 64 comes up, and every number of channels with a last row that is partial.
         let rows = (results / width).max(3);
         let most = rows * width;
@@ -124,6 +126,27 @@ impl Draft<'_> {
         } else {
             most - 1 - below(&mut rng, width.max(2) as u32 - 1) as usize
         };
+        self.filled(p, len, rows, rng)
+    }
+
+    /// Any channels on so many accumulators.
+    fn of_length(&self, len: usize) -> Spec<Params> {
+        let mut rng = stream(self.seed, &format!("requantize/length/{len}"));
+        let width = if self.domain.per_channel { 1 + len % 7 } else { 1 };
+        let p = self.any_params(len, width, &mut rng);
+        self.filled(p, len, len.div_ceil(width).max(3), rng)
+    }
+
+    /// Any parameters of so many channels.
+    fn any_params(&self, i: usize, width: usize, rng: &mut ChaCha8Rng) -> Params {
+        let channels = (0..width).map(|_| any(self.domain, rng)).collect();
+        let bias = (0..width).map(|_| self.any_bias(rng)).collect();
+        Params { channels, bias, ..self.any_output(i, rng) }
+    }
+
+    /// Accumulators of interest for each channel in so many rows, of which the first so many are run.
+    fn filled(&self, p: Params, len: usize, rows: usize, mut rng: ChaCha8Rng) -> Spec<Params> {
+        let width = p.channels.len();
         let own: Vec<Vec<i32>> = (0..width).map(|at| self.target(&p, at).some(rows, &mut rng)).collect();
         let values = (0..len).map(|at| own[at % width][at / width]).collect();
         given(p, values, below(&mut rng, 16) as usize)
