@@ -42,7 +42,8 @@ fn check_runs(of: &Requantizer, output: Option<&Output>, xs: std::ops::RangeIncl
 #[test]
 fn runs_are_what_the_schemes_give_one_by_one() {
     let ends = [-3000..=3000, (1 << 24) - 2000..=(1 << 24) + 2000, i64::from(i32::MIN)..=i64::from(i32::MIN) + 2000];
-    for (m, s) in [(1_395_864_371, -8), (1 << 30, -1), ((1 << 30) + 1, 3), (i32::MAX, 0), (1_139_282_975, -12), (0, 0)] {
+    for (m, s) in [(1_395_864_371, -8), (1 << 30, -1), ((1 << 30) + 1, 3), (i32::MAX, 0), (1_139_282_975, -12), (0, 0)]
+    {
         let schemes = ["ties-up", "gemmlowp-double", "ties-even", "tosa-apply-scale-32-double", "cmsis-nn-mve-single"];
         let all = schemes.iter().map(|name| fixed(name, m, s)).chain(floats(m, s));
         for of in all {
@@ -71,8 +72,12 @@ fn counts_of_fixed_schemes_are_those_of_the_census() {
             let (left, output) = ("tflite-single", Some(&INT8));
             let scheme = |name| Scheme::parse(name).expect("a scheme");
             let (lo, hi) = (-4_000_000, 4_111_111);
-            let census =
-                Census { lo, hi, output: output.copied(), ..Census::of(scheme(left), scheme(right), Parameters::q31(m, s)) };
+            let census = Census {
+                lo,
+                hi,
+                output: output.copied(),
+                ..Census::of(scheme(left), scheme(right), Parameters::q31(m, s))
+            };
             let (a, b) = (fixed(left, m, s), fixed(right, m, s));
             let comparison = Comparison { left: &a, right: &b, output };
             assert_eq!(Some(comparison.counts(lo..=hi)), census.counts(), "{right} {m} {s}");

@@ -1,7 +1,7 @@
 mod build;
 mod samples;
 
-use super::layers::same;
+use super::tflite::layers::same;
 use super::{Fault, Layer, MAX_LAYERS, Op, parse, read};
 use build::{Operator, model};
 use proptest::prelude::*;
