@@ -13,7 +13,7 @@ const UINT8: i8 = 3;
 const INT8: i8 = 9;
 
 fn tensor(shape: &[i32], kind: i8, zero_point: i64) -> Tensor {
-    Tensor { shape: shape.to_vec(), kind, zero_points: vec![zero_point], name: "layer" }
+    Tensor { shape: shape.to_vec(), kind, zero_points: vec![zero_point], name: "layer", ..Tensor::default() }
 }
 
 /// A model of one convolution.
@@ -31,6 +31,7 @@ fn conv(kind: i8, input: i64, weights: i64) -> Operator {
             tensor(&[1, 4, 3, 8], kind, 0),
         ],
         options: Some(Options { kind: 1, bytes: vec![(0, 1)], ints: vec![(1, 1), (2, 1)] }),
+        ..Operator::default()
     }
 }
 
@@ -40,6 +41,7 @@ fn depthwise() -> Operator {
         code: 4,
         tensors: [tensor(&[1, 4, 4, 3], INT8, 127), tensor(&[1, 2, 2, 3], INT8, 0), tensor(&[1, 3, 3, 3], INT8, 0)],
         options: Some(Options { kind: 2, bytes: vec![(0, 1)], ints: vec![(1, 1), (2, 1), (3, 1)] }),
+        ..Operator::default()
     }
 }
 
@@ -49,6 +51,7 @@ fn fully_connected() -> Operator {
         code: 9,
         tensors: [tensor(&[2, 20], INT8, -128), tensor(&[10, 20], INT8, 0), tensor(&[2, 10], INT8, 0)],
         options: Some(Options { kind: 8, bytes: vec![], ints: vec![] }),
+        ..Operator::default()
     }
 }
 
@@ -119,7 +122,7 @@ fn models_that_cannot_be_used() {
 #[test]
 fn a_model_without_layers_is_refused() {
     let x = tensor(&[1], 0, 0);
-    let add = Operator { code: 0, tensors: [x.clone(), x.clone(), x], options: None };
+    let add = Operator { code: 0, tensors: [x.clone(), x.clone(), x], ..Operator::default() };
     refused(&layers(&model(&[add]), &[]), &["small.tflite", "no convolution"]);
 }
 

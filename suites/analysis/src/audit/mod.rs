@@ -29,6 +29,12 @@ use tiebreak_oracle::census::Requantizer;
 use tiebreak_oracle::derivation::{Derivation, Scales, quantize_multiplier};
 use tiebreak_oracle::fpm::pieces::Output;
 
+/// Most weights of a model, each as often as layers read it: many layers may name one tensor.
+const MAX_WEIGHTS: usize = 1 << 28;
+
+/// Most channels of a model.
+const MAX_CHANNELS: usize = 1 << 20;
+
 /// How many channels are listed as the worst.
 const WORST: usize = 10;
 
@@ -57,6 +63,7 @@ pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault>
     };
     let mut comparisons: Vec<Comparison> = right.iter().map(comparison).collect();
     let (mut layers, mut not_audited) = (Vec::new(), Vec::new());
+    let (mut weights, mut channels) = (0usize, 0usize);
     let kind = model::operators(bytes, &mut |operator| {
         let Operator { index, op, name, arithmetic } = operator;
         let outside = |reason: String| NotAudited { index, op: op.clone(), name: name.clone(), reason };
@@ -67,6 +74,15 @@ pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault>
                 return Ok(());
             }
         };
+        if let Arithmetic::Products(products) = &arithmetic {
+            weights = weights.saturating_add(products.weights.channels.saturating_mul(products.weights.depth));
+            channels += products.weights.channels;
+            if weights > MAX_WEIGHTS || channels > MAX_CHANNELS {
+                let problem =
+                    format!("more than {MAX_WEIGHTS} weights or {MAX_CHANNELS} channels; give a smaller model");
+                return Err(Fault::Unsupported { place: name, problem });
+            }
+        }
         let examined = examined(&arithmetic);
         for (comparison, side) in comparisons.iter_mut().zip(right) {
             match compared(&arithmetic, &examined, left, *side) {
@@ -278,3 +294,6 @@ fn layer((index, op, name): (usize, String, String), arithmetic: &Arithmetic<'_>
 fn tensor(tensor: Quantized) -> Tensor {
     Tensor { element: tensor.element.name(), scale: tensor.scale.into(), zero_point: tensor.zero_point }
 }
+
+#[cfg(test)]
+mod tests;

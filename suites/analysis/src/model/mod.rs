@@ -5,9 +5,10 @@
 //! limits below bound.
 
 mod names;
+mod onnx;
 pub mod operators;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tflite;
 
 use std::path::{Path, PathBuf};
@@ -90,6 +91,11 @@ pub enum Fault {
     /// It is something else.
     #[error("is no TFLite model: bytes 4 to 7 are not `TFL3`; give a .tflite file")]
     NotTflite,
+    /// It is neither.
+    #[error(
+        "is no model: it is no TFLite model, as bytes 4 to 7 are not `TFL3`, and no ONNX model, as it has no graph or no ir_version; give a .tflite or .onnx file"
+    )]
+    NoModel,
     /// The file contradicts itself or leads beyond its end.
     #[error("{place}, at byte {offset}: {problem}; the file is damaged or cut off, get or convert it again")]
     Malformed {
@@ -149,5 +155,6 @@ pub fn operators(
         tflite::operators::operators(bytes, visit)?;
         return Ok("tflite");
     }
-    Err(Fault::NotTflite)
+    onnx::operators(bytes, visit)?;
+    Ok("onnx")
 }

@@ -1,4 +1,5 @@
-mod build;
+pub(crate) mod build;
+pub(crate) mod onnx;
 mod samples;
 
 use super::tflite::layers::same;
