@@ -62,9 +62,10 @@ pub(super) fn tflite() -> Vec<u8> {
         ..Operator::default()
     };
     let plain = |kind| Some(Options { kind, bytes: vec![(0, 0)], ints: vec![] });
-    // Half of the operands' scale over 4: sums at a tie are frequent.
-    let [lhs, sum] = [(0.25, -128), (0.5, -120)].map(|(scale, point)| quantized(&[1, 2, 2, 2], &[scale], point));
-    let add = Operator { code: 0, tensors: [lhs, x.clone(), sum], options: plain(11), ..Operator::default() };
+    // The result's scale is twice the operands': every other sum is a tie.
+    let [lhs, rhs, sum] =
+        [(0.25, 3), (0.25, -5), (0.5, -20)].map(|(scale, point)| quantized(&[1, 2, 2, 2], &[scale], point));
+    let add = Operator { code: 0, tensors: [lhs, rhs, sum], options: plain(11), ..Operator::default() };
     let constant = Tensor { data: bytes(&[1, 1, 1, 9, 1, 1, 1, 1]), ..y.clone() };
     let mul =
         Operator { code: 18, tensors: [x.clone(), constant, y.clone()], options: plain(21), ..Operator::default() };
@@ -124,9 +125,9 @@ fn operations_on_two_tensors_are_counted_through_all_pairs() {
     assert_eq!((add.inputs, mul.inputs), (1 << 16, 2 << 8));
     let operand = |scale: f32, zero_point| oracle::Operand { scale: scale.to_bits(), zero_point };
     let parameters = oracle::Parameters {
-        lhs: operand(0.25, -128),
-        rhs: operand(0.1019, -128),
-        out: operand(0.5, -120),
+        lhs: operand(0.25, 3),
+        rhs: operand(0.25, -5),
+        out: operand(0.5, -20),
         storage: Storage { bits: 8, signed: true },
         left_shift: 20,
         min: -128,
