@@ -19,6 +19,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
+    ("cargo xtask setup --with models", Xtask, "fetches files from PyPI"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
     (
         "cargo xtask book",

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn models() -> [Vec<u8>; 2] {
-    [small::tflite(), onnx::every().model()]
+    [crate::model::tests::samples::every(), onnx::every().model()]
 }
 
 /// What the fuzz target does.

@@ -1,78 +1,10 @@
 //! Models of a few weights.
 
 use super::*;
-use crate::model::tests::build::{self, Operator, Options, Tensor};
+use crate::model::tests::samples::every as tflite;
 use tiebreak_oracle::add as oracle;
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::quantize::Storage;
-
-const INT8: i8 = 9;
-const INT32: i8 = 2;
-
-fn quantized(shape: &[i32], scales: &[f32], zero_point: i64) -> Tensor {
-    let zero_points = vec![zero_point; scales.len()];
-    Tensor { shape: shape.to_vec(), kind: INT8, zero_points, name: "t", scales: scales.to_vec(), ..Tensor::default() }
-}
-
-fn bytes(values: &[i8]) -> Vec<u8> {
-    values.iter().map(|v| *v as u8).collect()
-}
-
-/// A convolution of two channels by a filter of 1x1 over two channels, with RELU; a depthwise one; a matrix product; an addition, a
-/// multiplication by a constant, a requantization, and a `SOFTMAX`.
-pub(super) fn tflite() -> Vec<u8> {
-    let bias = |values: &[i32]| Tensor {
-        shape: vec![values.len() as i32],
-        kind: INT32,
-        data: values.iter().flat_map(|v| v.to_le_bytes()).collect(),
-        ..Tensor::default()
-    };
-    let window = |kind, more: &[(usize, i32)], activation: (usize, i8)| {
-        Some(Options { kind, bytes: vec![(0, 1), activation], ints: [&[(1, 1), (2, 1)], more].concat() })
-    };
-    let (x, y) = (quantized(&[1, 2, 2, 2], &[0.1019], -128), quantized(&[1, 2, 2, 2], &[0.0517], -10));
-    let conv = Operator {
-        code: 3,
-        tensors: [
-            x.clone(),
-            Tensor { data: bytes(&[3, -7, 11, 5]), ..quantized(&[2, 1, 1, 2], &[0.0139, 0.0071], 0) },
-            y.clone(),
-        ],
-        bias: Some(bias(&[-20, 1000])),
-        options: window(1, &[], (3, 1)),
-    };
-    let depthwise = Operator {
-        code: 4,
-        tensors: [
-            x.clone(),
-            Tensor { data: bytes(&[2, 5, -4, 5]), dimension: 3, ..quantized(&[1, 2, 1, 2], &[0.0139, 0.0071], 0) },
-            Tensor { shape: vec![1, 1, 2, 2], ..y.clone() },
-        ],
-        options: window(2, &[(3, 1)], (4, 0)),
-        ..Operator::default()
-    };
-    let dense = Operator {
-        code: 9,
-        tensors: [
-            quantized(&[3, 2], &[0.1019], 4),
-            Tensor { data: bytes(&[9, -4]), ..quantized(&[1, 2], &[0.0213], 0) },
-            quantized(&[3, 1], &[0.0517], 7),
-        ],
-        options: Some(Options { kind: 8, bytes: vec![], ints: vec![] }),
-        ..Operator::default()
-    };
-    let plain = |kind| Some(Options { kind, bytes: vec![(0, 0)], ints: vec![] });
-    // The result's scale is twice the operands': every other sum is a tie.
-    let [lhs, rhs, sum] =
-        [(0.25, 3), (0.25, -5), (0.5, -20)].map(|(scale, point)| quantized(&[1, 2, 2, 2], &[scale], point));
-    let add = Operator { code: 0, tensors: [lhs, rhs, sum], options: plain(11), ..Operator::default() };
-    let constant = Tensor { data: bytes(&[1, 1, 1, 9, 1, 1, 1, 1]), ..y.clone() };
-    let mul =
-        Operator { code: 18, tensors: [x.clone(), constant, y.clone()], options: plain(21), ..Operator::default() };
-    let rescale = Operator { code: 114, tensors: [x.clone(), x.clone(), y.clone()], ..Operator::default() };
-    let softmax = Operator { code: 25, tensors: [x.clone(), x, y], ..Operator::default() };
-    build::model(&[conv, depthwise, dense, add, mul, rescale, softmax])
-}
 
 const OUTPUT: Output = Output { zero_point: -10, min: -128, max: 127 };
 

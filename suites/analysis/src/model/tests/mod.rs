@@ -1,6 +1,6 @@
 pub(crate) mod build;
 pub(crate) mod onnx;
-mod samples;
+pub(crate) mod samples;
 
 use super::tflite::layers::same;
 use super::{Fault, Layer, MAX_LAYERS, Op, parse, read};
