@@ -4,7 +4,7 @@
 mod onnx;
 
 use crate::bad_input::refused;
-use crate::common::{Run, target, tiebreak};
+use crate::common::{Run, program, target, tiebreak};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -155,6 +155,25 @@ fn channels_of_a_real_model_by_brute_force() {
     }
 }
 
+/// What is published is what the commands beside it print.
+#[test]
+fn the_published_audit_is_what_the_program_prints() {
+    if real().is_none() {
+        return;
+    }
+    let published = crate::common::workspace().join("reports/published/micro-wake-word-audit");
+    for name in ["alexa", "hey_jarvis"] {
+        for (format, ending) in [("table", "txt"), ("html", "html"), ("csv", "csv")] {
+            let model = format!("target/tiebreak/models/{name}.tflite");
+            let mut command = program();
+            command.args(["audit", &model, "--format", format]).current_dir(crate::common::workspace());
+            let printed = command.output().expect("tiebreak starts").stdout;
+            let file = published.join(format!("{name}.{ending}"));
+            expect_test::expect_file![file].assert_eq(&String::from_utf8(printed).expect("UTF-8"));
+        }
+    }
+}
+
 /// Everything that a reader looks for is on the page, in 100 columns, with the answer first.
 #[test]
 fn the_table_answers_first_and_fits() {
@@ -211,7 +230,8 @@ fn csv_and_html_hold_every_channel() {
     let layers: Vec<&Value> = items(&all["comparisons"]).iter().flat_map(|c| items(&c["layers"])).collect();
     let channels: usize = layers.iter().map(|layer| items(&layer["channels"]).len()).sum();
     let csv = audit(&path, &["--format=csv"]).exits(0).stdout;
-    assert_eq!(csv::Reader::from_reader(csv.as_bytes()).records().map(|r| r.expect("a line")).count(), channels);
+    let lines: Vec<_> = csv::Reader::from_reader(csv.as_bytes()).records().map(|line| line.expect("a line")).collect();
+    assert_eq!(lines.len(), channels);
     let html = audit(&path, &["--format=html"]).exits(0).stdout;
     // A name is text, whatever is in it; and nothing is fetched from elsewhere.
     assert!(html.contains("every") && !html.contains("<every>") && !html.contains("http"), "{html}");

@@ -45,7 +45,7 @@ pub(super) fn render(audit: &Audit) -> Result<String> {
         });
         lists.push(List::new(
             format!("Layers, {} to {}", c.left, c.right),
-            &["layer", "operator", "left", "right", "channels", "differ", "inputs", "differ", "rate", "delta"],
+            &["layer", "operator", "left", "right", "channels", "change", "inputs", "change", "rate", "delta"],
             layers.collect(),
         ));
     }

@@ -40,12 +40,12 @@ pub(super) fn render(audit: &Audit) -> String {
     out += &sentences(answers(audit));
     out += &list(
         "Totals",
-        &["from", "to", "channels", "differ", "inputs", "differ", "rate", "not clamped", "delta"],
+        &["from", "to", "channels", "change", "inputs", "change", "rate", "not clamped", "delta"],
         totals(audit),
     );
     out += &list(
-        "The worst channels",
-        &["to", "layer", "operator", "channel", "differ", "rate", "by delta", "nearest zero: left, right"],
+        "The worst channels, and the differing input nearest to zero with both results",
+        &["to", "layer", "operator", "channel", "differ", "rate", "by delta", "nearest zero"],
         worst_rows(audit),
     );
     let header: Vec<&str> = ["layer", "operator", "depth", "channels"]

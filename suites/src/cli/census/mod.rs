@@ -1,19 +1,19 @@
 //! `census`: on how many accumulators two schemes differ, and on which.
 
+mod counted;
+
 use super::space::{self, Ends};
 use super::{Listing, int32, interval, print, table};
 use crate::audit::Rescaling;
 use crate::fraction::{both, decimal};
 use crate::parameters::{SHIFTS, read_csv};
 use anyhow::{Result, bail};
-use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use tiebreak_impls::fpm::Channel;
-use tiebreak_oracle::census::{Census, Comparison, Counts, Requantizer};
+use tiebreak_oracle::census::{Census, Comparison, Counts};
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::{Parameters, exact};
 use tiebreak_reports::text;
@@ -185,16 +185,16 @@ fn answer(args: &Args, Channel { multiplier, shift }: Channel) -> Answer {
     let counted = match (args.left, args.right, right) {
         (Rescaling::Fixed(left), Rescaling::Fixed(right), None) => {
             let parameters = Parameters::q31(multiplier, shift);
-            folded(&Census { lo, hi, output, ..Census::of(left, right, parameters) }, most)
+            counted::folded(&Census { lo, hi, output, ..Census::of(left, right, parameters) }, most)
         }
         _ => {
             let (m, s) = right.unwrap_or((multiplier, shift));
             let sides = args.left.at(multiplier, shift).zip(args.right.at(m, s));
             let (left, right) = sides.expect("the parser has refused the others");
-            stepped(&Comparison { left: &left, right: &right, output: output.as_ref() }, lo..=hi, most)
+            counted::stepped(&Comparison { left: &left, right: &right, output: output.as_ref() }, lo..=hi, most)
         }
     };
-    let Counted { counts, places, method } = counted;
+    let counted::Counted { counts, places, method } = counted;
     let parameters = Parameters::q31(multiplier, shift);
     let places: Vec<Place> = places.into_iter().map(|at| place(at, &parameters)).collect();
     Answer {
@@ -216,74 +216,10 @@ fn answer(args: &Args, Channel { multiplier, shift }: Channel) -> Answer {
     }
 }
 
-/// What was counted, the differing accumulators nearest to zero, and how it was done.
-struct Counted {
-    counts: Counts,
-    places: Vec<Nearest>,
-    method: &'static str,
-}
-
-/// In closed form, or where a scheme does not fold one by one.
-fn folded(census: &Census, most: u64) -> Counted {
-    let (counts, closed) = match census.counts() {
-        Some(counts) => (counts, true),
-        None => (swept(census.lo..=census.hi, |xs| census.sweep(xs)), false),
-    };
-    let places = places(census, closed, counts.differ().min(most) as usize);
-    Counted { counts, places, method: if closed { "closed-form" } else { "sweep" } }
-}
-
-/// By the places where each result changes.
-fn stepped(comparison: &Comparison<'_>, xs: RangeInclusive<i64>, most: u64) -> Counted {
-    let counts = swept(xs.clone(), |xs| comparison.counts(xs));
-    let nearest = comparison.nearest(counts.differ().min(most) as usize, xs);
-    let at = |x: i64| comparison.values(x).map(|(left, right)| Nearest { x, left, right });
-    let fixed = |side: &Requantizer| matches!(side, Requantizer::Fixed(..));
-    let method = if fixed(comparison.left) && fixed(comparison.right) { "steps" } else { "bisection" };
-    Counted { counts, places: nearest.into_iter().filter_map(at).collect(), method }
-}
-
 fn by_delta(counts: &Counts) -> BTreeMap<String, u64> {
     let apart = counts.by_delta().map(|(delta, count)| (delta.to_string(), count));
     let far = (counts.far() > 0).then(|| ("other".to_owned(), counts.far()));
     apart.chain(far).collect()
-}
-
-/// Accumulators that one thread counts at a time.
-const CHUNK: i64 = 1 << 20;
-
-/// Counts one chunk of accumulators after another, on all cores. This can take a minute or more, so a terminal shows the progress.
-fn swept(xs: RangeInclusive<i64>, counts: impl Fn(RangeInclusive<i64>) -> Counts + Sync) -> Counts {
-    let (lo, hi) = (*xs.start(), *xs.end());
-    let chunks = (hi - lo) / CHUNK + 1;
-    let progress = ProgressBar::new(chunks as u64);
-    let chunk = |i: i64| {
-        let first = lo + i * CHUNK;
-        let counts = counts(first..=hi.min(first + CHUNK - 1));
-        progress.inc(1);
-        counts
-    };
-    let both = |mut sum: Counts, other: Counts| {
-        sum.add(&other, 1);
-        sum
-    };
-    let counts = (0..chunks).into_par_iter().map(chunk).reduce(Counts::default, both);
-    progress.finish_and_clear();
-    counts
-}
-
-/// The `n` differing accumulators nearest to zero; at least `n` must differ.
-fn places(census: &Census, closed: bool, n: usize) -> Vec<Nearest> {
-    let at = |x: i64| census.values(x).map(|(left, right)| Nearest { x, left, right });
-    match census.differing().filter(|_| closed) {
-        Some(differing) => differing.take(n).filter_map(at).collect(),
-        None => {
-            let furthest = census.lo.abs().max(census.hi.abs());
-            let outwards = (0..=furthest).flat_map(|x| [Some(x), (x != 0).then_some(-x)]).flatten();
-            let there = outwards.filter(|x| (census.lo..=census.hi).contains(x) && census.differs(*x));
-            there.take(n).filter_map(at).collect()
-        }
-    }
 }
 
 /// With the exact value at the parameters of the left scheme.
