@@ -96,6 +96,22 @@ fn layers_of_unsigned_bytes_are_run_by_every_kernel() {
     }
 }
 
+/// A model with constants: four fills of the input by three random ones of the weights and by the layer's own, and its multipliers and biases.
+#[test]
+fn the_constants_of_a_model_are_run() {
+    let kernels = ["tflite-reference", "arm-umlal-fast", "tflite-requantize-i8", "gemmlowp-quantize-down-fixedpoint"];
+    let ledger = layers(&small(), &kernels.map(|name| ["--kernel", name]).concat()).exits(0).ledger();
+    let of = |r: &&serde_json::Value| r["against"] == "contract";
+    let rows: Vec<_> = items(&ledger, "rows").iter().filter(of).collect();
+    let named: Vec<_> = rows.iter().map(|row| row["kernel"].as_str().expect("a name")).collect();
+    assert!(kernels.iter().all(|kernel| named.contains(kernel)) && rows.len() == kernels.len(), "{named:?}");
+    for row in rows {
+        let inputs = row["inputs"].as_u64().expect("a number");
+        assert!(if row["op"] == "conv2d" { inputs == 16 * 96 } else { inputs > 8 * 400 }, "{row}");
+    }
+    refused(&layers(&model(&[conv(INT8, 0, 0)]), &["--op=requantize"]), &["--op requantize", "no layer of this model"]);
+}
+
 #[test]
 fn a_mutant_is_caught_on_a_model() {
     // Borders of a filter of 3x3, SAME: 6*5 results of 8 channels.

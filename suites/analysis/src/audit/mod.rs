@@ -4,11 +4,13 @@
 //! most as many steps as the output type has values, and they differ on intervals.
 
 mod compare;
+mod constants;
 mod hazards;
 mod reach;
 pub mod report;
 mod runtime;
 
+pub use constants::{Constants, constants};
 pub use hazards::{LANES, Lanes};
 pub use reach::Reach;
 pub use runtime::{NoMultiplier, RUNTIMES, Rescaling, Runtime, Side, Way};

@@ -1,6 +1,7 @@
 //! Models of a few weights.
 
 use super::*;
+use crate::model::tests::build;
 use crate::model::tests::samples::every as tflite;
 use tiebreak_oracle::add as oracle;
 use tiebreak_oracle::fpm::pieces::Output;
@@ -161,4 +162,38 @@ fn weights_beyond_16_bit_lanes_and_int32_are_said() {
     assert_eq!(pairs, [("u8s8-saturating", 1, 2), ("s8s8", 0, 2), ("u8u8", 2, 2)]);
     // Accumulators beyond int32 are not compared.
     assert!(audit.comparisons[0].totals.inputs < channel.accumulators.count);
+}
+
+/// The layouts of kernels, and the multipliers by the machine's doubles; the matrix product has one scale, and its product is a float.
+#[test]
+fn constants_are_those_of_the_file_as_kernels_take_them() {
+    let all = constants(&tflite()).expect("a model");
+    let [conv, depthwise, dense] = [0, 1, 2].map(|at| all[at].clone().expect("a layer with constants"));
+    assert_eq!(all.len(), 3);
+    assert_eq!(conv.weights, [3, 11, -7, 5]);
+    assert_eq!(depthwise.weights, [2, 5, -4, 5]);
+    assert_eq!(dense.weights, [9, -4]);
+    assert_eq!(
+        (&conv.output.bias, conv.output.zero_point, conv.output.min, conv.output.max),
+        (&vec![-20, 1000], -10, -10, 127)
+    );
+    assert_eq!((&dense.output.bias, dense.output.zero_point, dense.output.min), (&vec![0], 7, -128));
+    let scaled = |output: &tiebreak_impls::requantize::Params, at: usize| {
+        let channel = output.channels[at];
+        (f64::from(channel.multiplier), 31 - channel.shift)
+    };
+    let real = |weight: f32| f64::from(0.1019f32) * f64::from(weight) / f64::from(0.0517f32);
+    for (output, at, real) in [
+        (&conv.output, 0, real(0.0139)),
+        (&conv.output, 1, real(0.0071)),
+        (&depthwise.output, 1, real(0.0071)),
+        (&dense.output, 0, f64::from(0.1019f32 * 0.0213f32) / f64::from(0.0517f32)),
+    ] {
+        let (multiplier, right) = scaled(output, at);
+        assert_eq!(multiplier, (real * 2f64.powi(right)).round());
+        assert!((1i64 << 30..1 << 31).contains(&(multiplier as i64)));
+    }
+    // What has no scales or no constants has nothing.
+    let plain = build::model(&[crate::model::tests::samples::conv()]);
+    assert_eq!(constants(&plain).expect("a model"), [None]);
 }

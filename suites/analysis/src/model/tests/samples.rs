@@ -10,7 +10,7 @@ fn tensor(shape: &[i32], kind: i8, zero_points: &[i64], name: &'static str) -> T
 }
 
 /// 3x3 filter, stride 2 over rows and 3 over columns, SAME.
-pub(super) fn conv() -> Operator {
+pub(crate) fn conv() -> Operator {
     Operator {
         code: 3,
         tensors: [
@@ -24,7 +24,7 @@ pub(super) fn conv() -> Operator {
 }
 
 /// 2x3 filter, dilated by 3 and 2, two outputs a channel, VALID.
-pub(super) fn depthwise() -> Operator {
+pub(crate) fn depthwise() -> Operator {
     Operator {
         code: 4,
         tensors: [
@@ -38,7 +38,7 @@ pub(super) fn depthwise() -> Operator {
 }
 
 /// Three dimensions that are kept: 2*5 rows of 4.
-pub(super) fn fully_connected() -> Operator {
+pub(crate) fn fully_connected() -> Operator {
     Operator {
         code: 9,
         tensors: [
@@ -52,7 +52,7 @@ pub(super) fn fully_connected() -> Operator {
 }
 
 /// An `ADD`, which is no layer: its tensors have no zero points and its options are not read.
-pub(super) fn add() -> Operator {
+pub(crate) fn add() -> Operator {
     let x = tensor(&[1], 0, &[], "x");
     Operator { code: 0, tensors: [x.clone(), x.clone(), x], ..Operator::default() }
 }
