@@ -57,6 +57,11 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         lanes: Wants::Named,
     },
     Forwarded { name: "fingerprint", about: "Identify a library's rounding from sample outputs", lanes: Wants::Never },
+    Forwarded {
+        name: "audit",
+        about: "Audit a model: do its results change if the runtime changes, where, and by how much?",
+        lanes: Wants::Never,
+    },
     Forwarded { name: "atlas", about: "Compare every two schemes, and show where they agree", lanes: Wants::Never },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded { name: "merge", about: "Merge the ledgers of the shards of a space into one", lanes: Wants::Never },

@@ -14,6 +14,7 @@ mod fuzz;
 mod help;
 mod lanes;
 mod mlir;
+mod models;
 mod probe;
 mod process;
 mod qemu;

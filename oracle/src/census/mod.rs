@@ -2,7 +2,7 @@
 //!
 //! Each scheme is folded into [pieces](crate::fpm::pieces), the two lists are refined to common intervals, and on each the
 //! differences are counted by floor sums. Where a scheme does not fold there is no closed form; [`Census::sweep`] counts one
-//! accumulator after another.
+//! accumulator after another. Schemes in floats are monotone, and [`Comparison`] finds where their results change.
 //!
 //! Widths: accumulators and results are of words of at most 32 bits and denominators at most 2^62, so numerators are below
 //! 2^93, and below 2^94 where two are subtracted; i128 holds them 2^32 times over.
@@ -15,6 +15,7 @@ mod folded;
 mod neighbours;
 mod pair;
 mod residues;
+mod staircase;
 
 use crate::fpm::pieces::{Output, Piece};
 use crate::fpm::steps::Step;
@@ -28,6 +29,7 @@ pub use differing::Differing;
 pub use floor_sum::{floor_sum, floor_sum_exact};
 pub use neighbours::Neighbours;
 pub use residues::Residues;
+pub use staircase::{Common, Comparison, Requantizer, Run, Runs};
 
 /// Pieces in memory at a time.
 const MOST_PIECES: usize = 1 << 16;

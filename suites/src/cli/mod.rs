@@ -1,6 +1,7 @@
 //! The command line of `tiebreak`, of which `cargo xtask` is a front.
 
 mod atlas;
+mod audit;
 mod bite;
 mod bounds;
 mod case;
@@ -61,6 +62,8 @@ enum Action {
     Case(case::Args),
     /// Explain one input: every step of each scheme or kernel, what each step lost, and why the results differ.
     Explain(explain::Args),
+    /// Audit a model: do its results change if the runtime changes, where, and by how much?
+    Audit(Box<audit::Args>),
     /// Compare every two schemes over all accumulators of many multipliers and shifts, and show where they agree.
     Atlas(atlas::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
@@ -145,6 +148,7 @@ pub fn main() -> ExitCode {
         Action::Mutants(args) => bite::mutants(&args),
         Action::Corrupt(args) => bite::corrupt(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
+        Action::Audit(args) => audit::run(&args).map(|()| true),
         Action::Atlas(args) => atlas::run(&args).map(|()| true),
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),

@@ -2,19 +2,18 @@
 
 use super::unfinished::Unfinished;
 use super::{Format, print, style};
+use crate::audit::{self, Constants};
 use crate::budget::Effort;
 use crate::lane::config::Lanes;
 use crate::model;
 use crate::parameters::{self, SHIFTS};
 use crate::quantized;
 use crate::shell::quoted;
-use crate::tensor::Asked;
-use crate::tensor::{Parameter, ReferenceOption};
+use crate::tensor::{Asked, Layer, Parameter, ReferenceOption};
 use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Pairs, Request, Verifies, run as verify};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::fpm::Fpm;
 use tiebreak_impls::quantized::Quantized;
@@ -60,7 +59,8 @@ pub(super) struct Args {
     /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Option<String>,
-    /// TensorFlow Lite model: a convolution of each of its layers' shapes, on random data
+    /// TensorFlow Lite model: each of its layers as a convolution, on random and extreme data, with random weights and its own; and its
+    /// multipliers and biases as a requantization
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
     model: Option<PathBuf>,
     /// Scheme that differences are counted against, NAME or NAME:wrap, NAME:saturate
@@ -190,7 +190,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
 /// One screen for a run of every operation and kernel; tables for one that is narrowed, or where the caller wants them.
 pub(super) fn detail(args: &Args) -> Result<Detail> {
     let given_pairs = args.params.is_some() || args.multiplier.is_some();
-    let everything = args.kernel.is_empty() && ops(args, given_pairs)?.len() == OPS.len();
+    let everything = args.kernel.is_empty() && args.model.is_none() && ops(args, given_pairs, &[])?.len() == OPS.len();
     Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
 }
 
@@ -211,7 +211,11 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         (None, Some(multiplier), Some(shift)) => Pairs::Given(vec![Channel { multiplier, shift }]),
         _ => Pairs::Grid,
     };
-    let ops = ops(args, pairs != Pairs::Grid)?;
+    let layers = match &args.model {
+        Some(path) => layers(path)?,
+        None => Vec::new(),
+    };
+    let ops = ops(args, pairs != Pairs::Grid, &layers)?;
     if args.q != 31 && args.effort == Effort::Exhaustive && args.x.is_none() {
         bail!("--effort exhaustive sweeps multipliers of Q0.31, and none of --q {}; leave one of them out", args.q);
     }
@@ -228,10 +232,6 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
             return Err(unknown("lane", name, known_lanes.names().chain(Lanes::KNOWN)).into());
         }
     }
-    let layers = match &args.model {
-        Some(path) => layers(path)?,
-        None => Vec::new(),
-    };
     let channels = match &pairs {
         Pairs::Given(channels) => channels.clone(),
         Pairs::Grid => Vec::new(),
@@ -257,17 +257,22 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
     })
 }
 
-/// The layers of a model. One that no kernel can be given is told: it must not pass by being left out.
-fn layers(path: &Path) -> Result<Vec<conv2d::Params>> {
-    let layers = model::read(path)?;
+/// The layers of a model, with their own weights and multipliers where it has them. One that no kernel can be given is told: it must not pass
+/// by being left out.
+fn layers(path: &Path) -> Result<Vec<Layer>> {
+    let bytes = model::load(path)?;
+    let named = || path.display().to_string();
+    let layers = model::parse(&bytes).with_context(named)?;
     if layers.is_empty() {
         bail!("{}: no convolution and no fully connected layer is in this model", path.display());
     }
-    let usable = |layer: &model::Layer| {
+    let constants = audit::constants(&bytes).with_context(named)?;
+    let usable = |(layer, constants): (&model::Layer, Option<Constants>)| {
         layer.params.sizes().with_context(|| format!("{}: layer {} cannot be run", path.display(), layer.name))?;
-        Ok(layer.on_int8())
+        let (weights, output) = constants.map(|constants| (constants.weights, constants.output)).unzip();
+        Ok(Layer { shape: layer.on_int8(), weights, output })
     };
-    layers.iter().map(usable).collect()
+    layers.iter().zip(constants).map(usable).collect()
 }
 
 /// Names of the operations that take a parameter; the first is meant where none is named.
@@ -287,7 +292,7 @@ const MULTIPLY: &str = <Fpm as tiebreak_impls::operation::Operation>::NAME;
 /// What `--op` takes beside the operations: as where none is named.
 const ALL: &str = "all";
 
-fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
+fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> {
     let op = match &args.op[..] {
         [all] if all == ALL => &[],
         named if named.iter().any(|op| op == ALL) => bail!("--op {ALL} is every operation: give it alone"),
@@ -305,9 +310,16 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     let stranger = |known: &[&str]| op.iter().find(|op| !known.contains(&op.as_str()));
     let models = taking(Parameter::Model);
     if args.model.is_some() && stranger(&models).is_some() {
-        bail!("--model gives the shapes of convolutions: it goes with --op {}", models.join(" or "));
+        bail!("--model gives layers: it goes with --op {}", models.join(" or "));
     }
+    // What only has multipliers needs a layer that has some.
+    let rescales = layers.iter().any(|layer| layer.output.is_some());
     let scaled = taking(Parameter::Pairs);
+    if let (Some(op), true, false) =
+        (op.iter().find(|op| scaled.contains(&op.as_str())), args.model.is_some(), rescales)
+    {
+        bail!("--op {op}: no layer of this model has constant weights and scales, of which multipliers are made");
+    }
     if given_pairs && stranger(&scaled).is_some() {
         bail!(
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
@@ -330,7 +342,10 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
         () if !op.is_empty() => once(op),
         () if !args.types.is_empty() => usual(&casts),
         () if rounds => usual(&rounded()[..1]),
-        () if args.model.is_some() => usual(&models[..1]),
+        () if args.model.is_some() => {
+            let usable = |op: &&&str| rescales || !scaled.contains(*op);
+            models.iter().filter(usable).map(|op| (*op).to_owned()).collect()
+        }
         () if given_pairs => usual(&scaled[..1]),
         () => usual(&OPS),
     })

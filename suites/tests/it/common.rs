@@ -27,7 +27,7 @@ pub(crate) fn workspace() -> PathBuf {
     manifest.parent().expect("suites lies in the workspace").to_owned()
 }
 
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     workspace().join("target")
 }
 

@@ -5,6 +5,7 @@
 mod additions;
 mod agreement;
 mod atlas;
+mod audit;
 mod bad_cases;
 mod bad_input;
 mod bite;

@@ -20,7 +20,6 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::tensor::Mutant;
@@ -28,6 +27,7 @@ use tiebreak_impls::operation::{self as impls, TensorOperation};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::Quantized;
 use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_impls::{conv2d, requantize};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::rounding::RoundingRule;
@@ -76,13 +76,25 @@ pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnc
     specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
 }
 
+/// A layer of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// Shape and zero points, of int8 operands.
+    pub shape: conv2d::Params,
+    /// Its own weights as int8 in the layout of a convolution's, where the model has them.
+    pub weights: Option<Vec<i32>>,
+    /// The multipliers, shifts and biases of its channels, and zero point and clamp of int8 results, where the model has its scales. Without
+    /// accumulators: `len` is 0.
+    pub output: Option<requantize::Params>,
+}
+
 /// What the caller asked for, in place of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// One case, as text.
     pub case: Option<String>,
     /// Layers of a model.
-    pub layers: Vec<conv2d::Params>,
+    pub layers: Vec<Layer>,
     /// Multipliers and shifts.
     pub channels: Vec<Channel>,
     /// Quantized types.

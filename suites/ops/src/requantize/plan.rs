@@ -9,6 +9,7 @@ use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::{Asked, Spec, by};
+use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 
@@ -26,12 +27,19 @@ const LONGEST: usize = 12_000;
 /// Accumulators at which results of a caller's channel tie.
 const ASKED: usize = 1024;
 
+/// Accumulators at which results of a channel of a layer tie.
+const LAYER_TIES: usize = 256;
+
 /// The cases of a run.
 pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let draft = Draft { domain, seed };
     if !asked.channels.is_empty() {
         let inside: Vec<Channel> = asked.channels.iter().copied().filter(|c| domain.takes(*c)).collect();
         return draft.directed(&inside, &Effort::Quick.budget(), ASKED);
+    }
+    if !asked.layers.is_empty() {
+        let outputs = asked.layers.iter().filter_map(|layer| layer.output.as_ref());
+        return outputs.enumerate().flat_map(|(i, output)| draft.layer(output, i)).collect();
     }
     let few = Budget { random_accumulators: 16, near_ties: 8, ..*budget };
     let mut out = Vec::new();
@@ -65,17 +73,50 @@ impl Draft<'_> {
                 bias: (0..channels.len()).map(|c| self.usual_bias(i + c)).collect(),
                 ..self.usual_output(i)
             };
-            let own = |at: usize| {
-                let mut all = accumulators(frame.channels[at], self.domain.fraction(), budget, self.seed);
-                all.extend(self.target(&frame, at).some(ties, &mut rng));
-                all
-            };
-            let own: Vec<Vec<i32>> = (0..channels.len()).map(own).collect();
-            let rows = own.iter().map(Vec::len).max().unwrap_or(0);
-            let values = (0..rows).flat_map(|row| own.iter().map(move |xs| xs[row % xs.len()])).collect();
-            given(frame, values, i)
+            self.batch(frame, i, budget, ties, &mut rng)
         };
         channels.chunks(together).enumerate().map(batch).collect()
+    }
+
+    /// The channels of a layer with their biases, zero point and clamp, as far as the kernel takes them; together, or one after another.
+    fn layer(&self, output: &Params, i: usize) -> Vec<Spec<Params>> {
+        let Domain { output: element, bias, zero_point, clamp, .. } = *self.domain;
+        // The pipeline of integer multipliers has no such layers.
+        if self.domain.fraction() == 0 {
+            return Vec::new();
+        }
+        let range = element.range();
+        let more = if element == Element::U8 { 128 } else { 0 };
+        let (min, max) = if clamp { (output.min + more, output.max + more) } else { (*range.start(), *range.end()) };
+        let frame = |of: &[usize]| Params {
+            len: 0,
+            channels: of.iter().map(|at| output.channels[*at]).collect(),
+            bias: of.iter().map(|at| if bias { output.bias[*at] } else { 0 }).collect(),
+            zero_point: if zero_point { output.zero_point + more } else { 0 },
+            min,
+            max,
+        };
+        let taken: Vec<usize> =
+            (0..output.channels.len()).filter(|at| self.domain.takes(output.channels[*at])).collect();
+        let together = if self.domain.per_channel { taken.len().max(1) } else { 1 };
+        let batch = |of: &[usize]| {
+            let mut rng = stream(self.seed, &format!("requantize/layer/{i}/{of:?}"));
+            self.batch(frame(of), i, &Effort::Quick.budget(), LAYER_TIES, &mut rng)
+        };
+        taken.chunks(together).map(batch).collect()
+    }
+
+    /// Every accumulator of interest of each channel of a frame, in that channel's place.
+    fn batch(&self, frame: Params, i: usize, budget: &Budget, ties: usize, rng: &mut ChaCha8Rng) -> Spec<Params> {
+        let own = |at: usize| {
+            let mut all = accumulators(frame.channels[at], self.domain.fraction(), budget, self.seed);
+            all.extend(self.target(&frame, at).some(ties, rng));
+            all
+        };
+        let own: Vec<Vec<i32>> = (0..frame.channels.len()).map(own).collect();
+        let rows = own.iter().map(Vec::len).max().unwrap_or(0);
+        let values = (0..rows).flat_map(|row| own.iter().map(move |xs| xs[row % xs.len()])).collect();
+        given(frame, values, i)
     }
 
     /// Every result of the output type with the ties on both sides of it and their neighbours: at a scale at which all ties are exact, and where channels may share a

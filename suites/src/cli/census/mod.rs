@@ -1,19 +1,21 @@
 //! `census`: on how many accumulators two schemes differ, and on which.
 
+mod counted;
+
 use super::space::{self, Ends};
-use super::{Listing, int32, interval, print, scheme, table};
+use super::{Listing, int32, interval, print, table};
+use crate::audit::Rescaling;
 use crate::fraction::{both, decimal};
 use crate::parameters::{SHIFTS, read_csv};
 use anyhow::{Result, bail};
-use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tiebreak_impls::fpm::Channel;
-use tiebreak_oracle::census::{Census, Counts};
+use tiebreak_oracle::census::{Census, Comparison, Counts};
 use tiebreak_oracle::fpm::pieces::Output;
-use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, exact};
+use tiebreak_oracle::fpm::{Parameters, exact};
 use tiebreak_reports::text;
 
 /// The largest `--list`: more accumulators would not fit into memory.
@@ -22,18 +24,25 @@ const MOST_LISTED: i64 = 1_000_000;
 /// Arguments of `census`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Left scheme, NAME or NAME:POLICY
-    #[arg(long, value_name = "SCHEME", value_parser = scheme::<&'static Definition>)]
-    left: Scheme,
+    /// Left scheme, NAME or NAME:POLICY of fixed point multiply, or one in floats, such as f32-product: it multiplies by the real number
+    /// M * 2^(S-31), rounded to its format
+    #[arg(long, value_name = "SCHEME", value_parser = rescaling)]
+    left: Rescaling,
     /// Right scheme; deltas are right - left
-    #[arg(long, value_name = "SCHEME", value_parser = scheme::<&'static Definition>)]
-    right: Scheme,
+    #[arg(long, value_name = "SCHEME", value_parser = rescaling)]
+    right: Rescaling,
     /// Multiplier, an int32
     #[arg(long, value_name = "M", requires = "shift", required_unless_present_any = ["params", "space"], allow_negative_numbers = true, value_parser = int32())]
     multiplier: Option<i32>,
     /// Shift, positive = left; with --space also a range A..B, both ends included [default with --space: all]
     #[arg(long, value_name = "S", required_unless_present_any = ["params", "space"], allow_hyphen_values = true, value_parser = shift)]
     shift: Option<Ends>,
+    /// Multiplier of the right scheme, where it is another
+    #[arg(long, value_name = "M", requires = "right_shift", conflicts_with_all = ["params", "space"], allow_negative_numbers = true, value_parser = int32())]
+    right_multiplier: Option<i32>,
+    /// Shift of the right scheme, where it is another
+    #[arg(long, value_name = "S", requires = "right_multiplier", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-31..=31))]
+    right_shift: Option<i32>,
     /// CSV file with columns multiplier and shift; each line gets its own census
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["multiplier", "shift"])]
     params: Option<PathBuf>,
@@ -68,6 +77,20 @@ fn shift(text: &str) -> Result<Ends, String> {
     }
 }
 
+/// The value parser of a scheme of rescaling that takes a multiplier.
+pub(super) fn rescaling(text: &str) -> Result<Rescaling, String> {
+    let rescaling = Rescaling::parse(text).map_err(|unknown| match unknown.nearest {
+        Some(_) => unknown.to_string(),
+        None => format!(
+            "{unknown}; `cargo xtask schemes` lists those of fixed point, `cargo xtask audit --help` those in floats"
+        ),
+    })?;
+    match rescaling.at(1 << 30, 0) {
+        Some(_) => Ok(rescaling),
+        None => Err(format!("`{text}` takes the scales of a layer apart; `cargo xtask audit` counts it on a model")),
+    }
+}
+
 /// The answer at one multiplier and shift.
 #[derive(Debug, Serialize)]
 struct Answer {
@@ -75,6 +98,10 @@ struct Answer {
     right: String,
     multiplier: i32,
     shift: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    right_multiplier: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    right_shift: Option<i32>,
     x_min: i64,
     x_max: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,7 +147,12 @@ struct Place {
 /// Prints the census of each multiplier and shift, or of a space.
 pub(super) fn run(args: &Args) -> Result<()> {
     if args.whole.space.is_some() {
-        return space::run(args.left, args.right, args.shift, &args.whole, args.format);
+        let (Rescaling::Fixed(left), Rescaling::Fixed(right)) = (args.left, args.right) else {
+            bail!(
+                "--space counts schemes of fixed point multiply; of a scheme in floats give --multiplier and --shift"
+            );
+        };
+        return space::run(left, right, args.shift, &args.whole, args.format);
     }
     if let Some(option) = args.whole.stray() {
         bail!("{option} needs --space");
@@ -147,19 +179,31 @@ fn answer(args: &Args, Channel { multiplier, shift }: Channel) -> Answer {
     let (min, max) = args.clamp.unwrap_or((i32::MIN, i32::MAX));
     let asked = args.zero_point.is_some() || args.clamp.is_some();
     let output = asked.then(|| Output { zero_point: args.zero_point.unwrap_or(0), min, max });
-    let parameters = Parameters::q31(multiplier, shift);
     let (lo, hi) = (args.x_min.into(), args.x_max.into());
-    let census = Census { lo, hi, output, ..Census::of(args.left, args.right, parameters) };
-    let (counts, closed) = match census.counts() {
-        Some(counts) => (counts, true),
-        None => (sweep(&census), false),
+    let right = args.right_multiplier.zip(args.right_shift);
+    let most = args.list.max(1).into();
+    let counted = match (args.left, args.right, right) {
+        (Rescaling::Fixed(left), Rescaling::Fixed(right), None) => {
+            let parameters = Parameters::q31(multiplier, shift);
+            counted::folded(&Census { lo, hi, output, ..Census::of(left, right, parameters) }, most)
+        }
+        _ => {
+            let (m, s) = right.unwrap_or((multiplier, shift));
+            let sides = args.left.at(multiplier, shift).zip(args.right.at(m, s));
+            let (left, right) = sides.expect("the parser has refused the others");
+            counted::stepped(&Comparison { left: &left, right: &right, output: output.as_ref() }, lo..=hi, most)
+        }
     };
-    let places = places(&census, closed, counts.differ().min(args.list.max(1).into()) as usize);
+    let counted::Counted { counts, places, method } = counted;
+    let parameters = Parameters::q31(multiplier, shift);
+    let places: Vec<Place> = places.into_iter().map(|at| place(at, &parameters)).collect();
     Answer {
         left: args.left.label(),
         right: args.right.label(),
         multiplier,
         shift,
+        right_multiplier: args.right_multiplier,
+        right_shift: args.right_shift,
         x_min: lo,
         x_max: hi,
         output: output.map(|Output { zero_point, min, max }| Clamped { zero_point, min, max }),
@@ -167,7 +211,7 @@ fn answer(args: &Args, Channel { multiplier, shift }: Channel) -> Answer {
         differ: counts.differ(),
         by_delta: by_delta(&counts),
         nearest_zero: places.first().map(|place| place.at),
-        method: if closed { "closed-form" } else { "sweep" },
+        method,
         list: if args.list > 0 { places } else { Vec::new() },
     }
 }
@@ -178,45 +222,10 @@ fn by_delta(counts: &Counts) -> BTreeMap<String, u64> {
     apart.chain(far).collect()
 }
 
-/// Accumulators that one thread sweeps at a time.
-const CHUNK: i64 = 1 << 20;
-
-/// Evaluates one accumulator after another, on all cores. This takes a minute or more, so a terminal shows the progress.
-fn sweep(census: &Census) -> Counts {
-    let chunks = (census.hi - census.lo) / CHUNK + 1;
-    let progress = ProgressBar::new(chunks as u64);
-    let chunk = |i: i64| {
-        let first = census.lo + i * CHUNK;
-        let counts = census.sweep(first..=census.hi.min(first + CHUNK - 1));
-        progress.inc(1);
-        counts
-    };
-    let both = |mut sum: Counts, other: Counts| {
-        sum.add(&other, 1);
-        sum
-    };
-    let counts = (0..chunks).into_par_iter().map(chunk).reduce(Counts::default, both);
-    progress.finish_and_clear();
-    counts
-}
-
-/// The `n` differing accumulators nearest to zero; at least `n` must differ.
-fn places(census: &Census, closed: bool, n: usize) -> Vec<Place> {
-    let place = |x: i64| {
-        let (left, right) = census.values(x)?;
-        let exact = exact(x, &census.parameters);
-        let at = Nearest { x, left, right };
-        Some(Place { at, exact: exact.to_string(), decimal: decimal(&exact), both: both(&exact) })
-    };
-    match census.differing().filter(|_| closed) {
-        Some(differing) => differing.take(n).filter_map(place).collect(),
-        None => {
-            let furthest = census.lo.abs().max(census.hi.abs());
-            let outwards = (0..=furthest).flat_map(|x| [Some(x), (x != 0).then_some(-x)]).flatten();
-            let there = outwards.filter(|x| (census.lo..=census.hi).contains(x) && census.differs(*x));
-            there.take(n).filter_map(place).collect()
-        }
-    }
+/// With the exact value at the parameters of the left scheme.
+fn place(at: Nearest, parameters: &Parameters) -> Place {
+    let exact = exact(at.x, parameters);
+    Place { at, exact: exact.to_string(), decimal: decimal(&exact), both: both(&exact) }
 }
 
 fn as_table(answers: &[Answer]) -> String {
@@ -230,7 +239,7 @@ fn as_table(answers: &[Answer]) -> String {
     };
     let rows = answers.iter().map(|a| {
         vec![
-            format!("m={} s={}", a.multiplier, a.shift),
+            parameters(a),
             text::count(a.inputs),
             text::count(a.differ),
             text::deltas(&a.by_delta, 4).join(" "),
@@ -241,11 +250,18 @@ fn as_table(answers: &[Answer]) -> String {
     out +=
         &table(&["parameters", "inputs", "differ", "by delta", "nearest zero: left, right", "method"], rows.collect());
     for answer in answers.iter().filter(|a| !a.list.is_empty()) {
-        out += &format!("\nm={} s={}\n", answer.multiplier, answer.shift);
+        out += &format!("\n{}\n", parameters(answer));
         let row = |p: &Place| vec![p.at.x.to_string(), p.both.clone(), p.at.left.to_string(), p.at.right.to_string()];
         out += &table(&["x", "exact value", left, right], answer.list.iter().map(row).collect());
     }
     out
+}
+
+/// Multiplier and shift of both schemes.
+fn parameters(answer: &Answer) -> String {
+    let right = answer.right_multiplier.zip(answer.right_shift);
+    let right = right.map_or(String::new(), |(m, s)| format!("; m={m} s={s}"));
+    format!("m={} s={}{right}", answer.multiplier, answer.shift)
 }
 
 fn csv(answers: &[Answer], list: bool) -> Result<String> {
