@@ -9,6 +9,7 @@ mod agreement;
 pub mod diff;
 pub mod files;
 mod findings;
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod ledger;

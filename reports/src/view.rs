@@ -169,7 +169,7 @@ impl Totals {
     }
 
     /// `17,179,869,184 inputs, 3 kernels (1 differs from its reference), 2 lanes (1 not run), 38.4 s`
-    fn sentence(&self, seconds: f64) -> String {
+    pub(crate) fn sentence(&self, seconds: f64) -> String {
         let inputs = match self.inputs {
             1 => "1 input".to_owned(),
             n => format!("{} inputs", text::count(n)),

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod atlas;
+pub mod figures;
 pub mod fingerprint;
 pub mod model;
 pub mod rewrites;

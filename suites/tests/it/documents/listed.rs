@@ -26,6 +26,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "compiles mdBook for minutes; the tests of `links` check the pages and their links without it",
     ),
     ("cargo xtask show tiebreak-out", Parsed, "needs a run; those of `ledgers` are printed again"),
+    ("cargo xtask report tiebreak-out", Parsed, "needs a run; those of `pages` are drawn"),
     (
         "cargo xtask diff before/ledger.json after/ledger.json --format markdown",
         Parsed,
