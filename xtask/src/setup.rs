@@ -1,6 +1,7 @@
 //! `cargo xtask setup`: installs what is missing, and says what and why. Every command that needs tools starts with it.
 
 use crate::apt;
+use crate::browser;
 use crate::probe::Probe;
 use crate::qemu;
 use crate::rust::{self, Aarch64Rust};
@@ -20,11 +21,13 @@ pub(crate) struct Arguments {
     with: Vec<Extra>,
 }
 
-/// Tools that only some lanes need.
+/// Tools that only some lanes or tests need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Extra {
     /// MLIR and LLVM 22, for the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16
     Mlir,
+    /// Chromium, Node.js and what drives the browser, for `cargo xtask browser`
+    Browser,
 }
 
 /// Installs everything that is needed. Exit code 2 if something stays missing.
@@ -36,12 +39,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.with.contains(&Extra::Mlir) {
         needed.extend(Tool::mlir(host));
     }
+    let opens_reports = arguments.with.contains(&Extra::Browser);
+    if opens_reports {
+        needed.extend(Tool::BROWSER);
+    }
     let probe = provision(&workspace, &needed)?;
     let compiler = probe.missing(Tool::mlir(host));
     require(&probe, &needed).map_err(|error| match needed.iter().any(|tool| compiler.contains(tool)) {
         true => error.context(without_packages(&compiler, &probe)),
         false => error,
     })?;
+    if opens_reports {
+        browser::packages(&workspace, &probe)?;
+    }
     note("everything that is needed is there");
     Ok(ExitCode::SUCCESS)
 }

@@ -47,7 +47,7 @@ struct Page {
 
 /// Draws the page over directories that are sorted by name; the newest report stands first.
 pub fn render(entries: &[Entry]) -> String {
-    let heads = ["report", "date", "commit", "verdict", "what ran", "against the one before"];
+    let heads = ["report", "date", "commit", "verdict", "#findings", "#inputs", "what ran", "against the one before"];
     let mut reports = Table::new("reports", "Reports, the newest first", &heads);
     reports.rows = (0..entries.len()).rev().filter_map(|at| row(entries, at)).collect();
     let others = entries.iter().filter(|entry| entry.ledger.is_none()).map(|entry| text::one_line(&entry.directory));
@@ -67,6 +67,7 @@ fn row(entries: &[Entry], at: usize) -> Option<Row> {
         Verdict::Broken => "bad",
         Verdict::Unfinished => "notable",
     };
+    let totals = view::Totals::of(ledger);
     let change = before(entries, at).map_or("the first of its name".to_owned(), |old| diff(old, ledger).line());
     Some(Row {
         cells: vec![
@@ -74,7 +75,9 @@ fn row(entries: &[Entry], at: usize) -> Option<Row> {
             Cell::text(date),
             Cell::text(commit).class("code"),
             Cell::text(text::verdict(ledger.verdict)).class(class),
-            Cell::text(view::Totals::of(ledger).sentence(ledger.seconds)),
+            Cell::text(text::count(ledger.findings.len() as u64)),
+            Cell::text(text::count(totals.inputs)),
+            Cell::text(totals.what(ledger.seconds)),
             Cell::text(change),
         ],
         command: text::one_line(&ledger.command),

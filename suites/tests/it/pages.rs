@@ -117,3 +117,48 @@ fn what_cannot_be_drawn_is_refused() {
         assert!(refused.stderr.contains(says), "{}", refused.told());
     }
 }
+
+/// Copies a directory with the ledgers that are in it.
+fn copied_ledgers(from: &std::path::Path, to: &std::path::Path) -> usize {
+    let mut count = 0;
+    for entry in std::fs::read_dir(from).expect("it is there").map(|entry| entry.expect("listed")) {
+        let out = to.join(entry.file_name());
+        for name in ["ledger.json", "README.md"] {
+            let file = entry.path().join(name);
+            if file.is_file() {
+                std::fs::create_dir_all(&out).expect("a directory");
+                std::fs::copy(&file, out.join(name)).expect("copied");
+                count += usize::from(name == "ledger.json");
+            }
+        }
+    }
+    count
+}
+
+/// The index is that of the published ledgers, and each page shows its ledger in a sensible size. A page of an earlier day keeps the look of
+/// that day.
+#[test]
+fn what_is_published_is_drawn_from_its_ledgers() {
+    let (published, dir) = (workspace().join("reports/published"), tempfile::tempdir().expect("a directory"));
+    let count = copied_ledgers(&published, dir.path());
+    assert!(count >= 2, "{count}");
+    tiebreak(&["report", "--index", &dir.path().display().to_string()]).exits(0);
+    let read = |path: std::path::PathBuf| std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+    let part = |page: &str, tag: &str| {
+        let (_, rest) = page.split_once(&format!("<{tag}")).expect("it begins");
+        rest.split_once(&format!("</{tag}>")).expect("it ends").0.to_owned()
+    };
+    let again = "draw it again with `cargo xtask report --index reports/published`";
+    let index = part(&read(dir.path().join("index.html")), "main");
+    assert!(index == part(&read(published.join("index.html")), "main"), "the index is not of these ledgers; {again}");
+    for entry in std::fs::read_dir(dir.path()).expect("it is there").map(|entry| entry.expect("listed")) {
+        let name = entry.file_name().into_string().expect("a name");
+        if !entry.path().join("report.html").is_file() {
+            continue;
+        }
+        let [drawn, kept] = [dir.path(), &published].map(|d| read(d.join(&name).join("report.html")));
+        assert_eq!(part(&drawn, "header"), part(&kept, "header"), "{name}; {again}");
+        assert!(kept.len() < 1 << 20, "{name} is larger than a megabyte");
+        assert!(index.contains(&format!("href=\"{name}/report.html\"")), "{name}");
+    }
+}

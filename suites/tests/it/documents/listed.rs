@@ -19,6 +19,8 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
+    ("cargo xtask setup --with browser", Xtask, "installs packages"),
+    ("cargo xtask browser", Xtask, "opens a browser; `cargo xtask test` runs it beside these tests"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
     (
         "cargo xtask book",
@@ -116,9 +118,9 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "is named without its files",
     ),
     (
-        "cargo xtask verify --op fpm --params reports/published/micro-wake-word/params.csv --out reports/published/micro-wake-word",
+        "cargo xtask report --index reports/published",
         Parsed,
-        "takes minutes on 994 multipliers and shifts",
+        "writes into the repository; `what_is_published_is_drawn_from_its_ledgers` draws them elsewhere",
     ),
     (
         "cargo xtask verify --op fpm --kernel mylib-requantize",
