@@ -4,11 +4,14 @@ use super::command;
 use super::has_ended;
 use super::table::{Cell, Row, Table};
 use crate::findings;
-use crate::ledger::{Lane, LaneStatus, Ledger, Role, Verdict};
+use crate::ledger::{Content, Lane, LaneStatus, Ledger, Role, Verdict};
 use crate::overview;
 use crate::text::{self, plural};
 use crate::uncovered;
 use crate::view;
+
+/// Workers that a lane names: one, with its emulator.
+const WORKERS: usize = 2;
 
 /// A finding as the page shows it.
 pub(super) struct Shown {
@@ -72,20 +75,24 @@ fn of_lane(ledger: &Ledger, lane: &Lane) -> Row {
         .filter(|line| line.row().lane == lane.name && line.inputs() > 0)
         .map(|line| format!("/rows/{}/inputs", place(ledger, line)))
         .collect();
-    let worker = lane.files.iter().find(|file| file.role == Role::Worker);
-    let short = |sha256: &str| sha256.chars().take(12).collect::<String>();
-    let worker = worker.map_or(String::new(), |file| format!("{} {}", file.name, short(&file.sha256)));
+    // An emulator comes before the program that it runs.
+    let workers: Vec<String> = lane.files.iter().filter(|file| file.role == Role::Worker).map(short).collect();
     Row {
         cells: vec![
             Cell::text(&lane.name),
             Cell::text(text::lane(&lane.status)).class(if ran { "" } else { "bad" }),
             Cell::text(text::count(judged.kernels as u64)),
             Cell::count(judged.inputs, places.join(" ")),
-            Cell::text(worker).class("code"),
+            Cell::text(text::some(&workers, WORKERS)).class("code"),
         ],
         command: command::narrowed(ledger, &[("--lane", &lane.name)]),
         ..Row::default()
     }
+}
+
+/// A file, and the first digits of its hash.
+fn short(file: &Content) -> String {
+    format!("{} {}", file.name, file.sha256.chars().take(12).collect::<String>())
 }
 
 /// The place in the ledger of the row with a line's inputs.

@@ -15,11 +15,33 @@ use askama::Template;
 pub struct Entry {
     /// Its name; a date in front is the report's.
     pub directory: String,
-    /// Its ledger; nothing where it holds something else, such as the ledger of a space, which its `README.md` describes.
-    pub ledger: Option<Ledger>,
+    /// What it holds.
+    pub holds: Holds,
+}
+
+/// What a directory of the index holds.
+#[derive(Clone, Debug)]
+pub enum Holds {
+    /// The ledger of a run.
+    Run(Box<Ledger>),
+    /// Another result, such as the ledger of a space: its title, and the file that shows it.
+    Other {
+        /// In a few words.
+        title: String,
+        /// The name of a page or document in the directory.
+        file: String,
+    },
 }
 
 impl Entry {
+    /// Its ledger.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        match &self.holds {
+            Holds::Run(ledger) => Some(ledger),
+            Holds::Other { .. } => None,
+        }
+    }
+
     /// What the directory is called after its date: reports of one name are compared with each other.
     pub fn name(&self) -> &str {
         let is_date = |date: &str| date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
@@ -33,7 +55,7 @@ impl Entry {
 /// The latest earlier report of the same name, in a list that is sorted by directory.
 pub fn before(entries: &[Entry], at: usize) -> Option<&Ledger> {
     let earlier = entries[..at].iter().rev().filter(|entry| entry.name() == entries[at].name());
-    earlier.filter_map(|entry| entry.ledger.as_ref()).find(|ledger| ledger.verdict != Verdict::Unfinished)
+    earlier.filter_map(Entry::ledger).find(|ledger| ledger.verdict != Verdict::Unfinished)
 }
 
 #[derive(Template)]
@@ -42,25 +64,35 @@ struct Page {
     style: &'static str,
     script: &'static str,
     reports: Table,
-    others: Vec<String>,
+    others: Vec<Other>,
+}
+
+/// A result that is no run.
+struct Other {
+    link: String,
+    title: String,
 }
 
 /// Draws the page over directories that are sorted by name; the newest report stands first.
 pub fn render(entries: &[Entry]) -> String {
-    let heads = ["report", "date", "commit", "verdict", "#findings", "#inputs", "what ran", "against the one before"];
+    let heads = ["report", "commit", "verdict", "#findings", "#inputs", "what ran", "against the one before"];
     let mut reports = Table::new("reports", "Reports, the newest first", &heads);
     reports.rows = (0..entries.len()).rev().filter_map(|at| row(entries, at)).collect();
-    let others = entries.iter().filter(|entry| entry.ledger.is_none()).map(|entry| text::one_line(&entry.directory));
+    let other = |entry: &Entry| match &entry.holds {
+        Holds::Run(_) => None,
+        Holds::Other { title, file } => {
+            Some(Other { link: format!("{}/{file}", entry.directory), title: text::one_line(title) })
+        }
+    };
+    let others = entries.iter().filter_map(other);
     let page = Page { style: STYLE, script: SCRIPT, reports, others: others.collect() };
     page.render().expect("written to memory")
 }
 
 fn row(entries: &[Entry], at: usize) -> Option<Row> {
     let entry = &entries[at];
-    let ledger = entry.ledger.as_ref()?;
+    let ledger = entry.ledger()?;
     let environment = ledger.environment.as_ref();
-    let date =
-        environment.map_or("not recorded", |environment| environment.date.get(..10).unwrap_or(&environment.date));
     let commit = environment.and_then(|environment| environment.commit.as_deref()).map_or("-".to_owned(), short);
     let class = match ledger.verdict {
         Verdict::Holds => "good",
@@ -72,7 +104,6 @@ fn row(entries: &[Entry], at: usize) -> Option<Row> {
     Some(Row {
         cells: vec![
             Cell::text(&entry.directory).link(format!("{}/{REPORT}", entry.directory)),
-            Cell::text(date),
             Cell::text(commit).class("code"),
             Cell::text(text::verdict(ledger.verdict)).class(class),
             Cell::text(text::count(ledger.findings.len() as u64)),

@@ -4,7 +4,7 @@ use crate::sample;
 use expect_test::{expect, expect_file};
 use serde_json::Value as Json;
 use tiebreak_reports::files::{self, REPORT, write_all, write_report};
-use tiebreak_reports::html::index::{self, Entry};
+use tiebreak_reports::html::index::{self, Entry, Holds};
 use tiebreak_reports::html::{Earlier, render};
 use tiebreak_reports::ledger::{Against, Ledger, Value, Verdict};
 use tiebreak_reports::text::count;
@@ -210,8 +210,9 @@ fn nothing_of_a_ledger_is_taken_for_markup() {
     let mut hostile: Ledger = serde_json::from_value(whole).unwrap();
     hostile.rows[1].classes = [(HOSTILE.to_owned(), 7)].into();
     hostile.rows[1].declared = [(HOSTILE.to_owned(), HOSTILE.to_owned())].into();
-    let entry = Entry { directory: HOSTILE.to_owned(), ledger: Some(hostile.clone()) };
-    let other = Entry { directory: HOSTILE.to_owned(), ledger: None };
+    let entry = Entry { directory: HOSTILE.to_owned(), holds: Holds::Run(Box::new(hostile.clone())) };
+    let holds = Holds::Other { title: HOSTILE.to_owned(), file: HOSTILE.to_owned() };
+    let other = Entry { directory: HOSTILE.to_owned(), holds };
     let earlier = [sample::holding(), hostile.clone()];
     for page in
         [alone(&hostile), render(&sample::holding(), Earlier { runs: &earlier }), index::render(&[entry, other])]
@@ -270,15 +271,17 @@ fn what_is_new_is_said() {
 
 #[test]
 fn reports_of_one_name_are_compared_with_the_one_before() {
-    let entry = |directory: &str, ledger: Option<Ledger>| Entry { directory: directory.into(), ledger };
+    let other = Holds::Other { title: "One whole shift".into(), file: "README.md".into() };
+    let run = |ledger: Ledger| Holds::Run(Box::new(ledger));
+    let entry = |directory: &str, holds: Holds| Entry { directory: directory.into(), holds };
     let entries = [
-        entry("2026-11-20-default", Some(sample::holding())),
-        entry("2026-11-21-wake-word", Some(sample::holding())),
-        entry("2026-11-22-default", Some(sample::broken())),
-        entry("space-q31", None),
+        entry("2026-11-20-default", run(sample::holding())),
+        entry("2026-11-21-wake-word", run(sample::holding())),
+        entry("2026-11-22-default", run(sample::broken())),
+        entry("space-q31", other),
     ];
     assert!(index::before(&entries, 0).is_none() && index::before(&entries, 1).is_none());
-    assert_eq!(index::before(&entries, 2), entries[0].ledger.as_ref());
+    assert_eq!(index::before(&entries, 2), entries[0].ledger());
     let page = index::render(&entries);
     let table = part(&page, "<tbody>", "</tbody>");
     let newest_first =
@@ -286,5 +289,5 @@ fn reports_of_one_name_are_compared_with_the_one_before() {
     let places: Vec<_> = newest_first.iter().map(|name| table.find(name).unwrap()).collect();
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(table.matches("the first of its name").count(), 2);
-    assert!(page.contains("<a href=\"space-q31/README.md\">space-q31</a>"));
+    assert!(page.contains("<a href=\"space-q31/README.md\">One whole shift</a>"));
 }

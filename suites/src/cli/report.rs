@@ -1,12 +1,13 @@
 //! `report`: the page of a run, and the index of published ones, from ledgers alone.
 
-use super::ledgers::{ended, read};
+use super::ledgers::{ended, read as read_ledger};
 use super::print;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use tiebreak_reports::files::{self, LEDGER, write_report};
+use tiebreak_reports::files::{self, LEDGER, REPORT, write_report};
 use tiebreak_reports::html::Earlier;
-use tiebreak_reports::html::index::{self, Entry};
+use tiebreak_reports::html::index::{self, Entry, Holds};
+use tiebreak_reports::read;
 
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
@@ -39,7 +40,7 @@ fn draw_one(args: &Args) -> Result<()> {
     let default = [PathBuf::from("tiebreak-out")];
     let paths = if args.ledgers.is_empty() { &default[..] } else { &args.ledgers[..] };
     let (last, before) = paths.split_last().expect("at least the default");
-    let ledger = read(last)?;
+    let ledger = read_ledger(last)?;
     let mut earlier = before.iter().map(|path| ended(path)).collect::<Result<Vec<_>>>()?;
     earlier.extend(args.against.iter().map(|path| ended(path)).collect::<Result<Vec<_>>>()?);
     let beside = if last.is_dir() { last.as_path() } else { last.parent().unwrap_or(Path::new("")) };
@@ -52,7 +53,7 @@ fn draw_index(directory: &Path) -> Result<()> {
     let entries = entries(directory)?;
     let mut lines = String::new();
     for (at, entry) in entries.iter().enumerate() {
-        let Some(ledger) = &entry.ledger else { continue };
+        let Some(ledger) = entry.ledger() else { continue };
         let before = index::before(&entries, at).cloned();
         let page = write_report(&directory.join(&entry.directory), ledger, Earlier { runs: before.as_slice() })?;
         lines += &format!("{}\n", page.display());
@@ -60,6 +61,14 @@ fn draw_index(directory: &Path) -> Result<()> {
     let page = directory.join("index.html");
     files::write(&page, index::render(&entries).as_bytes())?;
     print(&format!("{lines}{}\n", page.display()))
+}
+
+/// A result that its `README.md` describes: the title is the heading of that, and a page is shown in its place where there is one.
+fn described(path: &Path, directory: &str) -> Result<Holds> {
+    let text = read::text(&path.join("README.md"), read::TABLE)?;
+    let heading = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(directory);
+    let file = if path.join(REPORT).is_file() { REPORT } else { "README.md" };
+    Ok(Holds::Other { title: format!("{directory}: {heading}"), file: file.to_owned() })
 }
 
 /// The directories of published results, sorted by name.
@@ -70,12 +79,14 @@ fn entries(directory: &Path) -> Result<Vec<Entry>> {
     for entry in std::fs::read_dir(directory).with_context(cannot)? {
         let path = entry.with_context(cannot)?.path();
         let Some(name) = path.file_name().filter(|_| path.is_dir()) else { continue };
-        let ledger = path.join(LEDGER).is_file().then(|| read(&path)).transpose()?;
-        if ledger.is_some() || path.join("README.md").is_file() {
-            entries.push(Entry { directory: name.to_string_lossy().into_owned(), ledger });
+        let directory = name.to_string_lossy().into_owned();
+        if path.join(LEDGER).is_file() {
+            entries.push(Entry { directory, holds: Holds::Run(Box::new(read_ledger(&path)?)) });
+        } else if path.join("README.md").is_file() {
+            entries.push(Entry { holds: described(&path, &directory)?, directory });
         }
     }
-    if entries.iter().all(|entry| entry.ledger.is_none()) {
+    if entries.iter().all(|entry| entry.ledger().is_none()) {
         bail!(
             "{}: none of its directories has a {LEDGER}; write one with `cargo xtask verify --out DIR`",
             directory.display()
