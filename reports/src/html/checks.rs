@@ -128,10 +128,10 @@ pub(super) fn agreements(ledger: &Ledger) -> Option<Table> {
             cells: vec![
                 Cell::text(&line.names[0]),
                 Cell::text(&line.names[1]),
-                Cell::text(&line.prose),
-                Cell::text(differ),
+                Cell::text(&line.prose).class("long"),
+                Cell::text(differ).class("long"),
             ],
-            command: line.witness.map_or(String::new(), |witness| text::one_line(&witness.command)),
+            command: line.witness.map_or_else(|| command::narrowed(ledger, &[]), |w| text::one_line(&w.command)),
             ..Row::default()
         });
     }

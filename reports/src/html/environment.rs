@@ -1,5 +1,6 @@
 //! When, where, from which sources, and with which tools.
 
+use super::command;
 use super::table::{Cell, Row, Table};
 use crate::ledger::Ledger;
 use crate::text;
@@ -57,6 +58,7 @@ pub(super) fn tools(ledger: &Ledger) -> Option<Table> {
                 Cell::count(file.bytes, format!("/lanes/{i}/files/{j}/bytes")),
                 Cell::text(&file.sha256).class("code"),
             ],
+            command: command::narrowed(ledger, &[("--lane", &lane.name)]),
             ..Row::default()
         }));
     }

@@ -42,11 +42,15 @@ impl Entry {
         }
     }
 
-    /// What the directory is called after its date: reports of one name are compared with each other.
+    /// What the directory is called after its date, and after the number of a further report of that day (`2026-11-22.2-default`): reports of
+    /// one name are compared with each other.
     pub fn name(&self) -> &str {
         let is_date = |date: &str| date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         match self.directory.split_at_checked(10) {
-            Some((date, rest)) if is_date(date) => rest.strip_prefix('-').unwrap_or(&self.directory),
+            Some((date, rest)) if is_date(date) => {
+                let numbered = rest.strip_prefix('.').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+                numbered.unwrap_or(rest).strip_prefix('-').unwrap_or(&self.directory)
+            }
             _ => &self.directory,
         }
     }

@@ -276,12 +276,14 @@ fn reports_of_one_name_are_compared_with_the_one_before() {
     let entry = |directory: &str, holds: Holds| Entry { directory: directory.into(), holds };
     let entries = [
         entry("2026-11-20-default", run(sample::holding())),
+        entry("2026-11-20.2-default", run(sample::broken())),
         entry("2026-11-21-wake-word", run(sample::holding())),
         entry("2026-11-22-default", run(sample::broken())),
         entry("space-q31", other),
     ];
-    assert!(index::before(&entries, 0).is_none() && index::before(&entries, 1).is_none());
-    assert_eq!(index::before(&entries, 2), entries[0].ledger());
+    assert!(index::before(&entries, 0).is_none() && index::before(&entries, 2).is_none());
+    assert_eq!(index::before(&entries, 1), entries[0].ledger());
+    assert_eq!(index::before(&entries, 3), entries[1].ledger());
     let page = index::render(&entries);
     let table = part(&page, "<tbody>", "</tbody>");
     let newest_first =
