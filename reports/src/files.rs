@@ -1,10 +1,12 @@
-//! The output directory: `ledger.json`, `mismatches.csv`, `summary.md`, `details.md` and `junit.xml`.
+//! The output directory: `ledger.json`, `report.html` with `figures/*.csv`, `mismatches.csv`, `summary.md`, `details.md` and `junit.xml`.
 //!
 //! All contents are made first, written under temporary names and renamed last, so that a reader never sees half a file and a full
 //! disk does not destroy the files of an earlier run. A run also writes them when it begins, without a verdict, so that the files of
 //! an earlier run are not taken for its own.
 
-use crate::ledger::{Against, FORMAT, Ledger, Mismatch};
+use crate::html::{self, Earlier, csv::DIRECTORY};
+use crate::ledger::FigureKind;
+use crate::ledger::{Against, FORMAT, Ledger, Mismatch, OLDEST};
 use crate::read::{self, Unreadable};
 use crate::{json, junit, markdown, summary};
 use std::fs;
@@ -13,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// The file that holds the whole ledger.
 pub const LEDGER: &str = "ledger.json";
+/// The page for a reader; the CSV files of its figures are in a directory beside it.
+pub const REPORT: &str = "report.html";
 /// The file that holds every kept mismatch.
 pub const MISMATCHES: &str = "mismatches.csv";
 /// The file for a reviewer, no larger than a comment.
@@ -31,6 +35,8 @@ pub const MISMATCH_COLUMNS: [&str; 10] =
 pub struct Written {
     /// `ledger.json`.
     pub ledger: PathBuf,
+    /// `report.html`.
+    pub report: PathBuf,
     /// `mismatches.csv`.
     pub mismatches: PathBuf,
     /// `summary.md`.
@@ -45,6 +51,7 @@ impl Written {
     fn under(dir: &Path) -> Self {
         Self {
             ledger: dir.join(LEDGER),
+            report: dir.join(REPORT),
             mismatches: dir.join(MISMATCHES),
             summary: dir.join(SUMMARY),
             details: dir.join(DETAILS),
@@ -52,8 +59,8 @@ impl Written {
         }
     }
 
-    fn paths(&self) -> [&Path; 5] {
-        [&self.ledger, &self.mismatches, &self.summary, &self.details, &self.junit]
+    fn paths(&self) -> [&Path; 6] {
+        [&self.ledger, &self.report, &self.mismatches, &self.summary, &self.details, &self.junit]
     }
 }
 
@@ -106,17 +113,49 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
 pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result<Written, WriteError> {
     create(dir)?;
     let written = Written::under(dir);
-    let staged = [
+    let mut staged = vec![
         Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
         Staged::new(&written.mismatches, &mismatches_csv(mismatches))?,
         Staged::new(&written.summary, summary::render(ledger).as_bytes())?,
         Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
         Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
     ];
+    staged.extend(page(dir, ledger, Earlier::default())?);
     for file in staged {
         file.publish()?;
     }
+    clear_figures(dir, ledger);
     Ok(written)
+}
+
+/// Writes the page of a ledger, compared with runs before it, and the CSV files of its figures; where the page is.
+pub fn write_report(dir: &Path, ledger: &Ledger, earlier: Earlier<'_>) -> Result<PathBuf, WriteError> {
+    create(dir)?;
+    for file in page(dir, ledger, earlier)? {
+        file.publish()?;
+    }
+    clear_figures(dir, ledger);
+    Ok(dir.join(REPORT))
+}
+
+fn page(dir: &Path, ledger: &Ledger, earlier: Earlier<'_>) -> Result<Vec<Staged>, WriteError> {
+    let mut staged = vec![Staged::new(&dir.join(REPORT), html::render(ledger, earlier).as_bytes())?];
+    for (name, contents) in html::csv::files(ledger) {
+        create(&dir.join(DIRECTORY))?;
+        staged.push(Staged::new(&dir.join(DIRECTORY).join(name), &contents)?);
+    }
+    Ok(staged)
+}
+
+/// Removes the figures of an earlier run that this one has not: they would be taken for its own.
+fn clear_figures(dir: &Path, ledger: &Ledger) {
+    let gone = FigureKind::ALL.into_iter().filter(|kind| !ledger.figures.iter().any(|figure| figure.kind == *kind));
+    for kind in gone {
+        // Not there, in most cases.
+        let _ = fs::remove_file(dir.join(DIRECTORY).join(html::csv::name(kind)));
+    }
+    // Fails where it holds anything, as it should.
+    let _ = fs::remove_dir(dir.join(DIRECTORY));
 }
 
 /// Makes the directory unless it exists. An empty name is the current directory.
@@ -205,7 +244,7 @@ pub enum ReadError {
         cause: serde_json::Error,
     },
     /// It has a format that this program does not know.
-    #[error("{} has ledger format {found}, and this program reads format {FORMAT}; use the version of tiebreak that wrote it", path.display())]
+    #[error("{} has ledger format {found}, and this program reads formats {OLDEST} to {FORMAT}; use the version of tiebreak that wrote it", path.display())]
     Format {
         /// The file.
         path: PathBuf,
@@ -223,7 +262,7 @@ pub fn read_ledger(path: &Path) -> Result<Ledger, ReadError> {
     let malformed = |cause| ReadError::Malformed { path: path.to_owned(), cause };
     let text = read::text(path, read::LEDGER)?;
     let head: Head = serde_json::from_str(&text).map_err(malformed)?;
-    if head.format != u64::from(FORMAT) {
+    if !(u64::from(OLDEST)..=u64::from(FORMAT)).contains(&head.format) {
         return Err(ReadError::Format { path: path.to_owned(), found: head.format });
     }
     serde_json::from_str(&text).map_err(malformed)

@@ -3,11 +3,17 @@
 //!
 //! ```json
 //! {
-//!   "format": 3, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
+//!   "format": 4, "version": "0.1.0", "command": "cargo xtask verify", "seed": 1, "effort": "quick",
 //!   "reference": "ties-up",                 // absent where rows have several references, or none
 //!   "verdict": "broken",                    // or "holds"; "unfinished" is none: the run goes on, or did not end
 //!   "unfinished": "...",                    // why it did not end, with that only; what follows is what it had until then
 //!   "seconds": 12.5,                        // wall clock
+//!   "environment": {                        // when and where it ran; absent in ledgers of format 3
+//!     "date": "2026-11-22T05:40:00Z",       // when it began, UTC
+//!     "commit": "53fda1be...",              // of the sources, with "+" and a hash of what was changed since; absent where git does not say
+//!     "cpu": "AMD EPYC", "threads": 2,      // "cpu" is absent where the system does not name it
+//!     "system": "linux x86_64"
+//!   },
 //!   "lanes": [
 //!     {"name": "host", "status": "ran", "arch": "x86_64", "via": "in process",
 //!      "files": [                           // what the code of the lane comes from, by content; absent where it did not run
@@ -92,11 +98,22 @@
 //!   "findings": [{                          // empty where the verdict is "holds"
 //!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host", "class": "crash", "message": "...",
 //!     "witness": null                       // as in a row
+//!   }],
+//!   "figures": [{                           // the numbers of the figures of report.html; absent where there are none
+//!     "kind": "rate-by-shift",              // "error-around-tie", "staircase", "delta-by-accumulator", "atlas", "corner-cases"
+//!     "op": "fpm", "title": "...",
+//!     "says": "...",                        // what exactly was counted, and how
+//!     "command": "cargo xtask census ... --shift={shift}",   // gives a row again, with its values in place of {column}
+//!     "same": {"gemmlowp-double:wrap": ["cmsis-nn-double:wrap"]},   // schemes with the numbers of another; absent where there are none
+//!     "columns": [{"name": "scheme", "unit": ""}, {"name": "shift", "unit": "bits, positive = left"}],
+//!     "rows": [["gemmlowp-double:wrap", -8]]   // integers, and texts for fractions, floats and names
 //!   }]
 //! }
 //! ```
 
-use crate::ledger::{Agreement, Bound, CatalogueRun, Finding, Lane, Ledger, OutsideDomain, Planned, Position};
+use crate::ledger::{
+    Agreement, Bound, CatalogueRun, Environment, Figure, Finding, Lane, Ledger, OutsideDomain, Planned, Position,
+};
 use crate::ledger::{Row, Unchecked, Verdict};
 use crate::self_checks::SelfChecks;
 use crate::view;
@@ -125,6 +142,9 @@ pub struct Summary<'a> {
     pub unfinished: Option<&'a str>,
     /// Wall-clock seconds of the whole run.
     pub seconds: f64,
+    /// When and where it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<&'a Environment>,
     /// Lanes asked for, in order.
     pub lanes: &'a [Lane],
     /// One row for each kernel, lane and scheme it was judged against.
@@ -147,6 +167,9 @@ pub struct Summary<'a> {
     pub self_checks: SelfChecks<'a>,
     /// Everything that breaks a contract.
     pub findings: &'a [Finding],
+    /// The numbers of the figures of a report.
+    #[serde(skip_serializing_if = "<[Figure]>::is_empty")]
+    pub figures: &'a [Figure],
 }
 
 /// Summarises a ledger.
@@ -161,6 +184,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         verdict: ledger.verdict,
         unfinished: ledger.unfinished.as_deref(),
         seconds: ledger.seconds,
+        environment: ledger.environment.as_ref(),
         lanes: &ledger.lanes,
         rows: &ledger.rows,
         catalogue: &ledger.catalogue,
@@ -172,6 +196,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         unchecked: &ledger.unchecked,
         self_checks: SelfChecks::of(ledger),
         findings: &ledger.findings,
+        figures: &ledger.figures,
     }
 }
 

@@ -10,6 +10,7 @@ pub mod bite;
 pub mod diff;
 pub mod files;
 mod findings;
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod ledger;

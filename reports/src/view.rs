@@ -144,7 +144,7 @@ pub(crate) fn witnesses(ledger: &Ledger) -> Vec<Shown<'_>> {
 
 /// Totals of a run.
 pub(crate) struct Totals {
-    inputs: u64,
+    pub(crate) inputs: u64,
     kernels: usize,
     /// Kernels that differ from their reference somewhere, which no contract forbids.
     differ: usize,
@@ -169,11 +169,16 @@ impl Totals {
     }
 
     /// `17,179,869,184 inputs, 3 kernels (1 differs from its reference), 2 lanes (1 not run), 38.4 s`
-    fn sentence(&self, seconds: f64) -> String {
+    pub(crate) fn sentence(&self, seconds: f64) -> String {
         let inputs = match self.inputs {
             1 => "1 input".to_owned(),
             n => format!("{} inputs", text::count(n)),
         };
+        format!("{inputs}, {}", self.what(seconds))
+    }
+
+    /// The same without the inputs.
+    pub(crate) fn what(&self, seconds: f64) -> String {
         let differ = match self.differ {
             0 => String::new(),
             1 => " (1 differs from its reference)".to_owned(),
@@ -186,7 +191,7 @@ impl Totals {
             n => format!(" ({n} not run)"),
         };
         let seconds = text::seconds(seconds);
-        format!("{inputs}, {kernels}, {lanes}{not_run}, {seconds} s")
+        format!("{kernels}, {lanes}{not_run}, {seconds} s")
     }
 }
 

@@ -68,7 +68,7 @@ fn findings(probe: &Probe) -> Findings {
         install: probe.install(tool),
     };
     let mut tools: Vec<Finding> = needed.iter().map(|tool| finding(*tool, true)).collect();
-    let optional = std::iter::once(&Tool::Cxx).chain(Tool::mlir(probe.host));
+    let optional = std::iter::once(&Tool::Cxx).chain(Tool::mlir(probe.host)).chain(&Tool::BROWSER);
     tools.extend(optional.map(|tool| finding(*tool, false)));
     Findings { complete: probe.missing(&needed).is_empty(), tools }
 }

@@ -71,6 +71,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         about: "Compare two runs by their ledgers: what is worse, better, new or gone",
         lanes: Wants::Never,
     },
+    Forwarded { name: "report", about: "Draw a run as one page of HTML, from its ledger", lanes: Wants::Never },
     Forwarded {
         name: "check-type",
         about: "Verify and explain a type or an op of MLIR's quant dialect",

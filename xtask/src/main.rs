@@ -7,6 +7,7 @@ mod apt;
 mod bench;
 mod bite;
 mod book;
+mod browser;
 mod cargo;
 mod doctor;
 mod forward;
@@ -55,6 +56,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Count how many small changes of the kernels' code a quick verification convicts, with cargo-mutants, which is installed if absent
     Bite(bite::Arguments),
+    /// Open reports in Chromium: sorting, filtering, a phone's width, contrast and accessibility, in light and dark
+    Browser(browser::Arguments),
     /// Build the book in docs/ with mdBook, which is installed if absent
     Book(book::Arguments),
 }
@@ -86,6 +89,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bite(arguments) => bite::run(&arguments),
         Command::Book(arguments) => book::run(&arguments),
+        Command::Browser(arguments) => browser::run(&arguments),
     }
 }
 

@@ -43,6 +43,12 @@ pub(crate) struct Probe {
     pub(crate) llvm: Option<Llvm>,
     /// The archive of routines for x86-64.
     pub(crate) compiler_rt: Option<PathBuf>,
+    /// Chromium, or Chrome.
+    pub(crate) chromium: Option<PathBuf>,
+    /// Node.js, of a release that runs what drives Chromium.
+    pub(crate) node: Option<Node>,
+    /// npm.
+    pub(crate) npm: Option<PathBuf>,
     /// Whether this CPU has aarch64's instructions of bf16 and f16.
     pub(crate) bf16: bool,
 }
@@ -74,6 +80,9 @@ impl Probe {
             mlir: mlir::find_mlir(),
             llvm: mlir::find_llvm(),
             compiler_rt: mlir::find_compiler_rt(),
+            chromium: which(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]),
+            node: find_node(),
+            npm: which(&["npm"]),
             bf16: mlir::has_bf16(),
         })
     }
@@ -93,6 +102,9 @@ impl Probe {
             Tool::Mlir => self.mlir.as_ref().map(ToString::to_string),
             Tool::Llvm => self.llvm.as_ref().map(ToString::to_string),
             Tool::CompilerRt => path(&self.compiler_rt),
+            Tool::Chromium => path(&self.chromium),
+            Tool::Node => self.node.as_ref().map(|node| format!("{} ({})", node.path.display(), node.version)),
+            Tool::Npm => path(&self.npm),
         }
     }
 
@@ -110,6 +122,30 @@ impl Probe {
     pub(crate) fn complaint(&self, tool: Tool) -> String {
         format!("{} is missing ({}): install it with `{}`", tool.name(self.host), tool.purpose(), self.install(tool))
     }
+}
+
+/// Node.js.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// The program.
+    pub(crate) path: PathBuf,
+    /// Such as `20.20.2`.
+    pub(crate) version: String,
+}
+
+/// The first release of Node.js that what drives Chromium runs on.
+const NODE: u32 = 20;
+
+/// Node.js, unless it is too old.
+fn find_node() -> Option<Node> {
+    let path = which(&["node", "nodejs"])?;
+    let version = process::output(Command::new(&path).arg("--version")).ok()?;
+    let version = version.trim().trim_start_matches('v').to_owned();
+    is_new_enough(&version).then_some(Node { path, version })
+}
+
+fn is_new_enough(version: &str) -> bool {
+    version.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= NODE)
 }
 
 /// The package manager of this system.
@@ -152,6 +188,9 @@ pub(crate) mod tests {
             }),
             llvm: Some(Llvm { opt: "/usr/bin/opt-22".into(), llc: "/usr/bin/llc-22".into() }),
             compiler_rt: path("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a"),
+            chromium: path("/usr/bin/chromium"),
+            node: Some(Node { path: "/usr/bin/node".into(), version: "20.20.2".into() }),
+            npm: path("/usr/bin/npm"),
             bf16: false,
         }
     }
@@ -179,6 +218,12 @@ pub(crate) mod tests {
         let expected = "m4 is missing (GMP's build fails without it): install it with \
                         `sudo apt-get install --no-install-recommends m4`";
         assert_eq!(probe.complaint(Tool::M4), expected);
+    }
+
+    #[test]
+    fn an_old_node_is_none() {
+        assert!(is_new_enough("20.0.0") && is_new_enough("24.1.0"));
+        assert!(!is_new_enough("18.20.4") && !is_new_enough("") && !is_new_enough("x.1"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `cargo xtask setup`: installs what is missing, and says what and why. Every command that needs tools starts with it.
 
 use crate::apt;
+use crate::browser;
 use crate::models;
 use crate::probe::Probe;
 use crate::qemu;
@@ -28,6 +29,8 @@ enum Extra {
     Mlir,
     /// Two real models from PyPI, for the tests of `audit`; needs python3 with pip
     Models,
+    /// Chromium, Node.js and what drives the browser, for `cargo xtask browser`
+    Browser,
 }
 
 /// Installs everything that is needed. Exit code 2 if something stays missing.
@@ -39,6 +42,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.with.contains(&Extra::Mlir) {
         needed.extend(Tool::mlir(host));
     }
+    let opens_reports = arguments.with.contains(&Extra::Browser);
+    if opens_reports {
+        needed.extend(Tool::BROWSER);
+    }
     let probe = provision(&workspace, &needed)?;
     let compiler = probe.missing(Tool::mlir(host));
     require(&probe, &needed).map_err(|error| match needed.iter().any(|tool| compiler.contains(tool)) {
@@ -47,6 +54,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     })?;
     if arguments.with.contains(&Extra::Models) {
         models::provision(&workspace)?;
+    }
+    if opens_reports {
+        browser::packages(&workspace, &probe)?;
     }
     note("everything that is needed is there");
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: format, lints and tests, on the host and on aarch64. Every step runs, even if another one fails.
 
+use crate::browser;
 use crate::cargo;
 use crate::lanes;
 use crate::probe::Probe;
@@ -37,6 +38,8 @@ enum Step {
     Unit,
     /// The kernels' tests pass on aarch64
     Aarch64,
+    /// Reports work in Chromium
+    Browser,
 }
 
 /// How a step ended.
@@ -50,7 +53,8 @@ enum Outcome {
 
 impl Step {
     /// In the order in which they run: `lanes` before the tests, which may start a worker.
-    const ALL: [Self; 6] = [Self::Lanes, Self::Fmt, Self::Clippy, Self::ClippyAarch64, Self::Unit, Self::Aarch64];
+    const ALL: [Self; 7] =
+        [Self::Lanes, Self::Fmt, Self::Clippy, Self::ClippyAarch64, Self::Unit, Self::Aarch64, Self::Browser];
 
     fn name(self) -> &'static str {
         match self {
@@ -60,6 +64,7 @@ impl Step {
             Self::ClippyAarch64 => "clippy-aarch64",
             Self::Unit => "unit",
             Self::Aarch64 => "aarch64",
+            Self::Browser => "browser",
         }
     }
 
@@ -70,6 +75,7 @@ impl Step {
             Self::Lanes | Self::Clippy | Self::Unit => &Tool::BASE,
             Self::ClippyAarch64 => &[Tool::Aarch64Rust],
             Self::Aarch64 => &Tool::EMULATION_RUN,
+            Self::Browser => &Tool::BROWSER,
         }
     }
 
@@ -81,6 +87,9 @@ impl Step {
             }
             Self::ClippyAarch64 | Self::Aarch64 if !host.emulates_aarch64() => {
                 Some(format!("qemu-user runs on Linux; this host is {}", host.os))
+            }
+            Self::Browser if host.os != "linux" => {
+                Some(format!("its tools are installed on Linux; this host is {}", host.os))
             }
             _ => None,
         }
@@ -116,6 +125,7 @@ fn wanted(steps: &[Step]) -> Vec<Tool> {
     if steps.contains(&Step::Lanes) {
         let mut tools = Tool::needed(Host::CURRENT);
         tools.extend(compiled(Host::CURRENT));
+        tools.extend(steps.contains(&Step::Browser).then_some(Tool::BROWSER).into_iter().flatten());
         return tools;
     }
     let applicable = steps.iter().filter(|step| step.not_applicable(Host::CURRENT).is_none());
@@ -147,6 +157,7 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
         Step::Aarch64 => {
             check(step, cargo::aarch64(workspace, probe, "test").args(["--release", "--package", cargo::WORKER.0]))
         }
+        Step::Browser => browser::command(workspace, probe, &[]).and_then(|mut command| check(step, &mut command)),
     };
     result.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
 }

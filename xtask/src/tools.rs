@@ -28,6 +28,12 @@ pub(crate) enum Tool {
     Llvm,
     /// Routines that code of LLVM calls.
     CompilerRt,
+    /// Chromium, or Chrome.
+    Chromium,
+    /// Node.js.
+    Node,
+    /// npm.
+    Npm,
 }
 
 /// The release of LLVM whose lowering of casts is judged: earlier ones have no `--lower-quant-ops`.
@@ -61,6 +67,9 @@ impl Tool {
     /// The tools of the lanes of compiled modules, in addition to a worker.
     pub(crate) const MLIR: [Self; 3] = [Self::Mlir, Self::Llvm, Self::CompilerRt];
 
+    /// The tools that open a report.
+    pub(crate) const BROWSER: [Self; 3] = [Self::Chromium, Self::Node, Self::Npm];
+
     /// Those that a host uses: x86-64 needs a library of routines, aarch64 has instructions instead.
     pub(crate) fn mlir(host: Host) -> &'static [Self] {
         if host.is_aarch64() { &Self::MLIR[..2] } else { &Self::MLIR }
@@ -81,6 +90,9 @@ impl Tool {
             Self::Mlir => "mlir-opt-22",
             Self::Llvm => "llc-22",
             Self::CompilerRt => "compiler-rt 22",
+            Self::Chromium => "Chromium",
+            Self::Node => "Node.js",
+            Self::Npm => "npm",
         }
     }
 
@@ -97,6 +109,9 @@ impl Tool {
             Self::Cxx => "compiles libFuzzer for `cargo xtask fuzz`",
             Self::Mlir => "lowers the casts of the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16",
             Self::Llvm => "compiles what mlir-opt lowered",
+            Self::Chromium => "opens reports in a test",
+            Self::Node => "drives Chromium in a test; of release 20 or later",
+            Self::Npm => "installs what drives Chromium",
             Self::CompilerRt => "rounds to bf16 for what llc compiled for x86-64",
         }
     }
@@ -135,8 +150,13 @@ impl Tool {
             (Self::Mlir, Apt) => &["mlir-22-tools"],
             (Self::Llvm, Apt) => &["llvm-22"],
             (Self::CompilerRt, Apt) => &["libclang-rt-22-dev"],
+            (Self::Chromium, Apt | Dnf | Pacman) => &["chromium"],
+            (Self::Node, Apt | Dnf | Pacman) => &["nodejs"],
+            (Self::Node | Self::Npm, Brew) => &["node"],
+            (Self::Npm, Apt | Pacman) => &["npm"],
+            (Self::Npm, Dnf) => &["nodejs-npm"],
             (Self::Mlir | Self::Llvm | Self::CompilerRt, Dnf | Pacman | Brew)
-            | (Self::Aarch64Cc | Self::Qemu | Self::Objdump | Self::Cxx, Brew)
+            | (Self::Aarch64Cc | Self::Qemu | Self::Objdump | Self::Cxx | Self::Chromium, Brew)
             | (_, Unknown)
             | (Self::Aarch64Rust, _) => &[],
         }
@@ -149,6 +169,9 @@ impl Tool {
             Self::Aarch64Rust => "cargo xtask setup".to_owned(),
             Self::Mlir | Self::Llvm | Self::CompilerRt if manager == Manager::Apt => {
                 "cargo xtask setup --with mlir".to_owned()
+            }
+            Self::Chromium | Self::Node | Self::Npm if manager == Manager::Apt => {
+                "cargo xtask setup --with browser".to_owned()
             }
             Self::Cc | Self::Cxx if host.os == "macos" => "xcode-select --install".to_owned(),
             _ => manager

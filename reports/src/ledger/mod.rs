@@ -2,6 +2,7 @@
 //!
 //! The JSON form is stable: fields are added, never renamed or given another meaning, within one [`FORMAT`].
 
+mod figure;
 mod planned;
 
 use indexmap::IndexMap;
@@ -9,10 +10,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
+pub use figure::{Column, Environment, Figure, FigureKind};
 pub use planned::{DropReason, Dropped, Planned, Position, Unchecked, Unit};
 
 /// Version of the JSON form.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
+
+/// The oldest version that is read: since then fields were added only.
+pub const OLDEST: u32 = 3;
 
 /// One verification run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +39,9 @@ pub struct Ledger {
     pub unfinished: Option<String>,
     /// Wall-clock seconds of the whole run.
     pub seconds: f64,
+    /// When and where it ran; nothing in ledgers of format 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Environment>,
     /// Lanes asked for, in order.
     pub lanes: Vec<Lane>,
     /// One row for each kernel, lane and scheme it was judged against.
@@ -63,6 +71,9 @@ pub struct Ledger {
     pub self_checks: Vec<SelfCheck>,
     /// Everything that breaks a contract; empty where the verdict is `holds`, and never where it is `broken`.
     pub findings: Vec<Finding>,
+    /// The numbers of the figures of a report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
 }
 
 /// Outcome of a run.

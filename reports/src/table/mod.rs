@@ -55,7 +55,7 @@ pub fn render(ledger: &Ledger, detail: Detail, style: Style) -> String {
 /// The line that says where the files of a run are, for those who have written them.
 pub fn format_files(dir: &Path, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
-    let names = [files::LEDGER, files::DETAILS, files::SUMMARY, files::MISMATCHES, files::JUNIT];
+    let names = [files::REPORT, files::LEDGER, files::DETAILS, files::SUMMARY, files::MISMATCHES, files::JUNIT];
     let (first, rest) = names.split_first().expect("several files");
     page.line(0, &format!("files: {}, {}", dir.join(first).display(), rest.join(", ")), Ink::Faint);
     page.out

@@ -22,7 +22,7 @@ fn the_files_and_nothing_else_in_a_new_directory() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("a/b");
     let written = write_all(&out, &sample::broken(), &sample::mismatches()).unwrap();
-    assert_eq!(names(&out), [DETAILS, JUNIT, LEDGER, MISMATCHES, SUMMARY]);
+    assert_eq!(names(&out), [DETAILS, JUNIT, LEDGER, MISMATCHES, REPORT, SUMMARY]);
     assert_eq!(written.ledger, out.join(LEDGER));
     assert_eq!(written.junit, out.join(JUNIT));
 }
@@ -126,15 +126,15 @@ fn what_is_no_ledger_is_said_to_be_none() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(LEDGER);
     let mut said = vec![told(read_ledger(&path).unwrap_err(), dir.path())];
-    let texts = ["{\"format\": 3,", "{}", "{\"format\": 1, \"new\": []}", "{\"format\": 3, \"version\": 3}"];
+    let texts = ["{\"format\": 4,", "{}", "{\"format\": 1, \"new\": []}", "{\"format\": 3, \"version\": 3}"];
     for text in texts {
         fs::write(&path, text).unwrap();
         said.push(told(read_ledger(&path).unwrap_err(), dir.path()));
     }
     expect![[r#"
         cannot read DIR/ledger.json: No such file or directory (os error 2)
-        DIR/ledger.json is not a ledger of format 3: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
-        DIR/ledger.json is not a ledger of format 3: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
-        DIR/ledger.json has ledger format 1, and this program reads format 3; use the version of tiebreak that wrote it
-        DIR/ledger.json is not a ledger of format 3: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `cargo xtask verify --out DIR`"#]].assert_eq(&said.join("\n"));
+        DIR/ledger.json is not a ledger of format 4: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json is not a ledger of format 4: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json has ledger format 1, and this program reads formats 3 to 4; use the version of tiebreak that wrote it
+        DIR/ledger.json is not a ledger of format 4: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `cargo xtask verify --out DIR`"#]].assert_eq(&said.join("\n"));
 }

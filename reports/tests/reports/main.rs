@@ -4,6 +4,7 @@ mod agreement;
 mod diff;
 mod everything;
 mod files;
+mod html;
 mod json;
 mod junit;
 mod left_out;

@@ -140,6 +140,13 @@ pub(crate) fn holding() -> Ledger {
         verdict: Verdict::Holds,
         unfinished: None,
         seconds: 64.8125,
+        environment: Some(Environment {
+            date: "2026-11-22T05:40:00Z".into(),
+            commit: Some("53fda1be03c7a7c8cb38ee7f90b8e7c919031cdb".into()),
+            cpu: Some("AMD EPYC".into()),
+            threads: 2,
+            system: "linux x86_64".into(),
+        }),
         lanes: vec![
             ran("host", "x86_64", "in process"),
             ran("aarch64-qemu", "aarch64", QEMU),
@@ -162,7 +169,57 @@ pub(crate) fn holding() -> Ledger {
         unchecked: Vec::new(),
         self_checks: checks(&["host", "aarch64-qemu"]),
         findings: Vec::new(),
+        figures: Vec::new(),
     }
+}
+
+fn figure<const C: usize, const R: usize>(kind: FigureKind, columns: [&str; C], rows: [[Value; C]; R]) -> Figure {
+    let column =
+        |name: &str| Column { name: name.into(), unit: if name == "shift" { "bits".into() } else { "".into() } };
+    Figure {
+        kind,
+        op: "fpm".into(),
+        title: format!("Title of {}", kind.name()),
+        says: "Counted in closed form.".into(),
+        command: "cargo xtask census --right {scheme} --shift={shift}".into(),
+        same: BTreeMap::new(),
+        columns: columns.map(column).into(),
+        rows: rows.map(Vec::from).into(),
+    }
+}
+
+/// One figure of each kind, with few rows.
+pub(crate) fn figures() -> Vec<Figure> {
+    let n = |n: i64| Value::from(n);
+    let t = |text: &str| Value::Text(text.to_owned());
+    let all = 1i64 << 32;
+    let twice = || t("gemmlowp-double:wrap");
+    let mut rate = figure(
+        FigureKind::RateByShift,
+        ["scheme", "shift", "inputs", "differ", "one_up", "one_down"],
+        [
+            [twice(), n(-9), n(all), n(4_194_304), n(2_097_152), n(2_097_152)],
+            [twice(), n(-8), n(all), n(8_388_607), n(4_194_304), n(4_194_303)],
+            [t("ties-away:wrap"), n(-1), n(all), n(1), n(0), n(1)],
+        ],
+    );
+    rate.same.insert("gemmlowp-double:wrap".into(), vec!["cmsis-nn-double:wrap".into()]);
+    let tie = [[n(1), t("1/4"), n(0), n(1)], [n(2), t("1/2"), n(1), n(1)], [n(3), t("3/4"), n(1), n(1)]];
+    let stairs = [[t("onnx"), t("-0.30000001"), t("-0.3"), n(-1), n(0)], [t("onnx"), t("0.1"), t("0.2"), n(0), n(1)]];
+    let line = [
+        [twice(), n(-67_108_864), n(-1), n(0), n(131_072), n(0)],
+        [twice(), n(0), n(67_108_863), n(131_071), n(0), n(3)],
+    ];
+    let atlas = [[t("ties-up"), twice(), n(all), n(90_112), n(90_000), n(1 << 30), n(-1)]];
+    let corner = [[twice(), n(-8), n(1), n(-197), n(1_395_864_371), t("-1/2"), n(-1), n(0)]];
+    vec![
+        rate,
+        figure(FigureKind::ErrorAroundTie, ["x", "exact", "ties-up", "gemmlowp-double"], tie),
+        figure(FigureKind::Staircase, ["scheme", "last", "first", "below", "above"], stairs),
+        figure(FigureKind::DeltaByAccumulator, ["scheme", "first", "last", "one_up", "one_down", "further"], line),
+        figure(FigureKind::Atlas, ["left", "right", "inputs", "differ", "most", "m", "shift"], atlas),
+        figure(FigureKind::CornerCases, ["scheme", "shift", "delta", "x", "m", "exact", "reference", "result"], corner),
+    ]
 }
 
 fn declared() -> BTreeMap<String, String> {

@@ -4,6 +4,7 @@
 
 pub mod atlas;
 pub mod audit;
+pub mod figures;
 pub mod fingerprint;
 pub mod model;
 pub mod rewrites;

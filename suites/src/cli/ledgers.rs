@@ -73,13 +73,13 @@ pub(super) fn compare(args: &DiffArgs) -> Result<bool> {
     Ok(!diff.is_worse())
 }
 
-fn read(path: &Path) -> Result<Ledger> {
+pub(super) fn read(path: &Path) -> Result<Ledger> {
     let file = if path.is_dir() { path.join(files::LEDGER) } else { path.to_owned() };
     Ok(read_ledger(&file)?)
 }
 
 /// A run that ended: what another one lost can be known of no other.
-fn ended(path: &Path) -> Result<Ledger> {
+pub(super) fn ended(path: &Path) -> Result<Ledger> {
     let ledger = read(path)?;
     if ledger.verdict == Verdict::Unfinished {
         let why = ledger.unfinished.as_deref().unwrap_or("it says no reason");

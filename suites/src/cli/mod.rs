@@ -7,11 +7,13 @@ mod bounds;
 mod case;
 mod census;
 mod check_type;
+mod environment;
 mod explain;
 mod fingerprint;
 mod interrupt;
 mod ledgers;
 mod list;
+mod report;
 mod rewrites;
 mod space;
 mod unfinished;
@@ -78,6 +80,8 @@ enum Action {
     Show(ledgers::ShowArgs),
     /// Compare two runs by their ledgers: what is worse, better, new or gone. Exit code 1 if something is worse.
     Diff(ledgers::DiffArgs),
+    /// Draw a run as one page of HTML, from its ledger: what ran where, what is new, what was not covered, and the figures.
+    Report(report::Args),
     /// Measure which values the rewrites of MLIR's quant dialect change.
     Rewrites(rewrites::Args),
 }
@@ -155,6 +159,7 @@ pub fn main() -> ExitCode {
         Action::CheckType(args) => check_type::run(&args).map(|()| true),
         Action::Show(args) => ledgers::show(&args).map(|()| true),
         Action::Diff(args) => ledgers::compare(&args),
+        Action::Report(args) => report::run(&args).map(|()| true),
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Merge(args) => space::merge(&args),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),

@@ -1,11 +1,12 @@
 //! The files of a run that has not ended: they say so from its beginning, whatever was there before.
 
-use super::interrupt;
+use super::{environment, interrupt};
 use crate::verify::{Heading, Kept, Outcome};
 use anyhow::Error;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tiebreak_reports::files::{self, WriteError};
+use tiebreak_reports::ledger::Environment;
 
 /// What the files say until something else is known.
 const BEGUN: &str = "it is still going on, or was killed";
@@ -14,6 +15,7 @@ const BEGUN: &str = "it is still going on, or was killed";
 pub(super) struct Unfinished {
     out: PathBuf,
     heading: Heading,
+    environment: Environment,
     kept: Kept,
     /// One writes at a time, and after an interruption nobody does.
     writing: Mutex<()>,
@@ -23,7 +25,13 @@ impl Unfinished {
     /// Marks the files of an earlier run as those of one that has not ended. An interruption writes what `kept` has by then.
     pub(super) fn begin(out: &Path, heading: Heading, kept: Kept) -> Result<Arc<Self>, WriteError> {
         files::check_writable(out)?;
-        let run = Arc::new(Self { out: out.to_owned(), heading, kept, writing: Mutex::new(()) });
+        let run = Arc::new(Self {
+            out: out.to_owned(),
+            heading,
+            environment: environment::now(),
+            kept,
+            writing: Mutex::new(()),
+        });
         run.write(BEGUN)?;
         let interrupted = Arc::clone(&run);
         interrupt::on_signal(move |signal| interrupted.interrupted(signal));
@@ -35,7 +43,8 @@ impl Unfinished {
     }
 
     fn write(&self, why: &str) -> Result<(), WriteError> {
-        let Outcome { ledger, mismatches } = self.kept.unfinished(&self.heading, why);
+        let Outcome { mut ledger, mismatches } = self.kept.unfinished(&self.heading, why);
+        ledger.environment = Some(self.environment.clone());
         files::write_all(&self.out, &ledger, &mismatches).map(drop)
     }
 
@@ -50,6 +59,11 @@ impl Unfinished {
         }
         // Workers end next, and what the run makes of that is not to be written.
         std::mem::forget(locked);
+    }
+
+    /// When and where the run began.
+    pub(super) fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Writes why the run ended without an outcome.

@@ -4,6 +4,7 @@ use super::unfinished::Unfinished;
 use super::{Format, print, style};
 use crate::audit::{self, Constants};
 use crate::budget::Effort;
+use crate::figures;
 use crate::lane::config::Lanes;
 use crate::model;
 use crate::parameters::{self, SHIFTS};
@@ -78,7 +79,7 @@ pub(super) struct Args {
     /// Threads, and workers of each lane [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Directory for ledger.json, mismatches.csv, summary.md, details.md and junit.xml
+    /// Directory for report.html, ledger.json, mismatches.csv, summary.md, details.md and junit.xml
     #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
     out: PathBuf,
     /// How to print
@@ -168,13 +169,17 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let heading =
         Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
     let files = Unfinished::begin(&args.out, heading, kept.clone())?;
-    let outcome = match outcome(args, kept) {
+    let mut outcome = match outcome(args, kept) {
         Ok(outcome) => outcome,
         Err(error) => {
             files.failed(&error)?;
             return Err(error);
         }
     };
+    outcome.ledger.environment = Some(files.environment().clone());
+    if is_whole(args) {
+        outcome.ledger.figures = figures::of(&outcome.ledger);
+    }
     // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
     let written = files.ended(&outcome);
     let files_line = if written.is_ok() { table::format_files(&args.out, style()) } else { String::new() };
@@ -185,6 +190,12 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     written?;
     printed?;
     Ok(outcome.ledger.verdict == Verdict::Holds)
+}
+
+/// Whether all kernels of an operation run on its own plan: then the figures of a report are of them all.
+fn is_whole(args: &Args) -> bool {
+    let given = args.multiplier.is_some() || args.params.is_some() || args.case.is_some() || args.model.is_some();
+    args.kernel.is_empty() && args.types.is_empty() && !given
 }
 
 /// One screen for a run of every operation and kernel; tables for one that is narrowed, or where the caller wants them.

@@ -37,6 +37,7 @@ mod mlir_faults;
 mod models;
 mod mutants;
 mod object_code;
+mod pages;
 mod plans;
 mod planted_faults;
 mod positions;

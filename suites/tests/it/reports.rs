@@ -78,7 +78,7 @@ fn the_json_form_is_the_documented_one() {
     let run = verify(&["--kernel=tvm-neon-rfc", "--effort=quick", "--lane=host", "--lane", aarch64(), "--format=json"])
         .exits(0);
     let summary: Value = serde_json::from_str(&run.stdout).expect("standard output is JSON alone");
-    let top = "format version command seed effort reference verdict seconds lanes rows catalogue agreements bounds outside_domain planned positions unchecked self_checks findings";
+    let top = "format version command seed effort reference verdict seconds environment lanes rows catalogue agreements bounds outside_domain planned positions unchecked self_checks findings";
     assert_eq!(keys(&summary), set(top));
     assert_eq!(summary["format"], tiebreak_reports::ledger::FORMAT);
     assert_eq!((&summary["seed"], &summary["effort"]), (&1.into(), &"quick".into()));
@@ -134,7 +134,7 @@ fn the_files_agree() {
         assert!(markdown.contains(kernel) && markdown.contains(ledger["verdict"].as_str().expect("a word")));
         let names: BTreeSet<_> =
             std::fs::read_dir(run.out()).expect("it is there").map(|e| e.expect("listed").file_name()).collect();
-        assert_eq!(names.len(), 5, "{names:?}");
+        assert_eq!(names.len(), 6, "{names:?}");
     }
 }
 
@@ -266,6 +266,7 @@ fn the_command_of_the_run_is_the_callers() {
 
 /// Everything but time and the call itself.
 fn timeless(mut ledger: Value) -> Value {
+    ledger["environment"]["date"] = "".into();
     ledger["seconds"] = 0.into();
     ledger["command"] = "".into();
     for row in ledger["rows"].as_array_mut().expect("rows") {

@@ -2,15 +2,28 @@
 
 use std::process::Command;
 
-/// The commit of the sources that this program was built from, `COMMIT`, or `COMMIT+HASH` with a hash of what was changed since.
-/// Nothing where git or the repository is not there.
+/// What a census is counted by.
+const COUNTED_BY: [&str; 4] = ["../oracle", "../reports", "../suites", "../Cargo.lock"];
+
+/// The commit of the sources that a census is counted by; see [`commit_of`].
 pub fn commit() -> Option<String> {
+    commit_of(&COUNTED_BY)
+}
+
+/// The commit of the sources that this program was built from, `COMMIT`, or `COMMIT+HASH` with a hash of what was changed since in
+/// `paths`, which are relative to `suites`. Nothing where git or the repository is not there.
+pub fn commit_of(paths: &[&str]) -> Option<String> {
     let git = |arguments: &[&str]| {
-        let output = Command::new("git").arg("-C").arg(env!("CARGO_MANIFEST_DIR")).args(arguments).output().ok()?;
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+            .args(arguments)
+            .output()
+            .ok()?;
         output.status.success().then_some(output.stdout)
     };
     let head = String::from_utf8(git(&["rev-parse", "HEAD"])?).ok()?;
-    let changed = git(&["diff", "HEAD", "--", "../oracle", "../reports", "../suites", "../Cargo.lock"])?;
+    let changed = git(&[&["diff", "HEAD", "--"][..], paths].concat())?;
     let hash = if changed.is_empty() { String::new() } else { format!("+{:08x}", crc32fast::hash(&changed)) };
     Some(head.trim().to_owned() + &hash)
 }

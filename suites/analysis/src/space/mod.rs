@@ -18,7 +18,7 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::space::{Plan, Shard};
 
 pub use again::Again;
-pub use commit::commit;
+pub use commit::{commit, commit_of};
 pub use count::count;
 pub use run::{Finished, Request, run};
 pub use tiebreak_reports::space::ACCUMULATORS;

@@ -29,6 +29,8 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format html", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format csv", Parsed, FETCHED),
+    ("cargo xtask setup --with browser", Xtask, "installs packages"),
+    ("cargo xtask browser", Xtask, "opens a browser; `cargo xtask test` runs it beside these tests"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
     (
         "cargo xtask book",
@@ -36,6 +38,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "compiles mdBook for minutes; the tests of `links` check the pages and their links without it",
     ),
     ("cargo xtask show tiebreak-out", Parsed, "needs a run; those of `ledgers` are printed again"),
+    ("cargo xtask report tiebreak-out", Parsed, "needs a run; those of `pages` are drawn"),
     (
         "cargo xtask diff before/ledger.json after/ledger.json --format markdown",
         Parsed,
@@ -125,9 +128,9 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "is named without its files",
     ),
     (
-        "cargo xtask verify --op fpm --params reports/published/micro-wake-word/params.csv --out reports/published/micro-wake-word",
+        "cargo xtask report --index reports/published",
         Parsed,
-        "takes minutes on 994 multipliers and shifts",
+        "writes into the repository; `what_is_published_is_drawn_from_its_ledgers` draws them elsewhere",
     ),
     (
         "cargo xtask verify --op fpm --kernel mylib-requantize",

@@ -1,0 +1,139 @@
+//! What the harness checks beside the kernels: which lane killed which known bug, the kept corner cases, bounds, comparisons to the bit.
+
+use super::command;
+use super::table::{Cell, Row, Table};
+use crate::agreement;
+use crate::ledger::{Bound, CheckKind, Ledger, SelfCheck};
+use crate::text;
+use crate::view;
+
+/// Known bugs by lanes.
+pub(super) fn kill_matrix(ledger: &Ledger) -> Option<Table> {
+    let mut lanes: Vec<&str> = Vec::new();
+    let mut checks: Vec<(&SelfCheck, Vec<&SelfCheck>)> = Vec::new();
+    for check in &ledger.self_checks {
+        if !lanes.contains(&check.lane.as_str()) {
+            lanes.push(&check.lane);
+        }
+        match checks.iter_mut().find(|(first, _)| (&first.op, &first.name) == (&check.op, &check.name)) {
+            Some((_, all)) => all.push(check),
+            None => checks.push((check, vec![check])),
+        }
+    }
+    let heads: Vec<&str> =
+        ["operation", "known bug or control", "must be"].into_iter().chain(lanes.iter().copied()).collect();
+    let mut table = Table::new("kill-matrix", "Known bugs and controls, and the lanes that told them apart", &heads);
+    // Lanes are named by others, and a list's labels are not.
+    table.is_list = false;
+    table.rows = checks.iter().map(|(first, all)| matrix_row(ledger, first, all, &lanes)).collect();
+    table.filled()
+}
+
+fn matrix_row(ledger: &Ledger, first: &SelfCheck, all: &[&SelfCheck], lanes: &[&str]) -> Row {
+    let must = match first.kind {
+        CheckKind::Mutant => first.expected_class.as_str(),
+        CheckKind::Control => "equal",
+    };
+    let of_lane = |lane: &&str| match all.iter().find(|check| check.lane == **lane) {
+        None => Cell::text("not run").class("notable"),
+        Some(SelfCheck { passed: true, kind: CheckKind::Mutant, .. }) => Cell::text("killed").class("good"),
+        Some(SelfCheck { passed: true, .. }) => Cell::text("equal").class("good"),
+        Some(SelfCheck { kind: CheckKind::Mutant, .. }) => Cell::text("SURVIVED").class("bad"),
+        Some(_) => Cell::text("DIFFERS").class("bad"),
+    };
+    let own = [Cell::text(&first.op), Cell::text(&first.name), Cell::text(must)];
+    let seen = view::lanes_together(all.iter().map(|check| (vec![check.seen.clone()], check.lane.as_str())));
+    let seen = seen.into_iter().map(|(seen, lanes)| format!("{}: {}", lanes.join(", "), seen.concat()));
+    let origin = Some(&first.origin).filter(|origin| !origin.is_empty()).map(|origin| format!("from {origin}"));
+    Row {
+        cells: own.into_iter().chain(lanes.iter().map(of_lane)).collect(),
+        says: seen.chain(origin).map(|line| text::one_line(&line)).collect(),
+        command: match first.kind {
+            CheckKind::Mutant => command::narrowed(ledger, &[("--op", &first.op), ("--kernel", &first.name)]),
+            CheckKind::Control => command::narrowed(ledger, &[("--op", &first.op)]),
+        },
+        ..Row::default()
+    }
+}
+
+/// Kept corner cases by operation and lane.
+pub(super) fn catalogue(ledger: &Ledger) -> Option<Table> {
+    let heads = ["operation", "lane", "#kept cases", "#taken by no kernel", "#outputs judged", "#outside a contract"];
+    let mut table = Table::new("catalogue-runs", "The catalogue of corner cases, run first", &heads);
+    for (i, run) in ledger.catalogue.iter().enumerate() {
+        let at = |field: &str| format!("/catalogue/{i}/{field}");
+        table.rows.push(Row {
+            cells: vec![
+                Cell::text(&run.op),
+                Cell::text(&run.lane),
+                Cell::count(run.cases, at("cases")),
+                Cell::count(run.not_taken, at("not_taken")),
+                Cell::count(run.judged, at("judged")),
+                Cell::count(run.broken, at("broken")).class(if run.broken > 0 { "bad" } else { "" }),
+            ],
+            command: command::narrowed(ledger, &[("--op", &run.op), ("--lane", &run.lane)]),
+            ..Row::default()
+        });
+    }
+    table.filled()
+}
+
+/// Bounds, those that several lanes show in one row.
+pub(super) fn bounds(ledger: &Ledger) -> Option<Table> {
+    let heads = ["operation", "kernel", "quantity", "#safe up to", "one past it", "lanes"];
+    let mut table =
+        Table::new("bound-statements", "How far each kernel is safe: right at the bound, wrong one past it", &heads);
+    for (bound, lanes) in view::bounds(ledger) {
+        let at = ledger.bounds.iter().position(|known| std::ptr::eq(known, bound)).expect("a bound of the ledger");
+        let from = if bound.bound.is_some() { format!("/bounds/{at}/bound") } else { String::new() };
+        table.rows.push(Row {
+            cells: vec![
+                Cell::text(&bound.op),
+                Cell::text(&bound.kernel),
+                Cell::text(&bound.quantity),
+                Cell { text: text::bound(bound), from, ..Cell::default() },
+                Cell::text(past(bound)).class(if bound.shown { "" } else { "bad" }),
+                Cell::text(lanes.join(", ")),
+            ],
+            says: vec![text::one_line(&bound.because)],
+            command: bound_command(bound),
+            ..Row::default()
+        });
+    }
+    table.filled()
+}
+
+fn past(bound: &Bound) -> String {
+    let shown = if bound.shown { "" } else { "not shown: " };
+    format!("{shown}{}", text::past(bound))
+}
+
+fn bound_command(bound: &Bound) -> String {
+    let witness = bound.witness_past_bound.as_ref().or(bound.witness_at_bound.as_ref());
+    witness.map_or_else(|| "cargo xtask bounds".to_owned(), |witness| text::one_line(&witness.command))
+}
+
+/// Kernels compared to the bit.
+pub(super) fn agreements(ledger: &Ledger) -> Option<Table> {
+    let heads = ["kernel", "lanes", "compared to the bit", "where they differ"];
+    let mut table = Table::new(
+        "agreement-lines",
+        "Kernels and lanes compared to the bit, also where no contract gives a value",
+        &heads,
+    );
+    for line in agreement::lines(ledger) {
+        let case = line.witness.map_or(String::new(), |witness| text::case(&witness.case));
+        let differ = if case.is_empty() { String::new() } else { format!("{case}: {}", line.values) };
+        table.rows.push(Row {
+            cells: vec![
+                Cell::text(&line.names[0]),
+                Cell::text(&line.names[1]),
+                Cell::text(&line.prose).class("long"),
+                Cell::text(differ).class("long"),
+            ],
+            command: line.witness.map_or_else(|| command::narrowed(ledger, &[]), |w| text::one_line(&w.command)),
+            ..Row::default()
+        });
+    }
+    table.filled()
+}

@@ -1,0 +1,70 @@
+//! Commands that give a row of a page again, where the ledger has no witness with one.
+
+use crate::ledger::Ledger;
+
+/// Options of a run that decide where its results go and how they are printed, and not what they are.
+const ELSEWHERE: [&str; 2] = ["--out", "--format"];
+
+/// The run again, narrowed by options that it does not have by itself.
+pub(super) fn narrowed(ledger: &Ledger, options: &[(&str, &str)]) -> String {
+    let own = words(&ledger.command);
+    let mut command: Vec<String> = Vec::new();
+    let mut skipped = false;
+    for word in &own {
+        let name = word.split('=').next().unwrap_or(word);
+        // The value of an option that is left out.
+        let is_value = std::mem::take(&mut skipped);
+        if ELSEWHERE.contains(&name) {
+            skipped = !word.contains('=');
+        } else if !is_value {
+            command.push((*word).to_owned());
+        }
+    }
+    let has = |option: &str| own.iter().any(|word| word.split('=').next() == Some(option));
+    for (option, value) in options.iter().filter(|(option, value)| !value.is_empty() && !has(option)) {
+        command.push(format!("{option} {}", quoted(value)));
+    }
+    crate::text::one_line(&command.join(" "))
+}
+
+/// The words of a command, each as it is quoted there.
+fn words(command: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    let words = command.split(|c| {
+        is_quoted ^= c == '\'';
+        c == ' ' && !is_quoted
+    });
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_runs_as_the_whole_did() {
+        let table = [
+            ("cargo xtask verify", "cargo xtask verify --op dot --kernel '; rm $x'"),
+            ("cargo xtask verify --op dot --seed 7", "cargo xtask verify --op dot --seed 7 --kernel '; rm $x'"),
+            ("cargo xtask verify --op=dot", "cargo xtask verify --op=dot --kernel '; rm $x'"),
+            (
+                "cargo xtask verify --lanes 'my lanes.json' --out 'a b' --format=json --effort quick",
+                "cargo xtask verify --lanes 'my lanes.json' --effort quick --op dot --kernel '; rm $x'",
+            ),
+        ];
+        for (command, expected) in table {
+            let ledger = Ledger { command: command.into(), ..Ledger::default() };
+            assert_eq!(narrowed(&ledger, &[("--op", "dot"), ("--kernel", "; rm $x"), ("--lane", "")]), expected);
+        }
+    }
+}

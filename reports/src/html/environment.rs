@@ -1,0 +1,66 @@
+//! When, where, from which sources, and with which tools.
+
+use super::command;
+use super::table::{Cell, Row, Table};
+use crate::ledger::Ledger;
+use crate::text;
+
+/// The facts beneath the verdict.
+pub(super) fn facts(ledger: &Ledger) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if let Some(environment) = &ledger.environment {
+        facts.push(("date", environment.date.clone()));
+        facts.extend(environment.commit.as_ref().map(|commit| ("commit", short(commit))));
+    }
+    facts.extend([("effort", ledger.effort.clone()), ("seed", ledger.seed.to_string())]);
+    facts.into_iter().map(|(name, value)| (name, text::one_line(&value))).collect()
+}
+
+/// Twelve digits of a commit, and a mark where the sources were changed since.
+pub(super) fn short(commit: &str) -> String {
+    let (commit, changed) = commit.split_once('+').map_or((commit, ""), |(commit, _)| (commit, ", changed since"));
+    format!("{}{changed}", commit.chars().take(12).collect::<String>())
+}
+
+/// Everything about the run.
+pub(super) fn all(ledger: &Ledger) -> Vec<(&'static str, String)> {
+    let mut all = vec![("program", format!("tiebreak {}, ledger format {}", ledger.version, ledger.format))];
+    match &ledger.environment {
+        None => all.push(("machine", "not recorded: ledgers have it from format 4 on".to_owned())),
+        Some(environment) => {
+            let commit = environment.commit.as_deref().unwrap_or("not known: git did not say");
+            let cpu = environment.cpu.as_deref().unwrap_or("not named by the system");
+            all.push(("commit", commit.to_owned()));
+            all.push(("date", environment.date.clone()));
+            all.push(("system", environment.system.clone()));
+            all.push(("processor", format!("{cpu}, {}", text::plural(environment.threads as usize, "thread"))));
+        }
+    }
+    let facts = [("effort", ledger.effort.clone()), ("seed", ledger.seed.to_string())];
+    all.extend(facts);
+    all.push(("time", format!("{} s", text::seconds(ledger.seconds))));
+    all.into_iter().map(|(name, value)| (name, text::one_line(&value))).collect()
+}
+
+/// Every file that takes part in what a lane runs.
+pub(super) fn tools(ledger: &Ledger) -> Option<Table> {
+    let mut table = Table::new(
+        "tools",
+        "Files that the lanes' code comes from, by content",
+        &["lane", "purpose", "file", "#bytes", "SHA-256"],
+    );
+    for (i, lane) in ledger.lanes.iter().enumerate() {
+        table.rows.extend(lane.files.iter().enumerate().map(|(j, file)| Row {
+            cells: vec![
+                Cell::text(&lane.name),
+                Cell::text(file.role.name()),
+                Cell::text(&file.name),
+                Cell::count(file.bytes, format!("/lanes/{i}/files/{j}/bytes")),
+                Cell::text(&file.sha256).class("code"),
+            ],
+            command: command::narrowed(ledger, &[("--lane", &lane.name)]),
+            ..Row::default()
+        }));
+    }
+    table.filled()
+}

@@ -1,0 +1,156 @@
+//! The figures of a page. Their numbers are those of the ledger, and stand beneath each in a table and in a CSV file beside the page.
+//!
+//! A ledger may be of another author: what cannot be read as a figure's numbers is left out of the drawing, and stays in the table.
+
+mod atlas;
+mod chart;
+mod error;
+mod line;
+mod rate;
+mod staircase;
+
+use super::csv;
+use super::operation::id;
+use super::table::{Cell, Row, Table};
+use crate::ledger::{Figure, FigureKind, Ledger, Value};
+use crate::text;
+use chart::{Chart, HEIGHT, WIDTH};
+
+/// A figure with everything around it.
+pub(super) struct Drawn {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) says: String,
+    /// What the drawing shows, for those who do not see it.
+    pub(super) alt: String,
+    /// The inside of an `svg` element; nothing where the figure is a table alone.
+    pub(super) svg: Option<String>,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// The names of the series, in the order of their colours and marks.
+    pub(super) legend: Vec<Series>,
+    /// Schemes that have the numbers of another one.
+    pub(super) same: Vec<String>,
+    pub(super) csv: String,
+    pub(super) table: Table,
+}
+
+/// An entry of a legend.
+pub(super) struct Series {
+    pub(super) label: String,
+    /// Of the colour and the mark; nothing where the entry is a number of an axis.
+    pub(super) place: Option<usize>,
+    pub(super) number: usize,
+}
+
+/// The figures of an operation.
+pub(super) fn of(ledger: &Ledger, op: &str) -> Vec<Drawn> {
+    let all = ledger.figures.iter().enumerate();
+    all.filter(|(_, figure)| figure.op == op).map(|(at, figure)| drawn(figure, at)).collect()
+}
+
+fn drawn(figure: &Figure, at: usize) -> Drawn {
+    let chart = match figure.kind {
+        FigureKind::RateByShift => rate::draw(figure),
+        FigureKind::ErrorAroundTie => error::draw(figure),
+        FigureKind::Staircase => staircase::draw(figure),
+        FigureKind::DeltaByAccumulator => line::draw(figure),
+        FigureKind::Atlas => atlas::draw(figure),
+        FigureKind::CornerCases => None,
+    };
+    let Chart { svg, alt, legend, numbered } = chart.unwrap_or_default();
+    let series = |(number, label): (usize, String)| Series {
+        label,
+        place: (!numbered).then_some(number % chart::SERIES),
+        number: number + 1,
+    };
+    Drawn {
+        id: format!("{}-{}", id(&figure.op), figure.kind.name()),
+        title: text::one_line(&figure.title),
+        says: text::one_line(&figure.says),
+        alt,
+        svg: Some(svg).filter(|svg| !svg.is_empty()),
+        width: WIDTH,
+        height: HEIGHT,
+        legend: legend.into_iter().enumerate().map(series).collect(),
+        same: figure.same.iter().map(|(first, rest)| same(first, rest)).collect(),
+        csv: format!("{}/{}", csv::DIRECTORY, csv::name(figure.kind)),
+        table: table(figure, at),
+    }
+}
+
+fn same(first: &str, rest: &[String]) -> String {
+    text::one_line(&format!("{first} also stands for {}", rest.join(", ")))
+}
+
+fn table(figure: &Figure, at: usize) -> Table {
+    let heads: Vec<String> = figure.columns.iter().map(head).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut table = Table::new(&format!("{}-{}-table", id(&figure.op), figure.kind.name()), "", &heads);
+    table.caption = format!("Numbers of {}: {}", figure.op, text::one_line(&figure.title));
+    // Columns are named by the ledger, and a list's labels are not.
+    table.is_list = false;
+    for (i, head) in table.heads.iter_mut().enumerate() {
+        let numbers = figure.rows.iter().filter_map(|row| row.get(i)).filter(|value| number(value).is_some()).count();
+        head.is_number = numbers * 2 > figure.rows.len();
+    }
+    let row = |(i, row): (usize, &Vec<Value>)| Row {
+        cells: row.iter().map(cell).collect(),
+        from: format!("/figures/{at}/rows/{i}"),
+        command: text::one_line(&figure.command_of(row)),
+        ..Row::default()
+    };
+    table.rows = figure.rows.iter().enumerate().map(row).collect();
+    table
+}
+
+fn head(column: &crate::ledger::Column) -> String {
+    let name = text::one_line(&column.name.replace('_', " "));
+    if column.unit.is_empty() { name } else { format!("{name} ({})", text::one_line(&column.unit)) }
+}
+
+fn cell(value: &Value) -> Cell {
+    match value {
+        Value::Text(text) if text.contains('/') => {
+            Cell::text(text).key(number(value).map_or(String::new(), |n| n.to_string()))
+        }
+        _ => Cell::text(value.to_string()),
+    }
+}
+
+/// A value as a number: an integer, a decimal, or a fraction.
+fn number(value: &Value) -> Option<f64> {
+    let n = match value {
+        Value::Integer(n) => *n as f64,
+        Value::Text(text) => match text.split_once('/') {
+            Some((over, under)) => over.parse::<f64>().ok()? / under.parse::<f64>().ok()?,
+            None => text.parse().ok()?,
+        },
+    };
+    n.is_finite().then_some(n)
+}
+
+/// The rows of a figure by the first column's text, in the order of their first appearance, each with the named columns as numbers.
+fn by_first<const N: usize>(figure: &Figure, columns: [&str; N]) -> Vec<(String, Vec<[f64; N]>)> {
+    let places = columns.map(|name| figure.column(name));
+    let mut out: Vec<(String, Vec<[f64; N]>)> = Vec::new();
+    for row in &figure.rows {
+        let Some(first) = row.first() else { continue };
+        let values = places.map(|place| place.and_then(|place| row.get(place)).and_then(number));
+        if values.iter().any(Option::is_none) {
+            continue;
+        }
+        let values = values.map(Option::unwrap_or_default);
+        let label = first.to_string();
+        match out.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, rows)) => rows.push(values),
+            None => out.push((label, vec![values])),
+        }
+    }
+    out
+}
+
+/// The labels of series as a legend shows them.
+fn labels<T>(series: &[(String, T)]) -> Vec<String> {
+    series.iter().map(|(label, _)| text::one_line(text::scheme(label))).collect()
+}

@@ -1,0 +1,115 @@
+//! The first screen: verdict, findings, lanes, what was not covered, the checks.
+
+use super::command;
+use super::has_ended;
+use super::table::{Cell, Row, Table};
+use crate::findings;
+use crate::ledger::{Content, Lane, LaneStatus, Ledger, Role, Verdict};
+use crate::overview;
+use crate::text::{self, plural};
+use crate::uncovered;
+use crate::view;
+
+/// Workers that a lane names: one, with its emulator.
+const WORKERS: usize = 2;
+
+/// A finding as the page shows it.
+pub(super) struct Shown {
+    pub(super) line: String,
+    pub(super) details: Vec<String>,
+    pub(super) command: String,
+}
+
+/// Something that was not covered.
+pub(super) struct Gap {
+    pub(super) subject: &'static str,
+    pub(super) sentence: String,
+    pub(super) is_unexpected: bool,
+}
+
+/// A kind of check.
+pub(super) struct Checked {
+    pub(super) name: &'static str,
+    pub(super) sentence: String,
+    pub(super) passed: bool,
+}
+
+/// What is wrong or right, and the measure of the run.
+pub(super) fn heading(ledger: &Ledger) -> (String, String) {
+    let heading = match ledger.verdict {
+        Verdict::Holds => "Every contract held".to_owned(),
+        Verdict::Broken => plural(ledger.findings.len(), "finding"),
+        Verdict::Unfinished => "The run did not end".to_owned(),
+    };
+    let why = ledger.unfinished.as_deref().filter(|_| !has_ended(ledger)).map(text::one_line);
+    let why = why.map_or(String::new(), |why| format!("{why}; until then "));
+    (heading, format!("{why}{}", view::Totals::of(ledger).sentence(ledger.seconds)))
+}
+
+/// All findings, those first that are most likely to be the cause of the others.
+pub(super) fn findings(ledger: &Ledger) -> Vec<Shown> {
+    let shown = |finding: &crate::ledger::Finding| Shown {
+        line: text::finding(finding),
+        details: text::finding_details(finding),
+        command: text::one_line(text::rerun(finding, &ledger.command)),
+    };
+    findings::by_severity(ledger).into_iter().map(shown).collect()
+}
+
+/// What ran where.
+pub(super) fn lanes(ledger: &Ledger) -> Table {
+    let mut table = Table::new(
+        "lanes",
+        "What ran where",
+        &["lane", "runs on", "#kernels", "#inputs", "code (SHA-256 of the worker)"],
+    );
+    table.rows = ledger.lanes.iter().map(|lane| of_lane(ledger, lane)).collect();
+    table
+}
+
+fn of_lane(ledger: &Ledger, lane: &Lane) -> Row {
+    let judged = overview::of_lane(ledger, &lane.name);
+    let ran = matches!(lane.status, LaneStatus::Ran { .. });
+    let places: Vec<String> = view::lines(ledger)
+        .iter()
+        .filter(|line| line.row().lane == lane.name && line.inputs() > 0)
+        .map(|line| format!("/rows/{}/inputs", place(ledger, line)))
+        .collect();
+    // An emulator comes before the program that it runs.
+    let workers: Vec<String> = lane.files.iter().filter(|file| file.role == Role::Worker).map(short).collect();
+    Row {
+        cells: vec![
+            Cell::text(&lane.name),
+            Cell::text(text::lane(&lane.status)).class(if ran { "" } else { "bad" }),
+            Cell::text(text::count(judged.kernels as u64)),
+            Cell::count(judged.inputs, places.join(" ")),
+            Cell::text(text::some(&workers, WORKERS)).class("code"),
+        ],
+        command: command::narrowed(ledger, &[("--lane", &lane.name)]),
+        ..Row::default()
+    }
+}
+
+/// A file, and the first digits of its hash.
+fn short(file: &Content) -> String {
+    format!("{} {}", file.name, file.sha256.chars().take(12).collect::<String>())
+}
+
+/// The place in the ledger of the row with a line's inputs.
+pub(super) fn place(ledger: &Ledger, line: &view::Line<'_>) -> usize {
+    let most = line.contract.filter(|row| row.inputs == line.inputs()).unwrap_or(line.reference.unwrap_or(line.row()));
+    ledger.rows.iter().position(|row| std::ptr::eq(row, most)).expect("a line is made of the ledger's rows")
+}
+
+/// What nobody planned or allowed comes first.
+pub(super) fn uncovered(ledger: &Ledger) -> Vec<Gap> {
+    let gap =
+        |gap: uncovered::Uncovered| Gap { subject: gap.subject, sentence: gap.sentence, is_unexpected: gap.unexpected };
+    uncovered::all(ledger).into_iter().map(gap).collect()
+}
+
+/// One for each kind.
+pub(super) fn checks(ledger: &Ledger) -> Vec<Checked> {
+    let checked = |check: overview::Check| Checked { name: check.name, sentence: check.sentence, passed: check.passed };
+    overview::checks(ledger).into_iter().map(checked).collect()
+}

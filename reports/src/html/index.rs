@@ -1,0 +1,121 @@
+//! The index page over dated reports: one directory each, `DATE-NAME`, and what changed from one of a name to the next.
+
+use super::environment::short;
+use super::table::{Cell, Row, Table};
+use super::{SCRIPT, STYLE};
+use crate::diff::diff;
+use crate::files::REPORT;
+use crate::ledger::{Ledger, Verdict};
+use crate::text;
+use crate::view;
+use askama::Template;
+
+/// A directory of the index.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name; a date in front is the report's.
+    pub directory: String,
+    /// What it holds.
+    pub holds: Holds,
+}
+
+/// What a directory of the index holds.
+#[derive(Clone, Debug)]
+pub enum Holds {
+    /// The ledger of a run.
+    Run(Box<Ledger>),
+    /// Another result, such as the ledger of a space: its title, and the file that shows it.
+    Other {
+        /// In a few words.
+        title: String,
+        /// The name of a page or document in the directory.
+        file: String,
+    },
+}
+
+impl Entry {
+    /// Its ledger.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        match &self.holds {
+            Holds::Run(ledger) => Some(ledger),
+            Holds::Other { .. } => None,
+        }
+    }
+
+    /// What the directory is called after its date, and after the number of a further report of that day (`2026-11-22.2-default`): reports of
+    /// one name are compared with each other.
+    pub fn name(&self) -> &str {
+        let is_date = |date: &str| date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        match self.directory.split_at_checked(10) {
+            Some((date, rest)) if is_date(date) => {
+                let numbered = rest.strip_prefix('.').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+                numbered.unwrap_or(rest).strip_prefix('-').unwrap_or(&self.directory)
+            }
+            _ => &self.directory,
+        }
+    }
+}
+
+/// The latest earlier report of the same name, in a list that is sorted by directory.
+pub fn before(entries: &[Entry], at: usize) -> Option<&Ledger> {
+    let earlier = entries[..at].iter().rev().filter(|entry| entry.name() == entries[at].name());
+    earlier.filter_map(Entry::ledger).find(|ledger| ledger.verdict != Verdict::Unfinished)
+}
+
+#[derive(Template)]
+#[template(path = "index.html")]
+struct Page {
+    style: &'static str,
+    script: &'static str,
+    reports: Table,
+    others: Vec<Other>,
+}
+
+/// A result that is no run.
+struct Other {
+    link: String,
+    title: String,
+}
+
+/// Draws the page over directories that are sorted by name; the newest report stands first.
+pub fn render(entries: &[Entry]) -> String {
+    let heads = ["report", "commit", "verdict", "#findings", "#inputs", "what ran", "against the one before"];
+    let mut reports = Table::new("reports", "Reports, the newest first", &heads);
+    reports.rows = (0..entries.len()).rev().filter_map(|at| row(entries, at)).collect();
+    let other = |entry: &Entry| match &entry.holds {
+        Holds::Run(_) => None,
+        Holds::Other { title, file } => {
+            Some(Other { link: format!("{}/{file}", entry.directory), title: text::one_line(title) })
+        }
+    };
+    let others = entries.iter().filter_map(other);
+    let page = Page { style: STYLE, script: SCRIPT, reports, others: others.collect() };
+    page.render().expect("written to memory")
+}
+
+fn row(entries: &[Entry], at: usize) -> Option<Row> {
+    let entry = &entries[at];
+    let ledger = entry.ledger()?;
+    let environment = ledger.environment.as_ref();
+    let commit = environment.and_then(|environment| environment.commit.as_deref()).map_or("-".to_owned(), short);
+    let class = match ledger.verdict {
+        Verdict::Holds => "good",
+        Verdict::Broken => "bad",
+        Verdict::Unfinished => "notable",
+    };
+    let totals = view::Totals::of(ledger);
+    let change = before(entries, at).map_or("the first of its name".to_owned(), |old| diff(old, ledger).line());
+    Some(Row {
+        cells: vec![
+            Cell::text(&entry.directory).link(format!("{}/{REPORT}", entry.directory)),
+            Cell::text(commit).class("code"),
+            Cell::text(text::verdict(ledger.verdict)).class(class),
+            Cell::text(text::count(ledger.findings.len() as u64)),
+            Cell::text(text::count(totals.inputs)),
+            Cell::text(totals.what(ledger.seconds)),
+            Cell::text(change),
+        ],
+        command: text::one_line(&ledger.command),
+        ..Row::default()
+    })
+}

@@ -1,0 +1,98 @@
+//! `report.html`: a ledger as one page that needs no network, for a reviewer with five minutes. The verdict, the lanes, what is new and
+//! what was not covered come first; then each operation, the checks of the harness itself, and the machine.
+//!
+//! Numbers of a table's cells name their place in `ledger.json` (`data-from`, a JSON pointer; several, with spaces between them, are summed).
+
+mod checks;
+mod command;
+pub(crate) mod csv;
+mod environment;
+mod figures;
+mod first;
+pub mod index;
+
+mod kernels;
+mod news;
+mod operation;
+mod table;
+
+use crate::diff::{Diff, diff};
+use crate::ledger::{Ledger, Verdict};
+use crate::text;
+use askama::Template;
+use table::Table;
+
+/// The look of every page.
+const STYLE: &str = include_str!("../../templates/style.css");
+/// Sorting, filtering and copying.
+const SCRIPT: &str = include_str!("../../templates/script.js");
+
+/// Earlier runs that a page compares with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Earlier<'a> {
+    /// In the order of their dates, the last one the run just before.
+    pub runs: &'a [Ledger],
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    style: &'static str,
+    script: &'static str,
+    title: String,
+    ledger: &'a Ledger,
+    verdict: &'static str,
+    heading: String,
+    measure: String,
+    facts: Vec<(&'static str, String)>,
+    findings: Vec<first::Shown>,
+    lanes: Table,
+    news: news::News,
+    uncovered: Vec<first::Gap>,
+    operations: Table,
+    legend: Option<String>,
+    checks: Vec<first::Checked>,
+    sections: Vec<operation::Section>,
+    kill_matrix: Option<Table>,
+    catalogue: Option<Table>,
+    bounds: Option<Table>,
+    agreements: Option<Table>,
+    environment: Vec<(&'static str, String)>,
+    tools: Option<Table>,
+}
+
+/// Draws the page. `earlier` are runs before this one.
+pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
+    let compared: Option<Diff> = earlier.runs.last().map(|old| diff(old, ledger));
+    let (heading, measure) = first::heading(ledger);
+    let page = Page {
+        style: STYLE,
+        script: SCRIPT,
+        title: format!("Tiebreak: {}", text::verdict(ledger.verdict)),
+        ledger,
+        verdict: text::verdict(ledger.verdict),
+        heading,
+        measure,
+        facts: environment::facts(ledger),
+        findings: first::findings(ledger),
+        lanes: first::lanes(ledger),
+        news: news::news(ledger, earlier.runs, compared),
+        uncovered: first::uncovered(ledger),
+        operations: operation::overview(ledger),
+        legend: operation::legend(ledger),
+        checks: first::checks(ledger),
+        sections: operation::sections(ledger),
+        kill_matrix: checks::kill_matrix(ledger),
+        catalogue: checks::catalogue(ledger),
+        bounds: checks::bounds(ledger),
+        agreements: checks::agreements(ledger),
+        environment: environment::all(ledger),
+        tools: environment::tools(ledger),
+    };
+    page.render().expect("written to memory")
+}
+
+/// Whether a run has a verdict.
+fn has_ended(ledger: &Ledger) -> bool {
+    ledger.verdict != Verdict::Unfinished
+}

@@ -1,0 +1,107 @@
+//! A table of a page: caption, heads with a sort button each, rows with the command that gives them again.
+
+use crate::text;
+use askama::Template;
+
+/// Rows from which on a table can be filtered.
+const FILTERED: usize = 12;
+
+/// A table, which draws itself.
+#[derive(Clone, Debug, Template)]
+#[template(path = "table.html")]
+pub(crate) struct Table {
+    /// Of the element; it is also the front of the identifiers inside.
+    pub(crate) id: String,
+    pub(crate) caption: String,
+    pub(crate) heads: Vec<Head>,
+    pub(crate) rows: Vec<Row>,
+    /// Whether the caption is seen; otherwise a heading above says the same.
+    pub(crate) is_captioned: bool,
+    /// Whether it turns into a list on a narrow screen; otherwise it scrolls in a box of its own.
+    pub(crate) is_list: bool,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) name: String,
+    pub(crate) is_number: bool,
+}
+
+/// A row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    pub(crate) cells: Vec<Cell>,
+    /// Sentences that explain it, such as its witness.
+    pub(crate) says: Vec<String>,
+    /// Where the values of all its cells stand in the ledger, one after another, in place of a place of each cell.
+    pub(crate) from: String,
+    /// Gives it again.
+    pub(crate) command: String,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    /// Where its number stands in the ledger.
+    pub(crate) from: String,
+    /// A class of the style, or nothing.
+    pub(crate) class: &'static str,
+    /// A place on the page that it leads to.
+    pub(crate) link: String,
+    /// The number by which it is sorted, where the text does not begin with it.
+    pub(crate) key: String,
+}
+
+impl Table {
+    pub(crate) fn new(id: &str, caption: impl Into<String>, heads: &[&str]) -> Self {
+        let head = |name: &&str| {
+            // A number's column is marked so.
+            let plain = name.trim_start_matches('#');
+            Head { name: plain.to_owned(), is_number: plain != *name }
+        };
+        let heads = heads.iter().map(head).collect();
+        Self { id: id.to_owned(), caption: caption.into(), heads, rows: Vec::new(), is_captioned: false, is_list: true }
+    }
+
+    /// The same where it has rows.
+    pub(crate) fn filled(self) -> Option<Self> {
+        (!self.rows.is_empty()).then_some(self)
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.rows.len() >= FILTERED
+    }
+
+    fn has_commands(&self) -> bool {
+        self.rows.iter().any(|row| !row.command.is_empty() || !row.says.is_empty())
+    }
+
+    fn number(&self, at: &usize) -> bool {
+        self.heads.get(*at).is_some_and(|head| head.is_number)
+    }
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: crate::text::one_line(&text.into()), ..Self::default() }
+    }
+
+    /// A count of the ledger, at one place or as the sum of several.
+    pub(crate) fn count(n: u64, from: impl Into<String>) -> Self {
+        Self { text: text::count(n), from: from.into(), ..Self::default() }
+    }
+
+    pub(crate) fn class(self, class: &'static str) -> Self {
+        Self { class, ..self }
+    }
+
+    pub(crate) fn link(self, link: impl Into<String>) -> Self {
+        Self { link: link.into(), ..self }
+    }
+
+    pub(crate) fn key(self, key: impl ToString) -> Self {
+        Self { key: key.to_string(), ..self }
+    }
+}

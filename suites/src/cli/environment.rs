@@ -1,0 +1,43 @@
+//! When and where a run takes place, for its ledger.
+
+use crate::space::commit_of;
+use chrono::{DateTime, SecondsFormat, Utc};
+use std::time::SystemTime;
+use tiebreak_reports::ledger::Environment;
+
+/// What a verdict rests on, relative to `suites`.
+const SOURCES: [&str; 6] = ["../oracle", "../impls", "../reports", "../suites", "../Cargo.toml", "../Cargo.lock"];
+
+/// Of a run that begins now.
+pub(super) fn now() -> Environment {
+    Environment {
+        date: DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Secs, true),
+        commit: commit_of(&SOURCES),
+        cpu: cpu(),
+        threads: std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64),
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+    }
+}
+
+/// The model of the first processor; nothing where the system does not name it.
+#[cfg(target_os = "linux")]
+fn cpu() -> Option<String> {
+    use procfs::Current;
+    let info = procfs::CpuInfo::current().ok()?;
+    // aarch64 has numbers in place of a name.
+    let numbers = || {
+        Some(format!("implementer {}, part {}", info.get_field(0, "CPU implementer")?, info.get_field(0, "CPU part")?))
+    };
+    info.model_name(0).map(str::to_owned).or_else(numbers)
+}
+
+#[cfg(target_os = "macos")]
+fn cpu() -> Option<String> {
+    let output = std::process::Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"]).output().ok()?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn cpu() -> Option<String> {
+    None
+}

@@ -1,0 +1,164 @@
+//! `report`: the page of a run, from its ledger alone, and what its figures say, held against big numbers.
+
+use crate::common::*;
+use serde_json::Value;
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
+
+fn figure<'a>(ledger: &'a Value, kind: &str) -> &'a Value {
+    items(ledger, "figures").iter().find(|figure| figure["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
+}
+
+/// The rows of a figure, each with its values by column.
+fn rows<'a>(figure: &'a Value) -> Vec<Vec<(&'a str, &'a Value)>> {
+    let columns: Vec<&str> = items(figure, "columns").iter().map(|c| c["name"].as_str().expect("a name")).collect();
+    let row = |row: &'a Value| columns.iter().copied().zip(row.as_array().expect("a row")).collect();
+    items(figure, "rows").iter().map(row).collect()
+}
+
+fn of<'a>(row: &[(&str, &'a Value)], column: &str) -> &'a Value {
+    row.iter().find(|(name, _)| *name == column).unwrap_or_else(|| panic!("no {column}")).1
+}
+
+fn int(row: &[(&str, &Value)], column: &str) -> i64 {
+    of(row, column).as_i64().unwrap_or_else(|| panic!("{column} is no integer"))
+}
+
+fn scheme(row: &[(&str, &Value)], column: &str) -> Scheme {
+    Scheme::parse(of(row, column).as_str().expect("a name")).expect("a scheme")
+}
+
+/// Ten rows, the same in each run, of all parts of the figure.
+fn ten<T>(all: &[T]) -> impl Iterator<Item = &T> {
+    (0..10).map(|i| &all[(i * 7919 + 13) % all.len()])
+}
+
+/// Every corner case and every error of the page, through rationals alone; rates and counts along the line, through sweeps.
+#[test]
+fn figures_hold_against_big_numbers() {
+    let run = verify(&["--op=fpm", "--lane=host", "--effort=quick"]).exits(0);
+    let ledger = run.ledger();
+    let reference = Scheme::parse("ties-up").expect("a scheme");
+    let corners = figure(&ledger, "corner-cases");
+    let corners = rows(corners);
+    assert!(corners.len() > 200, "{}", corners.len());
+    for row in ten(&corners) {
+        let p = Parameters::q31(int(row, "m") as i32, int(row, "shift") as i32);
+        let x = int(row, "x");
+        let fraction: Rational = of(row, "exact").as_str().expect("a fraction").parse().expect("a fraction");
+        assert_eq!(fraction, exact(x, &p), "{row:?}");
+        let value =
+            |scheme: &Scheme, x| scheme.definition.exact(scheme.overflow, x, &p).map(|v| v.to_i64().expect("a word"));
+        let own = scheme(row, "scheme");
+        assert_eq!(value(&reference, x), Some(int(row, "reference")), "{row:?}");
+        assert_eq!(value(&own, x), Some(int(row, "result")), "{row:?}");
+        let delta = int(row, "delta");
+        assert_eq!(int(row, "result") - int(row, "reference"), delta, "{row:?}");
+        let nearer = (1 - x.abs()..x.abs()).take(64);
+        for x in nearer.filter(|x| value(&reference, *x).is_some()) {
+            let apart = value(&own, x).zip(value(&reference, x)).map(|(own, reference)| own - reference);
+            assert_ne!(apart, Some(delta), "x={x} is nearer: {row:?}");
+        }
+    }
+    let page = run.file("report.html");
+    for (column, value) in &corners[0] {
+        let text = value.as_str().map_or(value.to_string(), str::to_owned);
+        assert!(page.contains(&format!(">{text}<")), "{column}={text} is not on the page");
+    }
+    for row in rows(figure(&ledger, "error-around-tie")) {
+        let p = Parameters::q31(1 << 30, -1);
+        for (name, value) in &row[2..] {
+            let scheme = Scheme::parse(name).expect("a scheme");
+            let own = scheme.definition.exact(scheme.overflow, int(&row, "x"), &p).and_then(|v| v.to_i64());
+            assert_eq!(own, value.as_i64(), "{name} {row:?}");
+        }
+    }
+    let rates = rows(figure(&ledger, "rate-by-shift"));
+    let known = |row: &&Vec<_>| int(row, "shift") == -8 && of(row, "scheme") == "sqrdmulh-srshl:wrap";
+    let row = rates.iter().find(known).expect("a row");
+    assert_eq!([int(row, "inputs"), int(row, "differ"), int(row, "one_up")], [1 << 32, 8_388_607, 8_388_607]);
+    let line = rows(figure(&ledger, "delta-by-accumulator"));
+    let part = line.iter().filter(|row| of(row, "scheme") == "sqrdmulh-srshl:wrap");
+    assert_eq!(part.map(|row| int(row, "one_up")).sum::<i64>(), 8_388_607, "the parts are the whole");
+}
+
+/// What is drawn from the ledger is the file that the run left.
+#[test]
+fn a_page_is_drawn_again_from_its_ledger() {
+    let run = verify(&["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--effort=quick"]).exits(0);
+    let (dir, left) = (tempfile::tempdir().expect("a directory"), run.file("report.html"));
+    let [out, of_run] = [dir.path(), &run.out()].map(|path| path.display().to_string());
+    let drawn = tiebreak(&["report", &of_run, "--out", &out]).exits(0);
+    let page = dir.path().join("report.html");
+    assert_eq!(drawn.stdout.trim(), page.display().to_string());
+    assert_eq!(std::fs::read_to_string(&page).expect("it is written"), left);
+    assert!(run.stdout.contains("report.html"), "{}", run.told());
+
+    tiebreak(&["report", &of_run, &of_run, "--out", &out]).exits(0);
+    let compared = std::fs::read_to_string(&page).expect("it is written");
+    assert!(compared.contains("Equal: 2 comparisons"), "a second ledger is compared with the first");
+    let against = tiebreak(&["report", &of_run, "--against", &of_run, "--out", &out]).exits(0);
+    assert_eq!(against.stdout, drawn.stdout);
+    assert_eq!(std::fs::read_to_string(&page).expect("it is written"), compared);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let empty = dir.path().display().to_string();
+    let table: [(&[&str], &str); 4] = [
+        (&["report", "no-such-ledger.json"], "no-such-ledger.json"),
+        (&["report", &empty], "ledger.json"),
+        (&["report", "--index", &empty], "none of its directories has a ledger.json"),
+        (&["report", "--index", "no-such-directory"], "no-such-directory"),
+    ];
+    for (arguments, says) in table {
+        let refused = tiebreak(arguments).exits(2);
+        assert!(refused.stderr.contains(says), "{}", refused.told());
+    }
+}
+
+/// Copies a directory with the ledgers that are in it.
+fn copied_ledgers(from: &std::path::Path, to: &std::path::Path) -> usize {
+    let mut count = 0;
+    for entry in std::fs::read_dir(from).expect("it is there").map(|entry| entry.expect("listed")) {
+        let out = to.join(entry.file_name());
+        for name in ["ledger.json", "README.md"] {
+            let file = entry.path().join(name);
+            if file.is_file() {
+                std::fs::create_dir_all(&out).expect("a directory");
+                std::fs::copy(&file, out.join(name)).expect("copied");
+                count += usize::from(name == "ledger.json");
+            }
+        }
+    }
+    count
+}
+
+/// The index is that of the published ledgers, and each page shows its ledger in a sensible size. A page of an earlier day keeps the look of
+/// that day.
+#[test]
+fn what_is_published_is_drawn_from_its_ledgers() {
+    let (published, dir) = (workspace().join("reports/published"), tempfile::tempdir().expect("a directory"));
+    let count = copied_ledgers(&published, dir.path());
+    assert!(count >= 2, "{count}");
+    tiebreak(&["report", "--index", &dir.path().display().to_string()]).exits(0);
+    let read = |path: std::path::PathBuf| std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+    let part = |page: &str, tag: &str| {
+        let (_, rest) = page.split_once(&format!("<{tag}")).expect("it begins");
+        rest.split_once(&format!("</{tag}>")).expect("it ends").0.to_owned()
+    };
+    let again = "draw it again with `cargo xtask report --index reports/published`";
+    let index = part(&read(dir.path().join("index.html")), "main");
+    assert!(index == part(&read(published.join("index.html")), "main"), "the index is not of these ledgers; {again}");
+    for entry in std::fs::read_dir(dir.path()).expect("it is there").map(|entry| entry.expect("listed")) {
+        let name = entry.file_name().into_string().expect("a name");
+        if !entry.path().join("report.html").is_file() {
+            continue;
+        }
+        let [drawn, kept] = [dir.path(), &published].map(|d| read(d.join(&name).join("report.html")));
+        assert_eq!(part(&drawn, "header"), part(&kept, "header"), "{name}; {again}");
+        assert!(kept.len() < 1 << 20, "{name} is larger than a megabyte");
+        assert!(index.contains(&format!("href=\"{name}/report.html\"")), "{name}");
+    }
+}

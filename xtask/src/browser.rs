@@ -1,0 +1,108 @@
+//! `cargo xtask browser`: draws reports and opens them in Chromium, which checks what a reader needs (`xtask/browser/check.mjs`).
+
+use crate::cargo;
+use crate::probe::Probe;
+use crate::process;
+use crate::say::note;
+use crate::setup;
+use crate::tools::Tool;
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The arguments of `browser`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Pages to open [default: reports of two runs that are made for it, one of them broken, the published ones, and an index over them]
+    #[arg(value_name = "PAGE")]
+    pages: Vec<PathBuf>,
+}
+
+/// What node needs: the list of packages, and their hashes.
+const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
+/// Runs that are drawn beside the published ones: of one name, so that the second is compared with the first.
+const RUNS: [(&str, &[&str]); 2] =
+    [("0001-01-01-dot", &["--op=dot"]), ("0001-01-02-dot", &["--op=dot", "--kernel=mutant-dot-wraps"])];
+
+/// Checks pages. Exit code 1 if one has a fault.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let tools = [&Tool::BASE[..], &Tool::BROWSER].concat();
+    let probe = setup::provision(&workspace, &tools)?;
+    setup::require(&probe, &tools)?;
+    let is_sound = process::status(&mut command(&workspace, &probe, &arguments.pages)?)?.success();
+    Ok(ExitCode::from(u8::from(!is_sound)))
+}
+
+/// The check of some pages, or of those that are drawn for it.
+pub(crate) fn command(workspace: &Workspace, probe: &Probe, pages: &[PathBuf]) -> Result<Command> {
+    let (Some(node), Some(chromium)) = (&probe.node, &probe.chromium) else {
+        bail!("no node and no Chromium; `cargo xtask setup --with browser` installs them");
+    };
+    let directory = packages(workspace, probe)?;
+    let pages = match pages {
+        [] => drawn(workspace, &directory)?,
+        given => given.iter().map(std::path::absolute).collect::<Result<_, _>>()?,
+    };
+    let mut command = Command::new(&node.path);
+    command.current_dir(directory).arg(workspace.root.join("xtask/browser/check.mjs")).arg(chromium).args(pages);
+    Ok(command)
+}
+
+/// The directory with the packages of the lists, installed if others are there, or none.
+pub(crate) fn packages(workspace: &Workspace, probe: &Probe) -> Result<PathBuf> {
+    let Some(npm) = &probe.npm else { bail!("no npm; `cargo xtask setup --with browser` installs it") };
+    let directory = workspace.target.join("browser");
+    let same = |list: &str| {
+        let [wanted, there] = [workspace.root.join("xtask/browser"), directory.clone()].map(|d| fs::read(d.join(list)));
+        wanted.ok().is_some_and(|wanted| there.is_ok_and(|there| there == wanted))
+    };
+    // npm writes this file last.
+    if LISTS.iter().all(|list| same(list)) && directory.join("node_modules/.package-lock.json").is_file() {
+        return Ok(directory);
+    }
+    fs::create_dir_all(&directory).with_context(|| format!("creating {}", directory.display()))?;
+    for list in LISTS {
+        fs::copy(workspace.root.join("xtask/browser").join(list), directory.join(list))?;
+    }
+    note(format_args!("installing packages of npm into {}: they drive the browser", directory.display()));
+    let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+    process::output(Command::new(npm).args(arguments).current_dir(&directory))?;
+    Ok(directory)
+}
+
+/// Draws them. The published ledgers are drawn by this program, whatever drew the published pages.
+fn drawn(workspace: &Workspace, directory: &Path) -> Result<Vec<PathBuf>> {
+    let tiebreak = cargo::build(workspace, &[cargo::TIEBREAK])?.remove(cargo::TIEBREAK.1).context("no tiebreak")?;
+    let pages = directory.join("pages");
+    if pages.exists() {
+        fs::remove_dir_all(&pages)?;
+    }
+    let mut directories = Vec::new();
+    for (name, arguments) in RUNS {
+        let out = pages.join(name);
+        let mut run = Command::new(&tiebreak);
+        run.args(["verify", "--lane=host", "--effort=quick", "--format=json"]).args(arguments).arg("--out").arg(&out);
+        // A run that is meant to be broken ends with 1, and a call that is wrong with 2.
+        let output = run.current_dir(&workspace.root).output().context("starting tiebreak")?;
+        if !matches!(output.status.code(), Some(0 | 1)) {
+            bail!("{}: {}", process::line(&run), String::from_utf8_lossy(&output.stderr));
+        }
+        directories.push(out);
+    }
+    for entry in fs::read_dir(workspace.root.join("reports/published"))? {
+        let entry = entry?;
+        let (ledger, out) = (entry.path().join("ledger.json"), pages.join(entry.file_name()));
+        if ledger.is_file() {
+            fs::create_dir_all(&out)?;
+            fs::copy(ledger, out.join("ledger.json"))?;
+            directories.push(out);
+        }
+    }
+    process::output(Command::new(&tiebreak).args(["report", "--index"]).arg(&pages))?;
+    let reports = directories.into_iter().map(|directory| directory.join("report.html"));
+    Ok(reports.chain([pages.join("index.html")]).collect())
+}
