@@ -21,7 +21,7 @@ pub fn schemes() -> Vec<(&'static str, Described)> {
 pub fn fixed_point_multiply() -> Vec<Value> {
     let kernels = fpm::kernels().iter().map(|k| describe(k, "kernel"));
     let broken = mutants::fpm::mutants().iter().map(|m| &m.kernel);
-    let broken = broken.chain(mutants::process().iter().map(|m| &m.kernel));
+    let broken = broken.chain(mutants::process());
     kernels.chain(broken.map(|k| describe(k, "mutant"))).collect()
 }
 
@@ -49,6 +49,6 @@ fn describe(kernel: &fpm::Kernel, kind: &str) -> Value {
         "op": "fpm", "kernel": kernel.name, "kind": kind, "summary": kernel.summary,
         "scheme": c.promise.scheme, "overflow": tiebreak_engine::verify::tensor_op::listing::overflow(c.promise.overflow), "domain": domain(&c.domain),
         "deviations": c.deviations.iter().map(|d| json!({"class": d.class, "instead": d.instead.scheme, "reason": d.reason})).collect::<Vec<_>>(),
-        "vector_instructions": kernel.neon.map(|n| n.instructions), "source": c.source,
+        "vector_instructions": kernel.native.as_ref().map(|n| n.instructions), "source": c.source,
     })
 }

@@ -200,8 +200,8 @@ fn paths_name_a_cause_as_causes_do() {
 /// Classes that no mutant shows, with what does.
 fn shown_otherwise(class: Class) -> Option<&'static str> {
     let process = |wanted: Fault| {
-        let mutant = mutants::process().iter().find(|mutant| mutant.fault == wanted);
-        mutant.map(|mutant| mutant.kernel.name)
+        let mutant = mutants::process().iter().find(|mutant| mutants::fault(mutant.name) == Some(wanted));
+        mutant.map(|mutant| mutant.name)
     };
     match class {
         Class::Fallback => Some("kernel `tvm-neon-rfc`, fpm, as it declares"),

@@ -48,7 +48,7 @@ fn every_class_is_shown_by_a_mutant() {
 #[test]
 fn contracts_name_known_schemes() {
     let kernels = fpm::kernels().iter().chain(mutants::fpm::mutants().iter().map(|m| &m.kernel));
-    let kernels = kernels.chain(mutants::process().iter().map(|m| &m.kernel));
+    let kernels = kernels.chain(mutants::process());
     let mut promises: Vec<Promise> = mutants::controls().iter().map(|c| c.against).collect();
     for kernel in kernels {
         promises.push(kernel.contract.promise);
@@ -63,7 +63,7 @@ fn contracts_name_known_schemes() {
 /// A kernel of this file: no lane knows it, so its code is called here and its outputs are judged like those of any other.
 fn kernel(promise: Promise, domain: Domain, deviations: &'static [Deviation], portable: fpm::Run) -> Kernel {
     let contract = Contract { promise, domain, deviations, source: "a test" };
-    Kernel { name: "local", summary: "a test", contract, per_channel: false, portable, neon: None }
+    Kernel { name: "local", summary: "a test", contract, portable, native: None }
 }
 
 const TIES_UP: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };

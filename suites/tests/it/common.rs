@@ -89,7 +89,7 @@ pub(crate) fn corruptor(dir: &Path, command: &[String], rows: &Value) -> Vec<Str
 pub(crate) fn kernel(name: &str) -> &'static Kernel {
     fpm::find(name)
         .or_else(|| mutants::fpm::find(name).map(|m| &m.kernel))
-        .or_else(|| mutants::process().iter().map(|m| &m.kernel).find(|k| k.name == name))
+        .or_else(|| mutants::process().iter().find(|k| k.name == name))
         .unwrap_or_else(|| panic!("no kernel {name}"))
 }
 

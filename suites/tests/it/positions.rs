@@ -102,7 +102,9 @@ fn check(name: &str, cases: u32) {
     let mut covered: BTreeMap<&str, u32> = BTreeMap::new();
     let all = |params: &Params, cycle: &[i32], covered: &mut BTreeMap<&str, u32>| {
         let mut lease = lane.lease();
-        for kernel in kernels().iter().filter(|k| in_domain(k, params) && (k.per_channel || params.channels.len() == 1))
+        for kernel in kernels()
+            .iter()
+            .filter(|k| in_domain(k, params) && (k.contract.domain.per_channel || params.channels.len() == 1))
         {
             everywhere(kernel, &mut lease, params, cycle, &mut seen.borrow_mut())?;
             *covered.entry(kernel.name).or_default() += 1;

@@ -206,7 +206,7 @@ pub fn run_group(group: &Group<'_>, subjects: &[Subject<'_>]) -> Vec<Record> {
     let inputs: Vec<Vec<i32>> = group.channels.iter().map(|c| accumulators(*c, q, &group.budget, group.seed)).collect();
     for (subject, record) in subjects.iter().zip(&mut records) {
         let mut lease = subject.lane.lease();
-        if subject.kernel.per_channel {
+        if subject.kernel.contract.domain.per_channel {
             record.merge(per_channel(group, &inputs, subject, &mut lease));
         } else {
             record.merge(per_tensor(group, &inputs, subject, &mut lease));
@@ -259,7 +259,9 @@ fn per_channel(group: &Group<'_>, inputs: &[Vec<i32>], subject: &Subject<'_>, le
 pub fn wide(subject: &Subject<'_>, q: u32, channels: &[Channel], inputs: impl Fn(Channel) -> Vec<i32>) -> Record {
     let mut record = Record::default();
     let domain = &subject.kernel.contract.domain;
-    let covered = channels.iter().filter(|c| subject.kernel.per_channel && domain.contains(c.multiplier, c.shift, q));
+    let covered = channels
+        .iter()
+        .filter(|c| subject.kernel.contract.domain.per_channel && domain.contains(c.multiplier, c.shift, q));
     let covered: Vec<Channel> = covered.copied().collect();
     // From one end of the list to the other: neighbours share their shift.
     let spread = covered.iter().step_by((covered.len() / WIDEST).max(1)).take(WIDEST);

@@ -73,7 +73,7 @@ impl Held {
 
     fn params(&self, batch: &Batch) -> Params {
         let domain = &self.kernel.contract.domain;
-        let channels = batch.channels.iter().take(if self.kernel.per_channel { usize::MAX } else { 1 });
+        let channels = batch.channels.iter().take(if self.kernel.contract.domain.per_channel { usize::MAX } else { 1 });
         Params {
             q: within(batch.q.into(), *domain.q.start() as i32..=*domain.q.end() as i32) as u32,
             channels: channels.map(|(m, s)| moved(*m, (*s).into(), domain)).collect(),

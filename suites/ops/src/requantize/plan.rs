@@ -37,7 +37,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     let mut out = draft.directed(&corners(domain, budget, seed), &few, 64);
     out.extend(draft.every_result());
     // One channel at a time is one scale at a time.
-    let (batches, results) = if domain.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
+    let (batches, results) = if domain.channels.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
     let batches = if budget.every_tail { 4 * batches } else { batches };
     out.extend((0..batches).map(|i| draft.random(i, results)));
     out.push(draft.random(batches, LONGEST));
@@ -52,7 +52,7 @@ struct Draft<'a> {
 impl Draft<'_> {
     /// Every accumulator of interest of each channel, in that channel's place; as many channels share a batch as may.
     fn directed(&self, channels: &[Channel], budget: &Budget, ties: usize) -> Vec<Spec<Params>> {
-        let together = if self.domain.per_channel { TOGETHER } else { 1 };
+        let together = if self.domain.channels.per_channel { TOGETHER } else { 1 };
         let batch = |(i, channels): (usize, &[Channel])| {
             let mut rng = stream(self.seed, &format!("requantize/directed/{i}"));
             let frame = Params {
@@ -95,7 +95,7 @@ impl Draft<'_> {
         if self.domain.takes(plain) {
             out.push(batch(vec![plain], 1));
         }
-        if self.domain.per_channel && self.values() <= 1 << 8 {
+        if self.domain.channels.per_channel && self.values() <= 1 << 8 {
             let mut rng = stream(self.seed, "requantize/every/channels");
             out.push(batch((0..33).map(|_| any(self.domain, &mut rng)).collect(), 2));
         }
@@ -105,7 +105,7 @@ impl Draft<'_> {
     /// Any channels with any biases, clamp and accumulators; the zero points take turns.
     fn random(&self, i: usize, results: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/random/{i}"));
-        let width = match (self.domain.per_channel, i % 2) {
+        let width = match (self.domain.channels.per_channel, i % 2) {
             (false, _) => 1,
             (true, 0) => WIDTHS[i / 2 % WIDTHS.len()],
             // 27 and 70 have no common factor.
