@@ -10,7 +10,6 @@ mod bad_input;
 mod blocks;
 mod bounds;
 mod case_texts;
-mod catalogue;
 mod catalogues;
 mod census;
 mod class_names;

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use tiebreak_impls::fpm::{Channel, Kernel, Params, kernels};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_suites::fpm::yardstick::promised;
-use tiebreak_suites::fpm::{case, parameters};
+use tiebreak_suites::fpm::parameters;
+use tiebreak_suites::fpm::promised::promised;
 use tiebreak_suites::lane::{Input, Lease, Order};
 
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=17;
@@ -26,7 +26,7 @@ struct Seen {
 /// difference.
 fn expected(kernel: &Kernel, params: &Params, xs: &[i32], index: usize) -> (Option<i64>, Option<&'static str>) {
     let (promise, deviation) = kernel.contract.at(index, xs.len(), params.q);
-    let p = parameters(case(params, xs, index).channel, params.q);
+    let p = parameters(params.channels[index % params.channels.len()], params.q);
     let value = |scheme: Scheme| scheme.exact(xs[index].into(), &p);
     let here = value(promised(promise).expect("a known scheme"));
     let elsewhere = value(promised(kernel.contract.promise).expect("a known scheme"));
