@@ -6,7 +6,7 @@ use tiebreak_impls::protocol::{Answer, Request};
 use tiebreak_reports::{ledger, space};
 
 pub use tiebreak_ops::fuzzing::texts::refused;
-pub use tiebreak_ops::fuzzing::{fpm, numbers, quant_type, seeds, tensor};
+pub use tiebreak_ops::fuzzing::{numbers, quant_type, seeds, tensor};
 
 /// Reads `text` as a model, also for an audit, a ledger, a journal, a line of the wire protocol, and as everything that the operations read. Each reader may refuse it, in
 /// words; none may panic.

@@ -15,8 +15,6 @@ pub use tiebreak_ops::*;
 
 /// Runs of everything that there is.
 pub mod verify {
-    pub use tiebreak_engine::verify::{
-        Command, Heading, Kept, Outcome, Pairs, Part, Registry, Request, Verifies, progress,
-    };
+    pub use tiebreak_engine::verify::{Command, Heading, Kept, Outcome, Part, Registry, Request, Verifies, progress};
     pub use tiebreak_ops::registry::{OPERATIONS, OPS, REGISTRY, Visitor, kernel_names, run, visit_tensors};
 }

@@ -11,7 +11,7 @@ use crate::parameters::{self, SHIFTS};
 use crate::quantized;
 use crate::shell::quoted;
 use crate::tensor::{Asked, Layer, Parameter, ReferenceOption};
-use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Pairs, Request, Verifies, run as verify};
+use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -152,6 +152,9 @@ fn operations() -> String {
     )
 }
 
+/// Fractional bits of multipliers, where nothing else is named.
+const USUAL_Q: u32 = 31;
+
 /// Rounding of a reference that is the exact result rounded once, where none is named.
 const USUAL_ROUNDING: &str = "ties-even";
 
@@ -217,20 +220,20 @@ fn outcome(args: &Args, kept: Kept) -> Result<Outcome> {
 }
 
 fn request(args: &Args, kept: Kept) -> Result<Request> {
-    let pairs = match (&args.params, args.multiplier, args.shift) {
-        (Some(path), ..) => Pairs::Given(parameters::read_csv(path)?),
-        (None, Some(multiplier), Some(shift)) => Pairs::Given(vec![Channel { multiplier, shift }]),
-        _ => Pairs::Grid,
+    let channels = match (&args.params, args.multiplier, args.shift) {
+        (Some(path), ..) => parameters::read_csv(path)?,
+        (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
+        _ => Vec::new(),
     };
     let layers = match &args.model {
         Some(path) => layers(path)?,
         None => Vec::new(),
     };
-    let ops = ops(args, pairs != Pairs::Grid, &layers)?;
-    if args.q != 31 && args.effort == Effort::Exhaustive && args.x.is_none() {
+    let ops = ops(args, !channels.is_empty(), &layers)?;
+    if args.q != USUAL_Q && args.effort == Effort::Exhaustive && args.x.is_none() {
         bail!("--effort exhaustive sweeps multipliers of Q0.31, and none of --q {}; leave one of them out", args.q);
     }
-    if pairs == Pairs::Grid && args.q != 31 {
+    if channels.is_empty() && args.q != USUAL_Q {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
     let reference = Scheme::parse(&args.reference)?;
@@ -243,12 +246,9 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
             return Err(unknown("lane", name, known_lanes.names().chain(Lanes::KNOWN)).into());
         }
     }
-    let channels = match &pairs {
-        Pairs::Given(channels) => channels.clone(),
-        Pairs::Grid => Vec::new(),
-    };
+    let q = Some(args.q).filter(|q| *q != USUAL_Q);
     Ok(Request {
-        asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types) },
+        asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types), x: args.x, q },
         ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),
@@ -256,9 +256,6 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         allow_outside_domain: args.allow_outside_domain,
         allow_not_run: args.allow_not_run.clone(),
         effort: args.effort,
-        pairs,
-        x: args.x,
-        q: args.q,
         reference,
         rounding: args.rounding,
         seed: args.seed,
@@ -337,7 +334,7 @@ fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> 
             scaled.join(" and ")
         );
     }
-    if let (Some(op), true) = (stranger(&[MULTIPLY]), args.x.is_some() || args.q != 31) {
+    if let (Some(op), true) = (stranger(&[MULTIPLY]), args.x.is_some() || args.q != USUAL_Q) {
         bail!("--x and --q are of {MULTIPLY}; {op} takes an accumulator by --case, and multipliers of Q0.31");
     }
     let casts = taking(Parameter::Types);

@@ -12,7 +12,6 @@ mod bite;
 mod blocks;
 mod bounds;
 mod case_texts;
-mod catalogue;
 mod catalogues;
 mod census;
 mod class_names;

@@ -2,7 +2,7 @@
 
 use super::{Measure, Planned, planned};
 use crate::tensor::judge::run;
-use crate::tensor::{Operation, promise, self_check};
+use crate::tensor::{Operation, self_check};
 use anyhow::Result;
 use rayon::prelude::*;
 use tiebreak_impls::mutants::tensor::Mutant;
@@ -20,7 +20,7 @@ pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
 
 /// Runs the whole plan on one mutant.
 fn kill<O: Operation>(mutant: &Mutant<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Kill> {
-    let scheme = promise::<O>(&mutant.kernel)?;
+    let scheme = O::contract(&mutant.kernel)?;
     let cases = planned::<O>(&mutant.kernel, &scheme, measure);
     let (mut first, mut generators) = (None, Vec::<String>::new());
     for (i, Planned { generator, posed }) in cases.iter().enumerate() {

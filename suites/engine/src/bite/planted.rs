@@ -5,7 +5,7 @@ use super::place::{Fault, Seen};
 use super::{Measure, Planned, planned};
 use crate::runner::Runner;
 use crate::tensor::judge::{answers, differs, outs};
-use crate::tensor::{Case, Operation, promise};
+use crate::tensor::{Case, Operation};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -71,7 +71,7 @@ struct Subject<'a, O: Operation> {
 }
 
 fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
-    let scheme = promise::<O>(kernel)?;
+    let scheme = O::contract(kernel)?;
     let cases = planned::<O>(kernel, &scheme, measure);
     let runner = Runner::new(measure.lane);
     let mut given = Vec::with_capacity(cases.len());

@@ -46,7 +46,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     by("directed", &mut out, |out| out.extend(draft.directed(&corners(domain, budget, seed), &few, 64)));
     by("every result", &mut out, |out| out.extend(draft.every_result()));
     // One channel at a time is one scale at a time.
-    let (batches, results) = if domain.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
+    let (batches, results) = if domain.channels.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
     let batches = if budget.every_tail { 4 * batches } else { batches };
     by("random batches", &mut out, |out| out.extend((0..batches).map(|i| draft.random(i, results))));
     by("every length", &mut out, |out| out.extend(LENGTHS.map(|len| draft.of_length(len))));
@@ -65,7 +65,7 @@ struct Draft<'a> {
 impl Draft<'_> {
     /// Every accumulator of interest of each channel, in that channel's place; as many channels share a batch as may.
     fn directed(&self, channels: &[Channel], budget: &Budget, ties: usize) -> Vec<Spec<Params>> {
-        let together = if self.domain.per_channel { TOGETHER } else { 1 };
+        let together = if self.domain.channels.per_channel { TOGETHER } else { 1 };
         let batch = |(i, channels): (usize, &[Channel])| {
             let mut rng = stream(self.seed, &format!("requantize/directed/{i}"));
             let frame = Params {
@@ -98,7 +98,7 @@ impl Draft<'_> {
         };
         let taken: Vec<usize> =
             (0..output.channels.len()).filter(|at| self.domain.takes(output.channels[*at])).collect();
-        let together = if self.domain.per_channel { taken.len().max(1) } else { 1 };
+        let together = if self.domain.channels.per_channel { taken.len().max(1) } else { 1 };
         let batch = |of: &[usize]| {
             let mut rng = stream(self.seed, &format!("requantize/layer/{i}/{of:?}"));
             self.batch(frame(of), i, &Effort::Quick.budget(), LAYER_TIES, &mut rng)
@@ -141,7 +141,7 @@ impl Draft<'_> {
         if self.domain.takes(plain) {
             out.push(batch(vec![plain], 1));
         }
-        if self.domain.per_channel && self.values() <= 1 << 8 {
+        if self.domain.channels.per_channel && self.values() <= 1 << 8 {
             let mut rng = stream(self.seed, "requantize/every/channels");
             out.push(batch((0..33).map(|_| any(self.domain, &mut rng)).collect(), 2));
         }
@@ -151,7 +151,7 @@ impl Draft<'_> {
     /// Any channels with any biases, clamp and accumulators; the zero points take turns.
     fn random(&self, i: usize, results: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/random/{i}"));
-        let width = match (self.domain.per_channel, i % 2) {
+        let width = match (self.domain.channels.per_channel, i % 2) {
             (false, _) => 1,
             (true, 0) => WIDTHS[i / 2 % WIDTHS.len()],
             // 27 and 70 have no common factor.
@@ -173,7 +173,7 @@ impl Draft<'_> {
     /// Any channels on so many accumulators.
     fn of_length(&self, len: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/length/{len}"));
-        let width = if self.domain.per_channel { 1 + len % 7 } else { 1 };
+        let width = if self.domain.channels.per_channel { 1 + len % 7 } else { 1 };
         let p = self.any_params(len, width, &mut rng);
         self.filled(p, len, len.div_ceil(width).max(3), rng)
     }

@@ -155,7 +155,15 @@ fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<Se
     let due = |lane: &Lane, kernel: &str| lane.must_offer() || lane.isa_path(O::OP, kernel).is_some();
     let fits = |lane: &Lane, kernel: &Kernel<O>| lane.is_compiled() == O::compiled(&kernel.contract.domain);
     let pairs: Vec<_> = pairs.filter(|(lane, m)| fits(lane, &m.kernel) && due(lane, m.kernel.name)).collect();
-    let checks: Result<Vec<SelfCheck>, _> =
-        pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, request.seed)).collect();
-    Ok(checks?)
+    let seed = request.seed;
+    let checks: Vec<SelfCheck> =
+        pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, seed)).collect::<Result<_, _>>()?;
+    let controls = O::controls();
+    let pairs = lanes.iter().flat_map(|lane| controls.iter().map(move |control| (lane, control)));
+    let pairs: Vec<_> = pairs.filter(|(lane, c)| fits(lane, &c.kernel) && due(lane, c.kernel.name)).collect();
+    let equal: Vec<SelfCheck> = pairs
+        .par_iter()
+        .map(|(lane, control)| self_check::check_control::<O>(control, lane, seed))
+        .collect::<Result<_, _>>()?;
+    Ok(checks.into_iter().chain(equal).collect())
 }
