@@ -65,6 +65,8 @@ struct Subject<'a, O: Operation> {
     cases: Vec<Planned<O::Params>>,
     /// What the kernel gives.
     given: Vec<Vec<i32>>,
+    /// The calls of the kernel up to each case, with that one; a case without results is no call.
+    calls: Vec<u64>,
     /// The parameters of each case, with where its operands lie, as a worker reads them.
     requests: Vec<Value>,
     measure: &'a Measure<'a>,
@@ -88,7 +90,12 @@ fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: 
         Ok(request)
     };
     let requests = cases.iter().map(|case| request(&case.posed.case)).collect::<Result<_>>()?;
-    let subject = Subject::<O> { kernel, cases, given, requests, measure };
+    let calls = given.iter().scan(0, |calls, outs: &Vec<i32>| {
+        *calls += u64::from(!outs.is_empty());
+        Some(*calls)
+    });
+    let calls = calls.collect();
+    let subject = Subject::<O> { kernel, cases, given, calls, requests, measure };
     let mut rng = stream(measure.seed, &format!("{}/{}/planted", O::OP, kernel.name));
     let drawn = families::draw(&subject.spanned(), measure.sample, &mut rng);
     Ok(drawn.into_iter().map(|drawn| subject.tried(drawn)).collect())
@@ -128,7 +135,7 @@ impl<O: Operation> Subject<'_, O> {
     fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
         let Posed { case, contract, .. } = &self.cases[at].posed;
         let results = O::TENSORS.len();
-        let (payload, request, number) = (&case.tensors[0], &self.requests[at], at as u64 + 1);
+        let (payload, request, number) = (&case.tensors[0], &self.requests[at], self.calls[at]);
         let outs = match fault {
             Fault::Where(strike) => {
                 let mut outs = self.given[at].clone();
