@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 /// Longest set of sums, in bits, and most words that may be changed to fill it.
 const MOST_BITS: u64 = 1 << 25;
-const MOST_WORK: u64 = 1 << 29;
+const MOST_WORK: u64 = 1 << 26;
 
 /// The accumulators of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! An audit for the terminal: the answer, the totals, the worst channels, the layers, what is not audited, and how to look closer.
 
-use super::rows::{answers, commands, deltas, facts, lanes, not_audited, share, witness, worst};
+use super::rows::{Row, answers, commands, deltas, facts, lanes, not_audited, share, witness, worst};
 use crate::audit::report::{Audit, Comparison, Totals};
 use crate::cli::table_within;
 use tiebreak_reports::text;
@@ -87,7 +87,7 @@ fn totals(audit: &Audit) -> Vec<Vec<String>> {
 }
 
 fn worst_rows(audit: &Audit) -> Vec<Vec<String>> {
-    let row = |(comparison, index, op, counts): (&Comparison, usize, &str, &crate::audit::report::ChannelCounts)| {
+    let row = |(comparison, index, op, counts): Row<'_>| {
         vec![
             comparison.right.clone(),
             index.to_string(),
