@@ -288,3 +288,28 @@ fn what_is_wrong_is_refused_with_what_and_where() {
     refused(&audit(&path, &["--from=tvm", "--left=ties-up", "--right=ties-up"]), &["cannot be used with"]);
     refused(&audit(&path, &["--derivation=f64"]), &["--left"]);
 }
+
+/// A runtime that is not in the table of the book cannot be chosen by who reads it.
+#[test]
+fn every_runtime_is_in_the_book() {
+    let page = std::fs::read_to_string(crate::common::workspace().join("docs/src/audit.md")).expect("the page");
+    for runtime in tiebreak_suites::audit::RUNTIMES {
+        assert!(page.contains(&format!("\n| `{}` |", runtime.name)), "{}", runtime.name);
+    }
+}
+
+/// A multiplier of 2^29: the left shift wraps at every few accumulators, and these are more than can be visited.
+#[test]
+fn a_layer_that_cannot_be_counted_says_so() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut b = onnx::Builder::default();
+    b.floats("s", &[], &[16384.0]).floats("ys", &[], &[0.5]).int8("z", &[], &[0]).int8("w", &[1, 90, 1, 1], &[127; 90]);
+    b.node("QLinearConv", &["x", "s", "z", "w", "s", "z", "ys", "z"], "y", &[]);
+    let path = file(&dir, "steep.onnx", &b.model());
+    let audit =
+        json(&audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap", "--format=json"]).exits(0));
+    let not_compared = &audit["comparisons"][0]["not_compared"][0];
+    assert!(not_compared["reason"].as_str().is_some_and(|reason| reason.contains("wraps so often")), "{not_compared}");
+    let told = self::audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap"]).exits(0).stdout;
+    assert!(told.contains("nothing of this model could be compared"), "{told}");
+}

@@ -12,11 +12,23 @@ use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::Scheme;
 use tiebreak_oracle::{add, elementwise, mul};
 
-/// Counts the accumulators within int32.
-pub(super) fn channel(left: &Requantizer, right: &Requantizer, output: &Output, reach: &Reach) -> ChannelCounts {
-    let Some(xs) = reach.within(i32::MIN.into(), i32::MAX.into()) else { return none() };
+/// Most accumulators that are visited one after another, where a left shift wraps so often that nothing else is left.
+const MOST_VISITED: i64 = 1 << 20;
+
+/// Counts the accumulators within int32. The reason where there are too many.
+pub(super) fn channel(
+    left: &Requantizer,
+    right: &Requantizer,
+    output: &Output,
+    reach: &Reach,
+) -> Result<ChannelCounts, String> {
+    let Some(xs) = reach.within(i32::MIN.into(), i32::MAX.into()) else { return Ok(none()) };
+    let method = method(left, right, output, &xs);
+    if method == "each" && xs.end() - xs.start() >= MOST_VISITED {
+        return Err("its left shift wraps so often that its accumulators cannot be counted".to_owned());
+    }
     let (lo, hi) = (i64::from(output.min), i64::from(output.max));
-    let mut counts = ChannelCounts { method: method(left, right, output, &xs), ..none() };
+    let mut counts = ChannelCounts { method, ..none() };
     let mut nearest: Option<(i64, i64, i64)> = None;
     for step in (Comparison { left, right, output: Some(output) }).steps(xs) {
         let inputs = reach.count(step.lo, step.hi);
@@ -33,7 +45,7 @@ pub(super) fn channel(left: &Requantizer, right: &Requantizer, output: &Output, 
         nearest = [nearest, here].into_iter().flatten().min_by_key(|(x, ..)| (x.abs(), *x < 0));
     }
     counts.witness = nearest.map(|(x, left, right)| Witness { input: Input::Accumulator { x }, left, right });
-    finished(counts)
+    Ok(finished(counts))
 }
 
 fn method(

@@ -16,7 +16,7 @@ pub use reach::Reach;
 pub use runtime::{NoMultiplier, RUNTIMES, Rescaling, Runtime, Side, Way};
 
 use crate::model::operators::{Arithmetic, Kind, Operator, Products, Rescale};
-use crate::model::{self, BadModel, Fault, Quantized};
+use crate::model::{self, BadModel, Fault, MAX_LAYERS, Quantized};
 use compare::Binary;
 use rayon::prelude::*;
 use report::{
@@ -76,6 +76,10 @@ pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault>
                 return Ok(());
             }
         };
+        if layers.len() == MAX_LAYERS {
+            let problem = format!("more than {MAX_LAYERS} layers; give a smaller model");
+            return Err(Fault::Unsupported { place: name, problem });
+        }
         if let Arithmetic::Products(products) = &arithmetic {
             weights = weights.saturating_add(products.weights.channels.saturating_mul(products.weights.depth));
             channels += products.weights.channels;
@@ -253,13 +257,16 @@ fn channels(
     let of = |(channel, reach): (usize, &Reach)| {
         let scales = scales(channel);
         let requantizer = |way: &Way| way.of(&scales).map_err(|error| format!("channel {channel}: {error}"));
+        let counted = |a: &Requantizer, b: &Requantizer| {
+            compare::channel(a, b, output, reach).map_err(|reason| format!("channel {channel}: {reason}"))
+        };
         let (a, left) = requantizer(&ways[0])?;
         let (b, right) = requantizer(&ways[1])?;
         let counts = ChannelCounts {
             channel: Some(channel),
             left: left.map(Into::into),
             right: right.map(Into::into),
-            ..compare::channel(&a, &b, output, reach)
+            ..counted(&a, &b)?
         };
         let derivation = if same {
             Totals { channels: 1, ..Totals::default() }
@@ -267,7 +274,7 @@ fn channels(
             let (c, other): (Requantizer, _) = requantizer(&moved)?;
             match other == left {
                 true => Totals { channels: 1, ..Totals::default() },
-                false => compare::channel(&a, &c, output, reach).totals(),
+                false => counted(&a, &c)?.totals(),
             }
         };
         Ok((counts, derivation))

@@ -3,7 +3,7 @@
 use crate::audit::LANES;
 use crate::audit::report::{Audit, ChannelCounts, Comparison, Input, Layer, LayerCounts, Multiplier, Totals, Witness};
 use anyhow::Result;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_reports::text;
 
 /// Right minus left, at most three deltas.
@@ -64,13 +64,21 @@ pub(super) fn facts(audit: &Audit) -> Vec<String> {
     if all == 0 {
         return Vec::new();
     }
-    let apart = |a: &str, b: &str| channels().filter(|(_, c)| c.multipliers.get(a) != c.multipliers.get(b)).count();
+    let apart = |name: &str| channels().filter(|(_, c)| c.multipliers.get(name) != c.multipliers.get("f64")).count();
     let mut out = vec![format!(
         "Derivation: of {} the multiplier of f32 is not that of f64 in {}, and that of f32-f64 is not that of f64 in {}.",
         text::plural(all, "channel"),
-        text::count(apart("f32", "f64") as u64),
-        text::count(apart("f32-f64", "f64") as u64),
+        text::count(apart("f32") as u64),
+        text::count(apart("f32-f64") as u64),
     )];
+    let first = channels().find_map(|(layer, c)| {
+        let [f64, f32] = ["f64", "f32"].map(|name| c.multipliers.get(name));
+        f64.zip(f32).filter(|(a, b)| a != b).map(|(a, b)| (layer.index, c.channel, *a, *b))
+    });
+    if let Some((layer, channel, a, b)) = first {
+        let read = |m: Multiplier| format!("m={} s={}", m.multiplier, m.shift);
+        out.push(format!("First in layer {layer} channel {channel}: {} by f64, {} by f32.", read(a), read(b)));
+    }
     for c in audit.comparisons.iter().filter(|c| c.derivation.inputs > 0) {
         out.push(format!(
             "With the scheme of {} and the multipliers of {}, {} accumulators change: that is the derivation alone.",
@@ -152,15 +160,22 @@ pub(super) fn not_audited(audit: &Audit) -> Vec<Vec<String>> {
     rows.into_iter().map(|((op, reason), at)| vec![op, text::count(at.len() as u64), reason]).collect()
 }
 
-/// The rows of the worst channels of all comparisons.
-pub(super) fn worst(audit: &Audit) -> Vec<(&Comparison, usize, &str, &ChannelCounts)> {
-    let of = |c: &'_ Comparison| c.worst.len();
-    let mut all: Vec<_> = Vec::with_capacity(audit.comparisons.iter().map(of).sum());
+/// How many channels are listed as the worst.
+const WORST: usize = 10;
+
+/// A comparison, the number and name of an operator, and the counts of a channel.
+pub(super) type Row<'a> = (&'a Comparison, usize, &'a str, &'a ChannelCounts);
+
+/// The worst channels of all comparisons, each once, where it is worst.
+pub(super) fn worst(audit: &Audit) -> Vec<Row<'_>> {
+    let mut all: Vec<Row<'_>> = Vec::new();
     for c in &audit.comparisons {
         all.extend(c.worst.iter().map(|w| (c, w.index, w.op.as_str(), &w.counts)));
     }
     all.sort_by(|a, b| b.3.rate.total_cmp(&a.3.rate));
-    all.truncate(10);
+    let mut seen = BTreeSet::new();
+    all.retain(|(_, index, _, counts)| seen.insert((*index, counts.channel)));
+    all.truncate(WORST);
     all
 }
 

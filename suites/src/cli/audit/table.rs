@@ -1,6 +1,6 @@
 //! An audit for the terminal: the answer, the totals, the worst channels, the layers, what is not audited, and how to look closer.
 
-use super::rows::{answers, commands, deltas, facts, lanes, not_audited, share, witness, worst};
+use super::rows::{Row, answers, commands, deltas, facts, lanes, not_audited, share, witness, worst};
 use crate::audit::report::{Audit, Comparison, Totals};
 use crate::cli::table_within;
 use tiebreak_reports::text;
@@ -39,13 +39,13 @@ pub(super) fn render(audit: &Audit) -> String {
     let mut out = wrapped(&format!("{} ({}): {}", audit.model, audit.kind, extent(audit)));
     out += &sentences(answers(audit));
     out += &list(
-        "Totals",
-        &["from", "to", "channels", "change", "inputs", "change", "rate", "not clamped", "delta"],
+        &totals_title(audit),
+        &["to", "channels", "change", "inputs", "change", "rate", "not clamped", "delta"],
         totals(audit),
     );
     out += &list(
         "The worst channels, and the differing input nearest to zero with both results",
-        &["to", "layer", "operator", "channel", "differ", "rate", "by delta", "nearest zero"],
+        &["to", "layer", "channel", "inputs", "differ", "rate", "by delta", "nearest zero"],
         worst_rows(audit),
     );
     let header: Vec<&str> = ["layer", "operator", "depth", "channels"]
@@ -75,24 +75,28 @@ fn extent(audit: &Audit) -> String {
     format!("{layers} with {channels} audited, {} not.", text::plural(audit.not_audited.len(), "operator"))
 }
 
+/// Every comparison has one left side.
+fn totals_title(audit: &Audit) -> String {
+    audit.comparisons.first().map_or("Totals".to_owned(), |c| format!("Totals, from {}", c.left))
+}
+
 fn totals(audit: &Audit) -> Vec<Vec<String>> {
     let row = |c: &Comparison| {
         let Totals { channels, channels_that_differ, inputs, inside, differ, largest } = c.totals;
         let counts = [channels, channels_that_differ, inputs, differ].map(text::count);
-        let names = [c.left.clone(), c.right.clone()];
         let rest = [share(differ, inputs), share(inside, inputs), largest.to_string()];
-        names.into_iter().chain(counts).chain(rest).collect()
+        std::iter::once(c.right.clone()).chain(counts).chain(rest).collect()
     };
     audit.comparisons.iter().map(row).collect()
 }
 
 fn worst_rows(audit: &Audit) -> Vec<Vec<String>> {
-    let row = |(comparison, index, op, counts): (&Comparison, usize, &str, &crate::audit::report::ChannelCounts)| {
+    let row = |(comparison, index, _, counts): Row<'_>| {
         vec![
             comparison.right.clone(),
             index.to_string(),
-            op.to_owned(),
             counts.channel.map_or("-".to_owned(), |channel| channel.to_string()),
+            text::count(counts.inputs),
             text::count(counts.differ),
             share(counts.differ, counts.inputs),
             deltas(counts),
