@@ -184,6 +184,6 @@ fn what_is_published_is_drawn_from_its_ledgers() {
         let [drawn, kept] = [dir.path(), &published].map(|d| read(d.join(&name).join("report.html")));
         assert_eq!(part(&drawn, "header"), part(&kept, "header"), "{name}; {again}");
         assert!(kept.len() < 1 << 20, "{name} is larger than a megabyte");
-        assert!(index.contains(&format!("href=\"{name}/report.html\"")), "{name}");
+        assert!(index.contains(&format!("href=\"./{name}/report.html\"")), "{name}");
     }
 }
