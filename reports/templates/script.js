@@ -10,7 +10,9 @@ for (const box of document.querySelectorAll(".table")) {
   if (box.hasAttribute("data-list")) {
     for (const row of rows) {
       [...row.cells].forEach((cell, i) => {
-        if (!cell.classList.contains("run") && cell.textContent) cell.dataset.label = heads[i].textContent;
+        if (cell.classList.contains("run")) return;
+        cell.dataset.label = heads[i].textContent;
+        cell.classList.toggle("none", cell.textContent === "" || cell.textContent === "-");
       });
     }
   }

@@ -117,14 +117,15 @@ async function fits(page, found) {
   await page.emulateMedia({ media: "screen" });
 }
 
-/** What axe-core finds, with every part open and the first rows of each table. */
+/** What axe-core finds, with every part open and the first rows of each table. In the dark only contrast can be another. */
 async function accessible(page, colorScheme, found) {
   await page.evaluate((rows) => {
     document.querySelectorAll("details").forEach((part) => (part.open = true));
     document.querySelectorAll("tbody").forEach((body) => [...body.rows].slice(rows).forEach((row) => row.remove()));
   }, ROWS);
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const options = { resultTypes: ["violations"], ...(colorScheme === "dark" && { runOnly: ["color-contrast"] }) };
+  const { violations } = await page.evaluate((options) => window.axe.run(document, options), options);
   for (const { id, help, nodes } of violations) found.push(`axe, ${colorScheme}: ${id}: ${help}: ${nodes[0].html.slice(0, 160)} (${nodes.length} in all)`);
 }
 
@@ -138,7 +139,7 @@ const WORSE = [
   ["light", "overflow:", '<main id="content">', '<main id="content"><div style="width: 700px">wide</div>'],
   ["light", "axe, light: color-contrast", "--soft: #565b63", "--soft: #b9bcc2"],
   ["dark", "axe, dark: color-contrast", "--soft: #a6abb4", "--soft: #4a4e55"],
-  ["dark", "axe, dark: html-has-lang", '<html lang="en">', "<html>"],
+  ["light", "axe, light: html-has-lang", '<html lang="en">', "<html>"],
 ];
 
 let failed = 0;

@@ -9,6 +9,7 @@ use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -74,6 +75,23 @@ pub(crate) fn packages(workspace: &Workspace, probe: &Probe) -> Result<PathBuf> 
     Ok(directory)
 }
 
+/// Copies the published ledgers below `pages`. Returns where the newest of each name are: earlier ones are drawn alike.
+fn published(workspace: &Workspace, pages: &Path) -> Result<Vec<PathBuf>> {
+    let mut names: Vec<String> = Vec::new();
+    for entry in fs::read_dir(workspace.root.join("reports/published"))? {
+        let (name, ledger) = entry.map(|entry| (entry.file_name(), entry.path().join("ledger.json")))?;
+        if ledger.is_file() {
+            fs::create_dir_all(pages.join(&name))?;
+            fs::copy(ledger, pages.join(&name).join("ledger.json"))?;
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    let undated = |name: &String| name.trim_start_matches(|c: char| c.is_ascii_digit() || "-.".contains(c)).to_owned();
+    let newest: BTreeMap<String, String> = names.into_iter().map(|name| (undated(&name), name)).collect();
+    Ok(newest.into_values().map(|name| pages.join(name)).collect())
+}
+
 /// Draws them. The published ledgers are drawn by this program, whatever drew the published pages.
 fn drawn(workspace: &Workspace, directory: &Path) -> Result<Vec<PathBuf>> {
     let tiebreak = cargo::build(workspace, &[cargo::TIEBREAK])?.remove(cargo::TIEBREAK.1).context("no tiebreak")?;
@@ -93,15 +111,7 @@ fn drawn(workspace: &Workspace, directory: &Path) -> Result<Vec<PathBuf>> {
         }
         directories.push(out);
     }
-    for entry in fs::read_dir(workspace.root.join("reports/published"))? {
-        let entry = entry?;
-        let (ledger, out) = (entry.path().join("ledger.json"), pages.join(entry.file_name()));
-        if ledger.is_file() {
-            fs::create_dir_all(&out)?;
-            fs::copy(ledger, out.join("ledger.json"))?;
-            directories.push(out);
-        }
-    }
+    directories.extend(published(workspace, &pages)?);
     process::output(Command::new(&tiebreak).args(["report", "--index"]).arg(&pages))?;
     let reports = directories.into_iter().map(|directory| directory.join("report.html"));
     Ok(reports.chain([pages.join("index.html")]).collect())

@@ -43,10 +43,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         needed.extend(Tool::mlir(host));
     }
     let opens_reports = arguments.with.contains(&Extra::Browser);
+    let mut probe = provision(&workspace, &needed)?;
     if opens_reports {
+        // By themselves: where a system has no such package, the others are installed all the same.
+        probe = provision(&workspace, &Tool::BROWSER)?;
         needed.extend(Tool::BROWSER);
     }
-    let probe = provision(&workspace, &needed)?;
     let compiler = probe.missing(Tool::mlir(host));
     require(&probe, &needed).map_err(|error| match needed.iter().any(|tool| compiler.contains(tool)) {
         true => error.context(without_packages(&compiler, &probe)),

@@ -100,11 +100,15 @@ impl Step {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let steps: Vec<Step> = Step::ALL.into_iter().filter(|step| selected(*step, &arguments.only)).collect();
-    let probe = setup::provision(&workspace, &wanted(&steps))?;
+    let mut probe = setup::provision(&workspace, &wanted(&steps))?;
+    if steps.contains(&Step::Browser) && Step::Browser.not_applicable(Host::CURRENT).is_none() {
+        // By themselves: where a system has no such package, the others are installed all the same.
+        probe = setup::provision(&workspace, &Tool::BROWSER)?;
+    }
     let mut outcomes = Vec::new();
     for step in steps {
         let start = Instant::now();
-        let outcome = run_step(&workspace, &probe, step);
+        let outcome = run_step(&workspace, &probe, step, arguments.only.contains(&step));
         outcomes.push((step, outcome, start.elapsed().as_secs_f64()));
     }
     for (step, outcome, seconds) in &outcomes {
@@ -125,7 +129,6 @@ fn wanted(steps: &[Step]) -> Vec<Tool> {
     if steps.contains(&Step::Lanes) {
         let mut tools = Tool::needed(Host::CURRENT);
         tools.extend(compiled(Host::CURRENT));
-        tools.extend(steps.contains(&Step::Browser).then_some(Tool::BROWSER).into_iter().flatten());
         return tools;
     }
     let applicable = steps.iter().filter(|step| step.not_applicable(Host::CURRENT).is_none());
@@ -137,13 +140,14 @@ fn compiled(host: Host) -> &'static [Tool] {
     if host.os == "linux" { Tool::mlir(host) } else { &[] }
 }
 
-fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
+/// Without a browser, reports are not opened, which is said, and fails only where the step is `named`. `.ci/run` installs one.
+fn run_step(workspace: &Workspace, probe: &Probe, step: Step, named: bool) -> Outcome {
     if let Some(reason) = step.not_applicable(probe.host) {
         return Outcome::NotApplicable(reason);
     }
     let missing: Vec<String> = probe.missing(step.tools()).into_iter().map(|tool| probe.complaint(tool)).collect();
     if !missing.is_empty() {
-        return Outcome::Failed(format!("not run: {}", missing.join("; ")));
+        return without(step, named, &missing.join("; "));
     }
     let result = match step {
         Step::Lanes => build_lanes(workspace, probe),
@@ -160,6 +164,14 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step) -> Outcome {
         Step::Browser => browser::command(workspace, probe, &[]).and_then(|mut command| check(step, &mut command)),
     };
     result.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
+}
+
+/// How a step ends whose tools are missing.
+fn without(step: Step, named: bool, missing: &str) -> Outcome {
+    match step {
+        Step::Browser if !named => Outcome::NotApplicable(missing.to_owned()),
+        _ => Outcome::Failed(format!("not run: {missing}")),
+    }
 }
 
 /// Builds the lanes. A missing lane that this host should have is a failure.
@@ -249,6 +261,14 @@ mod tests {
     fn tests_come_with_lanes() {
         assert!(selected(Step::Lanes, &[Step::Unit]) && !selected(Step::Lanes, &[Step::Fmt]));
         assert!(Step::ALL.into_iter().all(|step| selected(step, &[])));
+    }
+
+    #[test]
+    fn a_missing_browser_is_said_and_fails_where_it_is_named() {
+        let outcome = without(Step::Browser, false, "Chromium is missing");
+        assert_eq!(line(Step::Browser, &outcome, 0.0), "browser: not run: Chromium is missing");
+        assert_eq!(without(Step::Browser, true, "x"), Outcome::Failed("not run: x".into()));
+        assert_eq!(without(Step::Unit, false, "x"), Outcome::Failed("not run: x".into()));
     }
 
     #[test]

@@ -77,6 +77,12 @@ struct Other {
     title: String,
 }
 
+/// A file of a directory, as a link that is of this site whatever the names are.
+fn link(directory: &str, file: &str) -> String {
+    let plain = |name: &str| name.replace('%', "%25").replace('#', "%23").replace('?', "%3F");
+    format!("./{}/{}", plain(directory), plain(file))
+}
+
 /// Draws the page over directories that are sorted by name; the newest report stands first.
 pub fn render(entries: &[Entry]) -> String {
     let heads = ["report", "commit", "verdict", "#findings", "#inputs", "what ran", "against the one before"];
@@ -85,7 +91,7 @@ pub fn render(entries: &[Entry]) -> String {
     let other = |entry: &Entry| match &entry.holds {
         Holds::Run(_) => None,
         Holds::Other { title, file } => {
-            Some(Other { link: format!("{}/{file}", entry.directory), title: text::one_line(title) })
+            Some(Other { link: link(&entry.directory, file), title: text::one_line(title) })
         }
     };
     let others = entries.iter().filter_map(other);
@@ -107,7 +113,7 @@ fn row(entries: &[Entry], at: usize) -> Option<Row> {
     let change = before(entries, at).map_or("the first of its name".to_owned(), |old| diff(old, ledger).line());
     Some(Row {
         cells: vec![
-            Cell::text(&entry.directory).link(format!("{}/{REPORT}", entry.directory)),
+            Cell::text(&entry.directory).link(link(&entry.directory, REPORT)),
             Cell::text(commit).class("code"),
             Cell::text(text::verdict(ledger.verdict)).class(class),
             Cell::text(text::count(ledger.findings.len() as u64)),

@@ -1,5 +1,6 @@
 //! What is new against an earlier run, and the runs before that.
 
+use super::command;
 use super::environment::short;
 use super::table::{Cell, Row, Table};
 use crate::diff::{Change, Diff, Difference};
@@ -26,7 +27,7 @@ pub(super) fn news(ledger: &Ledger, earlier: &[Ledger], compared: Option<Diff>) 
     News {
         is_worse: compared.as_ref().is_some_and(Diff::is_worse),
         line: compared.as_ref().map(|diff| sentence(diff, earlier.last())),
-        differences: compared.as_ref().and_then(|diff| differences(&diff.differences)),
+        differences: compared.as_ref().and_then(|diff| differences(ledger, &diff.differences)),
         more,
         history: (earlier.len() > 1).then(|| history(earlier, ledger)),
     }
@@ -41,14 +42,16 @@ fn sentence(diff: &Diff, old: Option<&Ledger>) -> String {
     text::one_line(&format!("{}.{of}", crate::markdown::capital(&diff.line())))
 }
 
-fn differences(all: &[Difference]) -> Option<Table> {
+fn differences(ledger: &Ledger, all: &[Difference]) -> Option<Table> {
     let heads = ["change", "operation", "kernel", "lane", "against", "class", "before", "after"];
     let mut table = Table::new("differences", "What changed since the earlier run", &heads);
-    table.rows = all.iter().take(MOST).map(row).collect();
+    table.rows = all.iter().take(MOST).map(|difference| row(ledger, difference)).collect();
     table.filled()
 }
 
-fn row(difference: &Difference) -> Row {
+fn row(ledger: &Ledger, difference: &Difference) -> Row {
+    let Difference { op, kernel, lane, .. } = difference;
+    let again = || command::narrowed(ledger, &[("--op", op), ("--kernel", kernel), ("--lane", lane)]);
     let class = match difference.change {
         Change::Worse => "bad",
         Change::Better => "good",
@@ -59,7 +62,7 @@ fn row(difference: &Difference) -> Row {
     Row {
         cells,
         says: difference.says.iter().map(|says| text::one_line(says)).collect(),
-        command: difference.command.as_deref().map_or(String::new(), text::one_line),
+        command: difference.command.as_deref().map_or_else(again, text::one_line),
         ..Row::default()
     }
 }

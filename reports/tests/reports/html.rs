@@ -291,5 +291,5 @@ fn reports_of_one_name_are_compared_with_the_one_before() {
     let places: Vec<_> = newest_first.iter().map(|name| table.find(name).unwrap()).collect();
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(table.matches("the first of its name").count(), 2);
-    assert!(page.contains("<a href=\"space-q31/README.md\">One whole shift</a>"));
+    assert!(page.contains("<a href=\"./space-q31/README.md\">One whole shift</a>"));
 }

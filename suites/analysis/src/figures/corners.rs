@@ -8,8 +8,6 @@ use tiebreak_reports::ledger::{Figure, FigureKind, Value};
 
 /// Normalised multipliers: the smallest, the next, one of no special form, and the largest.
 const MULTIPLIERS: [i32; 4] = [1 << 30, (1 << 30) + 1, MULTIPLIER, i32::MAX];
-/// Differing accumulators that are looked at for one with the wanted sign.
-const MOST: usize = 64;
 
 /// Nothing where no scheme is one off.
 pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
@@ -38,23 +36,48 @@ pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
 }
 
 fn row(counter: &mut Counter, reference: Scheme, scheme: Scheme, shift: i32, delta: i64) -> Option<Vec<Value>> {
-    let found =
-        MULTIPLIERS.into_iter().filter_map(|m| Some((nearest(counter, reference, scheme, m, shift, delta)?, m)));
-    let (x, m) = found.min_by_key(|(x, _)| (x.unsigned_abs(), *x < 0))?;
+    let mut best: Option<(i64, i32)> = None;
+    for m in MULTIPLIERS {
+        let whole = Census::of(reference, scheme, Parameters::q31(m, shift));
+        // Only what is nearer than the best so far.
+        let bound = best.map_or(i64::MAX, |(x, _)| x.abs() - 1);
+        let nearer = Census { lo: whole.lo.max(-bound), hi: whole.hi.min(bound), ..whole };
+        best = nearest(counter, nearer, delta).map(|x| (x, m)).or(best);
+    }
+    let (x, m) = best?;
     let p = Parameters::q31(m, shift);
     let (expected, got) = (reference.exact(x, &p)?, scheme.exact(x, &p)?);
     let exact = Value::Text(exact(x, &p).to_string());
     Some(vec![shift.into(), delta.into(), x.into(), m.into(), exact, expected.into(), got.into()])
 }
 
-/// The accumulator nearest to zero with this difference.
-fn nearest(counter: &mut Counter, reference: Scheme, scheme: Scheme, m: i32, shift: i32, delta: i64) -> Option<i64> {
-    let census = Census::of(reference, scheme, Parameters::q31(m, shift));
-    let counts = counter.at_once(&census)?;
-    counts.by_delta().find(|(known, _)| *known == delta)?;
-    let wanted = |x: &i64| census.values(*x).is_some_and(|(left, right)| right - left == delta);
-    // The wanted sign may be of one half of the line only.
-    let halves = [Census { lo: 0, ..census }, Census { hi: -1, ..census }];
-    let of_half = |half: Census| half.differing()?.take(MOST).find(wanted);
-    halves.into_iter().filter_map(of_half).min_by_key(|x| (x.unsigned_abs(), *x < 0))
+/// The accumulator nearest to zero with this difference; of two at one distance the positive one.
+fn nearest(counter: &mut Counter, census: Census, delta: i64) -> Option<i64> {
+    let up = Census { lo: census.lo.max(0), ..census };
+    let down = Census { hi: census.hi.min(-1), ..census };
+    let found = [first(counter, up, delta, true), first(counter, down, delta, false)];
+    found.into_iter().flatten().min_by_key(|x| (x.unsigned_abs(), *x < 0))
+}
+
+/// The end of a half of the line that is nearest to zero, cut until it holds one accumulator with this difference: by counting, never by
+/// trying.
+fn first(counter: &mut Counter, half: Census, delta: i64, upwards: bool) -> Option<i64> {
+    let mut holds = |lo: i64, hi: i64| {
+        let counts = counter.at_once(&Census { lo, hi, ..half })?;
+        Some(counts.by_delta().any(|(known, _)| known == delta))
+    };
+    let (mut lo, mut hi) = (half.lo, half.hi);
+    if lo > hi || !holds(lo, hi)? {
+        return None;
+    }
+    while lo < hi {
+        let middle = lo + (hi - lo) / 2;
+        match upwards {
+            true if holds(lo, middle)? => hi = middle,
+            true => lo = middle + 1,
+            false if holds(middle + 1, hi)? => lo = middle + 1,
+            false => hi = middle,
+        }
+    }
+    Some(lo)
 }
