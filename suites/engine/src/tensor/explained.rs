@@ -2,8 +2,8 @@
 
 use super::explain::{Explanation, explain};
 use super::fault::Made;
-use super::judge::{Group, Side};
 use super::shrink::{Shown, Witness, any_difference, first_difference, shrink};
+use super::side::{Group, Side};
 use super::{Asked, Operation};
 use crate::lane::Lane;
 

@@ -1,7 +1,7 @@
 //! Known faults of what made a lane's code: a result that is one of those which the fault can give, and no other, is counted as such and breaks no
 //! contract. What came out stays as it is: the reference is judged on it, and so is every comparison.
 
-use super::judge::differs;
+use super::side::differs;
 use super::{Case, Expected, Operation};
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;

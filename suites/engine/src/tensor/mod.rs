@@ -12,6 +12,7 @@ pub mod given;
 pub mod judge;
 pub mod self_check;
 pub mod shrink;
+pub mod side;
 pub mod text;
 
 use crate::count::Count;
@@ -432,7 +433,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     }
     /// Smaller is simpler: from which of the cases that differ a small one is looked for.
     fn start(seen: &Observed<Self::Params>) -> Vec<u64> {
-        vec![judge::elements(&seen.case, &seen.outs) as u64]
+        vec![side::elements(&seen.case, &seen.outs) as u64]
     }
     /// Smaller is simpler: the order in which witnesses of several groups are preferred.
     fn rank(witness: &Witness<Self::Params>) -> Vec<u64> {

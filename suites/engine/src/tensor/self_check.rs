@@ -1,7 +1,8 @@
 //! The harness checking itself: every mutant must die with its class, and every control must come out equal.
 
 use super::explained::{Basis, Explained};
-use super::judge::{Posed, Record, Side, outs, run};
+use super::judge::{Posed, Record, outs, run};
+use super::side::Side;
 use super::{Asked, Control, Operation, text};
 use crate::count::Count;
 use crate::lane::Lane;

@@ -2,7 +2,8 @@
 
 use super::explain::{Cause, Observed};
 use super::fault::{Faulty, Made};
-use super::judge::{differs, held_against, outs};
+use super::judge::{held_against, outs};
+use super::side::differs;
 use super::{Asked, Case, Operation};
 use crate::lane::{Lane, Lease};
 use tiebreak_common::class::Class;

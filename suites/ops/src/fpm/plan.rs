@@ -1,10 +1,12 @@
 //! What is tried: every pair with accumulators of its own, in Q0.31 and in other formats; every length and place at some; many channels in one batch.
 
 use super::{Q31, case};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::parameters::grid;
-use tiebreak_engine::tensor::{Asked, Case, Spec};
+use tiebreak_engine::tensor::{Asked, Case, Spec, by};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel};
 
@@ -18,6 +20,10 @@ const WIDE: [usize; 6] = [9, 16, 17, 33, 65, WIDEST];
 const WIDEST: usize = 70;
 /// Rows of a wide batch, the last one cut in half.
 const WIDE_ROWS: usize = 7;
+/// Lengths of the long batches.
+const LONG: [usize; 4] = [1025, 2051, 4100, 8205];
+/// Places of the first accumulator of a batch after a boundary of 64 bytes, in accumulators.
+const ALIGNMENTS: usize = 16;
 /// Lengths at which one accumulator is run.
 const LENGTHS_OF_ONE: std::ops::RangeInclusive<usize> = 1..=9;
 
@@ -32,6 +38,26 @@ pub(super) fn pairs(asked: &Asked, budget: &Budget, seed: u64) -> Vec<(Channel, 
     all.iter().map(|channel| (*channel, Q31)).chain(others).collect()
 }
 
+/// A pair with what its accumulators are made by: format, near ties, random ones, seed.
+type Key = (Channel, u32, [usize; 2], u64);
+
+/// The accumulators of a pair. Those of the grid are the same for every kernel, and made once.
+fn inputs(asked: &Asked, (channel, q): (Channel, u32), budget: &Budget, seed: u64) -> Arc<[i32]> {
+    static KNOWN: LazyLock<Mutex<HashMap<Key, Arc<[i32]>>>> = LazyLock::new(Mutex::default);
+    let made = || Arc::<[i32]>::from(accumulators(channel, q, budget, seed));
+    if !asked.channels.is_empty() {
+        return made();
+    }
+    let key = (channel, q, [budget.near_ties, budget.random_accumulators], seed);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = known().get(&key).cloned();
+    found.unwrap_or_else(|| {
+        // Made before the lock is taken, which the kernels share.
+        let own = made();
+        known().entry(key).or_insert(own).clone()
+    })
+}
+
 /// The cases of a run that lie in the domain.
 pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
     let pairs = pairs(asked, budget, seed);
@@ -41,17 +67,36 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     if let Some(x) = asked.x {
         return first.iter().flat_map(|channel| one(domain, *channel, q, x)).collect();
     }
-    let inputs: Vec<Vec<i32>> = first.iter().map(|c| accumulators(*c, q, budget, seed)).collect();
+    let inputs = |channel, q| inputs(asked, (channel, q), budget, seed);
+    let own: Vec<Arc<[i32]>> = first.iter().map(|c| inputs(*c, q)).collect();
     let placed = pairs.iter().take(budget.position_parameters).filter(inside);
-    let placed = placed.flat_map(|(channel, q)| positions(*channel, *q, &accumulators(*channel, *q, budget, seed)));
-    let mut out: Vec<Spec<Batch>> = placed.collect();
+    let placed = placed.flat_map(|(channel, q)| positions(*channel, *q, &inputs(*channel, *q)));
+    let mut out = Vec::new();
+    by("every place", &mut out, |out| out.extend(placed));
     let together = if domain.per_channel { CHANNELS_TOGETHER } else { 1 };
-    out.extend(first.chunks(together).zip(inputs.chunks(together)).map(|(channels, xs)| rows(channels, xs, q)));
-    let others = pairs.iter().filter(|pair| pair.1 != q).filter(inside);
-    out.extend(others.map(|(c, q)| spec(*q, vec![*c], accumulators(*c, *q, budget, seed), 0)));
+    let chunks = first.chunks(together).zip(own.chunks(together)).enumerate();
+    by("pairs", &mut out, |out| out.extend(chunks.map(|(i, (channels, xs))| rows(channels, xs, q, i % ALIGNMENTS))));
+    let others = pairs.iter().filter(|pair| pair.1 != q).filter(inside).enumerate();
+    by("other formats", &mut out, |out| {
+        out.extend(others.map(|(i, (c, q))| spec(*q, vec![*c], inputs(*c, *q).to_vec(), i % ALIGNMENTS)));
+    });
     let quick = Effort::Quick.budget();
-    out.extend(wide(domain, q, &first, |channel| accumulators(channel, q, &quick, seed)));
+    let few = |channel| accumulators(channel, q, &quick, seed);
+    by("many channels", &mut out, |out| out.extend(wide(domain, q, &first, few)));
+    if asked.channels.is_empty() {
+        by("long batches", &mut out, |out| out.extend(long(&first, &own, q)));
+    }
     out
+}
+
+/// Batches beyond the first block that a kernel may cut its accumulators into: those of many pairs, each run with one of them.
+fn long(channels: &[Channel], inputs: &[Arc<[i32]>], q: u32) -> Vec<Spec<Batch>> {
+    let Some(step) = channels.len().checked_div(LONG.len()).filter(|step| *step > 0) else { return Vec::new() };
+    let batch = |(i, len): (usize, usize)| {
+        let values = inputs.iter().cycle().skip(i * step).flat_map(|xs| xs.iter().copied());
+        spec(q, vec![channels[i * step]], values.take(len).collect(), i)
+    };
+    LONG.into_iter().enumerate().map(batch).collect()
 }
 
 /// Every pair of a quick run. Never a whole number of vectors: a tail that differs from the body must show.
@@ -59,7 +104,7 @@ pub(super) fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Batch>> {
     let quick = Effort::Quick.budget();
     let covered = grid(&quick, seed).into_iter().filter(|c| domain.contains(c.multiplier, c.shift, Q31));
     let of = |channel| {
-        let mut xs = accumulators(channel, Q31, &quick, seed);
+        let mut xs = inputs(&Asked::default(), (channel, Q31), &quick, seed).to_vec();
         xs.truncate(xs.len() - (xs.len() + 1) % 4);
         xs.rotate_right(1);
         spec(Q31, vec![channel], xs, 0)
@@ -78,10 +123,10 @@ fn one(domain: &Domain, channel: Channel, q: u32, x: i32) -> Vec<Spec<Batch>> {
 }
 
 /// A row of the batch for each accumulator of the channel that has most.
-fn rows(channels: &[Channel], inputs: &[Vec<i32>], q: u32) -> Spec<Batch> {
-    let longest = inputs.iter().map(Vec::len).max().unwrap_or(0);
+fn rows(channels: &[Channel], inputs: &[Arc<[i32]>], q: u32, misalign: usize) -> Spec<Batch> {
+    let longest = inputs.iter().map(|xs| xs.len()).max().unwrap_or(0);
     let row = |i: usize| inputs.iter().map(move |xs| xs[i % xs.len()]);
-    spec(q, channels.to_vec(), (0..longest).flat_map(row).collect(), 0)
+    spec(q, channels.to_vec(), (0..longest).flat_map(row).collect(), misalign)
 }
 
 /// Batches of many channels, each ending within a row: a kernel of several channels takes those of `covered` in turn, as often as it takes, with the

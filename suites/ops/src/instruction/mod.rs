@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::judge::differs;
+use tiebreak_engine::tensor::side::differs;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
 use tiebreak_impls::instruction::{Domain, Params, Run, kernels};

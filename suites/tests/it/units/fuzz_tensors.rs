@@ -10,7 +10,7 @@ use tiebreak_suites::fuzzing::numbers::Numbers;
 use tiebreak_suites::fuzzing::tensor::{Fuzzed, hold, kernel, made, run};
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::stream::{int32, stream};
-use tiebreak_suites::tensor::judge::differs;
+use tiebreak_suites::tensor::side::differs;
 use tiebreak_suites::tensor::{catalogue, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 

@@ -3,8 +3,9 @@
 use super::numbers::Numbers;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::tensor::explain::{Observed, explain};
-use tiebreak_engine::tensor::judge::{Group, of_group, outs};
+use tiebreak_engine::tensor::judge::outs;
 use tiebreak_engine::tensor::shrink::{Shown, first_difference, shrink};
+use tiebreak_engine::tensor::side::{Group, of_group};
 use tiebreak_engine::tensor::{Asked, Case, Expected, Operation, Wanted, catalogue, self_check};
 use tiebreak_engine::verify::Command;
 use tiebreak_engine::verify::tensor_op::{again, line};

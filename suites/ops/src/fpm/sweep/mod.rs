@@ -1,26 +1,20 @@
 //! Every accumulator of one (multiplier, shift). The kernel's blocks are compared with exact values stepped from accumulator to
 //! accumulator, anchored to big rationals at both ends of every chunk.
 
-use super::causes::{causes_in, possible};
-use super::promised::{Promised, Regime};
-use super::{FixedPointMultiply, Q31, case, parameters, simpler};
+mod settled;
+
+use super::promised::Promised;
+use super::{Q31, parameters};
 use fearless_simd::{Level, Simd, dispatch};
-use std::collections::BTreeSet;
-use tiebreak_common::class::Class;
-use tiebreak_common::parameters::SWEPT;
+pub(super) use settled::sweeps;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
-use tiebreak_engine::tensor::explain::{Explanation, Observed, explain};
-use tiebreak_engine::tensor::fault::{Seen as Faults, Sighting};
-use tiebreak_engine::tensor::{self, Asked, Operation, SweptSide, SweptWitness, Wanted};
 use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
 use tiebreak_oracle::fpm::sweep::{Differences, Expected, Stepper, Sweep};
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_reports::ledger::{self, Against};
 
 /// Accumulators of one task.
 pub const CHUNK: i64 = 1 << 24;
@@ -119,49 +113,6 @@ pub struct Plan<'a> {
     contract: Sweep,
     reference: Option<Sweep>,
     level: Level,
-}
-
-/// Every accumulator of each channel that the caller gave, or of the usual ones, where the domain holds it.
-pub(super) fn sweeps(
-    kernel: &'static Kernel,
-    runner: &Runner<'_>,
-    asked: &Asked,
-    wanted: &Wanted,
-) -> Vec<tensor::Sweep> {
-    let given = if asked.channels.is_empty() { SWEPT.to_vec() } else { asked.channels.clone() };
-    let channels: BTreeSet<Channel> = given.into_iter().collect();
-    let inside = channels.into_iter().filter(|c| kernel.contract.domain.contains(c.multiplier, c.shift, Q31));
-    let reference = Scheme::parse(&wanted.multiplication).ok();
-    let plans = inside.filter_map(|channel| Plan::new(kernel, runner, channel, reference.as_ref()).ok());
-    let each = plans.map(|plan| plan.settle(plan.sweep(|| ())));
-    let all = each.reduce(together);
-    let complete = |all: tensor::Sweep| {
-        let seen = all.sides.first().map_or(0, |side| side.count.seen());
-        tensor::Sweep { exhaustive: seen == all.parameters << 32, ..all }
-    };
-    all.map(complete).into_iter().collect()
-}
-
-/// The sweeps of two channels as one.
-fn together(mut all: tensor::Sweep, other: tensor::Sweep) -> tensor::Sweep {
-    for (side, mut other) in all.sides.iter_mut().zip(other.sides) {
-        side.count.merge(std::mem::take(&mut other.count));
-        let nearer = rank(&other).is_some_and(|new| rank(side).is_none_or(|known| new < known));
-        if nearer {
-            *side = SweptSide { count: std::mem::take(&mut side.count), ..other };
-        }
-    }
-    all.failures.extend(other.failures);
-    all.parameters += other.parameters;
-    all.seconds += other.seconds;
-    all
-}
-
-/// The place of a witness among witnesses.
-fn rank(side: &SweptSide) -> Option<[u32; 6]> {
-    let case = &side.witness.as_ref()?.case;
-    let of = |name: &str| case.get(name).and_then(|value| value.to_string().parse().ok());
-    Some(simpler::size(of("x")?, Channel { multiplier: of("m")?, shift: of("s")? }))
 }
 
 impl<'a> Plan<'a> {
@@ -286,83 +237,6 @@ impl<'a> Plan<'a> {
                 break;
             }
         }
-    }
-
-    /// Names the cause of everything the sweep saw.
-    pub fn settle(&self, swept: Swept<Sides>) -> tensor::Sweep {
-        let Sides { contract, reference } = swept.seen;
-        let holds = contract.count.differ == 0;
-        let sides = [
-            (Against::Contract, Some(&self.contract), contract),
-            (Against::Reference, self.reference.as_ref(), reference),
-        ];
-        let sides =
-            sides.into_iter().filter_map(|(against, sweep, part)| Some(self.side(against, sweep?, part, holds)));
-        let spelled = |x: i64| self.spelled(x as i32);
-        tensor::Sweep {
-            what: "accumulators",
-            exhaustive: false,
-            sides: sides.collect(),
-            faults: FixedPointMultiply::declared(&self.promised)
-                .into_iter()
-                .map(|(class, reason)| (class, Sighting::none(reason)))
-                .collect::<Faults>(),
-            failures: swept.failures.into_iter().map(|failed| failed.map(spelled)).collect(),
-            parameters: 1,
-            seconds: swept.seconds,
-        }
-    }
-
-    fn side(&self, against: Against, sweep: &Sweep, part: Part, holds: bool) -> SweptSide {
-        let kept = against == Against::Reference && holds;
-        let mut count = part.count;
-        let explanation = part.smallest.map(|smallest| {
-            let differing: Vec<Seen> = std::iter::once(smallest).chain(part.differing).collect();
-            let scheme = match against {
-                Against::Contract => self.promised.clone(),
-                Against::Reference => Promised::plain(*sweep.scheme()),
-            };
-            self.explanation(&scheme, &[&differing[..], &part.agreeing].concat(), kept)
-        });
-        let (class, because) = explanation.map_or((None, String::new()), |e| (Some(e.class), e.because));
-        count.leave_unexplained(class.unwrap_or(Class::Unexplained));
-        let witness = part.smallest.map(|Seen { x, got, expected }| SweptWitness {
-            case: self.spelled(x),
-            got: got.into(),
-            expected: expected.into(),
-        });
-        SweptSide { against, scheme: sweep.scheme().label(), count, class, because, path: Vec::new(), witness }
-    }
-
-    /// Why results differ from a scheme. A kernel that equals its own on all accumulators is explained on all of them only by what equals that.
-    fn explanation(&self, scheme: &Promised, seen: &[Seen], kept: bool) -> Explanation {
-        let group = self.promised.group(self.promised.rest(), Regime::of(self.channel.shift));
-        // Whole vectors: no element lies in a tail.
-        let mut all = seen.to_vec();
-        all.resize(seen.len().next_multiple_of(64), seen[0]);
-        let observed = Observed {
-            case: case(Q31, vec![self.channel], all.iter().map(|seen| seen.x).collect()),
-            outs: all.iter().map(|seen| seen.got).collect(),
-            expected: all.iter().map(|seen| i32::try_from(seen.expected).ok()).collect(),
-            differ: all.iter().filter(|seen| i64::from(seen.got) != seen.expected).count(),
-            faulty: Vec::new(),
-        };
-        let causes = causes_in(group, &self.promised, scheme, &self.kernel.contract.domain, kept);
-        let found = explain(&causes, &[&observed]);
-        let hypotheses = possible(group, &self.promised, scheme, kept);
-        let p = parameters(self.channel, Q31);
-        let own = fold(&self.promised.scheme, &p);
-        let of_cause = found.cause.and_then(|at| hypotheses.get(at));
-        let is_own = of_cause.is_some_and(|h| own.is_some() && fold_steps(&h.steps, h.overflow, &p) == own);
-        match causes.split_last() {
-            Some((follows, _)) if kept && !is_own => explain(std::slice::from_ref(follows), &[&observed]),
-            _ => found,
-        }
-    }
-
-    /// A case of one accumulator.
-    fn spelled(&self, x: i32) -> ledger::Case {
-        FixedPointMultiply::spelled(&case(Q31, vec![self.channel], vec![x]), 0, None).unwrap_or_default()
     }
 }
 
