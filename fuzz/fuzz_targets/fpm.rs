@@ -1,23 +1,13 @@
-//! Fixed point multiply: any batch through any kernel, in its portable form, against its contract.
+//! Fixed point multiply: any small batch through any kernel, in both its forms, against its contract.
 
 #![no_main]
 
-use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use tiebreak_suites::fuzzing::fpm::{Batch, held};
+use tiebreak_suites::fpm::FixedPointMultiply;
+use tiebreak_suites::fuzzing::tensor::run;
 
-#[derive(Arbitrary, Debug)]
-struct Input {
-    kernel: u8,
-    q: u8,
-    misalign: u8,
-    channels: Vec<(i32, i8)>,
-    xs: Vec<i32>,
-}
-
-fuzz_target!(|input: Input| {
-    let Input { kernel, q, misalign, channels, xs } = input;
-    if let Err(report) = held(kernel.into()).run(&Batch { q, channels, misalign, xs }) {
+fuzz_target!(|bytes: &[u8]| {
+    if let Err(report) = run::<FixedPointMultiply>(bytes) {
         panic!("{report}");
     }
 });

@@ -37,6 +37,8 @@ pub struct Domain {
     pub q: RangeInclusive<u32>,
     /// Bounds on the whole right shift `q - shift`.
     pub right_shifts: RangeInclusive<i32>,
+    /// Whether several channels may share a batch.
+    pub per_channel: bool,
 }
 
 impl Domain {
@@ -47,6 +49,7 @@ impl Domain {
         shifts: -31..=31,
         q: 31..=31,
         right_shifts: i32::MIN..=i32::MAX,
+        per_channel: false,
     };
 
     /// Whether the promise covers these parameters.

@@ -6,6 +6,7 @@
 //! space. [`left_out`] says what a run did not look at. [`text`] is the one place that formats a number, a case or a finding.
 
 mod agreement;
+pub mod bite;
 pub mod diff;
 pub mod files;
 mod findings;

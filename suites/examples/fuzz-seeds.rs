@@ -3,6 +3,8 @@
 
 #[path = "../analysis/src/model/tests/build.rs"]
 mod build;
+#[path = "../analysis/src/model/tests/onnx.rs"]
+mod onnx;
 #[path = "../analysis/src/model/tests/samples.rs"]
 mod samples;
 
@@ -21,7 +23,9 @@ fn main() -> Result<()> {
         let layers = tiebreak_suites::model::parse(model).context("a model of the seeds is refused")?;
         anyhow::ensure!(!layers.is_empty(), "a model of the seeds has no layer");
     }
-    write(&directory.join("texts"), seeds::texts().into_iter().map(text).chain(models))
+    // Those that an audit reads; without the others, which have no scales, it would see few.
+    let audited = [samples::every(), onnx::every().model()];
+    write(&directory.join("texts"), seeds::texts().into_iter().map(text).chain(models).chain(audited))
 }
 
 /// A model of each layer, and one of all.

@@ -7,7 +7,7 @@
 pub mod cli;
 pub mod fuzzing;
 
-pub use tiebreak_analysis::{atlas, figures, fingerprint, model, rewrites, space};
+pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites, space};
 pub use tiebreak_common::{accumulators, budget, class, floats, fraction, identity, parameters, shell, stream};
 pub use tiebreak_engine::{self as engine, lane, tensor};
 pub use tiebreak_mlir::{self as mlir, quant_type};
@@ -15,8 +15,6 @@ pub use tiebreak_ops::*;
 
 /// Runs of everything that there is.
 pub mod verify {
-    pub use tiebreak_engine::verify::{
-        Command, Heading, Kept, Outcome, Pairs, Part, Registry, Request, Verifies, progress,
-    };
+    pub use tiebreak_engine::verify::{Command, Heading, Kept, Outcome, Part, Registry, Request, Verifies, progress};
     pub use tiebreak_ops::registry::{OPERATIONS, OPS, REGISTRY, Visitor, kernel_names, run, visit_tensors};
 }

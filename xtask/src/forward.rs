@@ -50,7 +50,18 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         about: "Explain one input: every step of each scheme or kernel, and why the results differ",
         lanes: Wants::Never,
     },
+    Forwarded { name: "mutants", about: "Show which part of a plan kills which known bug", lanes: Wants::Named },
+    Forwarded {
+        name: "corrupt",
+        about: "Plant faults that strike in one place only, and count those that a run sees",
+        lanes: Wants::Named,
+    },
     Forwarded { name: "fingerprint", about: "Identify a library's rounding from sample outputs", lanes: Wants::Never },
+    Forwarded {
+        name: "audit",
+        about: "Audit a model: do its results change if the runtime changes, where, and by how much?",
+        lanes: Wants::Never,
+    },
     Forwarded { name: "atlas", about: "Compare every two schemes, and show where they agree", lanes: Wants::Never },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded { name: "merge", about: "Merge the ledgers of the shards of a space into one", lanes: Wants::Never },

@@ -15,6 +15,7 @@ mod fuzz;
 mod help;
 mod lanes;
 mod mlir;
+mod models;
 mod probe;
 mod process;
 mod qemu;

@@ -2,6 +2,7 @@
 
 use crate::apt;
 use crate::browser;
+use crate::models;
 use crate::probe::Probe;
 use crate::qemu;
 use crate::rust::{self, Aarch64Rust};
@@ -16,16 +17,18 @@ use std::process::ExitCode;
 /// The arguments of `setup`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Tools to install in addition
+    /// What to install in addition
     #[arg(long, value_enum, value_name = "NAME")]
     with: Vec<Extra>,
 }
 
-/// Tools that only some lanes or tests need.
+/// What only some lanes or tests need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Extra {
     /// MLIR and LLVM 22, for the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16
     Mlir,
+    /// Two real models from PyPI, for the tests of `audit`; needs python3 with pip
+    Models,
     /// Chromium, Node.js and what drives the browser, for `cargo xtask browser`
     Browser,
 }
@@ -51,6 +54,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         true => error.context(without_packages(&compiler, &probe)),
         false => error,
     })?;
+    if arguments.with.contains(&Extra::Models) {
+        models::provision(&workspace)?;
+    }
     if opens_reports {
         browser::packages(&workspace, &probe)?;
     }

@@ -23,12 +23,11 @@ pub(super) const DOUBLE: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| double_rounding(x, m, s));
     },
-    neon: None,
+    native: None,
 };
 
 /// `CMSIS_NN_USE_SINGLE_ROUNDING`: `((x * m >> (30 - s)) + 1) >> 1` in 64 bits, cast to int32.
@@ -41,12 +40,11 @@ pub(super) const SINGLE: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| single_rounding(x, m, s));
     },
-    neon: None,
+    native: None,
 };
 
 /// `arm_requantize_mve_32x4` of the single-rounding build, here on NEON, whose instructions have MVE's semantics.
@@ -63,9 +61,8 @@ pub(super) const MVE_SINGLE: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: mve_single::<Portable>,
-    neon: Some(neon_form!("tiebreak_fpm_cmsis_nn_mve_single", ["sshl", "sqdmulh", "srshl"], mve_single)),
+    native: Some(neon_form!("tiebreak_fpm_cmsis_nn_mve_single", ["sshl", "sqdmulh", "srshl"], mve_single)),
 };
 
 #[inline(always)]

@@ -21,12 +21,11 @@ pub(super) const SCALAR: Kernel = Kernel {
         deviations: &[],
         source: "google/gemmlowp fixedpoint/fixedpoint.h",
     },
-    per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| double_rounding(x, m, s));
     },
-    neon: None,
+    native: None,
 };
 
 /// `fixedpoint_neon.h`: `vqrdmulhq`, then the fixup that turns `vrshlq`'s ties-up into ties away from zero.
@@ -39,9 +38,12 @@ pub(super) const NEON: Kernel = Kernel {
         deviations: &[],
         source: "google/gemmlowp fixedpoint/fixedpoint_neon.h",
     },
-    per_channel: false,
     portable: vector::<Portable>,
-    neon: Some(neon_form!("tiebreak_fpm_gemmlowp_neon", ["sshl", "sqrdmulh", "and", "sshr", "sqadd", "srshl"], vector)),
+    native: Some(neon_form!(
+        "tiebreak_fpm_gemmlowp_neon",
+        ["sshl", "sqrdmulh", "and", "sshr", "sqadd", "srshl"],
+        vector
+    )),
 };
 
 #[inline(always)]

@@ -31,7 +31,7 @@ pub(super) const APPLY_SCALE_DOUBLE: Kernel = kernel(
 const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str, run: super::Run) -> Kernel {
     let promise = Promise { scheme, overflow: Overflow::OutOfDomain };
     let contract = Contract { promise, domain: tosa::DOMAIN, deviations: &[], source: SOURCE };
-    Kernel { name, summary, contract, per_channel: false, portable: run, neon: None }
+    Kernel { name, summary, contract, portable: run, native: None }
 }
 
 fn run<const DOUBLE_ROUND: bool>(params: &Params, x: &[i32], out: &mut [i32]) {

@@ -16,9 +16,13 @@ mod tvm_qmuls;
 pub(crate) mod tvm_relay;
 pub(crate) mod xnnpack;
 
-use crate::contract::Contract;
+use crate::contract::Domain;
 use crate::execute::{Lengths, check_len, guard};
-use crate::operation::{Code, Operation, consecutive};
+use crate::kernel;
+use crate::mutants::tensor::Mutant;
+use crate::operation::{Call, Operation, TensorOperation, consecutive};
+use crate::protocol::Job;
+use crate::shape::{self, ShapeError, Sizes, broken};
 use crate::{Form, mutants};
 use serde::{Deserialize, Serialize};
 
@@ -56,55 +60,8 @@ impl Params {
 /// `out[i] = fpm(x[i], channel of i)`; both slices have the same length, alignment is that of `i32` only.
 pub type Run = fn(&Params, &[i32], &mut [i32]);
 
-/// A vector form of a kernel: the same algorithm over real instructions.
-#[derive(Clone, Copy, Debug)]
-pub struct Neon {
-    /// Instructions of the body, as an assembler spells them, each once; the object code under `symbol` must contain
-    /// every one of them (in which order, and how often, is the compiler's business).
-    pub instructions: &'static [&'static str],
-    /// Symbol of the function that holds them, in aarch64 builds.
-    pub symbol: &'static str,
-    /// The code; `None` where this build is not for aarch64.
-    pub run: Option<Run>,
-}
-
 /// Code under test, with its contract.
-#[derive(Clone, Debug)]
-pub struct Kernel {
-    /// Name on the command line and in every report.
-    pub name: &'static str,
-    /// A description in one line.
-    pub summary: &'static str,
-    /// Its contract.
-    pub contract: Contract,
-    /// Whether several channels may share a batch.
-    pub per_channel: bool,
-    /// Runs on every target: scalar code, or the portable model of the vector code.
-    pub portable: Run,
-    /// The same with real NEON instructions, where the system has such a form.
-    pub neon: Option<Neon>,
-}
-
-impl Kernel {
-    /// The code that `form` runs in this build.
-    pub fn run(&self, form: Form) -> Run {
-        match (form, self.neon) {
-            (Form::Native, Some(Neon { run: Some(run), .. })) => run,
-            _ => self.portable,
-        }
-    }
-
-    /// What executes under `form`: `scalar`, `portable` (a vector kernel over models), or `neon: sqrdmulh, srshl`.
-    pub fn isa_path(&self, form: Form) -> String {
-        match (form, self.neon) {
-            (_, None) => "scalar".to_owned(),
-            (Form::Native, Some(Neon { run: Some(_), instructions, .. })) => {
-                format!("neon: {}", instructions.join(", "))
-            }
-            _ => "portable".to_owned(),
-        }
-    }
-}
+pub type Kernel = kernel::Kernel<Run, Domain>;
 
 /// Every kernel, in the order of reports.
 pub fn kernels() -> &'static [Kernel] {
@@ -120,27 +77,17 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fpm {}
 
-impl Code for Kernel {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn isa_path(&self, form: Form) -> String {
-        Self::isa_path(self, form)
-    }
-}
-
 impl Operation for Fpm {
     const NAME: &'static str = "fpm";
     type Parameters = Params;
     type Kernel = Kernel;
 
     fn every() -> impl Iterator<Item = &'static Kernel> {
-        KERNELS.iter().chain(mutants::fpm::mutants().iter().map(|mutant| &mutant.kernel))
+        Batches::every()
     }
 
     fn process_mutants() -> impl Iterator<Item = &'static Kernel> {
-        mutants::process().iter().map(|mutant| &mutant.kernel)
+        <Batches as Operation>::process_mutants()
     }
 
     fn lengths(_: &Kernel, _: &Params, len: usize) -> Result<Lengths, String> {
@@ -165,11 +112,68 @@ impl Operation for Fpm {
     ) -> Result<(), String> {
         match params.channels.len() {
             0 => return Err("no channel".to_owned()),
-            n if n > 1 && !kernel.per_channel => return Err(format!("{} takes one channel, not {n}", kernel.name)),
+            n if n > 1 && !kernel.contract.domain.per_channel => {
+                return Err(format!("{} takes one channel, not {n}", kernel.name));
+            }
             _ => {}
         }
         check_len(input.len(), output.len())?;
         guard(kernel.name, || kernel.run(form)(params, input, output))
+    }
+}
+
+/// A batch of so many elements: what the protocol's parameters and length say together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// Multipliers, shifts and format.
+    pub params: Params,
+    /// Elements of the batch.
+    pub len: usize,
+}
+
+/// Fixed point multiply as an operation on tensors, whose parameters say how long a batch is. Its jobs are those of [`Fpm`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batches {}
+
+impl TensorOperation for Batches {
+    const OP: &'static str = Fpm::NAME;
+    type Params = Batch;
+    type Domain = Domain;
+    type Run = Run;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::fpm::mutants()
+    }
+
+    fn process_mutants() -> &'static [Kernel] {
+        mutants::process()
+    }
+
+    fn job(kernel: &str, batch: &Batch) -> Job {
+        Job::Fpm { kernel: kernel.to_owned(), params: batch.params.clone() }
+    }
+
+    fn sizes(domain: &Domain, batch: &Batch) -> Result<Sizes, ShapeError> {
+        match batch.params.channels.len() {
+            0 => return Err(broken("channels", "there must be at least one")),
+            n if n > 1 && !domain.per_channel => return Err(broken("channels", format!("takes one, not {n}"))),
+            _ => {}
+        }
+        let len = shape::elements("len", &[batch.len])?;
+        Ok(Sizes { inputs: [len, 0, 0], outputs: len })
+    }
+
+    fn takes_ranges(_: &Domain, _: &Batch) -> bool {
+        true
+    }
+
+    fn call(call: Call<'_, Self>) -> Result<(), String> {
+        (call.code)(&call.params.params, call.tensors[0], call.output);
+        Ok(())
     }
 }
 
@@ -205,22 +209,19 @@ fn each(x: &[i32], out: &mut [i32], f: impl Fn(i32) -> i32) {
     }
 }
 
-/// The [`Neon`] form of a function generic over [`crate::simd::Vector`], under a symbol that a disassembler can find.
+/// The [`kernel::Native`] form of a function generic over [`crate::simd::Vector`], under a symbol that a disassembler can find.
 macro_rules! neon_form {
-    ($symbol:literal, [$($instruction:literal),+], $run:ident) => {{
-        #[cfg(target_arch = "aarch64")]
-        const RUN: Option<$crate::fpm::Run> = {
-            // SAFETY: the name is this project's own and each is used once.
-            #[unsafe(export_name = $symbol)]
-            #[inline(never)]
-            extern "Rust" fn run(params: &$crate::fpm::Params, x: &[i32], out: &mut [i32]) {
+    ($symbol:literal, [$($instruction:literal),+], $run:ident) => {
+        $crate::simd::form::neon_form!(
+            NEON,
+            $symbol,
+            [$($instruction),+],
+            $crate::fpm::Run,
+            fn run(params: &$crate::fpm::Params, x: &[i32], out: &mut [i32]) {
                 $run::<$crate::simd::Neon>(params, x, out);
-            }
-            Some(run)
-        };
-        #[cfg(not(target_arch = "aarch64"))]
-        const RUN: Option<$crate::fpm::Run> = None;
-        $crate::fpm::Neon { instructions: &[$($instruction),+], symbol: $symbol, run: RUN }
-    }};
+            },
+            run
+        )
+    };
 }
 pub(crate) use neon_form;

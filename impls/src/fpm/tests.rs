@@ -154,7 +154,8 @@ fn other_q_takes_the_default_lowering() {
 #[test]
 fn names_and_symbols_are_unique() {
     let names: Vec<_> = kernels().iter().map(|kernel| kernel.name).collect();
-    let symbols: Vec<_> = kernels().iter().filter_map(|kernel| kernel.neon.map(|neon| neon.symbol)).collect();
+    let symbols: Vec<_> =
+        kernels().iter().filter_map(|kernel| kernel.native.as_ref().map(|form| form.symbol)).collect();
     for list in [names, symbols] {
         for (i, name) in list.iter().enumerate() {
             assert!(!list[..i].contains(name), "{name}");

@@ -24,12 +24,11 @@ pub(super) const DOUBLE: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| double_rounding(x, m, s));
     },
-    neon: None,
+    native: None,
 };
 
 /// `(x * m + 2^(30-s)) >> (31-s)`. The source checks `m >= 0` and `-31 <= s <= 30`.
@@ -42,12 +41,11 @@ pub(super) const SINGLE: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| single_rounding(x, m, s));
     },
-    neon: None,
+    native: None,
 };
 
 /// `(x * m16 + 2^(14-s)) >> (15-s)` with the multiplier reduced to 16 bits. The source checks `m >= 0`, `-31 <= s <= 7`.
@@ -60,12 +58,11 @@ pub(super) const REDUCED: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| reduced_multiplier(x, m, s));
     },
-    neon: None,
+    native: None,
 };
 
 /// One element of [`SINGLE`].

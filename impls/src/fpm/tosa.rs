@@ -23,9 +23,8 @@ pub(super) const APPLY_SCALE_32_SINGLE: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| run::<false>(params, x, out),
-    neon: None,
+    native: None,
 };
 
 /// `double_round = true`: above a shift of 31 the rounding constant leans by `2^30` away from zero, by the sign of the
@@ -39,9 +38,8 @@ pub(super) const APPLY_SCALE_32_DOUBLE: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| run::<true>(params, x, out),
-    neon: None,
+    native: None,
 };
 
 #[inline(always)]

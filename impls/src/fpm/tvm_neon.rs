@@ -44,9 +44,8 @@ pub(super) const RFC: Kernel = Kernel {
         deviations: DEVIATIONS,
         source: SOURCE,
     },
-    per_channel: false,
     portable: rfc::<Portable>,
-    neon: Some(neon_form!("tiebreak_fpm_tvm_neon_rfc", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], rfc)),
+    native: Some(neon_form!("tiebreak_fpm_tvm_neon_rfc", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], rfc)),
 };
 
 /// The rule as its text means it: the fixup is applied.
@@ -59,9 +58,8 @@ pub(super) const FIXUP: Kernel = Kernel {
         deviations: DEVIATIONS,
         source: SOURCE,
     },
-    per_channel: false,
     portable: fixup::<Portable>,
-    neon: Some(neon_form!("tiebreak_fpm_tvm_neon_fixup", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], fixup)),
+    native: Some(neon_form!("tiebreak_fpm_tvm_neon_fixup", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], fixup)),
 };
 
 #[inline(always)]

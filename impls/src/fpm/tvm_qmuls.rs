@@ -30,9 +30,8 @@ pub(super) const QMULS: Kernel = Kernel {
         deviations: &[],
         source: "TVM RFC on fixed point multiplication; apache/tvm src/target/intrin_rule.cc, tir.q_multiply_shift",
     },
-    per_channel: false,
     portable: run,
-    neon: None,
+    native: None,
 };
 
 /// The default lowering over a whole slice.

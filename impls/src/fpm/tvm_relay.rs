@@ -26,19 +26,18 @@ pub(super) const RELAY: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| {
         let step = Step::new(params.channels[0]);
         each(x, out, |x| step.upward(x));
     },
-    neon: None,
+    native: None,
 };
 
 /// The same for a multiplier and shift per channel.
 pub(super) const PER_CHANNEL: Kernel = Kernel {
     name: "tvm-relay-per-channel",
     summary: "TVM relay operators in 64 bits, per channel, UPWARD",
-    per_channel: true,
+    contract: Contract { domain: Domain { per_channel: true, ..Domain::ALL }, ..RELAY.contract },
     portable: per_channel,
     ..RELAY
 };
@@ -57,12 +56,11 @@ pub(super) const TO_NEAREST: Kernel = Kernel {
         deviations: &[],
         source: SOURCE,
     },
-    per_channel: false,
     portable: |params, x, out| {
         let step = Step::new(params.channels[0]);
         each(x, out, |x| step.to_nearest(x));
     },
-    neon: None,
+    native: None,
 };
 
 fn per_channel(params: &Params, x: &[i32], out: &mut [i32]) {

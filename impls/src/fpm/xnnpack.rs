@@ -24,12 +24,11 @@ pub(super) const RNDNU_SCALAR: Kernel = Kernel {
         deviations: &[],
         source: "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-scalar.c",
     },
-    per_channel: false,
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| rounding_shift(x, m, s));
     },
-    neon: None,
+    native: None,
 };
 
 /// `vqshlq` by what goes left, `vqdmulhq`, `vrshlq` by at least one place to the right.
@@ -45,9 +44,8 @@ pub(super) const RNDNU_NEON: Kernel = Kernel {
         deviations: &[],
         source: "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c and rndnu GEMM kernels",
     },
-    per_channel: false,
     portable: rndnu::<Portable>,
-    neon: Some(neon_form!("tiebreak_fpm_xnnpack_rndnu_neon", ["sqshl", "sqdmulh", "srshl"], rndnu)),
+    native: Some(neon_form!("tiebreak_fpm_xnnpack_rndnu_neon", ["sqshl", "sqdmulh", "srshl"], rndnu)),
 };
 
 /// One element of [`RNDNU_SCALAR`].

@@ -34,9 +34,8 @@ pub(super) const DOUBLE_ROUNDING_TAIL: Mutant = Mutant {
             deviations: &[],
             source: "ARM-software/CMSIS-NN issue 170",
         },
-        per_channel: false,
         portable: double_rounding_tail::<Portable>,
-        neon: Some(neon_form!(
+        native: Some(neon_form!(
             "tiebreak_fpm_mutant_tail_double_rounding",
             ["sshl", "sqdmulh", "srshl"],
             double_rounding_tail

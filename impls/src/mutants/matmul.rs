@@ -4,6 +4,7 @@ use super::tensor::{Mutant, mutant};
 use super::transform::interleave_tail;
 use crate::element::Element::{self, I8, U8};
 use crate::matmul::driver::{MicroKernel, Steps, Terms, expand, product};
+use crate::matmul::x86_vnni::SATURATING;
 use crate::matmul::{Domain, Params, Run};
 use crate::transform::{DEPTH, ROWS, padded};
 
@@ -39,6 +40,13 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         claims "exact" Wrap on Domain::all(U8, I8),
         from "pytorch/pytorch issue 44939",
         steps!(Steps::new(U8, I8, MADDUBS))
+    ),
+    // Where the result leaves int32 nothing is promised, so that only a sum that comes back shows it.
+    mutant!(
+        "mutant-vpdpbusds", "saturation", "vpdpbusds for vpdpbusd: each of four accumulators saturates on the way",
+        claims "exact" OutOfDomain on Domain::all(U8, I8),
+        from "of our own: vpdpbusds for vpdpbusd",
+        SATURATING.portable
     ),
     // The depth keeps the product of raw elements in int32: 32768 * 255 * 255 < 2^31.
     mutant!(

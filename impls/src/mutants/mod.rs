@@ -29,9 +29,10 @@ mod tests;
 pub(crate) mod transform;
 
 pub use controls::{Control, controls};
-pub use process::{FAULT_AT, Fault, ProcessMutant, process};
+pub use process::{FAULT_AT, Fault, fault, process};
 
-use crate::fpm::Kernel;
+use crate::contract::Domain;
+use crate::fpm::Run;
 
 /// One input on which a mutant is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,18 +49,8 @@ pub struct Witness {
     pub expected: i32,
 }
 
-/// A known bug, as a kernel that breaks the contract it claims.
-#[derive(Clone, Debug)]
-pub struct Mutant {
-    /// The buggy code, with the contract that it claims.
-    pub kernel: Kernel,
-    /// The class that the judge must name.
-    pub class: &'static str,
-    /// Where the bug was shipped or reported.
-    pub origin: &'static str,
-    /// Inputs on which it is wrong.
-    pub witnesses: &'static [Witness],
-}
+/// A known bug of fixed point multiply.
+pub type Mutant = tensor::Mutant<Run, Domain>;
 
 /// Mutants of fixed point multiply.
 pub mod fpm {
@@ -101,8 +92,8 @@ macro_rules! scalar {
         $name:literal, $summary:literal, claims $scheme:literal on $domain:expr, $class:literal, $origin:literal,
         $f:expr, [$(($x:expr, $m:expr, $s:expr): $got:expr, not $expected:expr);+ $(;)?]
     ) => {
-        $crate::mutants::Mutant {
-            kernel: $crate::fpm::Kernel {
+        $crate::mutants::tensor::Mutant {
+            kernel: $crate::kernel::Kernel {
                 name: $name,
                 summary: $summary,
                 contract: $crate::contract::Contract {
@@ -114,14 +105,13 @@ macro_rules! scalar {
                     deviations: &[],
                     source: $origin,
                 },
-                per_channel: false,
                 portable: |params, x, out| {
                     let (m, s) = params.first();
                     for (x, out) in x.iter().zip(out) {
                         *out = $f(*x, m, s);
                     }
                 },
-                neon: None,
+                native: None,
             },
             class: $class,
             origin: $origin,

@@ -1,7 +1,7 @@
 //! Mutants that fail as processes do: they crash, hang, panic, or return too little. To be run in a worker only.
 
-use crate::contract::{Contract, Domain, Overflow, Promise};
-use crate::fpm::{Kernel, Params};
+use crate::contract::{Domain, Overflow, Promise};
+use crate::fpm::{self, Kernel, Params};
 use crate::quantize::{self, onnx};
 use crate::quantized;
 
@@ -23,51 +23,43 @@ pub enum Fault {
     Short,
 }
 
-/// A kernel that takes its process down, with the contract that it claims.
-#[derive(Clone, Debug)]
-pub struct ProcessMutant {
-    /// The code.
-    pub kernel: Kernel,
-    /// How it fails.
-    pub fault: Fault,
-}
-
-/// Every process mutant.
-pub fn process() -> &'static [ProcessMutant] {
+/// Every process mutant of fixed point multiply.
+pub fn process() -> &'static [Kernel] {
     PROCESS
 }
 
-static PROCESS: &[ProcessMutant] = &[
-    mutant("mutant-crash", "aborts at x = 0x0BADF00D", Fault::Crash, |params, x, out| {
+/// How the process mutant of that name fails; nothing where it is none of fixed point multiply.
+pub fn fault(kernel: &str) -> Option<Fault> {
+    match kernel {
+        "mutant-crash" => Some(Fault::Crash),
+        "mutant-hang" => Some(Fault::Hang),
+        "mutant-panic" => Some(Fault::Panic),
+        "mutant-short" => Some(Fault::Short),
+        _ => None,
+    }
+}
+
+static PROCESS: &[Kernel] = &[
+    mutant("mutant-crash", "aborts at x = 0x0BADF00D", |params, x, out| {
         run(params, x, out, || std::process::abort());
     }),
-    mutant("mutant-hang", "never returns from x = 0x0BADF00D", Fault::Hang, |params, x, out| {
+    mutant("mutant-hang", "never returns from x = 0x0BADF00D", |params, x, out| {
         run(params, x, out, || {
             loop {
                 std::thread::sleep(std::time::Duration::from_secs(1));
             }
         });
     }),
-    mutant("mutant-panic", "panics at x = 0x0BADF00D", Fault::Panic, |params, x, out| {
+    mutant("mutant-panic", "panics at x = 0x0BADF00D", |params, x, out| {
         run(params, x, out, || panic!("met x = {FAULT_AT:#010x}"));
     }),
     // The fault of this one is the worker's: a kernel is handed its output and cannot shorten it.
-    mutant("mutant-short", "returns one element too few", Fault::Short, |params, x, out| run(params, x, out, || ())),
+    mutant("mutant-short", "returns one element too few", |params, x, out| run(params, x, out, || ())),
 ];
 
-const fn mutant(
-    name: &'static str,
-    summary: &'static str,
-    fault: Fault,
-    portable: fn(&Params, &[i32], &mut [i32]),
-) -> ProcessMutant {
-    let contract = Contract {
-        promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-        domain: Domain { shifts: -31..=0, ..Domain::ALL },
-        deviations: &[],
-        source: SOURCE,
-    };
-    ProcessMutant { kernel: Kernel { name, summary, contract, per_channel: false, portable, neon: None }, fault }
+const fn mutant(name: &'static str, summary: &'static str, run: fpm::Run) -> Kernel {
+    let promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
+    Kernel::scalar(name, summary, promise, Domain { shifts: -31..=0, ..Domain::ALL }, SOURCE, run)
 }
 
 /// Process mutants of [`mod@quantize`]: at +infinity, which every run and every sweep of a float type meets.

@@ -7,11 +7,13 @@ use crate::fpm::Channel;
 use crate::fpm::tflite::single_rounding;
 use crate::requantize::{Domain, Params, Run, each};
 
+/// Several channels in a batch.
+const PER_CHANNEL: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
+
 /// int8, per channel, with everything; multipliers and right shifts of a scale below 1.
 const DOMAIN: Domain = Domain {
     output: Element::I8,
-    channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..contract::Domain::ALL },
-    per_channel: true,
+    channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..PER_CHANNEL },
     bias: true,
     zero_point: true,
     clamp: true,
@@ -20,7 +22,6 @@ const DOMAIN: Domain = Domain {
 /// The legacy pipeline: any integer multiplier, no zero point.
 const LEGACY: Domain = Domain {
     channels: contract::Domain { shifts: -31..=0, q: 0..=0, ..contract::Domain::ALL },
-    per_channel: false,
     zero_point: false,
     ..DOMAIN
 };
@@ -65,7 +66,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
         "mutant-requantize-f32", "f32-step", "f32(acc) * f32(scale), to the nearest, ties to even",
         claims "ties-up" Wrap on Domain {
-            channels: contract::Domain { multipliers: 1 << 30..=i32::MAX, shifts: -31..=-1, ..contract::Domain::ALL },
+            channels: contract::Domain { multipliers: 1 << 30..=i32::MAX, shifts: -31..=-1, ..PER_CHANNEL },
             ..DOMAIN
         },
         from "tensorflow/tensorflow issue 102943",

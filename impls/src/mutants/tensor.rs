@@ -2,6 +2,7 @@
 //!
 //! Each has one form, the same in every lane.
 
+use super::Witness;
 use crate::kernel::Kernel;
 
 /// A known bug, as a kernel that breaks the contract it claims.
@@ -13,6 +14,8 @@ pub struct Mutant<R: 'static, D: 'static> {
     pub class: &'static str,
     /// Where the bug was shipped or reported, or the mutation that it is.
     pub origin: &'static str,
+    /// Published inputs on which it is wrong, where there are any.
+    pub witnesses: &'static [Witness],
 }
 
 /// A mutant: its name, the class it shows, what it does in one line, the scheme it claims with what becomes of results beyond
@@ -40,6 +43,7 @@ macro_rules! mutant {
             },
             class: $class,
             origin: $origin,
+            witnesses: &[],
         }
     };
 }

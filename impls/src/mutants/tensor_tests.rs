@@ -20,7 +20,7 @@ fn elements(element: Element, len: usize) -> Vec<i32> {
 #[test]
 fn names_are_unique_and_no_kernels() {
     fn names<R, D>(op: &str, mutants: &[Mutant<R, D>], kernels: &[crate::kernel::Kernel<R, D>]) {
-        for (i, Mutant { kernel, class, origin }) in mutants.iter().enumerate() {
+        for (i, Mutant { kernel, class, origin, .. }) in mutants.iter().enumerate() {
             assert!(
                 kernel.name.starts_with("mutant-") && !class.is_empty() && !origin.is_empty(),
                 "{op} {}",

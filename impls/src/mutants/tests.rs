@@ -58,7 +58,7 @@ fn mutants_run_on_their_whole_domain() {
 #[test]
 fn mutants_are_not_kernels() {
     let names = fpm::mutants().iter().map(|mutant| mutant.kernel.name);
-    let names: Vec<_> = names.chain(process().iter().map(|mutant| mutant.kernel.name)).collect();
+    let names: Vec<_> = names.chain(process().iter().map(|mutant| mutant.name)).collect();
     for (i, name) in names.iter().enumerate() {
         assert!(name.starts_with("mutant-"), "{name}");
         assert!(find(name).is_none() && !names[..i].contains(name), "{name}");

@@ -6,7 +6,7 @@
 //! Source: ARM-software/CMSIS-NN `Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c`, `Include/arm_nnsupportfunctions.h`.
 
 use super::{Domain, Kernel, clamp, each};
-use crate::contract::{Overflow, Promise};
+use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
 
@@ -14,8 +14,7 @@ const SOURCE: &str = "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_mat
 
 const DOMAIN: Domain = Domain {
     output: Element::I8,
-    channels: cmsis_nn::DOMAIN,
-    per_channel: true,
+    channels: contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN },
     bias: true,
     zero_point: true,
     clamp: true,

@@ -30,7 +30,7 @@ const LEGACY_RIGHT: contract::Domain = contract::Domain { q: 0..=0, ..RIGHT };
 
 /// The domain of a stage alone: one channel, the whole output type.
 const fn stage(output: Element, channels: contract::Domain) -> Domain {
-    Domain { output, channels, per_channel: false, bias: false, zero_point: true, clamp: false }
+    Domain { output, channels, bias: false, zero_point: true, clamp: false }
 }
 
 /// Quantize down, clamp, saturating cast.
@@ -128,8 +128,8 @@ const fn by_exponent(name: &'static str, output: Element, run: Run) -> Kernel {
 
 const fn pipeline(name: &'static str, output: Element, run: Run) -> Kernel {
     let summary = "gemmlowp BiasAddition, ScaleInt32ByFixedPointAndExponent per channel, Clamp, saturating cast";
-    let channels = contract::Domain::ALL;
-    let domain = Domain { output, channels, per_channel: true, bias: true, zero_point: true, clamp: true };
+    let channels = contract::Domain { per_channel: true, ..contract::Domain::ALL };
+    let domain = Domain { output, channels, bias: true, zero_point: true, clamp: true };
     Kernel::scalar(name, summary, DOUBLE, domain, SOURCE, run)
 }
 

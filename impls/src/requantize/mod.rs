@@ -43,10 +43,8 @@ pub struct Params {
 pub struct Domain {
     /// Type of the results; clamp bounds and zero point lie in its range.
     pub output: Element,
-    /// Multipliers and shifts; `q` is 31, or 0 for the legacy pipeline, whose multipliers are integers.
+    /// Multipliers and shifts, of one channel or several; `q` is 31, or 0 for the legacy pipeline, whose multipliers are integers.
     pub channels: crate::contract::Domain,
-    /// Whether several channels may share a batch.
-    pub per_channel: bool,
     /// Whether it adds a bias; otherwise every bias is 0.
     pub bias: bool,
     /// Whether it adds a zero point after the multiplication; otherwise the zero point is 0.
@@ -73,7 +71,7 @@ impl Domain {
         let name = self.output.name();
         match params.channels.len() {
             0 => return Err(broken("channels", "there must be at least one")),
-            n if n > 1 && !self.per_channel => return Err(broken("channels", format!("takes one, not {n}"))),
+            n if n > 1 && !self.channels.per_channel => return Err(broken("channels", format!("takes one, not {n}"))),
             n if params.bias.len() != n => {
                 return Err(broken("bias", format!("{} values for {n} channels", params.bias.len())));
             }

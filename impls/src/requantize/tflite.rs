@@ -22,8 +22,7 @@ const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow:
 
 const DOMAIN: Domain = Domain {
     output: Element::I8,
-    channels: contract::Domain::ALL,
-    per_channel: true,
+    channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
     bias: true,
     zero_point: true,
     clamp: true,
@@ -44,7 +43,7 @@ pub(super) const DOUBLE_U8: Kernel = Kernel::scalar(
     "tflite-requantize-u8",
     "TFLite uint8 layers: bias, double rounding, output offset, activation",
     DOUBLE,
-    Domain { output: Element::U8, per_channel: false, ..DOMAIN },
+    Domain { output: Element::U8, channels: contract::Domain::ALL, ..DOMAIN },
     PER_TENSOR,
     double,
 );
@@ -54,10 +53,7 @@ pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     "tflite-requantize-single-i8",
     "TFLite int8 layers built with TFLITE_SINGLE_ROUNDING",
     Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    Domain {
-        channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..contract::Domain::ALL },
-        ..DOMAIN
-    },
+    Domain { channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..DOMAIN.channels }, ..DOMAIN },
     PER_CHANNEL,
     |params, acc, out| {
         each(params, acc, out, |acc, channel, bias| {
@@ -74,7 +70,7 @@ pub(super) const REDUCED_I16: Kernel = Kernel::scalar(
     Promise { scheme: "tflite-int16-multiplier", overflow: Overflow::Wrap },
     Domain {
         output: Element::I16,
-        channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..contract::Domain::ALL },
+        channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..DOMAIN.channels },
         bias: false,
         zero_point: false,
         ..DOMAIN

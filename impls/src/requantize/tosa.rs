@@ -8,7 +8,7 @@
 //! tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_utils.cc`, `buildRescale`.
 
 use super::{Domain, Kernel, Params, Run, clamp, each};
-use crate::contract::{Overflow, Promise};
+use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::tosa::{self, apply_scale_32};
 
@@ -51,8 +51,8 @@ pub(super) const SINGLE_I16: Kernel = rescale(
 );
 
 const fn rescale(name: &'static str, summary: &'static str, scheme: &'static str, output: Element, run: Run) -> Kernel {
-    let channels = tosa::DOMAIN;
-    let domain = Domain { output, channels, per_channel: true, bias: true, zero_point: true, clamp: false };
+    let channels = contract::Domain { per_channel: true, ..tosa::DOMAIN };
+    let domain = Domain { output, channels, bias: true, zero_point: true, clamp: false };
     Kernel::scalar(name, summary, Promise { scheme, overflow: Overflow::Wrap }, domain, SOURCE, run)
 }
 

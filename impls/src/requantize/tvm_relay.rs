@@ -15,8 +15,7 @@ const SOURCE: &str = "apache/tvm src/relay/qnn/op/requantize.cc";
 
 const DOMAIN: Domain = Domain {
     output: Element::I8,
-    channels: contract::Domain::ALL,
-    per_channel: true,
+    channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
     bias: true,
     zero_point: true,
     clamp: false,
@@ -42,7 +41,7 @@ pub(super) const TO_NEAREST_I8: Kernel = Kernel::scalar(
     "tvm-requantize-tonearest-i8",
     "TVM qnn.requantize to int8, TONEAREST, per channel",
     Promise { scheme: "ties-away", overflow: Overflow::Wrap },
-    Domain { channels: contract::Domain { shifts: -31..=1, ..contract::Domain::ALL }, ..DOMAIN },
+    Domain { channels: contract::Domain { shifts: -31..=1, ..DOMAIN.channels }, ..DOMAIN },
     SOURCE,
     |params, acc, out| {
         each(params, acc, out, |acc, channel, bias| {

@@ -23,14 +23,8 @@ use crate::simd::{Portable, Vector, every_lane};
 const SATURATING: Promise = Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Saturate };
 const NEON_SOURCE: &str = "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c";
 
-const DOMAIN: Domain = Domain {
-    output: Element::I8,
-    channels: xnnpack::DOMAIN,
-    per_channel: false,
-    bias: false,
-    zero_point: true,
-    clamp: true,
-};
+const DOMAIN: Domain =
+    Domain { output: Element::I8, channels: xnnpack::DOMAIN, bias: false, zero_point: true, clamp: true };
 
 /// NEON's sequence, to int8. Its scaling runs on instructions; the narrowing follows, element by element.
 pub(super) const RNDNU_I8: Kernel = Kernel {

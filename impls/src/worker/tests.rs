@@ -191,7 +191,7 @@ fn a_short_kernel_returns_one_element_too_few() {
 #[test]
 fn process_mutants_stay_out_of_this_process() {
     for mutant in mutants::process() {
-        let reason = execute(&fpm_job(mutant.kernel.name), Form::Portable, &[0], &mut [0], 0).expect_err("refused");
+        let reason = execute(&fpm_job(mutant.name), Form::Portable, &[0], &mut [0], 0).expect_err("refused");
         assert!(reason.contains("worker process only"), "{reason}");
     }
 }

@@ -30,6 +30,12 @@ impl Counts {
         counts
     }
 
+    /// `count` more accumulators with this difference.
+    pub fn put(&mut self, delta: i64, count: u64) {
+        self.inputs += count;
+        self.note(delta.into(), count);
+    }
+
     /// Accumulators that differ.
     pub fn differ(&self) -> u64 {
         self.inputs - self.near[APART as usize]

@@ -2,7 +2,7 @@
 //!
 //! Each scheme is folded into [pieces](crate::fpm::pieces), the two lists are refined to common intervals, and on each the
 //! differences are counted by floor sums. Where a scheme does not fold there is no closed form; [`Census::sweep`] counts one
-//! accumulator after another.
+//! accumulator after another. Schemes in floats are monotone, and [`Comparison`] finds where their results change.
 //!
 //! Widths: accumulators and results are of words of at most 32 bits and denominators at most 2^62, so numerators are below
 //! 2^93, and below 2^94 where two are subtracted; i128 holds them 2^32 times over.
@@ -11,14 +11,16 @@ mod counts;
 mod differing;
 mod floor_sum;
 mod floors;
+mod folded;
 mod neighbours;
 mod pair;
 mod residues;
+mod staircase;
 
-use crate::fpm::pieces::{Folder, Output, Piece};
+use crate::fpm::pieces::{Output, Piece};
 use crate::fpm::steps::Step;
 use crate::fpm::{Parameters, Scheme};
-use crate::word::Overflow;
+use folded::{Counted, Folded, Subject};
 use pair::Pair;
 use std::ops::RangeInclusive;
 
@@ -27,6 +29,7 @@ pub use differing::Differing;
 pub use floor_sum::{floor_sum, floor_sum_exact};
 pub use neighbours::Neighbours;
 pub use residues::Residues;
+pub use staircase::{Common, Comparison, Requantizer, Run, Runs};
 
 /// Pieces in memory at a time.
 const MOST_PIECES: usize = 1 << 16;
@@ -114,83 +117,14 @@ impl Census {
     }
 }
 
-/// Counts one census after another in the same memory.
+/// Counts one census after another in the same memory. Of many schemes against each other at the same parameters each is folded
+/// once, and two lists of pieces are counted once, whichever schemes have them.
 #[derive(Clone, Debug)]
 pub struct Counter {
     left: Folded,
     right: Folded,
+    counted: Counted,
     most: usize,
-}
-
-/// The pieces of a scheme, with its subject, and those of other schemes at the same parameters where they are few: of many schemes against each other
-/// each is folded only once.
-#[derive(Clone, Debug)]
-struct Folded {
-    folder: Folder,
-    of: Option<Subject>,
-    kept: Vec<(Subject, Vec<Piece>)>,
-    /// Which of those kept is the subject; otherwise it is what was folded last.
-    at: Option<usize>,
-}
-
-/// Schemes that are kept at most, and pieces of each.
-const KEPT: usize = 128;
-const KEPT_PIECES: usize = 64;
-
-/// A scheme to fold: its parameters, the steps of the output, and a range.
-#[derive(Clone, Debug)]
-struct Subject {
-    steps: &'static [(&'static str, Step)],
-    overflow: Overflow,
-    parameters: Parameters,
-    output: Option<Output>,
-    xs: RangeInclusive<i64>,
-}
-
-impl PartialEq for Subject {
-    /// Lists of steps are the same where they are one in memory: others are folded anew.
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.steps, other.steps)
-            && self.overflow == other.overflow
-            && self.parameters == other.parameters
-            && self.output == other.output
-            && self.xs == other.xs
-    }
-}
-
-impl Folded {
-    fn new(most: usize) -> Self {
-        Self { folder: Folder::new(most), of: None, kept: Vec::new(), at: None }
-    }
-
-    /// Folds anew unless these pieces are held. `None` if they are too many.
-    fn fold(&mut self, subject: Subject) -> Option<&[Piece]> {
-        if self.of.as_ref() == Some(&subject) {
-            return Some(self.pieces());
-        }
-        (self.of, self.at) = (None, None);
-        if self.kept.first().is_some_and(|(known, _)| known.parameters != subject.parameters) {
-            self.kept.clear();
-        }
-        self.at = self.kept.iter().position(|(known, _)| *known == subject);
-        if self.at.is_none() {
-            let Subject { steps, overflow, parameters: p, output, xs } = &subject;
-            self.folder.fold(steps.iter().map(|(_, step)| *step), *overflow, p, xs.clone())?;
-            if let Some(output) = output {
-                self.folder.put(output, *overflow, p)?;
-            }
-            let pieces = self.folder.pieces();
-            if pieces.len() <= KEPT_PIECES && self.kept.len() < KEPT {
-                self.kept.push((subject.clone(), pieces.to_vec()));
-            }
-        }
-        self.of = Some(subject);
-        Some(self.pieces())
-    }
-
-    fn pieces(&self) -> &[Piece] {
-        self.at.map_or_else(|| self.folder.pieces(), |at| &self.kept[at].1)
-    }
 }
 
 impl Default for Counter {
@@ -202,7 +136,7 @@ impl Default for Counter {
 impl Counter {
     /// One that holds at most `most` pieces of a scheme.
     pub fn new(most: usize) -> Self {
-        Self { left: Folded::new(most), right: Folded::new(most), most }
+        Self { left: Folded::new(most), right: Folded::new(most), counted: Counted::default(), most }
     }
 
     /// [`Census::counts`].
@@ -249,9 +183,12 @@ impl Counter {
 
     fn over(&mut self, census: &Census, xs: RangeInclusive<i64>) -> Option<Counts> {
         self.fold(census, xs)?;
-        let mut counts = Counts::default();
-        pairs(self.pieces(), |pair| pair.tally(&mut counts));
-        Some(counts)
+        let count = || {
+            let mut counts = Counts::default();
+            pairs([self.left.pieces(), self.right.pieces()], |pair| pair.tally(&mut counts));
+            counts
+        };
+        Some(self.counted.once(self.left.list(), self.right.list(), count))
     }
 
     /// The pieces of both, as folded last.

@@ -13,5 +13,6 @@ mod fpm_forms;
 mod mul_forms;
 mod narrow_lanes;
 mod shapes;
+mod staircases;
 mod tensor_forms;
 mod transforms;

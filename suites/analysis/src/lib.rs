@@ -1,8 +1,9 @@
 //! Questions about schemes alone, which run no kernel in a lane.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod atlas;
+pub mod audit;
 pub mod figures;
 pub mod fingerprint;
 pub mod model;

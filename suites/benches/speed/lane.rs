@@ -8,9 +8,8 @@ use std::hint::black_box;
 use std::path::Path;
 use tiebreak_impls::fpm::{Channel, find};
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_suites::fpm::sampled::Subject;
+use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
-use tiebreak_suites::fpm::yardstick::Norm;
 use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::config::{HOST, Lanes};
 
@@ -40,15 +39,15 @@ fn open(path: &Path) -> Result<Lane, String> {
 }
 
 fn judged(lane: &Lane) -> Vec<Measured> {
-    let reference = Norm::new(Scheme::parse("ties-up:wrap").expect("a scheme"));
+    let reference = Scheme::parse("ties-up:wrap").expect("a scheme");
     let mut table = Table::new();
     table.load_style(TableStyle::new());
     table.set_header(["kernel", "m", "s", "M/s judged"]);
     let mut all = Vec::new();
     for kernel in KERNELS.iter().map(|name| find(name).expect("a kernel")) {
-        let subject = Subject::new(kernel, lane, Some(&reference)).expect("schemes are known");
+        let runner = Runner::new(lane);
         for channel in CHANNELS {
-            let plan = Plan::new(&subject, channel);
+            let plan = Plan::new(kernel, &runner, channel, Some(&reference)).expect("schemes are known");
             let mut sweep = || {
                 STARTS.par_iter().for_each(|start| {
                     black_box(plan.chunk(start * CHUNK));

@@ -10,10 +10,9 @@ use rayon::prelude::*;
 use std::hint::black_box;
 use tiebreak_impls::fpm::{Channel, Kernel, Params, find};
 use tiebreak_oracle::fpm::Scheme;
+use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::engine::sweep::Blocks;
-use tiebreak_suites::fpm::sampled::Subject;
 use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, CHUNK, Plan, Sides};
-use tiebreak_suites::fpm::yardstick::Norm;
 use tiebreak_suites::lane::Lane;
 
 const KERNELS: [&str; 10] = [
@@ -52,7 +51,7 @@ fn power_of_two(params: &Params, x: &[i32], out: &mut [i32]) {
 
 pub(crate) fn run() -> Vec<Measured> {
     let lane = Lane::host();
-    let reference = Norm::new(Scheme::parse("ties-up:wrap").expect("a scheme"));
+    let reference = Scheme::parse("ties-up:wrap").expect("a scheme");
     let mut table = Table::new();
     table.load_style(TableStyle::new());
     table.set_header([
@@ -91,9 +90,9 @@ pub(crate) fn run() -> Vec<Measured> {
 /// First accumulator, inputs, outputs, and what has been judged.
 type OnBlock<'a> = dyn Fn(i64, &mut [i32], &mut [i32], &mut Sides) + Sync + 'a;
 
-fn measure(kernel: &Kernel, channel: Channel, lane: &Lane, reference: &Norm, table: &mut Table) -> Measured {
-    let subject = Subject::new(kernel, lane, Some(reference)).expect("schemes are known");
-    let plan = Plan::new(&subject, channel);
+fn measure(kernel: &Kernel, channel: Channel, lane: &Lane, reference: &Scheme, table: &mut Table) -> Measured {
+    let runner = Runner::new(lane);
+    let plan = Plan::new(kernel, &runner, channel, Some(reference)).expect("schemes are known");
     let params = Params { q: 31, channels: vec![channel] };
     let over_blocks = |f: &OnBlock<'_>| {
         STARTS.par_iter().for_each(|start| {

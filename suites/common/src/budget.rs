@@ -27,7 +27,7 @@ pub struct Budget {
     pub instruction_pairs: usize,
     /// Random cases of each tensor kernel.
     pub random_tensors: usize,
-    /// Every combination of tails, patterns and offsets; otherwise along the axes and the diagonal.
+    /// Every combination of tails, patterns and offsets, and every shift; otherwise along the axes and the diagonal.
     pub every_tail: bool,
     /// Every accumulator of each pair, too.
     pub sweep: bool,

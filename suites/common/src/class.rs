@@ -120,7 +120,6 @@ classes! {
         NothingJudged "nothing-judged" "A kernel or a lane ran, and no result was judged."
         StaleDeviation "stale-deviation" "A declared deviation or a known fault was not seen where it must be."
         Bound "bound" "A derived bound is not the one that the kernel shows."
-        Unsettled "unsettled" "Results differ, and the run ended before their cause was looked for."
         SelfCheck "self-check" "A mutant lives or shows another class, or two equal kernels differ."
     }
 }

@@ -1,6 +1,6 @@
 //! Where the (multiplier, shift) pairs of a run come from: the caller, a CSV file, or a directed grid with random pairs.
 
-use crate::budget::{Budget, Effort};
+use crate::budget::Budget;
 use crate::stream::{below, int32, int32_of_any_size, stream};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -173,10 +173,10 @@ pub const CORNER_MULTIPLIERS: [i32; 22] = [
 const QUICK_SHIFTS: [i32; 17] = [-31, -30, -16, -15, -12, -9, -8, -3, -2, -1, 0, 1, 2, 7, 8, 30, 31];
 
 /// The directed grid, then random pairs.
-pub fn grid(effort: Effort, seed: u64) -> Vec<Channel> {
-    let Budget { random_parameters, .. } = effort.budget();
+pub fn grid(budget: &Budget, seed: u64) -> Vec<Channel> {
+    let random_parameters = budget.random_parameters;
     let all: Vec<i32> = SHIFTS.collect();
-    let shifts: &[i32] = if effort == Effort::Quick { &QUICK_SHIFTS } else { &all };
+    let shifts: &[i32] = if budget.every_tail { &all } else { &QUICK_SHIFTS };
     let corners = shifts.iter().flat_map(|&shift| CORNER_MULTIPLIERS.map(|multiplier| Channel { multiplier, shift }));
     let mut multipliers = stream(seed, "fpm/multiplier");
     let mut shift_stream = stream(seed, "fpm/shift");

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bite;
 pub mod count;
 pub mod lane;
 pub mod runner;

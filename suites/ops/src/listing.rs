@@ -2,9 +2,8 @@
 //! the registry, so that none is left out.
 
 use crate::registry::OPERATIONS;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tiebreak_impls::contract::Domain;
-use tiebreak_impls::{fpm, mutants};
 use tiebreak_oracle::scheme::Described;
 
 /// Every kernel and mutant with its contract.
@@ -15,14 +14,6 @@ pub fn kernels() -> Vec<Value> {
 /// Every scheme with its operation.
 pub fn schemes() -> Vec<(&'static str, Described)> {
     OPERATIONS.iter().flat_map(|op| op.schemes().into_iter().map(move |scheme| (op.op(), scheme))).collect()
-}
-
-/// Kernels and mutants of fixed point multiply.
-pub fn fixed_point_multiply() -> Vec<Value> {
-    let kernels = fpm::kernels().iter().map(|k| describe(k, "kernel"));
-    let broken = mutants::fpm::mutants().iter().map(|m| &m.kernel);
-    let broken = broken.chain(mutants::process().iter().map(|m| &m.kernel));
-    kernels.chain(broken.map(|k| describe(k, "mutant"))).collect()
 }
 
 /// A domain in words, without what is usual.
@@ -41,14 +32,4 @@ pub fn domain(domain: &Domain) -> String {
         parts.push(format!("Q {}..={}", domain.q.start(), domain.q.end()));
     }
     if parts.is_empty() { "everything".to_owned() } else { parts.join(", ") }
-}
-
-fn describe(kernel: &fpm::Kernel, kind: &str) -> Value {
-    let c = &kernel.contract;
-    json!({
-        "op": "fpm", "kernel": kernel.name, "kind": kind, "summary": kernel.summary,
-        "scheme": c.promise.scheme, "overflow": tiebreak_engine::verify::tensor_op::listing::overflow(c.promise.overflow), "domain": domain(&c.domain),
-        "deviations": c.deviations.iter().map(|d| json!({"class": d.class, "instead": d.instead.scheme, "reason": d.reason})).collect::<Vec<_>>(),
-        "vector_instructions": kernel.neon.map(|n| n.instructions), "source": c.source,
-    })
 }

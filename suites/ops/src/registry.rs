@@ -1,7 +1,7 @@
 //! The registry: every operation, one line each. Lists, `--op`, help, runs and the tests of mutants and classes read it.
 
 use crate::bounds;
-use crate::fpm::run::FixedPointMultiply;
+use crate::fpm::FixedPointMultiply;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
 use crate::{mul::Mul, quantize::Quantize, requantize::Requantize, transform::Transform};
@@ -30,9 +30,9 @@ pub fn catalogues() -> Vec<&'static str> {
 }
 
 macro_rules! operations {
-    ([$($other:expr),+], $($tensors:ident),+) => {
+    ($($tensors:ident),+) => {
         /// Every operation, in the order of reports.
-        pub static OPERATIONS: &[&dyn Verifies] = &[$(&$other,)+ $(&Tensor::<$tensors>::NEW),+];
+        pub static OPERATIONS: &[&dyn Verifies] = &[$(&Tensor::<$tensors>::NEW),+];
 
         /// Visits every operation on tensors.
         pub fn visit_tensors(visitor: &mut impl Visitor) {
@@ -42,8 +42,7 @@ macro_rules! operations {
 }
 
 operations! {
-    [FixedPointMultiply],
-    Instruction, Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Transform
+    FixedPointMultiply, Instruction, Dot, Matmul, Conv2d, Requantize, Quantize, Dequantize, Add, Mul, Transform
 }
 
 /// Names of the operations.

@@ -1,16 +1,22 @@
 //! `case`: one input through every scheme.
 
 use super::{Format, print, table};
-use crate::fpm::catalogue::ready_line;
+use crate::fpm::promised::Promised;
+use crate::fpm::{self, FixedPointMultiply};
 use crate::fraction::both;
 use crate::parameters::SHIFTS;
+use crate::tensor::catalogue::ready_line;
 use anyhow::{Result, bail};
 use serde_json::json;
+use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
 use tiebreak_oracle::fpm::{Parameters, Scheme, Trace};
 use tiebreak_oracle::word::Overflow;
+
+/// Elements of a catalogue's batch: a body, and for kernels of vectors a tail.
+const CATALOGUED: usize = 9;
 
 /// Arguments of `case`.
 #[derive(Debug, clap::Args)]
@@ -93,8 +99,10 @@ fn as_table(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
             .iter()
             .map(|n| Scheme::parse(n))
             .collect::<Result<_, _>>()?;
-        let channel = Channel { multiplier: m, shift: s };
-        out += &format!("\nAs a catalogue line:\n{}\n", ready_line(x, channel, &kept, "provenance"));
+        let case = fpm::case(args.q, vec![Channel { multiplier: m, shift: s }], vec![x; CATALOGUED]);
+        let kept: Vec<Promised> = kept.into_iter().map(Promised::plain).collect();
+        let line = ready_line::<FixedPointMultiply>(&Domain::ALL, (&case, 0), &kept, "provenance");
+        out += &format!("\nAs a catalogue line:\n{}\n", line.unwrap_or_default());
     } else {
         for (scheme, trace) in traces {
             let rows = values(trace).map(|(name, v)| vec![name.to_owned(), v.to_string()]);

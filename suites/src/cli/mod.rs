@@ -1,6 +1,8 @@
 //! The command line of `tiebreak`, of which `cargo xtask` is a front.
 
 mod atlas;
+mod audit;
+mod bite;
 mod bounds;
 mod case;
 mod census;
@@ -54,10 +56,16 @@ enum Action {
     Kernels(list::Args),
     /// List schemes with their steps.
     Schemes(list::Args),
+    /// Show which part of a plan kills which known bug, and which parts no mutant needs. Exit code 1 if a mutant is alive.
+    Mutants(bite::MutantsArgs),
+    /// Plant faults that strike in one place only in what kernels answer, and count those that a run sees.
+    Corrupt(bite::CorruptArgs),
     /// Evaluate one case: the exact value, and the result of each scheme.
     Case(case::Args),
     /// Explain one input: every step of each scheme or kernel, what each step lost, and why the results differ.
     Explain(explain::Args),
+    /// Audit a model: do its results change if the runtime changes, where, and by how much?
+    Audit(Box<audit::Args>),
     /// Compare every two schemes over all accumulators of many multipliers and shifts, and show where they agree.
     Atlas(atlas::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
@@ -141,7 +149,10 @@ pub fn main() -> ExitCode {
         Action::Bounds(args) => bounds::run(&args),
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
         Action::Schemes(args) => list::schemes(&args).map(|()| true),
+        Action::Mutants(args) => bite::mutants(&args),
+        Action::Corrupt(args) => bite::corrupt(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
+        Action::Audit(args) => audit::run(&args).map(|()| true),
         Action::Atlas(args) => atlas::run(&args).map(|()| true),
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),

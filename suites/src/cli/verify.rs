@@ -2,6 +2,7 @@
 
 use super::unfinished::Unfinished;
 use super::{Format, print, style};
+use crate::audit::{self, Constants};
 use crate::budget::Effort;
 use crate::figures;
 use crate::lane::config::Lanes;
@@ -9,13 +10,11 @@ use crate::model;
 use crate::parameters::{self, SHIFTS};
 use crate::quantized;
 use crate::shell::quoted;
-use crate::tensor::Asked;
-use crate::tensor::{Parameter, ReferenceOption};
-use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Pairs, Request, Verifies, run as verify};
+use crate::tensor::{Asked, Layer, Parameter, ReferenceOption};
+use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::fpm::Fpm;
 use tiebreak_impls::quantized::Quantized;
@@ -61,7 +60,8 @@ pub(super) struct Args {
     /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Option<String>,
-    /// TensorFlow Lite model: a convolution of each of its layers' shapes, on random data
+    /// TensorFlow Lite model: each of its layers as a convolution, on random and extreme data, with random weights and its own; and its
+    /// multipliers and biases as a requantization
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
     model: Option<PathBuf>,
     /// Scheme that differences are counted against, NAME or NAME:wrap, NAME:saturate
@@ -152,6 +152,9 @@ fn operations() -> String {
     )
 }
 
+/// Fractional bits of multipliers, where nothing else is named.
+const USUAL_Q: u32 = 31;
+
 /// Rounding of a reference that is the exact result rounded once, where none is named.
 const USUAL_ROUNDING: &str = "ties-even";
 
@@ -201,7 +204,7 @@ fn is_whole(args: &Args) -> bool {
 /// One screen for a run of every operation and kernel; tables for one that is narrowed, or where the caller wants them.
 pub(super) fn detail(args: &Args) -> Result<Detail> {
     let given_pairs = args.params.is_some() || args.multiplier.is_some();
-    let everything = args.kernel.is_empty() && ops(args, given_pairs)?.len() == OPS.len();
+    let everything = args.kernel.is_empty() && args.model.is_none() && ops(args, given_pairs, &[])?.len() == OPS.len();
     Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
 }
 
@@ -217,16 +220,20 @@ fn outcome(args: &Args, kept: Kept) -> Result<Outcome> {
 }
 
 fn request(args: &Args, kept: Kept) -> Result<Request> {
-    let pairs = match (&args.params, args.multiplier, args.shift) {
-        (Some(path), ..) => Pairs::Given(parameters::read_csv(path)?),
-        (None, Some(multiplier), Some(shift)) => Pairs::Given(vec![Channel { multiplier, shift }]),
-        _ => Pairs::Grid,
+    let channels = match (&args.params, args.multiplier, args.shift) {
+        (Some(path), ..) => parameters::read_csv(path)?,
+        (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
+        _ => Vec::new(),
     };
-    let ops = ops(args, pairs != Pairs::Grid)?;
-    if args.q != 31 && args.effort == Effort::Exhaustive && args.x.is_none() {
+    let layers = match &args.model {
+        Some(path) => layers(path)?,
+        None => Vec::new(),
+    };
+    let ops = ops(args, !channels.is_empty(), &layers)?;
+    if args.q != USUAL_Q && args.effort == Effort::Exhaustive && args.x.is_none() {
         bail!("--effort exhaustive sweeps multipliers of Q0.31, and none of --q {}; leave one of them out", args.q);
     }
-    if pairs == Pairs::Grid && args.q != 31 {
+    if channels.is_empty() && args.q != USUAL_Q {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
     let reference = Scheme::parse(&args.reference)?;
@@ -239,16 +246,9 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
             return Err(unknown("lane", name, known_lanes.names().chain(Lanes::KNOWN)).into());
         }
     }
-    let layers = match &args.model {
-        Some(path) => layers(path)?,
-        None => Vec::new(),
-    };
-    let channels = match &pairs {
-        Pairs::Given(channels) => channels.clone(),
-        Pairs::Grid => Vec::new(),
-    };
+    let q = Some(args.q).filter(|q| *q != USUAL_Q);
     Ok(Request {
-        asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types) },
+        asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types), x: args.x, q },
         ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),
@@ -256,9 +256,6 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         allow_outside_domain: args.allow_outside_domain,
         allow_not_run: args.allow_not_run.clone(),
         effort: args.effort,
-        pairs,
-        x: args.x,
-        q: args.q,
         reference,
         rounding: args.rounding,
         seed: args.seed,
@@ -268,17 +265,22 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
     })
 }
 
-/// The layers of a model. One that no kernel can be given is told: it must not pass by being left out.
-fn layers(path: &Path) -> Result<Vec<conv2d::Params>> {
-    let layers = model::read(path)?;
+/// The layers of a model, with their own weights and multipliers where it has them. One that no kernel can be given is told: it must not pass
+/// by being left out.
+fn layers(path: &Path) -> Result<Vec<Layer>> {
+    let bytes = model::load(path)?;
+    let named = || path.display().to_string();
+    let layers = model::parse(&bytes).with_context(named)?;
     if layers.is_empty() {
         bail!("{}: no convolution and no fully connected layer is in this model", path.display());
     }
-    let usable = |layer: &model::Layer| {
+    let constants = audit::constants(&bytes).with_context(named)?;
+    let usable = |(layer, constants): (&model::Layer, Option<Constants>)| {
         layer.params.sizes().with_context(|| format!("{}: layer {} cannot be run", path.display(), layer.name))?;
-        Ok(layer.on_int8())
+        let (weights, output) = constants.map(|constants| (constants.weights, constants.output)).unzip();
+        Ok(Layer { shape: layer.on_int8(), weights, output })
     };
-    layers.iter().map(usable).collect()
+    layers.iter().zip(constants).map(usable).collect()
 }
 
 /// Names of the operations that take a parameter; the first is meant where none is named.
@@ -298,7 +300,7 @@ const MULTIPLY: &str = <Fpm as tiebreak_impls::operation::Operation>::NAME;
 /// What `--op` takes beside the operations: as where none is named.
 const ALL: &str = "all";
 
-fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
+fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> {
     let op = match &args.op[..] {
         [all] if all == ALL => &[],
         named if named.iter().any(|op| op == ALL) => bail!("--op {ALL} is every operation: give it alone"),
@@ -316,16 +318,23 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
     let stranger = |known: &[&str]| op.iter().find(|op| !known.contains(&op.as_str()));
     let models = taking(Parameter::Model);
     if args.model.is_some() && stranger(&models).is_some() {
-        bail!("--model gives the shapes of convolutions: it goes with --op {}", models.join(" or "));
+        bail!("--model gives layers: it goes with --op {}", models.join(" or "));
     }
+    // What only has multipliers needs a layer that has some.
+    let rescales = layers.iter().any(|layer| layer.output.is_some());
     let scaled = taking(Parameter::Pairs);
+    if let (Some(op), true, false) =
+        (op.iter().find(|op| scaled.contains(&op.as_str())), args.model.is_some(), rescales)
+    {
+        bail!("--op {op}: no layer of this model has constant weights and scales, of which multipliers are made");
+    }
     if given_pairs && stranger(&scaled).is_some() {
         bail!(
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
             scaled.join(" and ")
         );
     }
-    if let (Some(op), true) = (stranger(&[MULTIPLY]), args.x.is_some() || args.q != 31) {
+    if let (Some(op), true) = (stranger(&[MULTIPLY]), args.x.is_some() || args.q != USUAL_Q) {
         bail!("--x and --q are of {MULTIPLY}; {op} takes an accumulator by --case, and multipliers of Q0.31");
     }
     let casts = taking(Parameter::Types);
@@ -341,7 +350,10 @@ fn ops(args: &Args, given_pairs: bool) -> Result<Vec<String>> {
         () if !op.is_empty() => once(op),
         () if !args.types.is_empty() => usual(&casts),
         () if rounds => usual(&rounded()[..1]),
-        () if args.model.is_some() => usual(&models[..1]),
+        () if args.model.is_some() => {
+            let usable = |op: &&&str| rescales || !scaled.contains(*op);
+            models.iter().filter(usable).map(|op| (*op).to_owned()).collect()
+        }
         () if given_pairs => usual(&scaled[..1]),
         () => usual(&OPS),
     })

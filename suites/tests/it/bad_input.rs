@@ -71,7 +71,7 @@ fn options_that_need_or_exclude_others() {
 #[test]
 fn parameters_outside_the_domain_of_the_kernel_asked_for() {
     let given = ["--kernel=tflite-single", "--multiplier=-1", "--shift=0"];
-    refused(&verify(&given), &["tflite-single: none of the given parameters is in its domain", "0..=2147483647"]);
+    refused(&verify(&given), &["tflite-single does not take this: m 0..=2147483647, s -31..=30", "0..=2147483647"]);
     let run = verify(&["--multiplier=-1", "--shift=0", "--x=5", "--lane=host", "--op=fpm"]).exits(0);
     assert!(run.stdout.contains("tflite-single"), "listed as outside the domain\n{}", run.told());
 }

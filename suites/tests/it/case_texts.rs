@@ -19,7 +19,7 @@ fn domain<O: Operation>(fits: impl Fn(&O::Domain) -> bool) -> &'static O::Domain
 /// The channels behind the first were left out of a row of `mismatches.csv`.
 #[test]
 fn several_channels_have_a_text() {
-    let domain = domain::<Requantize>(|domain| domain.per_channel && domain.bias);
+    let domain = domain::<Requantize>(|domain| domain.channels.per_channel && domain.bias);
     let mut case = parse::<Requantize>("len=2 min=0 max=255 x[1]=5", domain).expect("a case");
     let text = |case: &Case<_>| arguments::<Requantize>(domain, case).map(|a| spelled(&a));
     assert_eq!(text(&case).as_deref(), Some("m=1073741824 s=0 zero_point=0 min=0 max=255 len=2 x[1]=5"));
@@ -33,7 +33,7 @@ fn several_channels_have_a_text() {
 #[test]
 fn a_value_stands_for_all_channels_and_lists_must_agree() {
     let signed = tiebreak_impls::element::Element::I8;
-    let domain = domain::<Requantize>(|domain| domain.per_channel && domain.output == signed);
+    let domain = domain::<Requantize>(|domain| domain.channels.per_channel && domain.output == signed);
     let case = parse::<Requantize>("m=1,2,3 s=-4", domain).expect("a case");
     let shifts: Vec<i32> = case.params.channels.iter().map(|c| c.shift).collect();
     assert_eq!((shifts, case.params.bias), (vec![-4; 3], vec![0; 3]));
@@ -80,7 +80,7 @@ fn a_planned_tensor_is_made_again() {
     let params = Draft::<Matmul>::read("m=9 n=10 k=11").expect("a case").params().to_owned();
     let fills = [&Fill::PATTERNS[..], &Fill::RANDOM, &[Fill::AnySize, Fill::Varied]].concat();
     for (i, fill) in fills.into_iter().enumerate() {
-        let spec = Spec { params, fills: [fill.clone(), Fill::Uniform, Fill::None], misalign: 3 };
+        let spec = Spec::new(params, [fill.clone(), Fill::Uniform, Fill::None], 3);
         let case = spec.case::<Matmul>(domain, 7, i).expect("a case");
         let written = spelled(&complete::<Matmul>(domain, &case, &spec.made(7, i)).expect("a text"));
         assert!(written.contains(&format!(" rhs=uniform@7/{i}")), "{written}");

@@ -1,11 +1,14 @@
 //! Every catalogue against the oracle, and what is said of a wrong line.
 
+use tiebreak_impls::fpm::{Kernel, kernels};
 use tiebreak_suites::conv2d::Conv2d;
 use tiebreak_suites::dot::Dot;
+use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::tensor::Operation;
 use tiebreak_suites::tensor::catalogue::{line, read};
+use tiebreak_suites::tensor::text::parse;
 use tiebreak_suites::transform::Transform;
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
@@ -98,4 +101,24 @@ fn a_case_that_no_kernel_takes_is_refused() {
 fn an_element_stands_out_from_its_fill_wherever_it_is_named() {
     let text = "k=2 rhs=1 lhs[0,1]=5 lhs=3 out[0]: exact=8 # x";
     assert_eq!(read::<Matmul>(text).map(|entries| entries.len()), Ok(1));
+}
+
+/// The line that `case` offers can be put into the catalogue as it is.
+#[test]
+fn the_line_that_a_case_offers_is_read() {
+    let printed = crate::common::tiebreak(&["case", "--x=-1", "--multiplier=1073741825", "--shift=-1"]).exits(0).stdout;
+    let (_, line) = printed.split_once("As a catalogue line:\n").expect("it offers one");
+    assert_eq!(read::<FixedPointMultiply>(line).expect("it can be read").len(), 1);
+}
+
+/// Every kernel of fixed point multiply takes some of the cases.
+#[test]
+fn every_multiplication_has_cases() {
+    let entries = read::<FixedPointMultiply>(FixedPointMultiply::CATALOGUE).expect("every line is one");
+    let takes = |kernel: &Kernel, case: &str| {
+        let domain = &kernel.contract.domain;
+        parse::<FixedPointMultiply>(case, domain).is_ok_and(|case| FixedPointMultiply::covers(domain, &case.params))
+    };
+    let uncovered = kernels().iter().filter(|kernel| !entries.iter().any(|entry| takes(kernel, &entry.case)));
+    assert_eq!(uncovered.map(|kernel| kernel.name).collect::<Vec<_>>(), Vec::<&str>::new());
 }

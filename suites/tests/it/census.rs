@@ -46,6 +46,43 @@ fn a_sweep_says_so() {
     );
 }
 
+/// A scheme in floats is counted where its result changes; with an output of 8 bits that is at most 255 places.
+#[test]
+fn schemes_in_floats() {
+    // tensorflow #102943: 585 times this float32 is 6.5 in float32, which is rounded to even.
+    let scale = ["--multiplier=1527099520", "--shift=-6"];
+    let all =
+        answer("ties-up", "f32-product", &[&scale[..], &["--zero-point=3", "--clamp=-128:127", "--list=3"]].concat());
+    assert_eq!((&all["inputs"], &all["method"]), (&json!(1u64 << 32), &json!("bisection")));
+    let listed = all["list"].as_array().expect("a list");
+    assert_eq!(listed.len(), 3);
+    for place in listed {
+        let x = place["x"].as_i64().expect("a number").to_string();
+        let (x, at) = (format!("--x-min={x}"), format!("--x-max={x}"));
+        let one =
+            answer("ties-up", "f32-product", &[&scale[..], &["--zero-point=3", "--clamp=-128:127", &x, &at]].concat());
+        assert_eq!((&one["inputs"], &one["differ"]), (&json!(1), &json!(1)));
+    }
+    // Without an output, over a range that a sweep takes too: two schemes of one name and other multipliers.
+    let range = ["--x-min=-60000", "--x-max=60000"];
+    let other = ["--right-multiplier=1527099521", "--right-shift=-6"];
+    let same = answer("ties-up", "ties-up", &[&scale[..], &range, &other].concat());
+    assert_eq!(
+        (&same["method"], &same["inputs"], &same["right_multiplier"]),
+        (&json!("steps"), &json!(120_001), &json!(1527099521))
+    );
+    let alone = ["--multiplier=1", "--shift=0"];
+    refused(
+        &[&["--left=ties-up", "--right=f32-dequantize-quantize"], &alone[..]].concat(),
+        &["takes the scales of a layer apart"],
+    );
+    refused(
+        &["--left=f32-product", "--right=ties-up", "--space=q31", "--shift=-1"],
+        &["--space counts schemes of fixed point"],
+    );
+    refused(&[&["--left=f32-prodct", "--right=ties-up"], &alone[..]].concat(), &["`f32-product`"]);
+}
+
 #[test]
 fn outputs_and_lists() {
     let given = ["--multiplier=1518500250", "--shift=-15", "--zero-point=3", "--clamp=-128:127", "--list=2"];

@@ -10,14 +10,11 @@ use tiebreak_impls::mutants::{self, Fault};
 
 use tiebreak_impls::quantized::{Expressed, Granularity};
 use tiebreak_oracle::fpm::Scheme as Multiply;
-use tiebreak_oracle::fpm::scheme::DEFINITIONS;
 use tiebreak_oracle::rounding::RoundingRule;
-use tiebreak_oracle::word::Overflow;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::{Class, Kind};
-use tiebreak_suites::fpm::classify::class_of;
-use tiebreak_suites::fpm::hypotheses::hypotheses;
-use tiebreak_suites::fpm::yardstick::Yardstick;
+use tiebreak_suites::fpm::causes::class_of;
+use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::lane::Failure;
 use tiebreak_suites::mlir::faults::KNOWN;
@@ -49,24 +46,15 @@ fn named<O: Operation>() -> Named {
     }
 }
 
-/// Fixed point multiply, and every operation on tensors.
+/// Every operation.
 fn all() -> Vec<Named> {
-    let policies = [Overflow::Wrap, Overflow::Saturate];
-    let schemes = DEFINITIONS.iter().flat_map(|d| policies.map(|overflow| Multiply { definition: d, overflow }));
-    let fpm = Named {
-        op: "fpm",
-        mutants: mutants::fpm::mutants().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
-        deviations: fpm::kernels().iter().flat_map(|k| k.contract.deviations).map(|d| d.class).collect(),
-        causes: schemes.flat_map(|scheme| hypotheses(&scheme)).map(|hypothesis| hypothesis.class).collect(),
-        catalogue: include_str!("../../catalogue/fpm.txt"),
-    };
     struct All(Vec<Named>);
     impl Visitor for All {
         fn visit<O: Fuzzed>(&mut self) {
             self.0.push(named::<O>());
         }
     }
-    let mut all = All(vec![fpm]);
+    let mut all = All(Vec::new());
     visit_tensors(&mut all);
     all.0
 }
@@ -116,7 +104,7 @@ fn a_deviation_of_an_unknown_class_is_refused() {
         reason: "a test",
     }];
     let contract = Contract { deviations: WRONG, ..fpm::kernels()[0].contract.clone() };
-    let error = Yardstick::contract(&contract).expect_err("no class");
+    let error = Promised::by(&contract).expect_err("no class");
     assert_eq!(error.to_string(), "unknown class `posiiton`; did you mean `position`?");
 }
 
@@ -200,8 +188,8 @@ fn paths_name_a_cause_as_causes_do() {
 /// Classes that no mutant shows, with what does.
 fn shown_otherwise(class: Class) -> Option<&'static str> {
     let process = |wanted: Fault| {
-        let mutant = mutants::process().iter().find(|mutant| mutant.fault == wanted);
-        mutant.map(|mutant| mutant.kernel.name)
+        let mutant = mutants::process().iter().find(|mutant| mutants::fault(mutant.name) == Some(wanted));
+        mutant.map(|mutant| mutant.name)
     };
     match class {
         Class::Fallback => Some("kernel `tvm-neon-rfc`, fpm, as it declares"),
@@ -213,7 +201,6 @@ fn shown_otherwise(class: Class) -> Option<&'static str> {
         Class::Hang => process(Fault::Hang),
         Class::Refused => process(Fault::Panic),
         Class::WrongLength => process(Fault::Short),
-        Class::Unsettled => Some("a run that is interrupted"),
         Class::NotRun | Class::OutsideDomain | Class::NothingJudged | Class::Bound | Class::SelfCheck => {
             Some("the tests of `verify`")
         }

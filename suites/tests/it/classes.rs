@@ -1,28 +1,28 @@
 //! Invariants 5 and 6: a mismatch is named by a hypothesis that reproduces all of it, and every name is one that a known bug, or a
 //! kernel of this file where no bug of that kind is known, is given.
 
-use crate::common::{lane, params};
+use crate::common::{lane, params, posed, scheme};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use tiebreak_impls::contract::{Contract, Deviation, Domain, Overflow, Promise, Region};
-use tiebreak_impls::fpm::{self, Channel, Kernel, Params};
+use tiebreak_impls::fpm::{self, Batch, Channel, Kernel};
 use tiebreak_impls::instruction::model;
 use tiebreak_impls::mutants;
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
 use tiebreak_oracle::fpm::{Scheme, integer};
 use tiebreak_oracle::word;
-use tiebreak_reports::ledger::Against;
 use tiebreak_suites::accumulators::accumulators;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
-use tiebreak_suites::fpm::classify::Observation;
+use tiebreak_suites::fpm::causes::possible;
 use tiebreak_suites::fpm::hypotheses::{Hypothesis, hypotheses};
-use tiebreak_suites::fpm::judge::judge;
-use tiebreak_suites::fpm::parameters;
-use tiebreak_suites::fpm::sampled::{Record, Settled, Subject};
-use tiebreak_suites::fpm::tally::{Regime, Side, Tally};
-use tiebreak_suites::fpm::yardstick::{Norm, Yardstick, Zone, promised};
+use tiebreak_suites::fpm::promised::{Promised, Regime, promised};
+use tiebreak_suites::fpm::{FixedPointMultiply, case, parameters};
 use tiebreak_suites::parameters::grid;
+use tiebreak_suites::tensor::explain::{Observed, explain};
+use tiebreak_suites::tensor::explained::Explained;
+use tiebreak_suites::tensor::judge::{Answers, Side, judged};
+use tiebreak_suites::tensor::{Operation, self_check};
 
 /// Classes of which no known bug exists; a kernel below is given each.
 const SHOWN_HERE: [Class; 3] = [Class::Saturation, Class::StaleDeviation, Class::Unexplained];
@@ -48,7 +48,7 @@ fn every_class_is_shown_by_a_mutant() {
 #[test]
 fn contracts_name_known_schemes() {
     let kernels = fpm::kernels().iter().chain(mutants::fpm::mutants().iter().map(|m| &m.kernel));
-    let kernels = kernels.chain(mutants::process().iter().map(|m| &m.kernel));
+    let kernels = kernels.chain(mutants::process());
     let mut promises: Vec<Promise> = mutants::controls().iter().map(|c| c.against).collect();
     for kernel in kernels {
         promises.push(kernel.contract.promise);
@@ -63,36 +63,45 @@ fn contracts_name_known_schemes() {
 /// A kernel of this file: no lane knows it, so its code is called here and its outputs are judged like those of any other.
 fn kernel(promise: Promise, domain: Domain, deviations: &'static [Deviation], portable: fpm::Run) -> Kernel {
     let contract = Contract { promise, domain, deviations, source: "a test" };
-    Kernel { name: "local", summary: "a test", contract, per_channel: false, portable, neon: None }
+    Kernel { name: "local", summary: "a test", contract, portable, native: None }
 }
 
 const TIES_UP: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
 
+/// What a kernel of this file did on the pairs of a quick run.
+struct Settled {
+    contract: Side<Batch>,
+    explained: Vec<Explained<Batch>>,
+    /// Results that follow a declared deviation.
+    deviating: u64,
+}
+
 fn settled(kernel: &Kernel) -> Settled {
     let host = lane("host");
-    let reference = Norm::new(Scheme::parse("ties-away").expect("known"));
-    let subject = Subject::new(kernel, &host, Some(&reference)).expect("known schemes");
-    let mut record: Record = Record::default();
-    for channel in grid(Effort::Quick, 1) {
-        if !kernel.contract.domain.contains(channel.multiplier, channel.shift, 31) {
-            continue;
-        }
+    let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
+    let budget = Effort::Quick.budget();
+    let covered = grid(&budget, 1).into_iter().filter(|c| kernel.contract.domain.contains(c.multiplier, c.shift, 31));
+    let (mut cases, mut outs) = (Vec::new(), Vec::new());
+    for channel in covered {
         // An odd number of inputs, the smallest last: a tail shows.
-        let mut xs = accumulators(channel, 31, &Effort::Quick.budget(), 1);
+        let mut xs = accumulators(channel, 31, &budget, 1);
         xs.sort_unstable_by_key(|x| std::cmp::Reverse(x.unsigned_abs()));
         xs.truncate(xs.len() - (xs.len() + 1) % 4);
-        let mut outs = vec![0; xs.len()];
-        (kernel.portable)(&params(channel), &xs, &mut outs);
-        record.contract.merge(judge(&subject.contract, &params(channel), &xs, &outs));
-        record.reference.merge(judge(subject.reference.as_ref().expect("given"), &params(channel), &xs, &outs));
-        record.parameters += 1;
+        let mut out = vec![0; xs.len()];
+        (kernel.portable)(&params(channel), &xs, &mut out);
+        cases.push(posed(kernel, None, case(31, vec![channel], xs)));
+        outs.push(Some(out));
     }
+    let record = judged::<FixedPointMultiply>(&host, kernel, &contract, &[], &cases, Answers::of(outs));
     assert!(record.contract.count.inputs > 1000);
-    record.settle(&subject)
+    let explained = self_check::explained::<FixedPointMultiply>(kernel, &contract, &host, &record.contract);
+    let deviating = record.faults.values().map(|sighting| sighting.results).sum();
+    Settled { contract: record.contract, explained, deviating }
 }
 
 fn classes(settled: &Settled) -> Vec<Class> {
-    settled.contract.tally.count.classes.keys().copied().collect()
+    let classes: BTreeSet<Class> = settled.explained.iter().map(|explained| explained.explanation.class).collect();
+    classes.into_iter().collect()
 }
 
 fn rounded(x: i32, m: i32, s: i32) -> i128 {
@@ -110,8 +119,8 @@ fn a_saturation_that_is_not_promised() {
     };
     let settled = settled(&kernel(TIES_UP, Domain::ALL, &[], saturates));
     assert_eq!(classes(&settled), [Class::Saturation]);
-    let witness = settled.contract.witness.expect("it differs");
-    assert!(witness.explanation.because.starts_with("the result saturates"), "{}", witness.explanation.because);
+    let because = &settled.explained.first().expect("it differs").explanation.because;
+    assert!(because.starts_with("the result saturates"), "{because}");
 }
 
 /// The tail is declared to round once, and rounds twice as the body does.
@@ -128,13 +137,16 @@ fn a_declared_deviation_that_is_not_there() {
     };
     let promise = Promise { scheme: "sqrdmulh-srshl", overflow: Overflow::Wrap };
     let sound = settled(&kernel(promise, Domain::ALL, &[], twice));
-    assert_eq!(sound.contract.tally.count.differ, 0, "without the declaration it keeps its contract");
+    assert_eq!(sound.contract.count.differ, 0, "without the declaration it keeps its contract");
     let stale = settled(&kernel(promise, Domain::ALL, TAIL, twice));
     assert_eq!(classes(&stale), [Class::StaleDeviation]);
-    assert!(stale.contract.tally.deviations.is_empty());
-    let witness = stale.contract.witness.expect("it differs");
-    assert!(witness.case().is_in_tail(4));
-    assert_eq!(witness.scheme, "ties-up:wrap", "what the declaration says");
+    assert_eq!(stale.deviating, 0);
+    let witness = &stale.explained.first().expect("it differs").witness;
+    let len = witness.case.params.len;
+    assert!(witness.index >= len - len % 4, "{witness:?}");
+    let expected = scheme("ties-up:wrap");
+    let expected = FixedPointMultiply::expected(&expected, &witness.case).expect("values")[witness.index];
+    assert_eq!(Some(witness.expected.clone()), expected.map(Into::into), "what the declaration says");
 }
 
 #[test]
@@ -163,8 +175,13 @@ fn a_class_covers_everything_it_names() {
     };
     let domain = Domain { shifts: -31..=0, ..Domain::ALL };
     let settled = settled(&kernel(TIES_UP, domain, &[], two));
-    for seen in &settled.contract.kept {
-        assert!(seen.explanation.covers(&seen.observation), "{seen:?}");
+    let contract = scheme("ties-up:wrap");
+    for Explained { group, explanation, .. } in &settled.explained {
+        let causes = FixedPointMultiply::causes_in(*group, &contract, &contract, &Domain::ALL, false);
+        let Some(cause) = explanation.cause.map(|at| &causes[at]) else { continue };
+        for seen in settled.contract.groups[group].evidence() {
+            assert!(cause.explains(&[seen]).is_some(), "{seen:?}");
+        }
     }
     assert!(
         !classes(&settled).contains(&Class::TieDirection) || classes(&settled).len() > 1,
@@ -177,20 +194,17 @@ fn a_class_covers_everything_it_names() {
 /// and says the same on all but a handful of inputs.
 #[test]
 fn a_hypothesis_is_recognised_by_its_outputs() {
-    let channels: Vec<Channel> = grid(Effort::Quick, 3).into_iter().step_by(5).collect();
+    let channels: Vec<Channel> = grid(&Effort::Quick.budget(), 3).into_iter().step_by(5).collect();
     let budget = Effort::Quick.budget();
     let inputs: Vec<(Channel, Vec<i32>)> =
         channels.iter().map(|c| (*c, accumulators(*c, 31, &budget, 3).into_iter().step_by(3).collect())).collect();
     let counts: Vec<(u64, u64)> = DEFINITIONS
         .par_iter()
         .map(|definition| {
-            let scheme = wrapping(definition);
-            let zone = Zone { region: None, norm: Norm::new(scheme), own: scheme };
-            let domain = tiebreak_impls::contract::Domain::ALL;
-            let yardstick = Yardstick { against: Against::Contract, zones: vec![zone], own: scheme, domain };
+            let contract = Promised::plain(wrapping(definition));
             let (mut named, mut own) = (0, 0);
-            for hypothesis in &yardstick.rest().norm.hypotheses {
-                let (differing, same) = recognised(&yardstick, hypothesis, &inputs);
+            for hypothesis in hypotheses(&contract.scheme) {
+                let (differing, same) = recognised(&contract, &hypothesis, &inputs);
                 named += differing;
                 own += same;
             }
@@ -203,46 +217,46 @@ fn a_hypothesis_is_recognised_by_its_outputs() {
 }
 
 /// Regimes in which the hypothesis differs from the scheme, and those of them that are given its class.
-fn recognised(yardstick: &Yardstick, hypothesis: &Hypothesis, inputs: &[(Channel, Vec<i32>)]) -> (u64, u64) {
+fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, Vec<i32>)]) -> (u64, u64) {
     let predicted = |h: &Hypothesis, c: &Channel, x: i32| h.predicts(x.into(), &parameters(*c, 31));
     let (mut differing, mut same) = (0, 0);
-    for regime in [Regime::Right, Regime::None, Regime::Left] {
-        let mut tally = Tally::default();
-        let mut all: Vec<Observation> = Vec::new();
+    for regime in Regime::ALL {
+        let mut all: Vec<Observed<Batch>> = Vec::new();
         for (channel, xs) in inputs.iter().filter(|(c, _)| Regime::of(c.shift) == regime) {
-            let params = Params { q: 31, channels: vec![*channel] };
             // What a hypothesis says nothing of, the scheme says.
-            let value = |x: i32| {
-                let told = predicted(hypothesis, channel, x);
-                told.or_else(|| yardstick.own.fast(x.into(), &parameters(*channel, 31))).expect("wraps") as i32
-            };
-            if xs.iter().any(|x| predicted(hypothesis, channel, *x).is_none()) {
-                continue;
-            }
-            let outs: Vec<i32> = xs.iter().map(|x| value(*x)).collect();
-            tally.merge(judge(yardstick, &params, xs, &outs));
-            let case = |(index, got): (usize, &i32)| Observation {
-                case: tiebreak_suites::fpm::case(&params, xs, index),
-                got: *got,
-            };
-            all.extend(outs.iter().enumerate().map(case));
+            let outs: Option<Vec<i32>> =
+                xs.iter().map(|x| predicted(hypothesis, channel, *x).map(|v| v as i32)).collect();
+            let Some(outs) = outs else { continue };
+            let case = case(31, vec![*channel], xs.clone());
+            let expected = FixedPointMultiply::expected(contract, &case).expect("values");
+            let differ = expected.iter().zip(&outs).filter(|(e, out)| e.is_some_and(|e| e != **out)).count();
+            all.push(Observed { case, outs, expected, differ, faulty: Vec::new() });
         }
-        let account = tally.settle(yardstick, false);
-        let what = format!("{}: {} ({regime:?})", yardstick.own.label(), hypothesis.because);
-        assert!(
-            !account.tally.count.classes.contains_key(&Class::Unexplained),
-            "{what}: {:?}",
-            account.tally.count.classes
-        );
-        let Some(witness) = &account.witness else { continue };
-        let found = witness.explanation.hypothesis.as_ref().unwrap_or_else(|| panic!("{what}: {witness:?}"));
+        if all.iter().all(|seen| seen.differ == 0) {
+            continue;
+        }
+        let group = contract.group(contract.rest(), regime);
+        // As a run has it: of what was seen so many cases, spread over all.
+        let evidence: Vec<&Observed<Batch>> =
+            all.iter().step_by(2).chain(all.iter().filter(|s| s.differ > 0)).collect();
+        let causes = FixedPointMultiply::causes_in(group, contract, contract, &Domain::ALL, false);
+        let found = explain(&causes, &evidence);
+        let what = format!("{}: {} ({regime:?})", contract.scheme.label(), hypothesis.because);
+        assert_ne!(found.class, Class::Unexplained, "{what}");
         if found.class == hypothesis.class {
             same += 1;
         } else {
             // Explanations are held against a selection of outputs: what tells two hypotheses apart may not be in it.
-            let reproduced = |o: &&Observation| predicted(found, &o.case.channel, o.case.x) == Some(o.got.into());
-            let wrong = all.len() - all.iter().filter(reproduced).count();
-            assert!(wrong * 1000 < all.len(), "{what}: taken for {}, wrong on {wrong} of {}", found.because, all.len());
+            let at = found.cause.unwrap_or_else(|| panic!("{what}: {found:?}"));
+            let taken = possible(group, contract, contract, false).swap_remove(at);
+            let pairs = || {
+                all.iter().flat_map(|seen| {
+                    let channel = seen.case.params.params.channels[0];
+                    seen.case.tensors[0].iter().zip(&seen.outs).map(move |(x, got)| (channel, *x, *got))
+                })
+            };
+            let wrong = pairs().filter(|(c, x, got)| predicted(&taken, c, *x) != Some((*got).into())).count();
+            assert!(wrong * 1000 < pairs().count(), "{what}: taken for {}, wrong on {wrong}", taken.because);
         }
         differing += 1;
     }
@@ -256,7 +270,7 @@ fn the_scheme_itself_is_the_null_hypothesis() {
         let scheme = wrapping(definition);
         let null = Hypothesis::of(&scheme, Class::Unexplained, String::new());
         let mut compared = 0;
-        for channel in grid(Effort::Quick, 5).into_iter().step_by(11) {
+        for channel in grid(&Effort::Quick.budget(), 5).into_iter().step_by(11) {
             let p = parameters(channel, 31);
             for x in accumulators(channel, 31, &Effort::Quick.budget(), 5).into_iter().step_by(7) {
                 assert_eq!(
@@ -268,6 +282,9 @@ fn the_scheme_itself_is_the_null_hypothesis() {
                 compared += 1;
             }
         }
-        assert!(compared > 1000 && integer::run(&null.steps, 0, &parameters(grid(Effort::Quick, 5)[0], 31)).is_some());
+        assert!(
+            compared > 1000
+                && integer::run(&null.steps, 0, &parameters(grid(&Effort::Quick.budget(), 5)[0], 31)).is_some()
+        );
     }
 }

@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 use tempfile::TempDir;
-use tiebreak_impls::fpm::{Channel, Kernel, Params};
+use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::{fpm, mutants};
+use tiebreak_suites::fpm::FixedPointMultiply;
+use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::config::Lanes;
+use tiebreak_suites::tensor::judge::{Posed, held_against};
+use tiebreak_suites::tensor::{Case, Operation};
 
 /// The lanes file: beside what this test was built into, otherwise that of the workspace.
 pub(crate) fn lanes_file() -> PathBuf {
@@ -27,7 +31,7 @@ pub(crate) fn workspace() -> PathBuf {
     manifest.parent().expect("suites lies in the workspace").to_owned()
 }
 
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     workspace().join("target")
 }
 
@@ -89,7 +93,7 @@ pub(crate) fn corruptor(dir: &Path, command: &[String], rows: &Value) -> Vec<Str
 pub(crate) fn kernel(name: &str) -> &'static Kernel {
     fpm::find(name)
         .or_else(|| mutants::fpm::find(name).map(|m| &m.kernel))
-        .or_else(|| mutants::process().iter().map(|m| &m.kernel).find(|k| k.name == name))
+        .or_else(|| mutants::process().iter().find(|k| k.name == name))
         .unwrap_or_else(|| panic!("no kernel {name}"))
 }
 
@@ -101,6 +105,18 @@ pub(crate) fn channel(multiplier: i32, shift: i32) -> Channel {
 /// Parameters of one channel.
 pub(crate) fn params(channel: Channel) -> Params {
     Params { q: 31, channels: vec![channel] }
+}
+
+/// A case as a kernel of fixed point multiply is held against its contract and a reference.
+pub(crate) fn posed(kernel: &Kernel, reference: Option<&Promised>, case: Case<Batch>) -> Posed<Batch> {
+    let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
+    let expected = |scheme: &Promised| held_against::<FixedPointMultiply>(&contract, scheme, &case).expect("a value");
+    Posed { contract: expected(&contract), reference: reference.map(expected), case }
+}
+
+/// The scheme of that name.
+pub(crate) fn scheme(name: &str) -> Promised {
+    FixedPointMultiply::scheme(name).expect("a known scheme")
 }
 
 /// A call of `tiebreak` that has ended.

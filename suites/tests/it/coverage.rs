@@ -85,9 +85,20 @@ fn types_that_a_named_kernel_does_not_take() {
 #[test]
 fn a_layer_that_a_named_kernel_does_not_take() {
     let layer = |depth: i32| {
-        let tensor = |shape: &[i32]| Tensor { shape: shape.to_vec(), kind: 9, zero_points: vec![0], name: "layer" };
+        let tensor = |shape: &[i32]| Tensor {
+            shape: shape.to_vec(),
+            kind: 9,
+            zero_points: vec![0],
+            name: "layer",
+            ..Tensor::default()
+        };
         let options = Some(Options { kind: 8, bytes: vec![], ints: vec![] });
-        Operator { code: 9, tensors: [tensor(&[1, depth]), tensor(&[1, depth]), tensor(&[1, 1])], options }
+        Operator {
+            code: 9,
+            tensors: [tensor(&[1, depth]), tensor(&[1, depth]), tensor(&[1, 1])],
+            options,
+            ..Operator::default()
+        }
     };
     let dir = TempDir::new().expect("a temporary directory");
     let file = dir.path().join("deep.tflite");

@@ -1,18 +1,19 @@
 //! Invariant 1: no tolerance. One output that is off by one, anywhere, is one difference.
 
-use crate::common::{channel, kernel, lane, params};
-use crate::sweeps::deltas;
+use crate::common::{channel, kernel, lane, params, posed, scheme};
+use crate::sweeps::{Judged, deltas, witness};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use tiebreak_impls::Form;
 use tiebreak_impls::fpm::{Channel, kernels};
-use tiebreak_oracle::fpm::Scheme;
+use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::engine::sweep::{Blocks, Swept};
-use tiebreak_suites::fpm::judge::judge;
-use tiebreak_suites::fpm::sampled::Subject;
 use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, Plan};
-use tiebreak_suites::fpm::yardstick::{Norm, Yardstick};
+use tiebreak_suites::fpm::{FixedPointMultiply, case};
+use tiebreak_suites::tensor::Operation;
+use tiebreak_suites::tensor::judge::{Answers, judged};
+use tiebreak_suites::tensor::shrink::first_difference;
 
 fn runner(cases: u32) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -28,25 +29,32 @@ fn outputs(name: &str, channel: Channel, xs: &[i32]) -> Vec<i32> {
 
 #[test]
 fn one_output_off_by_one_is_one_difference() {
+    let host = lane("host");
     let strategy =
         (0..kernels().len(), any::<prop::sample::Index>(), any::<bool>(), prop::collection::vec(any::<i32>(), 1..300));
     let at = channel(1_395_864_320, -8);
     let tested = runner(300).run(&strategy, |(which, index, up, xs)| {
         let kernel = &kernels()[which];
-        let yardstick = Yardstick::contract(&kernel.contract).expect("known schemes");
+        let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
         let mut outs = outputs(kernel.name, at, &xs);
-        prop_assert_eq!(judge(&yardstick, &params(at), &xs, &outs).count.differ, 0);
-        let index = index.index(xs.len());
+        let len = xs.len();
+        let posed = [posed(kernel, None, case(31, vec![at], xs))];
+        let judge = |outs: &[i32]| {
+            let answers = Answers::of(vec![Some(outs.to_vec())]);
+            judged::<FixedPointMultiply>(&host, kernel, &contract, &[], &posed, answers).contract
+        };
+        prop_assert_eq!(judge(&outs).count.differ, 0);
+        let index = index.index(len);
         let delta = if up { 1 } else { -1 };
         outs[index] += delta;
-        let tally = judge(&yardstick, &params(at), &xs, &outs);
-        let count = &tally.count;
-        let in_domain = yardstick.expected(&tiebreak_suites::fpm::case(&params(at), &xs, index)).1.is_some();
-        prop_assert_eq!(count.seen(), xs.len() as u64);
-        prop_assert_eq!(count.differ, u64::from(in_domain));
+        let side = judge(&outs);
+        let in_domain = posed[0].contract[index].is_some();
+        prop_assert_eq!(side.count.seen(), len as u64);
+        prop_assert_eq!(side.count.differ, u64::from(in_domain));
         if in_domain {
-            prop_assert_eq!(count.by_delta.all(), BTreeMap::from([(i64::from(delta), 1)]));
-            prop_assert_eq!(tally.smallest.expect("it differs").0.case.index, index);
+            prop_assert_eq!(side.count.by_delta.all(), BTreeMap::from([(i64::from(delta), 1)]));
+            let first = first_difference::<FixedPointMultiply>(&kernel.contract.domain, side.smallest().expect("one"));
+            prop_assert_eq!(first.expect("it differs").index, index);
         }
         Ok(())
     });
@@ -58,7 +66,7 @@ fn one_output_off_by_one_is_one_difference() {
 fn a_changed_block_is_counted_exactly() {
     let host = lane("host");
     // Where it saturates whole blocks are expected at an end of the word.
-    let reference = Norm::new(Scheme::parse("ties-up:saturate").expect("known"));
+    let reference = scheme("ties-up:saturate");
     // Off by a little, by anything, by what wraps to one, or at an end of the word.
     let steps = prop_oneof![Just(Some(1i32)), Just(Some(-1)), Just(Some(2)), any::<i32>().prop_map(Some), Just(None)];
     let changes = prop::collection::vec((0..BLOCK_IN_PROCESS, steps), 0..40);
@@ -73,30 +81,27 @@ fn a_changed_block_is_counted_exactly() {
         .prop_map(|b| b * BLOCK_IN_PROCESS as i64);
     let ats = prop_oneof![ats, Just(0), Just(-(BLOCK_IN_PROCESS as i64))];
     let tested = runner(300).run(&(pairs, ats, changes), |((name, channel), at, changes)| {
-        let subject = Subject::new(kernel(name), &host, Some(&reference)).expect("known schemes");
+        let (kernel, runner) = (kernel(name), Runner::new(&host));
         let xs: Vec<i32> = (at..at + BLOCK_IN_PROCESS as i64).map(|x| x as i32).collect();
         let mut outs = outputs(name, channel, &xs);
         for (index, step) in changes {
             let out = &mut outs[index];
             *out = step.map_or(if *out < 0 { i32::MAX } else { i32::MIN }, |delta| out.wrapping_add(delta));
         }
-        let plan = Plan::new(&subject, channel);
+        let plan = Plan::new(kernel, &runner, channel, Some(&reference.scheme)).expect("known schemes");
         let mut swept = Swept::default();
         plan.judge(at, &outs, &mut swept.seen);
         let settled = plan.settle(swept);
-        for (account, yardstick) in
-            [(&settled.contract, &subject.contract), (&settled.reference, subject.reference.as_ref().expect("given"))]
-        {
-            let one_by_one = judge(yardstick, &params(channel), &xs, &outs);
-            let (tally, count) = (&account.tally, &account.tally.count);
+        let posed = posed(kernel, Some(&reference), case(31, vec![channel], xs));
+        for (side, expected) in settled.sides.iter().zip([Some(&posed.contract), posed.reference.as_ref()]) {
+            let one_by_one = Judged::of(&posed.case.tensors[0], &outs, expected.expect("given"));
+            let (count, other) = (&side.count, &one_by_one.count);
             prop_assert_eq!(
                 (count.inputs, count.out_of_domain, count.differ),
-                (one_by_one.count.inputs, one_by_one.count.out_of_domain, one_by_one.count.differ)
+                (other.inputs, other.out_of_domain, other.differ)
             );
-            prop_assert_eq!(deltas(&count.by_delta), deltas(&one_by_one.count.by_delta));
-            let smallest =
-                |s: &Option<(tiebreak_suites::fpm::classify::Observation, i64)>| s.map(|(o, e)| (o.case.x, o.got, e));
-            prop_assert_eq!(smallest(&tally.smallest), smallest(&one_by_one.smallest));
+            prop_assert_eq!(deltas(&count.by_delta), deltas(&other.by_delta));
+            prop_assert_eq!(witness(side), one_by_one.smallest);
         }
         Ok(())
     });
@@ -107,16 +112,16 @@ fn a_changed_block_is_counted_exactly() {
 #[test]
 fn the_ends_of_the_word_are_far_apart() {
     let host = lane("host");
-    let reference = Norm::new(Scheme::parse("ties-up:saturate").expect("known"));
-    let subject = Subject::new(kernel("tvm-relay"), &host, Some(&reference)).expect("known schemes");
-    let plan = Plan::new(&subject, channel(1_518_500_250, 2));
+    let reference = scheme("ties-up:saturate");
+    let (kernel, runner) = (kernel("tvm-relay"), Runner::new(&host));
+    let plan = Plan::new(kernel, &runner, channel(1_518_500_250, 2), Some(&reference.scheme)).expect("known schemes");
     let mut outs = vec![i32::MAX; BLOCK_IN_PROCESS];
     outs[BLOCK_IN_PROCESS / 2] = i32::MIN;
     let mut swept = Swept::default();
     plan.judge((1 << 31) - BLOCK_IN_PROCESS as i64, &outs, &mut swept.seen);
-    let tally = plan.settle(swept).reference.tally.count;
-    assert_eq!((tally.inputs, tally.differ), (BLOCK_IN_PROCESS as u64, 1));
-    assert_eq!(deltas(&tally.by_delta), (BTreeMap::new(), 1), "{:?}", tally.by_delta);
+    let count = &plan.settle(swept).sides[1].count;
+    assert_eq!((count.inputs, count.differ), (BLOCK_IN_PROCESS as u64, 1));
+    assert_eq!(deltas(&count.by_delta), (BTreeMap::new(), 1), "{:?}", count.by_delta);
 }
 
 /// Where TOSA REQUIREs what an input is not, its kernels promise nothing: a reference that saturates has a value there, but
@@ -144,7 +149,10 @@ fn what_the_contract_refuses_no_reference_expects() {
     ]);
     assert_eq!(swept.code, 0, "{}", swept.told());
     let summary: serde_json::Value = serde_json::from_str(&swept.stdout).expect("JSON");
-    for row in summary["rows"].as_array().expect("rows") {
+    let rows = summary["rows"].as_array().expect("rows").iter();
+    let swept: Vec<_> = rows.filter(|row| row["coverage"] == "exhaustive").collect();
+    assert_eq!(swept.len(), 2);
+    for row in swept {
         // A shift of 11 leaves room for values of 11 bits.
         assert_eq!(
             (row["inputs"].as_u64(), row["out_of_domain"].as_u64()),

@@ -5,12 +5,13 @@
 mod additions;
 mod agreement;
 mod atlas;
+mod audit;
 mod bad_cases;
 mod bad_input;
+mod bite;
 mod blocks;
 mod bounds;
 mod case_texts;
-mod catalogue;
 mod catalogues;
 mod census;
 mod class_names;

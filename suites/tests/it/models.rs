@@ -13,12 +13,16 @@ const UINT8: i8 = 3;
 const INT8: i8 = 9;
 
 fn tensor(shape: &[i32], kind: i8, zero_point: i64) -> Tensor {
-    Tensor { shape: shape.to_vec(), kind, zero_points: vec![zero_point], name: "layer" }
+    Tensor { shape: shape.to_vec(), kind, zero_points: vec![zero_point], name: "layer", ..Tensor::default() }
 }
 
-/// A model of one convolution.
+/// A model of one convolution, with its scales and weights.
 pub(crate) fn small() -> Vec<u8> {
-    model(&[conv(INT8, 0, 0)])
+    let Operator { tensors: [x, w, y], .. } = conv(INT8, 0, 0);
+    let scaled = |tensor: Tensor, scale: f32| Tensor { scales: vec![scale], ..tensor };
+    let data = (0..8 * 3 * 3 * 4u32).map(|at| (at * 37 % 251) as u8).collect();
+    let tensors = [scaled(x, 0.1), Tensor { data, ..scaled(w, 0.003) }, scaled(y, 0.4)];
+    model(&[Operator { tensors, ..conv(INT8, 0, 0) }])
 }
 
 /// 3x3 filter over 6x5 pixels of 4 channels, VALID: 4*3*8 results.
@@ -31,6 +35,7 @@ fn conv(kind: i8, input: i64, weights: i64) -> Operator {
             tensor(&[1, 4, 3, 8], kind, 0),
         ],
         options: Some(Options { kind: 1, bytes: vec![(0, 1)], ints: vec![(1, 1), (2, 1)] }),
+        ..Operator::default()
     }
 }
 
@@ -40,6 +45,7 @@ fn depthwise() -> Operator {
         code: 4,
         tensors: [tensor(&[1, 4, 4, 3], INT8, 127), tensor(&[1, 2, 2, 3], INT8, 0), tensor(&[1, 3, 3, 3], INT8, 0)],
         options: Some(Options { kind: 2, bytes: vec![(0, 1)], ints: vec![(1, 1), (2, 1), (3, 1)] }),
+        ..Operator::default()
     }
 }
 
@@ -49,6 +55,7 @@ fn fully_connected() -> Operator {
         code: 9,
         tensors: [tensor(&[2, 20], INT8, -128), tensor(&[10, 20], INT8, 0), tensor(&[2, 10], INT8, 0)],
         options: Some(Options { kind: 8, bytes: vec![], ints: vec![] }),
+        ..Operator::default()
     }
 }
 
@@ -89,6 +96,22 @@ fn layers_of_unsigned_bytes_are_run_by_every_kernel() {
     }
 }
 
+/// A model with constants: four fills of the input by three random ones of the weights and by the layer's own, and its multipliers and biases.
+#[test]
+fn the_constants_of_a_model_are_run() {
+    let kernels = ["tflite-reference", "arm-umlal-fast", "tflite-requantize-i8", "gemmlowp-quantize-down-fixedpoint"];
+    let ledger = layers(&small(), &kernels.map(|name| ["--kernel", name]).concat()).exits(0).ledger();
+    let of = |r: &&serde_json::Value| r["against"] == "contract";
+    let rows: Vec<_> = items(&ledger, "rows").iter().filter(of).collect();
+    let named: Vec<_> = rows.iter().map(|row| row["kernel"].as_str().expect("a name")).collect();
+    assert!(kernels.iter().all(|kernel| named.contains(kernel)) && rows.len() == kernels.len(), "{named:?}");
+    for row in rows {
+        let inputs = row["inputs"].as_u64().expect("a number");
+        assert!(if row["op"] == "conv2d" { inputs == 16 * 96 } else { inputs > 8 * 400 }, "{row}");
+    }
+    refused(&layers(&model(&[conv(INT8, 0, 0)]), &["--op=requantize"]), &["--op requantize", "no layer of this model"]);
+}
+
 #[test]
 fn a_mutant_is_caught_on_a_model() {
     // Borders of a filter of 3x3, SAME: 6*5 results of 8 channels.
@@ -119,7 +142,7 @@ fn models_that_cannot_be_used() {
 #[test]
 fn a_model_without_layers_is_refused() {
     let x = tensor(&[1], 0, 0);
-    let add = Operator { code: 0, tensors: [x.clone(), x.clone(), x], options: None };
+    let add = Operator { code: 0, tensors: [x.clone(), x.clone(), x], ..Operator::default() };
     refused(&layers(&model(&[add]), &[]), &["small.tflite", "no convolution"]);
 }
 

@@ -3,22 +3,46 @@
 
 use crate::common::{all_lanes, channel, lane, params};
 use expect_test::expect;
+use rayon::prelude::*;
 use std::sync::LazyLock;
 use tiebreak_impls::Form;
+use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::mutants::{self, Mutant};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Parameters;
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
-use tiebreak_suites::fpm::Case;
-use tiebreak_suites::fpm::self_check;
-use tiebreak_suites::fpm::yardstick::promised;
-use tiebreak_suites::lane::{Input, Order};
+use tiebreak_suites::fpm::FixedPointMultiply;
+use tiebreak_suites::fpm::promised::promised;
+use tiebreak_suites::lane::{Input, Lane, Order};
+use tiebreak_suites::tensor::{Operation, self_check};
 
 /// The self-checks of every lane, run once for all tests here.
-static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> = LazyLock::new(|| {
-    let run = |name| (name, self_check::run(&lane(name), 1).expect("schemes are known"));
-    all_lanes().into_iter().map(run).collect()
-});
+static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
+    LazyLock::new(|| all_lanes().into_iter().map(|name| (name, checked(&lane(name)))).collect());
+
+/// Every mutant and control in a lane.
+fn checked(lane: &Lane) -> Vec<SelfCheck> {
+    let mutants = FixedPointMultiply::mutants().par_iter();
+    let mutants = mutants.map(|mutant| self_check::check::<FixedPointMultiply>(mutant, lane, 1));
+    let controls = FixedPointMultiply::controls();
+    let controls = controls.par_iter().map(|control| self_check::check_control(control, lane, 1));
+    mutants.chain(controls).collect::<Result<_, _>>().expect("schemes are known")
+}
+
+/// An accumulator with its channel.
+#[derive(Clone, Copy)]
+struct Case {
+    x: i32,
+    channel: Channel,
+}
+
+impl Case {
+    /// Smaller is simpler.
+    fn size(&self) -> impl Ord + use<> {
+        let Channel { multiplier: m, shift: s } = self.channel;
+        (self.x.unsigned_abs(), s.unsigned_abs(), m.unsigned_abs(), m < 0, self.x < 0, s > 0)
+    }
+}
 
 fn mutant(name: &str) -> &'static Mutant {
     mutants::fpm::find(name).unwrap_or_else(|| panic!("no mutant {name}"))
@@ -38,11 +62,11 @@ fn shrunk(check: &SelfCheck) -> Case {
         let word = case.split(' ').find_map(|word| word.strip_prefix(name));
         word.and_then(|w| w.parse().ok()).unwrap_or_else(|| panic!("no {name} in {case}"))
     };
-    Case { x: number("x="), channel: channel(number("m="), number("s=")), q: 31, index: 0, len: 1 }
+    Case { x: number("x="), channel: channel(number("m="), number("s=")) }
 }
 
 fn at(x: i32, m: i32, s: i32) -> Case {
-    Case { x, channel: channel(m, s), q: 31, index: 0, len: 1 }
+    Case { x, channel: channel(m, s) }
 }
 
 /// The value that the mutant's contract promises, from the oracle's rationals.

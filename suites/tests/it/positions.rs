@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use tiebreak_impls::fpm::{Channel, Kernel, Params, kernels};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_suites::fpm::yardstick::promised;
-use tiebreak_suites::fpm::{case, parameters};
+use tiebreak_suites::fpm::parameters;
+use tiebreak_suites::fpm::promised::promised;
 use tiebreak_suites::lane::{Input, Lease, Order};
 
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=17;
@@ -26,7 +26,7 @@ struct Seen {
 /// difference.
 fn expected(kernel: &Kernel, params: &Params, xs: &[i32], index: usize) -> (Option<i64>, Option<&'static str>) {
     let (promise, deviation) = kernel.contract.at(index, xs.len(), params.q);
-    let p = parameters(case(params, xs, index).channel, params.q);
+    let p = parameters(params.channels[index % params.channels.len()], params.q);
     let value = |scheme: Scheme| scheme.exact(xs[index].into(), &p);
     let here = value(promised(promise).expect("a known scheme"));
     let elsewhere = value(promised(kernel.contract.promise).expect("a known scheme"));
@@ -102,7 +102,9 @@ fn check(name: &str, cases: u32) {
     let mut covered: BTreeMap<&str, u32> = BTreeMap::new();
     let all = |params: &Params, cycle: &[i32], covered: &mut BTreeMap<&str, u32>| {
         let mut lease = lane.lease();
-        for kernel in kernels().iter().filter(|k| in_domain(k, params) && (k.per_channel || params.channels.len() == 1))
+        for kernel in kernels()
+            .iter()
+            .filter(|k| in_domain(k, params) && (k.contract.domain.per_channel || params.channels.len() == 1))
         {
             everywhere(kernel, &mut lease, params, cycle, &mut seen.borrow_mut())?;
             *covered.entry(kernel.name).or_default() += 1;

@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use tiebreak_impls::fpm::Batch;
 use tiebreak_impls::mutants::FAULT_AT;
 use tiebreak_impls::operation::Operation;
 use tiebreak_suites::class::Class;
 use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::engine::sweep::Swept;
-use tiebreak_suites::fpm::sampled::{Record, Subject, run_batch};
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
+use tiebreak_suites::fpm::{FixedPointMultiply, case};
 use tiebreak_suites::lane::{Failure, Lane, NotRun};
 use tiebreak_suites::quantize::sweep;
 use tiebreak_suites::quantized::read_type;
-use tiebreak_suites::tensor::Wanted;
+use tiebreak_suites::tensor::judge::{Record, run};
+use tiebreak_suites::tensor::{Operation as _, Wanted};
 
 /// The native worker as lane `host-worker`, with a short patience.
 fn impatient(dir: &Path) -> PathBuf {
@@ -43,30 +45,36 @@ fn many() -> Vec<i32> {
     xs
 }
 
+/// Accumulators through a kernel, against its contract.
+fn judged(lane: &Lane, name: &str, xs: Vec<i32>) -> Record<Batch> {
+    let kernel = kernel(name);
+    let contract = FixedPointMultiply::contract(kernel).expect("a known scheme");
+    let posed = posed(kernel, None, case(31, vec![channel(1 << 30, -1)], xs));
+    run::<FixedPointMultiply>(lane, kernel, &contract, &[], &[posed])
+}
+
 /// One batch of `kernel` through the native worker.
-fn batch(kernel_name: &str) -> Record {
+fn batch(kernel_name: &str) -> Record<Batch> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let lane = opened(&impatient(dir.path()), "host-worker").expect("run `cargo xtask test`");
-    let subject = Subject::new(kernel(kernel_name), &lane, None).expect("a known scheme");
-    let params = params(channel(1 << 30, -1));
-    let record = run_batch(&subject, &mut lane.lease(), &params, &many(), 0);
+    let record = judged(&lane, kernel_name, many());
     // The lane is usable afterwards, by others and by the culprit.
-    let other = Subject::new(kernel("tvm-relay"), &lane, None).expect("a known scheme");
-    let sound = run_batch(&other, &mut lane.lease(), &params, &many(), 0);
+    let sound = judged(&lane, "tvm-relay", many());
     assert_eq!((sound.contract.count.inputs, sound.contract.count.differ, sound.failures.len()), (40_000, 0, 0));
-    let again = run_batch(&subject, &mut lane.lease(), &params, &[1, 2, 3], 0);
+    let again = judged(&lane, kernel_name, vec![1, 2, 3]);
     if kernel_name != "mutant-short" {
         assert_eq!((again.contract.count.inputs, again.contract.count.differ, again.failures.len()), (3, 0, 0));
     }
     record
 }
 
-fn only_failure(record: &Record) -> (&Failure, i32) {
+fn only_failure(record: &Record<Batch>) -> (&Failure, i32) {
     assert_eq!(record.failures.len(), 1, "{:?}", record.failures);
     let unanswered = &record.failures[0];
-    let case = unanswered.witness.unwrap_or_else(|| panic!("not isolated: {unanswered:?}"));
-    assert_eq!(case.channel, channel(1 << 30, -1));
-    (&unanswered.failure, case.x)
+    let case = unanswered.witness.as_ref().unwrap_or_else(|| panic!("not isolated: {unanswered:?}"));
+    assert_eq!(case.params.params.channels, [channel(1 << 30, -1)]);
+    let [x] = case.tensors[0][..] else { panic!("more than one accumulator: {unanswered:?}") };
+    (&unanswered.failure, x)
 }
 
 #[test]
@@ -250,13 +258,14 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
     let file = lanes_with(dir.path(), "mine", &script(dir.path(), &body));
     let lane = opened(&file, "mine").expect("it speaks the protocol");
     for attempt in 1..=5 {
-        let subject = Subject::new(kernel("gemmlowp-scalar"), &lane, None).expect("a known scheme");
-        let plan = Plan::new(&subject, channel(1_395_864_371, -8));
+        let runner = Runner::new(&lane);
+        let plan = Plan::new(kernel("gemmlowp-scalar"), &runner, channel(1_395_864_371, -8), None);
+        let plan = plan.expect("a known scheme");
         let started = std::fs::read_to_string(&pids).expect("it told its number");
         kill(started.lines().last().and_then(|l| l.parse().ok()).expect("a number"));
         let settled = plan.settle(plan.chunk(0));
         assert_eq!(
-            (settled.contract.tally.count.inputs, settled.contract.tally.count.differ),
+            (settled.sides[0].count.inputs, settled.sides[0].count.differ),
             (CHUNK as u64, 0),
             "attempt {attempt}"
         );

@@ -16,7 +16,7 @@ struct Reader {
     limit: u64,
 }
 
-fn readers() -> [Reader; 7] {
+fn readers() -> [Reader; 8] {
     let reader = |name, limit, call| Reader { name, call, limit };
     [
         reader("verify --params", 1 << 26, |file| verify(&["--op=fpm", "--lane=host", "--params", file])),
@@ -26,6 +26,7 @@ fn readers() -> [Reader; 7] {
         reader("fingerprint", 1 << 26, |file| tiebreak(&["fingerprint", "--observations", file])),
         reader("verify --lanes", 1 << 20, |file| tiebreak(&["verify", "--lanes", file])),
         reader("verify --model", 1 << 28, |file| verify(&["--op=conv2d", "--model", file])),
+        reader("audit", 1 << 28, |file| tiebreak(&["audit", file])),
         reader("merge", 1 << 30, |file| tiebreak(&["merge", file])),
         reader("census --resume", 1 << 30, |file| {
             let space = ["census", "--space=q31", "--left=ties-up", "--right=ties-away", "--shift=-1", "--resume"];

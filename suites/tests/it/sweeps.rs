@@ -1,33 +1,76 @@
 //! A sweep steps and skips; judging one by one does neither. They count the same.
 
-use crate::common::{channel, kernel, lane, params};
+use crate::common::{channel, kernel, lane, posed, scheme};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use tiebreak_impls::fpm::Channel;
-use tiebreak_oracle::fpm::Scheme;
-use tiebreak_suites::engine::count::Deltas;
-use tiebreak_suites::fpm::sampled::{Record, Settled, Subject, run_batch};
+use tiebreak_impls::fpm::{Channel, Kernel};
+use tiebreak_reports::ledger::Value;
+use tiebreak_suites::engine::count::{Count, Deltas};
+use tiebreak_suites::engine::runner::Runner;
+use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan, SPACE};
-use tiebreak_suites::fpm::tally::Account;
-use tiebreak_suites::fpm::yardstick::Norm;
+use tiebreak_suites::fpm::{FixedPointMultiply, case};
 use tiebreak_suites::lane::Lane;
+use tiebreak_suites::tensor::judge::outs;
+use tiebreak_suites::tensor::{Expected, SweptSide};
 
 /// Accumulators of one batch here: whole vectors, so that no element lies in a tail.
 const BATCH: i64 = 1 << 16;
 
-/// Every accumulator of a chunk through [`run_batch`].
-fn one_by_one(subject: &Subject<'_>, channel: Channel, start: i64) -> Settled {
+/// What one scheme counts of a chunk, with the differing accumulator nearest to zero, what came out for it and what was expected.
+#[derive(Default)]
+pub(crate) struct Judged {
+    pub(crate) count: Count,
+    pub(crate) smallest: Option<(i32, i32, i32)>,
+}
+
+impl Judged {
+    pub(crate) fn of(xs: &[i32], outs: &[i32], expected: &Expected) -> Self {
+        let mut all = Self::default();
+        for ((x, got), expected) in xs.iter().zip(outs).zip(expected) {
+            let Some(expected) = *expected else {
+                all.count.out_of_domain += 1;
+                continue;
+            };
+            all.count.inputs += 1;
+            if *got != expected {
+                all.count.differs(i64::from(*got) - i64::from(expected), None, 1);
+                all.offer((*x, *got, expected));
+            }
+        }
+        all
+    }
+
+    fn offer(&mut self, seen: (i32, i32, i32)) {
+        let size = |(x, ..): (i32, i32, i32)| (x.unsigned_abs(), x < 0);
+        if self.smallest.is_none_or(|smallest| size(seen) < size(smallest)) {
+            self.smallest = Some(seen);
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.count.merge(other.count);
+        other.smallest.into_iter().for_each(|seen| self.offer(seen));
+    }
+}
+
+/// Every accumulator of a chunk by itself, against contract and reference.
+fn one_by_one(kernel: &Kernel, lane: &Lane, reference: &Promised, channel: Channel, start: i64) -> [Judged; 2] {
     let starts: Vec<i64> = (start..start + CHUNK).step_by(BATCH as usize).collect();
-    let records: Vec<Record> = starts
-        .par_iter()
-        .map(|at| {
-            let xs: Vec<i32> = (*at..at + BATCH).map(|x| x as i32).collect();
-            run_batch(subject, &mut subject.lane.lease(), &params(channel), &xs, 0)
-        })
-        .collect();
-    let mut whole = Record::default();
-    records.into_iter().for_each(|r| whole.merge(r));
-    whole.settle(subject)
+    let one = |at: &i64| {
+        let xs: Vec<i32> = (*at..at + BATCH).map(|x| x as i32).collect();
+        let posed = posed(kernel, Some(reference), case(31, vec![channel], xs));
+        let outs = outs::<FixedPointMultiply>(&mut lane.lease(), kernel.name, &posed.case, BATCH as usize);
+        let outs = outs.expect("the lane answers");
+        let of = |expected| Judged::of(&posed.case.tensors[0], &outs, expected);
+        [of(&posed.contract), of(posed.reference.as_ref().expect("given"))]
+    };
+    let parts: Vec<[Judged; 2]> = starts.par_iter().map(one).collect();
+    parts.into_iter().fold(Default::default(), |[mut contract, mut reference]: [Judged; 2], [c, r]| {
+        contract.merge(c);
+        reference.merge(r);
+        [contract, reference]
+    })
 }
 
 /// Small deltas each, the others together: a sweep does not tell those apart.
@@ -39,30 +82,34 @@ pub(crate) fn deltas(all: &Deltas) -> (BTreeMap<i64, u64>, u64) {
     (small, far)
 }
 
-fn same(what: &str, swept: &Account, judged: &Account) {
-    let (s, j) = (&swept.tally.count, &judged.tally.count);
+fn same(what: &str, swept: &SweptSide, judged: &Judged) {
+    let (s, j) = (&swept.count, &judged.count);
     assert_eq!(s.inputs + s.out_of_domain, CHUNK as u64, "{what}");
     assert_eq!((s.inputs, s.out_of_domain, s.differ), (j.inputs, j.out_of_domain, j.differ), "{what}");
     assert_eq!(deltas(&s.by_delta), deltas(&j.by_delta), "{what}");
     assert_eq!(s.by_delta.all().values().sum::<u64>(), s.differ, "{what}");
-    let smallest = |a: &Account| a.witness.as_ref().map(|w| (w.case().x, w.observation.got, w.expected));
-    assert_eq!(smallest(swept), smallest(judged), "{what}");
+    assert_eq!(witness(swept), judged.smallest, "{what}");
     assert_eq!(s.classes.values().sum::<u64>(), s.differ, "{what}");
 }
 
+/// Accumulator, result and what was expected.
+pub(crate) fn witness(swept: &SweptSide) -> Option<(i32, i32, i32)> {
+    let number = |value: &Value| value.to_string().parse().expect("an integer");
+    swept.witness.as_ref().map(|w| (number(&w.case["x"]), number(&w.got), number(&w.expected)))
+}
+
 fn agree(lane: &Lane, name: &str, channel: Channel, reference: &str, starts: &[i64]) -> u64 {
-    let norm = Norm::new(Scheme::parse(reference).expect("a known scheme"));
-    let subject = Subject::new(kernel(name), lane, Some(&norm)).expect("known schemes");
-    let plan = Plan::new(&subject, channel);
+    let (kernel, against, runner) = (kernel(name), scheme(reference), Runner::new(lane));
+    let plan = Plan::new(kernel, &runner, channel, Some(&against.scheme)).expect("known schemes");
     let mut differ = 0;
     for &start in starts {
         let swept = plan.settle(plan.chunk(start));
-        let judged = one_by_one(&subject, channel, start);
+        let [contract, other] = one_by_one(kernel, lane, &against, channel, start);
         let what = format!("{name} in {} {channel:?} from {start}", lane.name);
-        assert!(swept.failures.is_empty() && judged.failures.is_empty(), "{what}");
-        same(&format!("{what} against its contract"), &swept.contract, &judged.contract);
-        same(&format!("{what} against {reference}"), &swept.reference, &judged.reference);
-        differ += swept.contract.tally.count.differ + swept.reference.tally.count.differ;
+        assert!(swept.failures.is_empty(), "{what}");
+        same(&format!("{what} against its contract"), &swept.sides[0], &contract);
+        same(&format!("{what} against {reference}"), &swept.sides[1], &other);
+        differ += contract.count.differ + other.count.differ;
     }
     differ
 }

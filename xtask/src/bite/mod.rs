@@ -6,6 +6,7 @@ mod outcome;
 mod scratch;
 
 use crate::cargo;
+use crate::forward;
 use crate::process;
 use crate::say::{note, print};
 use crate::setup;
@@ -16,6 +17,7 @@ use clap::Args;
 use known::Known;
 use outcome::{Ended, Tally};
 use scratch::Scratch;
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -30,6 +32,9 @@ pub(crate) struct Arguments {
     /// Operation whose kernels are changed; may be repeated [default: all]
     #[arg(long)]
     op: Vec<String>,
+    /// Change what the kernels answer, in one place each, in place of their code: `cargo xtask corrupt`
+    #[arg(long, conflicts_with = "shard")]
+    corrupt: bool,
     /// How many changes of each operation are tried, chosen by the seed [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sample: Option<u32>,
@@ -49,6 +54,9 @@ fn shard(text: &str) -> Result<(u32, u32), String> {
 
 /// Tries the changes. Exit code 1 if one survives that is not listed as equivalent.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.corrupt {
+        return corrupt(arguments);
+    }
     let workspace = Workspace::locate()?;
     let probe = setup::provision(&workspace, &Tool::BASE)?;
     if let [missing, ..] = probe.missing(&Tool::BASE)[..] {
@@ -69,6 +77,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     print(format_args!("{}", page(&tallies)))?;
     let survivors: usize = tallies.iter().map(|tally| tally.survivors().count()).sum();
     Ok(ExitCode::from(u8::from(survivors > 0)))
+}
+
+/// Becomes `tiebreak corrupt`.
+fn corrupt(arguments: &Arguments) -> Result<ExitCode> {
+    let mut line = vec![format!("--seed={}", arguments.seed)];
+    line.extend(arguments.op.iter().map(|op| format!("--op={op}")));
+    line.extend(arguments.sample.map(|sample| format!("--sample={sample}")));
+    let line: Vec<OsString> = line.into_iter().map(OsString::from).collect();
+    let corrupt = forward::FORWARDED.iter().find(|known| known.name == "corrupt").expect("it is forwarded");
+    forward::run(corrupt, &line)
 }
 
 /// The operations that were asked for, or all.
@@ -169,7 +187,7 @@ mod tests {
     use super::*;
 
     fn arguments(sample: Option<u32>, seed: u64, shard: Option<(u32, u32)>) -> Arguments {
-        Arguments { op: Vec::new(), sample, seed, shard }
+        Arguments { op: Vec::new(), corrupt: false, sample, seed, shard }
     }
 
     fn names() -> Vec<String> {

@@ -1,13 +1,15 @@
-//! The convolutions and fully connected layers of a TFLite model, as shapes that kernels take.
+//! Models: the convolutions and fully connected layers of a TFLite model as shapes that kernels take, and the operators of a TFLite or
+//! ONNX model with everything that an audit needs.
 //!
 //! Written for files that nobody has checked: whatever the bytes, the answer is layers or a [`Fault`], in memory that the
 //! limits below bound.
 
-mod flatbuffer;
-mod layers;
-mod schema;
+mod names;
+mod onnx;
+pub mod operators;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+mod tflite;
 
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -20,6 +22,11 @@ pub const MAX_OPERATORS: usize = 1 << 16;
 
 /// Most layers that are given.
 pub const MAX_LAYERS: usize = 1 << 12;
+
+/// Most channels of a layer.
+pub const MAX_CHANNELS: usize = 1 << 16;
+
+pub use operators::Quantized;
 
 /// The operator of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,6 +91,11 @@ pub enum Fault {
     /// It is something else.
     #[error("is no TFLite model: bytes 4 to 7 are not `TFL3`; give a .tflite file")]
     NotTflite,
+    /// It is neither.
+    #[error(
+        "is no model: it is no TFLite model, as bytes 4 to 7 are not `TFL3`, and no ONNX model, as it has no graph or no ir_version; give a .tflite or .onnx file"
+    )]
+    NoModel,
     /// The file contradicts itself or leads beyond its end.
     #[error("{place}, at byte {offset}: {problem}; the file is damaged or cut off, get or convert it again")]
     Malformed {
@@ -112,14 +124,37 @@ impl Fault {
 
 /// The layers of the file at `path`, in the file's order, those of every subgraph.
 pub fn read(path: &Path) -> Result<Vec<Layer>, BadModel> {
-    let bytes = read::bytes(path, read::MODEL)?;
+    let bytes = load(path)?;
     parse(&bytes).map_err(|fault| BadModel::Fault { path: path.to_owned(), fault })
 }
 
 /// [`read`] of bytes that are already at hand.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Layer>, Fault> {
-    if bytes.get(4..8) != Some(b"TFL3") {
+    if !is_tflite(bytes) {
         return Err(Fault::NotTflite);
     }
-    layers::layers(bytes)
+    tflite::layers::layers(bytes)
+}
+
+/// The bytes of the model at `path`.
+pub fn load(path: &Path) -> Result<Vec<u8>, Unreadable> {
+    read::bytes(path, read::MODEL)
+}
+
+/// Whether the file begins as a TFLite model does.
+pub fn is_tflite(bytes: &[u8]) -> bool {
+    bytes.get(4..8) == Some(b"TFL3")
+}
+
+/// Gives each operator of a model to `visit`, in the file's order, and returns the format of the model.
+pub fn operators(
+    bytes: &[u8],
+    visit: &mut dyn FnMut(operators::Operator<'_>) -> Result<(), Fault>,
+) -> Result<&'static str, Fault> {
+    if is_tflite(bytes) {
+        tflite::operators::operators(bytes, visit)?;
+        return Ok("tflite");
+    }
+    onnx::operators(bytes, visit)?;
+    Ok("onnx")
 }

@@ -80,7 +80,16 @@ pub fn hash(path: &Path) -> std::io::Result<String> {
             n => hasher.update(&block[..n]),
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(hasher))
+}
+
+/// The same of bytes that are already at hand.
+pub fn hash_bytes(bytes: &[u8]) -> String {
+    hexadecimal(Sha256::new_with_prefix(bytes))
+}
+
+fn hexadecimal(hasher: Sha256) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The file of a program, by its path or along `PATH`; `None` if there is none.

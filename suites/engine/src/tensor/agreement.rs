@@ -3,12 +3,12 @@
 
 use super::judge::{Answers, Posed, answers, outs};
 use super::shrink::{Witness, shrink_by};
-use super::{Case, Operation};
+use super::{Asked, Case, Operation};
 use crate::lane::{Lane, Lease};
 use crate::runner::Runner;
 use std::collections::BTreeMap;
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::quantized::{Params, Quantized};
+use tiebreak_impls::quantized::Params;
 
 /// Another that the kernel is compared with.
 enum Other<O: Operation> {
@@ -95,7 +95,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
     }
 
     /// A small case on which the two differ.
-    pub fn witness(&self, agreement: &Agreement<O>, types: &[Quantized]) -> Option<Witness<O::Params>> {
+    pub fn witness(&self, agreement: &Agreement<O>, asked: &Asked) -> Option<Witness<O::Params>> {
         let domain = &self.kernel.contract.domain;
         let (lane, (other, their_lane)) = self.parties(agreement);
         let (mut ours, mut theirs) = (lane.lease(), their_lane.lease());
@@ -110,7 +110,7 @@ impl<'a, O: Operation> Agreements<'a, O> {
             Some(Witness { case: case.clone(), index, got: element.told(got), expected: element.told(expected) })
         };
         let first = shows(agreement.smallest.as_ref()?)?;
-        Some(shrink_by::<O>(domain, types, first, &mut shows))
+        Some(shrink_by::<O>(domain, asked, first, &mut shows))
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Explanation {
     pub class: Class,
     /// What reproduces the outputs.
     pub because: String,
+    /// Place of the cause in the list, where one does.
+    pub cause: Option<usize>,
 }
 
 /// What a kernel would give if the cause were at work; nothing where it says nothing about the case.
@@ -48,11 +50,15 @@ type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected
 /// Looks at all outputs at once, for causes that are many: the permutation that a layout is off by.
 type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
 
+/// Whether a cause may be at work at all.
+type Condition<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> bool + Send + Sync>;
+
 /// What may be the cause of a difference.
 pub struct Cause<O: Operation> {
     /// Class of differences that it makes.
     pub class: Class,
     kind: Kind<O>,
+    may_be: Option<Condition<O>>,
 }
 
 enum Kind<O: Operation> {
@@ -67,7 +73,7 @@ impl<O: Operation> Cause<O> {
         because: impl Into<String>,
         predict: impl Fn(&Case<O::Params>) -> Option<Expected> + Send + Sync + 'static,
     ) -> Self {
-        Self { class, kind: Kind::Predicts(because.into(), Box::new(predict)) }
+        Self { class, kind: Kind::Predicts(because.into(), Box::new(predict)), may_be: None }
     }
 
     /// A cause by another scheme.
@@ -75,16 +81,26 @@ impl<O: Operation> Cause<O> {
         Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())
     }
 
+    /// The same cause, where the evidence is such that it may be at work.
+    pub fn only_if(self, may_be: impl Fn(&[&Observed<O::Params>]) -> bool + Send + Sync + 'static) -> Self {
+        Self { may_be: Some(Box::new(may_be)), ..self }
+    }
+
     /// A cause that is looked for in the outputs; what is found is told in words.
     pub fn found(
         class: Class,
         search: impl Fn(&[&Observed<O::Params>]) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        Self { class, kind: Kind::Found(Box::new(search)) }
+        Self { class, kind: Kind::Found(Box::new(search)), may_be: None }
     }
 
     /// What reproduces the evidence, in words; nothing where this cause does not.
     pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
+        let found = self.reproduces(evidence)?;
+        self.may_be.as_ref().is_none_or(|may_be| may_be(evidence)).then_some(found)
+    }
+
+    fn reproduces(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
         match &self.kind {
             Kind::Predicts(because, predict) => {
                 let reproduces = |seen: &&Observed<O::Params>| reproduces::<O>(&predict(&seen.case), seen);
@@ -152,8 +168,8 @@ fn examined(results: usize) -> String {
 
 /// The first cause that reproduces all of the evidence.
 pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
-    let results: usize = evidence.iter().map(|seen| seen.outs.len()).sum();
-    for cause in causes {
+    let results: usize = evidence.iter().map(|seen| seen.expected.iter().flatten().count()).sum();
+    for (at, cause) in causes.iter().enumerate() {
         let Some(because) = cause.explains(evidence) else { continue };
         let because = match share(cause, evidence) {
             // What it leaves undefined it does not explain.
@@ -163,9 +179,9 @@ pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Param
             }
             _ => format!("{because} (reproduces {})", examined(results)),
         };
-        return Explanation { class: cause.class, because };
+        return Explanation { class: cause.class, because, cause: Some(at) };
     }
     let nearest = nearest(causes, evidence).map_or_else(String::new, |nearest| format!("; {nearest}"));
     let because = format!("no known cause reproduces {}{nearest}", examined(results));
-    Explanation { class: Class::Unexplained, because }
+    Explanation { class: Class::Unexplained, because, cause: None }
 }

@@ -8,6 +8,8 @@ use tiebreak_reports::ledger::Unit;
 pub struct Given {
     /// What they are.
     pub unit: Unit,
+    /// Whether the caller gave them; otherwise they are the plan's.
+    pub by_caller: bool,
     /// How many.
     pub planned: u64,
     /// Those that no case runs.
@@ -26,7 +28,7 @@ impl Given {
     ) -> Self {
         let outside: Vec<usize> = (0..items.len()).filter(|at| !runs(&items[*at])).collect();
         let first = outside.first().map(|at| told(*at, &items[*at]));
-        Self { unit, planned: items.len() as u64, outside: outside.len() as u64, first }
+        Self { unit, by_caller: true, planned: items.len() as u64, outside: outside.len() as u64, first }
     }
 }
 

@@ -1,15 +1,16 @@
 //! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
 
 use super::explain::Observed;
-use super::fault::{self, Faulty, Made, Seen};
+use super::fault::{self, Faulty, Made, Seen, Sighting};
 use super::shrink::{Witness, shrink_by};
-use super::{Case, Element, Expected, Operation, PathStep};
+use super::{Asked, Case, Element, Expected, Operation, PathStep};
 use crate::count::{self, Count};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use crate::runner::{Answer, FailedBatch, Runner};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use tiebreak_common::class::Class;
+use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_reports::text;
 
@@ -20,6 +21,8 @@ const NARROWED: usize = 32;
 const WAITED: usize = 8;
 /// Elements read and written above which a case is kept as evidence only while nothing else was seen.
 const SMALL: usize = 1 << 14;
+/// Results that are asked for one by one, to find the one that fails.
+const SINGLY: usize = 1 << 16;
 
 /// A case with what each side expects of it.
 pub struct Posed<P> {
@@ -36,62 +39,39 @@ struct Given<'a, P> {
     case: &'a Case<P>,
     outs: &'a [i32],
     faulty: &'a Faulty,
+    /// Of each result its group; nothing where there is one.
+    groups: &'a [usize],
 }
 
-/// What was seen against one scheme.
+/// What was seen of one group of results: those whose differences are explained together.
 #[derive(Clone, Debug)]
-pub struct Side<P> {
-    /// What was compared. Classes are of differences that are due to a known step of the path to the contract, where the operation knows the path.
-    pub count: Count,
-    /// Cases with differences, the smallest first.
+pub struct Group<P> {
+    /// Results that differ.
+    pub differ: u64,
+    /// Cases with differences, the smallest first. What is expected of results of other groups is left out.
     pub differing: Vec<Observed<P>>,
     /// Cases without.
     pub agreeing: Vec<Observed<P>>,
 }
 
-impl<P> Default for Side<P> {
+impl<P> Default for Group<P> {
     fn default() -> Self {
-        Self { count: Count::default(), differing: Vec::new(), agreeing: Vec::new() }
+        Self { differ: 0, differing: Vec::new(), agreeing: Vec::new() }
     }
 }
 
-impl<P: Clone> Side<P> {
-    /// Counts what differs; `excused` are results that a known fault accounts for on this side.
-    fn judge(&mut self, element: &Element, given: &Given<'_, P>, expected: &Expected, excused: bool) -> usize {
-        let Given { case, outs, faulty: excuses } = *given;
-        let is_faulty = |index: usize| excuses.get(index).is_some_and(Option::is_some);
-        let (mut differ, mut faulty) = (0, 0);
-        let results = expected.chunks(element.words()).zip(outs.chunks(element.words()));
-        for (index, (expected, out)) in results.enumerate() {
-            if expected.iter().any(Option::is_none) {
-                self.count.out_of_domain += 1;
-                continue;
-            }
-            self.count.inputs += 1;
-            if differs(expected, out) && !(excused && is_faulty(index)) {
-                differ += 1;
-                faulty += usize::from(is_faulty(index));
-                let expected: Vec<i32> = expected.iter().copied().flatten().collect();
-                let delta = element.place(out).saturating_sub(element.place(&expected));
-                self.count.differs(delta, None, 1);
-            }
-        }
-        let unexcused = differ - faulty;
-        let kept = if differ > 0 { &mut self.differing } else { &mut self.agreeing };
-        let room = if differ > 0 { EVIDENCE } else { EVIDENCE / 2 };
-        if kept.len() < room * 2 && (kept.is_empty() || elements(case, outs) <= SMALL) {
-            let (case, outs, expected, faulty) = (case.clone(), outs.to_vec(), expected.clone(), excuses.clone());
-            kept.push(Observed { case, outs, expected, differ: unexcused, faulty });
-            self.thin();
-        }
-        differ
-    }
-
+impl<P> Group<P> {
     fn merge(&mut self, other: Self) {
-        self.count.merge(other.count);
+        self.differ += other.differ;
         self.differing.extend(other.differing);
         self.agreeing.extend(other.agreeing);
         self.thin();
+    }
+
+    /// Whether a case of so many elements is kept.
+    fn takes(&self, elements: usize, differs: bool) -> bool {
+        let (kept, room) = if differs { (&self.differing, EVIDENCE) } else { (&self.agreeing, EVIDENCE / 2) };
+        kept.len() < room * 2 && (kept.is_empty() || elements <= SMALL)
     }
 
     /// The smallest cases, and of the rest every other one until there are few enough.
@@ -107,12 +87,6 @@ impl<P: Clone> Side<P> {
         }
     }
 
-    /// Takes over what another run saw as evidence alone.
-    fn learn_from(&mut self, other: Self) {
-        self.agreeing.extend(other.differing);
-        self.agreeing.extend(other.agreeing);
-    }
-
     /// The smallest case with a difference, one that no known fault accounts for where there is any.
     pub fn smallest(&self) -> Option<&Observed<P>> {
         self.differing.iter().min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
@@ -124,13 +98,101 @@ impl<P: Clone> Side<P> {
     }
 }
 
+/// What was seen against one scheme.
+#[derive(Clone, Debug)]
+pub struct Side<P> {
+    /// What was compared. Classes are of differences that are due to a known step of the path to the contract, where the operation knows the path.
+    pub count: Count,
+    /// Evidence by group.
+    pub groups: BTreeMap<usize, Group<P>>,
+}
+
+impl<P> Default for Side<P> {
+    fn default() -> Self {
+        Self { count: Count::default(), groups: BTreeMap::new() }
+    }
+}
+
+impl<P: Clone> Side<P> {
+    /// Counts what differs; `excused` are results that a known fault accounts for on this side.
+    fn judge(&mut self, element: &Element, given: &Given<'_, P>, expected: &Expected, excused: bool) -> usize {
+        let Given { case, outs, faulty: excuses, groups } = *given;
+        let is_faulty = |index: usize| excuses.get(index).is_some_and(Option::is_some);
+        // Of each group how many results differ, and how many of them follow a known fault.
+        let mut found: BTreeMap<usize, [usize; 2]> = BTreeMap::new();
+        let results = expected.chunks(element.words()).zip(outs.chunks(element.words()));
+        for (index, (expected, out)) in results.enumerate() {
+            if expected.iter().any(Option::is_none) {
+                self.count.out_of_domain += 1;
+                continue;
+            }
+            self.count.inputs += 1;
+            if differs(expected, out) && !(excused && is_faulty(index)) {
+                let [differ, faulty] = found.entry(groups.get(index).copied().unwrap_or(0)).or_default();
+                *differ += 1;
+                *faulty += usize::from(is_faulty(index));
+                let expected: Vec<i32> = expected.iter().copied().flatten().collect();
+                let delta = element.place(out).saturating_sub(element.place(&expected));
+                self.count.differs(delta, None, 1);
+            }
+        }
+        let all: BTreeSet<usize> = if groups.is_empty() { [0].into() } else { groups.iter().copied().collect() };
+        for group in all {
+            let [differ, faulty] = found.get(&group).copied().unwrap_or_default();
+            let kept = self.groups.entry(group).or_default();
+            kept.differ += differ as u64;
+            if kept.takes(elements(case, outs), differ > 0) {
+                let expected = of_group(expected, element.words(), groups, group);
+                let (case, outs, faults) = (case.clone(), outs.to_vec(), excuses.clone());
+                let seen = Observed { case, outs, expected, differ: differ - faulty, faulty: faults };
+                if differ > 0 { &mut kept.differing } else { &mut kept.agreeing }.push(seen);
+                kept.thin();
+            }
+        }
+        found.values().map(|[differ, _]| differ).sum()
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.count.merge(other.count);
+        for (group, seen) in other.groups {
+            self.groups.entry(group).or_default().merge(seen);
+        }
+    }
+
+    /// Takes over what another run saw as evidence alone.
+    fn learn_from(&mut self, other: Self) {
+        for (group, seen) in other.groups {
+            let known = self.groups.entry(group).or_default();
+            known.agreeing.extend(seen.differing);
+            known.agreeing.extend(seen.agreeing);
+        }
+    }
+
+    /// The smallest case with a difference.
+    pub fn smallest(&self) -> Option<&Observed<P>> {
+        let smallest = self.groups.values().filter_map(Group::smallest);
+        smallest.min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
+    }
+
+    /// Everything kept, as evidence.
+    pub fn evidence(&self) -> Vec<&Observed<P>> {
+        self.groups.values().flat_map(Group::evidence).collect()
+    }
+}
+
+/// What is expected of the results of one group, and nothing of the others.
+pub fn of_group(expected: &Expected, words: usize, groups: &[usize], group: usize) -> Expected {
+    let is = |word: usize| groups.get(word / words).is_none_or(|of| *of == group);
+    expected.iter().enumerate().map(|(word, value)| value.filter(|_| is(word))).collect()
+}
+
 /// Whether the words of a result are not those expected.
 pub fn differs(expected: &[Option<i32>], out: &[i32]) -> bool {
     expected.iter().zip(out).any(|(expected, out)| expected.is_some_and(|expected| expected != *out))
 }
 
 /// Elements read and written.
-fn elements<P>(case: &Case<P>, outs: &[i32]) -> usize {
+pub fn elements<P>(case: &Case<P>, outs: &[i32]) -> usize {
     case.tensors.iter().map(Vec::len).sum::<usize>() + outs.len()
 }
 
@@ -147,8 +209,10 @@ pub struct Record<P> {
     pub given_up: u64,
     /// Cases without an answer at first.
     pub failures: Vec<FailedBatch<Case<P>>>,
-    /// Results that follow a known fault of what made the lane's code, by its class, with the reason.
+    /// Results that follow a known fault of what made the lane's code, or a deviation that the contract declares, by its class, with the reason.
     pub faults: Seen,
+    /// Multipliers and shifts that were run, each with its fractional bits.
+    pub pairs: BTreeSet<(Channel, u32)>,
     /// Results by kind, as the operation has them.
     pub kinds: BTreeMap<&'static str, u64>,
     /// Seconds of lane and judge.
@@ -164,6 +228,7 @@ impl<P> Default for Record<P> {
             reference: Side::default(),
             failures: Vec::new(),
             faults: Seen::new(),
+            pairs: BTreeSet::new(),
             kinds: BTreeMap::new(),
             seconds: 0.0,
         }
@@ -179,6 +244,7 @@ impl<P: Clone> Record<P> {
         self.reference.merge(other.reference);
         self.failures.extend(other.failures);
         fault::merge(&mut self.faults, other.faults);
+        self.pairs.extend(other.pairs);
         count::add(&mut self.kinds, other.kinds);
         self.seconds += other.seconds;
     }
@@ -188,6 +254,24 @@ impl<P: Clone> Record<P> {
         self.contract.learn_from(other.contract);
         self.reference.learn_from(other.reference);
     }
+}
+
+/// What a scheme expects of a case: nothing where the contract gives no value, if the operation has it so.
+pub fn held_against<O: Operation>(
+    contract: &O::Scheme,
+    scheme: &O::Scheme,
+    case: &Case<O::Params>,
+) -> Result<Expected, String> {
+    let expected = O::expected(scheme, case)?;
+    Ok(if O::OPEN.is_none() { held::<O>(&O::expected(contract, case)?, expected) } else { expected })
+}
+
+/// What a reference expects beside a contract: nothing where that gives no value, if the operation has it so.
+pub fn held<O: Operation>(contract: &Expected, mut reference: Expected) -> Expected {
+    if O::OPEN.is_none() {
+        reference.iter_mut().zip(contract).filter(|(_, own)| own.is_none()).for_each(|(value, _)| *value = None);
+    }
+    reference
 }
 
 /// What a kernel gives for a case.
@@ -228,7 +312,7 @@ pub fn due_to<O: Operation>(
             return Some(*class);
         }
         if posed.contract[at.start].is_none() {
-            return Some(O::OPEN);
+            return O::OPEN;
         }
         given.iter().find(|(_, expected)| is(expected)).map(|(class, _)| *class)
     };
@@ -244,6 +328,13 @@ pub struct Answers<P> {
     /// Cases not run any more.
     given_up: u64,
     seconds: f64,
+}
+
+impl<P> Answers<P> {
+    /// Results that no lane gave.
+    pub fn of(each: Vec<Option<Vec<i32>>>) -> Self {
+        Self { each, failures: Vec::new(), given_up: 0, seconds: 0.0 }
+    }
 }
 
 /// Runs the cases of a kernel in a lane. A case that fails is made smaller as long as it does, unless it is to be kept as it is.
@@ -306,9 +397,10 @@ fn narrowed<O: Operation>(
     }
     // Where a result is computed from few elements: those of the one that fails.
     let results = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
-    let alone = |index| O::alone(case, domain, index).into_iter().find_map(|(case, _)| shows(&case));
-    first = (0..results.min(SMALL)).find_map(alone).unwrap_or(first);
-    Some(shrink_by::<O>(domain, &[], first, &mut shows).case)
+    let forms = if results > SMALL { 1 } else { usize::MAX };
+    let alone = |index| O::alone(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case));
+    first = (0..results.min(SINGLY)).find_map(alone).unwrap_or(first);
+    Some(shrink_by::<O>(domain, &Asked::default(), first, &mut shows).case)
 }
 
 /// Runs the cases of a kernel in a lane, and judges them.
@@ -335,6 +427,9 @@ pub fn judged<O: Operation>(
     let mut record = Record { given_up: answers.given_up, failures: answers.failures, ..Record::default() };
     record.cases = cases.len() as u64 - record.given_up;
     let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
+    for (class, reason) in O::declared(contract) {
+        record.faults.insert(class, Sighting::none(reason));
+    }
     for (posed, answer) in cases.iter().zip(answers.each) {
         let Some(outs) = answer else { continue };
         let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
@@ -342,7 +437,10 @@ pub fn judged<O: Operation>(
             true => made.faulty(&posed.case, &posed.contract, element.words(), &outs, &mut record.faults),
             false => Faulty::new(),
         };
-        let given = Given { case: &posed.case, outs: &outs, faulty: &faulty };
+        let groups = O::groups(contract, &posed.case.params, outs.len() / element.words());
+        let given = Given { case: &posed.case, outs: &outs, faulty: &faulty, groups: &groups };
+        record.pairs.extend(O::pairs(&posed.case.params));
+        deviate::<O>(contract, posed, &outs, &mut record.faults);
         record.contract.judge(&element, &given, &posed.contract, true);
         count::add(&mut record.kinds, O::kinds(contract, &posed.case, &posed.contract).into_iter().collect());
         if let Some(reference) = &posed.reference
@@ -355,4 +453,15 @@ pub fn judged<O: Operation>(
     }
     record.seconds = answers.seconds + begun.elapsed().as_secs_f64();
     record
+}
+
+/// Counts results that follow a declared deviation where it changes them.
+fn deviate<O: Operation>(contract: &O::Scheme, posed: &Posed<O::Params>, outs: &[i32], seen: &mut Seen) {
+    for ((class, expected), out) in O::deviations(contract, &posed.case).iter().zip(&posed.contract).zip(outs) {
+        if let (Some(class), true) = (class, *expected == Some(*out))
+            && let Some(sighting) = seen.get_mut(class)
+        {
+            sighting.results += 1;
+        }
+    }
 }

@@ -5,6 +5,7 @@ pub mod agreement;
 pub mod catalogue;
 pub mod element;
 pub mod explain;
+pub mod explained;
 pub mod fault;
 pub mod fill;
 pub mod given;
@@ -18,25 +19,29 @@ use crate::runner::{FailedBatch, Runner};
 use fill::Fill;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
+use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::class::Class;
-use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::mutants::Witness as Published;
 use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_impls::operation::{self as impls, TensorOperation};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::Quantized;
 use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_impls::{conv2d, requantize};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Against, Value};
+use tiebreak_reports::text as words;
 
 pub use element::Element;
 pub use explain::Cause;
+use explain::Observed;
 pub use given::Given;
+use shrink::Witness;
 
 /// Parameters with the tensors a kernel reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +70,27 @@ pub struct Spec<P> {
     pub fills: [Fill; 3],
     /// As in [`Case`].
     pub misalign: usize,
+    /// The part of the plan that made it.
+    pub generator: &'static str,
+}
+
+/// Runs a part of a plan, and names what it makes after it.
+pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnce(&mut Vec<Spec<P>>)) {
+    let first = specs.len();
+    make(specs);
+    specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
+}
+
+/// A layer of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// Shape and zero points, of int8 operands.
+    pub shape: conv2d::Params,
+    /// Its own weights as int8 in the layout of a convolution's, where the model has them.
+    pub weights: Option<Vec<i32>>,
+    /// The multipliers, shifts and biases of its channels, and zero point and clamp of int8 results, where the model has its scales. Without
+    /// accumulators: `len` is 0.
+    pub output: Option<requantize::Params>,
 }
 
 /// What the caller asked for, in place of the plan.
@@ -73,11 +99,15 @@ pub struct Asked {
     /// One case, as text.
     pub case: Option<String>,
     /// Layers of a model.
-    pub layers: Vec<conv2d::Params>,
+    pub layers: Vec<Layer>,
     /// Multipliers and shifts.
     pub channels: Vec<Channel>,
     /// Quantized types.
     pub types: Vec<Quantized>,
+    /// One input, for each of the multipliers and shifts.
+    pub x: Option<i32>,
+    /// Fractional bits of the multipliers, where they are not the usual ones.
+    pub q: Option<u32>,
 }
 
 /// What the caller wants differences counted against, each operation by its own schemes.
@@ -147,6 +177,11 @@ impl Asked {
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Whether it is one input, which is run as it is.
+    pub fn is_one_case(&self) -> bool {
+        self.case.is_some() || self.x.is_some()
+    }
 }
 
 /// Every input of one kind, judged.
@@ -162,6 +197,8 @@ pub struct Sweep {
     pub faults: fault::Seen,
     /// Blocks that gave no output at first, each with the input that makes it happen again, if one does.
     pub failures: Vec<FailedBatch<ledger::Case>>,
+    /// Multipliers and shifts of which every input was run, where that is what is counted.
+    pub parameters: u64,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -196,6 +233,16 @@ pub struct SweptWitness {
     pub expected: Value,
 }
 
+/// A kernel in another's clothes that is equal to a promise not its own: where the harness finds a difference, it is wrong.
+pub struct Control<O: Operation> {
+    /// Name in reports.
+    pub name: &'static str,
+    /// The kernel, under the contract that it must keep.
+    pub kernel: Kernel<O::Run, O::Domain>,
+    /// Where the promise comes from.
+    pub origin: &'static str,
+}
+
 /// What a scheme gives: for each word of the result a value, or nothing where the case is outside its domain.
 pub type Expected = Vec<Option<i32>>;
 
@@ -213,8 +260,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
     const OP: &'static str = Self::Impl::OP;
     /// Names of the input tensors.
     const TENSORS: &'static [&'static str];
-    /// Class of a result to which the contract gives no value where the reference gives one.
-    const OPEN: Class = Class::Poison;
+    /// Class of a result to which the contract gives no value where the reference gives one; nothing where no reference is held against it.
+    const OPEN: Option<Class> = Some(Class::Poison);
     /// Name of the result tensor.
     const RESULT: &'static str = "out";
     /// A mathematical definition with its overflow policy.
@@ -258,6 +305,18 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn scheme(text: &str) -> Result<Self::Scheme, UnknownName>;
     /// Name and policy.
     fn label(scheme: &Self::Scheme) -> String;
+    /// What a kernel's contract says, with its deviations where the operation has any.
+    fn contract(kernel: &Kernel<Self::Run, Self::Domain>) -> Result<Self::Scheme, UnknownName> {
+        promise::<Self>(kernel)
+    }
+    /// The deviations that a contract declares, each with its reason.
+    fn declared(_contract: &Self::Scheme) -> Vec<(Class, &'static str)> {
+        Vec::new()
+    }
+    /// Of each result of a case the declared deviation that changes it, where one does; nothing at all where none does.
+    fn deviations(_contract: &Self::Scheme, _case: &Case<Self::Params>) -> Vec<Option<Class>> {
+        Vec::new()
+    }
     /// The results, by machine integers.
     fn expected(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
     /// The results, by big integers.
@@ -303,8 +362,13 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn exhaustive(_domain: &Self::Domain) -> bool {
         false
     }
-    /// What the caller gave in place of the plan, and how much of it these cases run; nothing where the plan runs, or one case.
-    fn given(_domain: &Self::Domain, _asked: &Asked, _specs: &[Spec<Self::Params>]) -> Option<Given> {
+    /// What the caller gave in place of the plan, and how much of it these cases run; or how much of what the plan counts beside cases. Nothing where there is no such count. What is tried is that of a budget and a seed.
+    fn given(
+        _domain: &Self::Domain,
+        _asked: &Asked,
+        _specs: &[Spec<Self::Params>],
+        _tried: (&Budget, u64),
+    ) -> Option<Given> {
         None
     }
     /// What sweeps give a kernel beside the plan's: a compiled kernel has to hold it.
@@ -330,6 +394,21 @@ pub trait Operation: Sized + Send + Sync + 'static {
     }
     /// What may be the cause of a difference from `scheme`, in the order of preference.
     fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;
+    /// Of each result of a case the group in which its difference is explained; nothing at all where there is one group.
+    fn groups(_contract: &Self::Scheme, _params: &Self::Params, _results: usize) -> Vec<usize> {
+        Vec::new()
+    }
+    /// What may be the cause of differences from `scheme` in a group. `kept` says that the kernel keeps its contract and `scheme` is the reference.
+    fn causes_in(
+        _group: usize,
+        contract: &Self::Scheme,
+        scheme: &Self::Scheme,
+        domain: &Self::Domain,
+        kept: bool,
+    ) -> Vec<Cause<Self>> {
+        let own = if kept { Self::own(contract, scheme) } else { None };
+        own.into_iter().chain(Self::causes(scheme, domain)).collect()
+    }
     /// Whether a word is of a result that a prediction without a value stands for: where a scheme gives NaN, of which any will do. Nothing where such a prediction
     /// is neither right nor wrong: what code makes of poison is the target's.
     fn stands_for_none(_params: &Self::Params, _outs: &[i32], _word: usize) -> Option<bool> {
@@ -347,7 +426,48 @@ pub trait Operation: Sized + Send + Sync + 'static {
     }
     /// Smaller cases of the same kind, the smallest first.
     fn smaller(case: &Case<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>>;
+    /// Simpler cases than a witness, the simplest first.
+    fn simpler(witness: &Witness<Self::Params>, domain: &Self::Domain) -> Vec<Case<Self::Params>> {
+        Self::smaller(&witness.case, domain)
+    }
+    /// Smaller is simpler: from which of the cases that differ a small one is looked for.
+    fn start(seen: &Observed<Self::Params>) -> Vec<u64> {
+        vec![judge::elements(&seen.case, &seen.outs) as u64]
+    }
+    /// Smaller is simpler: the order in which witnesses of several groups are preferred.
+    fn rank(witness: &Witness<Self::Params>) -> Vec<u64> {
+        vec![witness.case.tensors.iter().map(Vec::len).sum::<usize>() as u64]
+    }
+    /// Whether parameters are of those that the caller gave, so that a witness may have them.
+    fn is_asked(asked: &Asked, params: &Self::Params) -> bool {
+        asked.types.is_empty() || Self::function(params).is_some_and(|f| asked.types.contains(&f.params.quantized))
+    }
 
+    /// Pairs that must be equal.
+    fn controls() -> Vec<Control<Self>> {
+        Vec::new()
+    }
+    /// What a self-check runs.
+    fn trial(domain: &Self::Domain, seed: u64) -> Vec<Spec<Self::Params>> {
+        Self::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed)
+    }
+    /// The case of a published witness, and the result in it.
+    fn published(_witness: &Published) -> Option<(Case<Self::Params>, usize)> {
+        None
+    }
+    /// Multipliers and shifts of a case, each with its fractional bits, where the ledger counts them.
+    fn pairs(_params: &Self::Params) -> Vec<(Channel, u32)> {
+        Vec::new()
+    }
+
+    /// A result of a case as a reader has it, where the operation has words of its own for it.
+    fn spelled(_case: &Case<Self::Params>, _index: usize, _class: Option<Class>) -> Option<ledger::Case> {
+        None
+    }
+    /// The arguments that run a case in words again.
+    fn command(case: &ledger::Case) -> String {
+        format!("--case '{}'", words::case(case))
+    }
     /// The parameters by name, in the order in which a reader wants them.
     fn arguments(params: &Self::Params) -> Vec<(String, Value)>;
     /// Parameters from names and values; what is not named is as usual.
@@ -369,10 +489,22 @@ pub fn promise<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> Result<O::Sc
     O::scheme(&format!("{}:{overflow}", kernel.contract.promise.scheme))
 }
 
+impl<P> Spec<P> {
+    /// A spec of no part of a plan in particular.
+    pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
+        Self { params, fills, misalign, generator: "plan" }
+    }
+
+    /// The same as one of a part of a plan.
+    pub fn by(self, generator: &'static str) -> Self {
+        Self { generator, ..self }
+    }
+}
+
 impl<P: Clone> Spec<P> {
     /// A spec for a case as it is.
     pub fn given(case: Case<P>) -> Self {
-        Self { params: case.params, fills: case.tensors.map(Fill::Given), misalign: case.misalign }
+        Self::new(case.params, case.tensors.map(Fill::Given), case.misalign)
     }
 
     /// Makes the tensors: lengths from the shape, random ones from a stream of their own.

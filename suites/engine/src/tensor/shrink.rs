@@ -2,11 +2,10 @@
 
 use super::explain::{Cause, Observed};
 use super::fault::{Faulty, Made};
-use super::judge::{differs, outs};
-use super::{Case, Operation};
+use super::judge::{differs, held_against, outs};
+use super::{Asked, Case, Operation};
 use crate::lane::{Lane, Lease};
 use tiebreak_common::class::Class;
-use tiebreak_impls::quantized::Quantized;
 use tiebreak_reports::ledger::Value;
 
 /// Runs of the kernel that one witness may cost, and elements that they may read in all.
@@ -36,14 +35,16 @@ pub struct Shown<'a, O: Operation> {
     pub made: Option<Made<'a, O>>,
     /// The kernel's domain.
     pub domain: &'a O::Domain,
+    /// The kernel's contract.
+    pub contract: &'a O::Scheme,
     /// The scheme that it differs from.
     pub scheme: &'a O::Scheme,
     /// Every cause there is.
     pub causes: &'a [Cause<O>],
     /// The class it must keep.
     pub class: Class,
-    /// The quantized types it must be of; any where there is none.
-    pub types: &'a [Quantized],
+    /// What the caller gave, which it must keep to.
+    pub asked: &'a Asked,
 }
 
 impl<O: Operation> Shown<'_, O> {
@@ -53,9 +54,9 @@ impl<O: Operation> Shown<'_, O> {
         let outs = outs::<O>(lease, self.kernel, case, results).ok()?;
         let words = O::element(self.domain, &case.params, O::TENSORS.len()).words();
         let faulty = self.made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
-        let expected = O::expected(self.scheme, case).ok()?;
+        let expected = held_against::<O>(self.contract, self.scheme, case).ok()?;
         let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty };
-        let witness = first_difference::<O>(self.domain, self.scheme, &observed)?;
+        let witness = first_difference::<O>(self.domain, &observed)?;
         self.class_holds(&observed).then_some(witness)
     }
 
@@ -71,7 +72,7 @@ type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness
 
 struct Shrinker<'a, O: Operation> {
     domain: &'a O::Domain,
-    types: &'a [Quantized],
+    asked: &'a Asked,
     shows: &'a mut Shows<'a, O>,
     runs: usize,
     elements: usize,
@@ -85,18 +86,18 @@ pub fn shrink<O: Operation>(
 ) -> Option<Witness<O::Params>> {
     let mut lease = lane.lease();
     let mut shows = |case: &Case<O::Params>| shown.by(&mut lease, case);
-    let first = shows(&seen.case).or_else(|| first_difference::<O>(shown.domain, shown.scheme, seen))?;
-    Some(shrink_by::<O>(shown.domain, shown.types, first, &mut shows))
+    let first = shows(&seen.case).or_else(|| first_difference::<O>(shown.domain, seen))?;
+    Some(shrink_by::<O>(shown.domain, shown.asked, first, &mut shows))
 }
 
-/// The smallest case found of which `shows` makes a witness, starting from one; of one of `types`, where there are any.
+/// The smallest case found of which `shows` makes a witness, starting from one; of what the caller gave, where that is anything.
 pub fn shrink_by<'a, O: Operation>(
     domain: &'a O::Domain,
-    types: &'a [Quantized],
+    asked: &'a Asked,
     first: Witness<O::Params>,
     shows: &'a mut Shows<'a, O>,
 ) -> Witness<O::Params> {
-    let mut shrinker = Shrinker::<O> { domain, types, shows, runs: 0, elements: 0 };
+    let mut shrinker = Shrinker::<O> { domain, asked, shows, runs: 0, elements: 0 };
     let mut best = first;
     shrinker.shapes(&mut best);
     for t in 0..O::TENSORS.len() {
@@ -108,30 +109,21 @@ pub fn shrink_by<'a, O: Operation>(
 }
 
 /// The first result of a case that differs, and follows no known fault.
-pub fn first_difference<O: Operation>(
-    domain: &O::Domain,
-    scheme: &O::Scheme,
-    seen: &Observed<O::Params>,
-) -> Option<Witness<O::Params>> {
-    first_where::<O>(domain, scheme, seen, |index| !seen.is_faulty(index))
+pub fn first_difference<O: Operation>(domain: &O::Domain, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
+    first_where::<O>(domain, seen, |index| !seen.is_faulty(index))
 }
 
 /// The first result of a case that differs for whatever reason.
-pub fn any_difference<O: Operation>(
-    domain: &O::Domain,
-    scheme: &O::Scheme,
-    seen: &Observed<O::Params>,
-) -> Option<Witness<O::Params>> {
-    first_where::<O>(domain, scheme, seen, |_| true)
+pub fn any_difference<O: Operation>(domain: &O::Domain, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
+    first_where::<O>(domain, seen, |_| true)
 }
 
 fn first_where<O: Operation>(
     domain: &O::Domain,
-    scheme: &O::Scheme,
     seen: &Observed<O::Params>,
     counts: impl Fn(usize) -> bool,
 ) -> Option<Witness<O::Params>> {
-    let expected = O::expected(scheme, &seen.case).ok()?;
+    let expected = &seen.expected;
     let element = O::element(domain, &seen.case.params, O::TENSORS.len());
     let mut results = expected.chunks(element.words()).zip(seen.outs.chunks(element.words())).enumerate();
     let (index, _) = results.find(|(index, (expected, out))| counts(*index) && differs(expected, out))?;
@@ -157,13 +149,9 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
-        let types = self.types;
-        let kept = |case: &&Case<O::Params>| {
-            types.is_empty() || O::function(&case.params).is_some_and(|f| types.contains(&f.params.quantized))
-        };
-        while let Some(smaller) =
-            O::smaller(&best.case, self.domain).iter().filter(kept).find_map(|case| self.shows(case))
-        {
+        let asked = self.asked;
+        let kept = |case: &&Case<O::Params>| O::is_asked(asked, &case.params);
+        while let Some(smaller) = O::simpler(best, self.domain).iter().filter(kept).find_map(|case| self.shows(case)) {
             *best = smaller;
         }
     }

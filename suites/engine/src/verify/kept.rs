@@ -47,11 +47,6 @@ impl Kept {
         self.stages().current.extend(part.clone());
     }
 
-    /// All that the operation at work has.
-    pub fn stage(&self, part: &Part) {
-        self.stages().current = part.clone();
-    }
-
     /// An operation has ended; `part` is of all that have.
     pub fn operation(&self, part: &Part) {
         let mut stages = self.stages();

@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
-use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
@@ -26,15 +25,6 @@ pub use again::Command;
 pub use kept::{Heading, Kept};
 pub use operation::{Registry, Verifies, every_name};
 pub use tensor_op::{again, line};
-
-/// Where the parameters of a run come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pairs {
-    /// The directed grid and random pairs.
-    Grid,
-    /// The caller's.
-    Given(Vec<Channel>),
-}
 
 /// What is to be verified.
 #[derive(Clone, Debug)]
@@ -53,14 +43,8 @@ pub struct Request {
     pub allow_outside_domain: bool,
     /// How much.
     pub effort: Effort,
-    /// Parameters.
-    pub pairs: Pairs,
-    /// What tensor operations run in place of their plan.
+    /// What operations run in place of their plan.
     pub asked: Asked,
-    /// One accumulator only.
-    pub x: Option<i32>,
-    /// Fractional bits of the given multipliers.
-    pub q: u32,
     /// What differences are counted against.
     pub reference: Scheme,
     /// Rule by which a quantization is rounded once, for what its differences are counted against.

@@ -1,6 +1,7 @@
 //! What a run asks of an operation, whatever its types, and the registry that it is given.
 
 use super::{Part, Request};
+use crate::bite::Measure;
 use crate::lane::Lane;
 use crate::tensor::{Parameter, ReferenceOption};
 use anyhow::Result;
@@ -8,6 +9,7 @@ use serde_json::Value;
 use tiebreak_impls::operation::{self as impls, Code};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::bite::{Kill, Planted};
 use tiebreak_reports::ledger::Bound;
 
 /// An operation, whatever its types.
@@ -32,6 +34,14 @@ pub trait Verifies: Sync {
     }
     /// What modules must hold for the kernels of these names (all where there is no name).
     fn functions(&self, _request: &Request, _names: &[String]) -> Result<Vec<Function>> {
+        Ok(Vec::new())
+    }
+    /// Which part of the plan shows which known bug.
+    fn kills(&self, _measure: &Measure<'_>) -> Result<Vec<Kill>> {
+        Ok(Vec::new())
+    }
+    /// Which faults of one place the plan shows.
+    fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
         Ok(Vec::new())
     }
     /// Runs the kernels of these names; all, with self-checks, where there is no name.

@@ -55,6 +55,7 @@ pub(super) fn large(domain: &Domain) -> Vec<Spec<Params>> {
         sized(3, 65),
         sized(3, 130),
         sized(5, 257),
+        sized(2, 600),
         sized(65, 5),
         sized(130, 3),
         sized(300, 2),
@@ -83,8 +84,48 @@ pub(super) fn large(domain: &Domain) -> Vec<Spec<Params>> {
         Spec { misalign: i % 16, ..spec(params, Fill::Varied, Fill::Varied) }
     };
     let mut out: Vec<_> = shapes.into_iter().enumerate().map(one).collect();
-    let wide = [Params { height: 2, width: 300, ..small }, Params { height: 300, width: 3, ..small }];
+    let wide = [
+        Params { height: 2, width: 300, ..small },
+        Params { height: 300, width: 3, ..small },
+        Params { height: 66, width: 71, kernel_h: 1, kernel_w: 1, channels: 2, ..small },
+    ];
     out.extend(wide.map(|params| spec(params, Fill::Varied, Fill::Varied)));
+    out
+}
+
+/// Every value of each size by itself, where it may have many: filters, strides, dilations, paddings, batches, groups.
+pub(super) fn each(domain: &Domain) -> Vec<Spec<Params>> {
+    let small = Params { kernel_h: 2, kernel_w: 2, channels: 2, out_channels: 3, ..Params::default() };
+    let mut shapes = Vec::new();
+    for n in 1..=16 {
+        shapes.extend([
+            Params { kernel_h: n, ..small },
+            Params { kernel_w: n, ..small },
+            Params { batches: n, ..small },
+            Params { top: n, kernel_h: 3, ..small },
+            Params { bottom: n, kernel_h: 3, ..small },
+            Params { left: n, kernel_w: 3, ..small },
+            Params { right: n, kernel_w: 3, ..small },
+        ]);
+        if n <= 8 {
+            shapes.extend([
+                Params { stride_h: n, ..small },
+                Params { stride_w: n, ..small },
+                Params { dilation_h: n, ..small },
+                Params { dilation_w: n, ..small },
+            ]);
+        }
+        if domain.grouped {
+            shapes.push(Params { groups: n, channels: 2 * n, out_channels: n, ..small });
+        }
+    }
+    let one = |(i, shape): (usize, Params)| {
+        let params = zero_points(domain, i, image(&shape, [shape.stride_h, shape.stride_w]));
+        Spec { misalign: i % 16, ..spec(params, Fill::Varied, Fill::Varied) }
+    };
+    let mut out: Vec<_> = shapes.into_iter().enumerate().map(one).collect();
+    let heights = (1..=SIZES).map(|height| Params { height: height + 1, width: 3, ..small });
+    out.extend(heights.map(|params| spec(params, Fill::Varied, Fill::Varied)));
     out
 }
 

@@ -114,7 +114,7 @@ impl Operation for Conv2d {
         if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
         (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
     }
 

@@ -5,7 +5,7 @@ use super::{Conv2d, large};
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::given::distinct;
-use tiebreak_engine::tensor::{Given, Operation, Spec};
+use tiebreak_engine::tensor::{Given, Layer, Operation, Spec, by};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;
@@ -13,16 +13,18 @@ use tiebreak_reports::text;
 
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-    let mut specs = borders(domain, budget);
-    specs.extend(shapes(domain));
-    specs.extend(fills(domain, budget));
-    specs.extend(large::large(domain));
-    specs.extend(large::varied(domain, budget, seed));
+    let mut specs = Vec::new();
+    by("borders", &mut specs, |out| out.extend(borders(domain, budget)));
+    by("shapes", &mut specs, |out| out.extend(shapes(domain)));
+    by("fills", &mut specs, |out| out.extend(fills(domain, budget)));
+    by("large shapes", &mut specs, |out| out.extend(large::large(domain)));
+    by("every size", &mut specs, |out| out.extend(large::each(domain)));
+    by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
     specs
 }
 
 pub(super) fn spec(params: Params, input: Fill, weights: Fill) -> Spec<Params> {
-    Spec { params, fills: [input, weights, Fill::None], misalign: 0 }
+    Spec::new(params, [input, weights, Fill::None], 0)
 }
 
 /// Zero points of the input: both ends, their neighbours, zero or the middle.
@@ -138,25 +140,33 @@ fn moved(domain: &Domain, layer: &Params) -> Params {
 }
 
 /// The layers that the caller gave, and those that no case has.
-pub(super) fn given(domain: &Domain, layers: &[Params], specs: &[Spec<Params>]) -> Given {
+pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Spec<Params>]) -> Given {
     let run = distinct(specs);
-    let told = |at: usize, layer: &Params| {
-        let arguments = Conv2d::arguments(layer).into_iter().collect();
+    let told = |at: usize, layer: &Layer| {
+        let arguments = Conv2d::arguments(&layer.shape).into_iter().collect();
         (format!("layer {}, {}", at + 1, text::case(&arguments)), Conv2d::domain_text(domain))
     };
-    Given::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, layer)), told)
+    Given::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, &layer.shape)), told)
 }
 
-/// Each layer on random data.
-pub(super) fn layers(domain: &Domain, layers: &[Params]) -> Vec<Spec<Params>> {
+/// Each layer on random and extreme data, with random weights and with its own.
+pub(super) fn layers(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     for layer in layers {
-        let params = moved(domain, layer);
+        let params = moved(domain, &layer.shape);
+        let own = own_weights(domain, layer).map(Fill::Given);
         for input in [Fill::Uniform, Fill::Extremes, Fill::Smallest, Fill::Largest] {
-            for weights in Fill::RANDOM {
+            for weights in Fill::RANDOM.into_iter().chain(own.clone()) {
                 out.push(spec(params, input.clone(), weights));
             }
         }
     }
     out
+}
+
+/// The layer's own weights on a kernel's operands, if the kernel takes each of them.
+fn own_weights(domain: &Domain, layer: &Layer) -> Option<Vec<i32>> {
+    let more = if domain.operands.rhs == Element::U8 { 128 } else { 0 };
+    let weights: Vec<i32> = layer.weights.as_ref()?.iter().map(|w| w + more).collect();
+    weights.iter().all(|w| domain.operands.rhs_values.contains(w)).then_some(weights)
 }

@@ -73,7 +73,7 @@ fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Resu
 impl Operation for Dequantize {
     const TENSORS: &'static [&'static str] = &["q"];
     /// A step overflows, and infinities meet: which NaN it gives is nobody's promise.
-    const OPEN: Class = Class::Overflow;
+    const OPEN: Option<Class> = Some(Class::Overflow);
     const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../../../catalogue/dequantize.txt");
     const TAKES: &'static [Parameter] = &[Parameter::Types];
@@ -154,7 +154,7 @@ impl Operation for Dequantize {
         plan::plan(domain, asked, budget, seed, &Stored)
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
         quantized::given(domain, asked, specs)
     }
 

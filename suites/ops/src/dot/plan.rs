@@ -3,8 +3,8 @@
 
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::tensor::Spec;
 use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::{Spec, by};
 use tiebreak_impls::dot::{Domain, Params};
 use tiebreak_impls::element::Element;
 
@@ -20,7 +20,7 @@ const LONG: [usize; 8] = [128, 257, 512, 513, 1025, 1500, 2049, 4099];
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     if domain.lhs != Element::I16 {
-        pairs(domain, |_| true, &mut out);
+        by("all pairs, in every place", &mut out, |out| pairs(domain, |_| true, out));
         for apart in 0..if !budget.every_tail {
             0
         } else if domain.elements > 8 {
@@ -28,11 +28,12 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
         } else {
             2
         } {
-            pairs(domain, |place| place % 2 == apart % 2 && (apart < 2) == (place / 8 % 2 == 0), &mut out);
+            let holds = |place: usize| place % 2 == apart % 2 && (apart < 2) == (place / 8 % 2 == 0);
+            by("all pairs, in some places", &mut out, |out| pairs(domain, holds, out));
         }
     }
-    out.extend(patterns(domain));
-    out.extend(lengths(domain, budget, seed));
+    out.extend(patterns(domain).into_iter().map(|spec| spec.by("patterns")));
+    out.extend(lengths(domain, budget, seed).into_iter().map(|spec| spec.by("lengths")));
     out
 }
 
@@ -59,7 +60,7 @@ fn pairs(domain: &Domain, holds: impl Fn(usize) -> bool, out: &mut Vec<Spec<Para
         }
         let [a, b] = tensors.map(Fill::Given);
         let params = Params { len: STEPS * domain.results };
-        out.push(Spec { params, fills: [Fill::AnySize, a, b], misalign: at });
+        out.push(Spec::new(params, [Fill::AnySize, a, b], at));
     }
 }
 
@@ -76,7 +77,7 @@ fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
                 tensors[2].extend(made(&b, domain.rhs));
             }
         }
-        Spec { params: Params { len: tensors[0].len() }, fills: tensors.map(Fill::Given), misalign: 5 }
+        Spec::new(Params { len: tensors[0].len() }, tensors.map(Fill::Given), 5)
     };
     Fill::PATTERNS.iter().map(of).collect()
 }
@@ -92,7 +93,7 @@ fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         let varied = [Fill::Uniform, Fill::Uniform, Fill::Extremes, Fill::Uniform, Fill::Sparse];
         let fill = |i: usize| if i < SHORT.count() + LONG.len() { Fill::Varied } else { varied[i % 5].clone() };
         let params = Params { len: domain.results * steps };
-        Spec { params, fills: [acc, fill(i), fill(i + i / 5)], misalign: misalign() }
+        Spec::new(params, [acc, fill(i), fill(i + i / 5)], misalign())
     };
     all.into_iter().enumerate().map(spec).collect()
 }

@@ -4,8 +4,8 @@
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
-use tiebreak_engine::tensor::Spec;
 use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::{Spec, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
@@ -44,13 +44,13 @@ pub(crate) fn plan(own: &Own, element: Element, clamp: bool, budget: &Budget, se
         // Unsigned bytes are the same results moved: at fewer of the scales.
         let in_full = if element == Element::U8 { i % 3 == 0 } else { true };
         if if budget.every_tail { in_full } else { i == IN_FULL } {
-            all_pairs(&params, &mut out);
+            by("all pairs", &mut out, |out| all_pairs(&params, out));
         }
-        out.push(varied(Params { len: SOME, ..params }, &mut rng));
+        out.push(varied(Params { len: SOME, ..params }, &mut rng).by("directed parameters"));
     }
     for i in 0..TENSORS[usize::from(budget.every_tail)] {
         let params = (own.taken)(random(own, element, clamp, i, &mut rng));
-        out.push(varied(Params { len: length(i), ..params }, &mut rng));
+        out.push(varied(Params { len: length(i), ..params }, &mut rng).by("random parameters"));
     }
     out
 }
@@ -67,7 +67,7 @@ fn length(i: usize) -> usize {
 
 /// Tensors of random stored values.
 fn varied(params: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
-    Spec { params, fills: [Fill::Varied, Fill::Varied, Fill::None], misalign: below(rng, 16) as usize }
+    Spec::new(params, [Fill::Varied, Fill::Varied, Fill::None], below(rng, 16) as usize)
 }
 
 /// Parameters of the `i`th zero points and the `kind`th bounds, where a kernel clamps to any.
@@ -126,6 +126,6 @@ fn all_pairs(params: &Params, out: &mut Vec<Spec<Params>>) {
     for (i, pairs) in pairs.chunks(PAIRS).enumerate() {
         let (lhs, rhs) = pairs.iter().copied().unzip();
         let params = Params { len: pairs.len(), ..*params };
-        out.push(Spec { params, fills: [Fill::Given(lhs), Fill::Given(rhs), Fill::None], misalign: i % 16 });
+        out.push(Spec::new(params, [Fill::Given(lhs), Fill::Given(rhs), Fill::None], i % 16));
     }
 }

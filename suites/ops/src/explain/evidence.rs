@@ -1,94 +1,156 @@
 //! What a kernel puts out around one input, and the cause of where that is not what a scheme expects: at the input's multiplier and
 //! shift and where sequences part, in whole vectors and alone.
 
-use crate::fpm::Case;
-use crate::fpm::classify::{Explanation, Observation, explain, probe_channels};
-use crate::fpm::tally::Regime;
-use crate::fpm::yardstick::Yardstick;
+use crate::fpm::causes::{possible, probe_channels};
+use crate::fpm::hypotheses::Hypothesis;
+use crate::fpm::promised::{Promised, Regime};
+use crate::fpm::{FixedPointMultiply, case};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::class::Class;
 use tiebreak_engine::lane::FORM;
-use tiebreak_impls::fpm::{Channel, Kernel, Params};
+use tiebreak_engine::tensor::explain::{self, Observed};
+use tiebreak_engine::tensor::judge::held_against;
+use tiebreak_engine::tensor::{Case, Expected, Operation};
+use tiebreak_impls::contract::Domain;
+use tiebreak_impls::fpm::{Batch, Channel, Kernel};
 
 /// Elements of a batch of which all are in whole vectors, whatever the vector's length up to this.
 const WHOLE: usize = 16;
+
+/// A batch with what came out.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The batch.
+    pub case: Case<Batch>,
+    /// The outputs.
+    pub outs: Vec<i32>,
+    /// Outputs that count; those after them fill the last vector.
+    pub counted: usize,
+}
+
+impl Ran {
+    /// What is expected of the outputs that count.
+    fn expected(&self, against: &Against<'_>) -> Option<Expected> {
+        let mut expected = held_against::<FixedPointMultiply>(against.contract, against.scheme, &self.case).ok()?;
+        expected[self.counted..].fill(None);
+        Some(expected)
+    }
+}
 
 /// Outputs at the input's own multiplier and shift, and at those where sequences part.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     /// At the input's own.
-    pub near: Vec<Observation>,
+    pub near: Vec<Ran>,
     /// At the others, in the direction of the input's shift.
-    pub far: Vec<Observation>,
+    pub far: Vec<Ran>,
+}
+
+/// What outputs are held against.
+#[derive(Clone, Copy)]
+pub struct Against<'a> {
+    /// The kernel's contract.
+    pub contract: &'a Promised,
+    /// The contract, or a scheme in its place.
+    pub scheme: &'a Promised,
+    /// The kernel's domain.
+    pub domain: &'a Domain,
+    /// Where the outputs lie, and which way the shift goes.
+    pub group: usize,
+    /// Whether the contract is kept, and the scheme is another.
+    pub kept: bool,
+}
+
+/// Why outputs differ.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The class.
+    pub class: Class,
+    /// In words.
+    pub because: String,
+    /// What reproduces every output; nothing where body and tail need one each, or nothing does.
+    pub hypothesis: Option<Hypothesis>,
 }
 
 impl Evidence {
-    /// Both.
-    pub(super) fn all(&self) -> Vec<Observation> {
-        [&self.near[..], &self.far].concat()
+    /// Outputs examined.
+    pub(super) fn results(&self) -> usize {
+        self.near.iter().chain(&self.far).map(|ran| ran.counted).sum()
     }
 
-    /// Both, or nothing but the first where that alone can be explained.
-    pub fn cause(&self, yardstick: &Yardstick, zone: usize, holds: bool) -> Option<Explanation> {
-        let everywhere = cause(yardstick, zone, &self.all(), holds);
+    /// With more.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        Self { near: [&self.near[..], &other.near].concat(), far: [&self.far[..], &other.far].concat() }
+    }
+
+    /// Why outputs differ: all of them, or nothing but those at the input's own where that alone can be explained.
+    pub fn cause(&self, against: &Against<'_>) -> Option<Found> {
+        let everywhere = against.cause(self.near.iter().chain(&self.far));
         match everywhere {
-            Some(found) if found.class == Class::Unexplained => {
-                cause(yardstick, zone, &self.near, holds).or(Some(found))
-            }
+            Some(found) if found.class == Class::Unexplained => against.cause(self.near.iter()).or(Some(found)),
             found => found,
         }
     }
 
     /// The accumulator nearest to zero on which it differs at the input's own multiplier and shift.
-    pub fn nearest_difference(&self, yardstick: &Yardstick) -> Option<i32> {
-        let differs = |o: &&Observation| yardstick.expected(&o.case).1.is_some_and(|v| v != i64::from(o.got));
-        self.near.iter().filter(differs).map(|o| o.case.x).min_by_key(|x| (x.unsigned_abs(), *x < 0))
+    pub fn nearest_difference(&self, against: &Against<'_>) -> Option<i32> {
+        let of = |ran: &Ran| {
+            let expected = ran.expected(against)?;
+            let differ = expected.iter().zip(&ran.outs).zip(&ran.case.tensors[0]);
+            let differ = differ.filter(|((expected, out), _)| expected.is_some_and(|expected| expected != **out));
+            differ.map(|(_, x)| *x).min_by_key(|x| (x.unsigned_abs(), *x < 0))
+        };
+        self.near.iter().filter_map(of).min_by_key(|x| (x.unsigned_abs(), *x < 0))
     }
 }
 
-/// Why outputs differ from what `yardstick` expects of a zone; `None` if none does.
-fn cause(yardstick: &Yardstick, zone: usize, observations: &[Observation], holds: bool) -> Option<Explanation> {
-    let judged = observations.iter().filter_map(|o| Some((yardstick.expected(&o.case).1? == i64::from(o.got), *o)));
-    let (agreeing, differing): (Vec<_>, Vec<_>) = judged.partition(|(same, _)| *same);
-    if differing.is_empty() {
-        return None;
+impl Against<'_> {
+    fn cause<'e>(&self, ran: impl Iterator<Item = &'e Ran>) -> Option<Found> {
+        let observed = |ran: &Ran| {
+            let expected = ran.expected(self)?;
+            let Ran { case, outs, .. } = ran;
+            let pairs = expected.iter().zip(outs);
+            let differ = pairs.filter(|(expected, out)| expected.is_some_and(|expected| expected != **out)).count();
+            Some(Observed { case: case.clone(), outs: outs.clone(), expected, differ, faulty: Vec::new() })
+        };
+        let observed: Vec<Observed<Batch>> = ran.filter_map(observed).collect();
+        if observed.iter().all(|seen| seen.differ == 0) {
+            return None;
+        }
+        let Self { contract, scheme, domain, group, kept } = *self;
+        let causes = FixedPointMultiply::causes_in(group, contract, scheme, domain, kept);
+        let found = explain::explain(&causes, &observed.iter().collect::<Vec<_>>());
+        let hypothesis = found.cause.and_then(|at| possible(group, contract, scheme, kept).into_iter().nth(at));
+        Some(Found { class: found.class, because: found.because, hypothesis })
     }
-    let evidence: Vec<Observation> = differing.into_iter().chain(agreeing).map(|(_, o)| o).collect();
-    Some(explain(yardstick, zone, &evidence, holds).unwrap_or_else(Explanation::none))
 }
 
 /// Outputs of the kernel, all in whole vectors or each alone in its batch; the input comes first.
 pub(super) fn observed(kernel: &Kernel, x: i32, channel: Channel, q: u32, whole: bool) -> Evidence {
     let few = Budget { random_accumulators: 32, near_ties: 16, ..Effort::Quick.budget() };
     let run =
-        |channel, xs: &[i32]| if whole { together(kernel, channel, q, xs) } else { alone(kernel, channel, q, xs) };
+        |channel, xs: Vec<i32>| if whole { together(kernel, channel, q, xs) } else { alone(kernel, channel, q, xs) };
     let mut xs = vec![x];
     xs.extend(accumulators(channel, q, &Effort::Quick.budget(), 0));
-    let near = run(channel, &xs);
+    let near = run(channel, xs);
     let probes = probe_channels(&kernel.contract.domain, q, Regime::of(channel.shift));
-    let far = probes.filter(|c| *c != channel).flat_map(|c| run(c, &accumulators(c, q, &few, 0))).collect();
+    let far = probes.filter(|c| *c != channel).flat_map(|c| run(c, accumulators(c, q, &few, 0))).collect();
     Evidence { near, far }
 }
 
-fn together(kernel: &Kernel, channel: Channel, q: u32, xs: &[i32]) -> Vec<Observation> {
-    let mut padded = xs.to_vec();
-    padded.resize(xs.len().next_multiple_of(WHOLE), 0);
-    let outs = outputs(kernel, channel, q, &padded);
-    let case = |index| Case { x: xs[index], channel, q, index, len: padded.len() };
-    (0..xs.len()).map(|index| Observation { case: case(index), got: outs[index] }).collect()
+fn together(kernel: &Kernel, channel: Channel, q: u32, mut xs: Vec<i32>) -> Vec<Ran> {
+    let counted = xs.len();
+    xs.resize(counted.next_multiple_of(WHOLE), 0);
+    vec![ran(kernel, case(q, vec![channel], xs), counted)]
 }
 
-fn alone(kernel: &Kernel, channel: Channel, q: u32, xs: &[i32]) -> Vec<Observation> {
-    let one = |x: &i32| {
-        let case = Case { x: *x, channel, q, index: 0, len: 1 };
-        Observation { case, got: outputs(kernel, channel, q, &[*x])[0] }
-    };
-    xs.iter().map(one).collect()
+fn alone(kernel: &Kernel, channel: Channel, q: u32, xs: Vec<i32>) -> Vec<Ran> {
+    xs.into_iter().map(|x| ran(kernel, case(q, vec![channel], vec![x]), 1)).collect()
 }
 
-fn outputs(kernel: &Kernel, channel: Channel, q: u32, xs: &[i32]) -> Vec<i32> {
-    let mut out = vec![0; xs.len()];
-    kernel.run(FORM)(&Params { q, channels: vec![channel] }, xs, &mut out);
-    out
+fn ran(kernel: &Kernel, case: Case<Batch>, counted: usize) -> Ran {
+    let mut outs = vec![0; case.params.len];
+    kernel.run(FORM)(&case.params.params, &case.tensors[0], &mut outs);
+    Ran { case, outs, counted }
 }

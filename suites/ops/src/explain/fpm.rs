@@ -1,11 +1,10 @@
 //! Fixed point multiply explained: schemes and kernels at one accumulator.
 
-use super::evidence::Evidence;
+use super::evidence::{Against, Evidence, Found, Ran};
 use super::kernel::{self, Part};
 use super::{Comparison, Explained, Party, words};
-use crate::fpm::classify::{Explanation, Observation};
-use crate::fpm::yardstick::{Norm, Yardstick, Zone};
-use crate::fpm::{Case, parameters};
+use crate::fpm::promised::{Promised, Regime};
+use crate::fpm::{case, parameters};
 use thiserror::Error;
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::Effort;
@@ -15,7 +14,6 @@ use tiebreak_impls::fpm::{self, Channel, Kernel};
 use tiebreak_impls::mutants;
 use tiebreak_oracle::fpm::{Scheme, Trace, exact};
 use tiebreak_oracle::names::{UnknownName, unknown};
-use tiebreak_reports::ledger::Against;
 use tiebreak_reports::text;
 
 /// The input.
@@ -116,23 +114,23 @@ impl Table {
         let Input { x, channel, q } = self.input;
         let mut xs = vec![x];
         xs.extend(accumulators(channel, q, &Effort::Quick.budget(), 0));
-        let observed = |x: i32| {
-            let case = Case { x, channel, q, index: 0, len: 1 };
-            let got = own.fast(x.into(), &case.parameters())? as i32;
-            Some(Observation { case, got })
-        };
-        let evidence = Evidence { near: xs.into_iter().filter_map(observed).collect(), far: Vec::new() };
-        let zones = vec![Zone { region: None, norm: Norm::new(*first), own: *own }];
-        let yardstick = Yardstick { against: Against::Reference, zones, own: *own, domain: Domain::ALL };
-        let found = evidence.cause(&yardstick, 0, true);
-        self.comparison(*left, *right, found, evidence.nearest_difference(&yardstick))
+        let value = |x: i32| own.fast(x.into(), &parameters(channel, q)).map(|v| v as i32);
+        let ran = xs
+            .into_iter()
+            .filter_map(|x| Some(Ran { case: case(q, vec![channel], vec![x]), outs: vec![value(x)?], counted: 1 }));
+        let evidence = Evidence { near: ran.collect(), far: Vec::new() };
+        let (contract, scheme) = (Promised::plain(*own), Promised::plain(*first));
+        let group = contract.group(contract.rest(), Regime::of(channel.shift));
+        let against = Against { contract: &contract, scheme: &scheme, domain: &Domain::ALL, group, kept: true };
+        let found = evidence.cause(&against);
+        self.comparison(*left, *right, found, evidence.nearest_difference(&against))
     }
 
     /// A kernel, or its body or tail.
     fn part(&mut self, kernel: &Kernel, part: &Part, first: Option<&Scheme>) -> Result<(), UnknownName> {
         let Input { x, channel, q } = self.input;
         let value = |scheme: &Scheme| scheme.fast(x.into(), &parameters(channel, q));
-        let promised = part.promised(&kernel.contract)?;
+        let promised = part.promised(kernel)?;
         // With a value, a scheme that is silent about what does not fit is the one that wraps it.
         let same = |f: &&Scheme| f.definition.name == promised.definition.name && value(f) == value(&promised);
         let breaks = part.broken.is_some() && value(&promised) != Some(part.value.into());
@@ -154,17 +152,17 @@ impl Table {
         });
         let right = self.parties.len() - 1;
         if let Some(left) = own {
-            let nearest = part.nearest_break(&kernel.contract)?;
+            let nearest = part.nearest_break(kernel)?;
             self.comparisons.push(self.comparison(left, right, part.broken.clone(), nearest));
         }
         if let Some(first) = first.filter(|f| !same(f)) {
-            let (found, nearest) = part.against(&kernel.contract, &Norm::new(*first))?;
+            let (found, nearest) = part.against(kernel, *first)?;
             self.comparisons.push(self.comparison(0, right, found, nearest));
         }
         Ok(())
     }
 
-    fn comparison(&self, left: usize, right: usize, found: Option<Explanation>, nearest: Option<i32>) -> Comparison {
+    fn comparison(&self, left: usize, right: usize, found: Option<Found>, nearest: Option<i32>) -> Comparison {
         let (a, b) = (&self.parties[left], &self.parties[right]);
         let class = found.as_ref().map(|e| e.class);
         let sentence = match (a.value == b.value, class) {

@@ -1,11 +1,10 @@
 //! The steps of a kernel at one input, as a whole or in its body and its tail: its outputs around the input are compared with its contract.
 
-use super::evidence::{Evidence, observed};
-use crate::fpm::classify::Explanation;
-use crate::fpm::yardstick::{Norm, Yardstick};
+use super::evidence::{Against, Evidence, Found, observed};
+use crate::fpm::promised::{Promised, Regime};
 use std::borrow::Cow;
 use tiebreak_common::class::Class;
-use tiebreak_impls::contract::Contract;
+use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::fpm::{Name, Scheme};
@@ -25,7 +24,7 @@ pub struct Part {
     /// Whose steps, in words.
     pub steps_of: String,
     /// How it departs from its contract.
-    pub broken: Option<Explanation>,
+    pub broken: Option<Found>,
     /// Its outputs.
     pub evidence: Evidence,
     zone: usize,
@@ -33,18 +32,23 @@ pub struct Part {
 
 /// The parts of `kernel` at one input: one, or body and tail.
 pub fn parts(kernel: &Kernel, x: i32, channel: Channel, q: u32) -> Result<Vec<Part>, UnknownName> {
-    let contract = Yardstick::contract(&kernel.contract)?;
+    let contract = Promised::by(&kernel.contract)?;
     let [body, tail] = [true, false].map(|whole| observed(kernel, x, channel, q, whole));
-    let zone = |e: &Evidence| contract.zone_of(&e.near[0].case);
+    let zone = |e: &Evidence| contract.zone_at(0, &e.near[0].case.params);
     let (in_body, in_tail) = (zone(&body), zone(&tail));
+    let domain = &kernel.contract.domain;
+    let against = |zone| {
+        let group = contract.group(zone, Regime::of(channel.shift));
+        Against { contract: &contract, scheme: &contract, domain, group, kept: false }
+    };
     if in_body == in_tail {
-        let both = Evidence { near: [&body.near[..], &tail.near].concat(), far: [&body.far[..], &tail.far].concat() };
-        let found = both.cause(&contract, in_body, false);
+        let both = body.and(&tail);
+        let found = both.cause(&against(in_body));
         if found.as_ref().is_none_or(|e| e.hypothesis.is_some()) {
             return Ok(vec![part(&contract, None, both, in_body, found)]);
         }
         let apart = |place, evidence: Evidence| {
-            let own = evidence.cause(&contract, in_body, false);
+            let own = evidence.cause(&against(in_body));
             let mut part = part(&contract, Some(place), evidence, in_body, own);
             if let (Some(own), Some(whole)) = (&mut part.broken, &found)
                 && whole.class == Class::Position
@@ -60,7 +64,7 @@ pub fn parts(kernel: &Kernel, x: i32, channel: Channel, q: u32) -> Result<Vec<Pa
         return Ok(vec![apart("body", body), apart("tail", tail)]);
     }
     let apart = |place, evidence: Evidence, zone| {
-        let found = evidence.cause(&contract, zone, false);
+        let found = evidence.cause(&against(zone));
         part(&contract, Some(place), evidence, zone, found)
     };
     Ok(vec![apart("body", body, in_body), apart("tail", tail, in_tail)])
@@ -68,35 +72,37 @@ pub fn parts(kernel: &Kernel, x: i32, channel: Channel, q: u32) -> Result<Vec<Pa
 
 impl Part {
     /// Why it differs from another scheme than its contract's, and where next to zero it does.
-    pub fn against(
-        &self,
-        contract: &Contract,
-        reference: &Norm,
-    ) -> Result<(Option<Explanation>, Option<i32>), UnknownName> {
-        let yardstick = Yardstick::reference(contract, reference)?;
-        let found = self.evidence.cause(&yardstick, self.zone, self.broken.is_none());
-        Ok((found, self.evidence.nearest_difference(&yardstick)))
+    pub fn against(&self, kernel: &Kernel, reference: Scheme) -> Result<(Option<Found>, Option<i32>), UnknownName> {
+        let (contract, reference) = (Promised::by(&kernel.contract)?, Promised::plain(reference));
+        let against = self.held(&contract, &reference, &kernel.contract.domain, self.broken.is_none());
+        Ok((self.evidence.cause(&against), self.evidence.nearest_difference(&against)))
+    }
+
+    fn held<'a>(&self, contract: &'a Promised, scheme: &'a Promised, domain: &'a Domain, kept: bool) -> Against<'a> {
+        let shift = self.evidence.near[0].case.params.params.channels[0].shift;
+        Against { contract, scheme, domain, group: contract.group(self.zone, Regime::of(shift)), kept }
     }
 
     /// The scheme that its contract promises here.
-    pub fn promised(&self, contract: &Contract) -> Result<Scheme, UnknownName> {
-        Ok(Yardstick::contract(contract)?.zones[self.zone].own)
+    pub fn promised(&self, kernel: &Kernel) -> Result<Scheme, UnknownName> {
+        Ok(*Promised::by(&kernel.contract)?.at(self.zone))
     }
 
     /// Where next to zero it departs from its contract.
-    pub fn nearest_break(&self, contract: &Contract) -> Result<Option<i32>, UnknownName> {
-        Ok(self.evidence.nearest_difference(&Yardstick::contract(contract)?))
+    pub fn nearest_break(&self, kernel: &Kernel) -> Result<Option<i32>, UnknownName> {
+        let contract = Promised::by(&kernel.contract)?;
+        Ok(self.evidence.nearest_difference(&self.held(&contract, &contract, &kernel.contract.domain, false)))
     }
 }
 
 fn part(
-    contract: &Yardstick,
+    contract: &Promised,
     place: Option<&'static str>,
     evidence: Evidence,
     zone: usize,
-    broken: Option<Explanation>,
+    broken: Option<Found>,
 ) -> Part {
-    let own = contract.zones[zone].own;
+    let own = *contract.at(zone);
     let (steps, steps_of) = match &broken {
         None => {
             let named = own.definition.steps.iter().map(|(name, step)| (Name::from(*name), *step)).collect();
@@ -105,16 +111,16 @@ fn part(
                 format!(
                     "the steps of {}, which it equals on all {} outputs examined",
                     text::scheme(&own.label()),
-                    text::count(evidence.all().len() as u64)
+                    text::count(evidence.results() as u64)
                 ),
             )
         }
-        Some(Explanation { hypothesis: Some(h), because, .. }) => {
+        Some(Found { hypothesis: Some(h), because, .. }) => {
             let named = h.steps.iter().map(|step| (Cow::Owned(step.to_string()), *step)).collect();
             (Some((named, h.overflow)), because.clone())
         }
-        Some(Explanation { because, .. }) => (None, because.clone()),
+        Some(Found { because, .. }) => (None, because.clone()),
     };
     // The input itself was put first.
-    Part { place, value: evidence.near[0].got, steps, steps_of, broken, evidence, zone }
+    Part { place, value: evidence.near[0].outs[0], steps, steps_of, broken, evidence, zone }
 }

@@ -1,62 +1,280 @@
-//! Fixed point multiply: what is run, how it is judged, and why it differs.
-//!
-//! `judge` compares one batch; `classify` names the cause; `sampled` and `sweep` feed it cases; `shrink` finds the smallest witness.
+//! Fixed point multiply in the harness: accumulators at ties and decision boundaries of each multiplier, in bodies and tails of every length.
 
-pub mod catalogue;
-pub mod classify;
+pub mod causes;
+mod fuzzed;
 pub mod hypotheses;
-pub mod judge;
-pub mod rows;
-pub mod run;
-pub mod sampled;
-pub mod self_check;
-pub mod shrink;
+mod plan;
+pub mod promised;
+mod simpler;
 pub mod sweep;
-pub mod tally;
-pub mod yardstick;
 
-use tiebreak_impls::fpm::{Channel, Params};
-use tiebreak_oracle::fpm::Parameters;
+use crate::listing;
+use promised::{Promised, Regime};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::class::Class;
+use tiebreak_engine::runner::Runner;
+use tiebreak_engine::tensor::explain::Observed;
+use tiebreak_engine::tensor::shrink::Witness;
+use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::{
+    Asked, Case, Cause, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Wanted,
+};
+use tiebreak_impls::contract::{Contract, Domain};
+use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
+use tiebreak_impls::mutants::{self, Witness as Published};
+use tiebreak_impls::operation::TensorOperation;
+use tiebreak_oracle::fpm::{Definition, Parameters, Scheme};
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::{self, Unit, Value};
+
+/// The operation.
+pub enum FixedPointMultiply {}
+
+/// Fractional bits of multipliers, where nothing else is said.
+pub const Q31: u32 = 31;
 
 /// The oracle's form of one channel.
 pub fn parameters(channel: Channel, q: u32) -> Parameters {
     Parameters { q, ..Parameters::q31(channel.multiplier, channel.shift) }
 }
 
-/// One input of one element, with its place in the batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// Accumulator.
-    pub x: i32,
-    /// Multiplier and shift.
-    pub channel: Channel,
-    /// Fractional bits of the multiplier.
-    pub q: u32,
-    /// Element of the batch.
-    pub index: usize,
-    /// Elements in the batch.
-    pub len: usize,
+/// A case of these accumulators. Element `i` is of channel `i % channels.len()`.
+pub fn case(q: u32, channels: Vec<Channel>, xs: Vec<i32>) -> Case<Batch> {
+    let params = Batch { params: Params { q, channels }, len: xs.len() };
+    Case { params, tensors: [xs, Vec::new(), Vec::new()], misalign: 0 }
 }
 
-impl Case {
-    /// Smaller is simpler: the order in which witnesses are preferred.
-    pub fn size(&self) -> impl Ord + use<> {
-        let Channel { multiplier: m, shift: s } = self.channel;
-        (self.x.unsigned_abs(), s.unsigned_abs(), m.unsigned_abs(), m < 0, self.x < 0, s > 0, self.len, self.index)
-    }
-
-    /// The oracle's form of its parameters.
-    pub fn parameters(&self) -> Parameters {
-        parameters(self.channel, self.q)
-    }
-
-    /// Whether it lies behind the last whole vector of `lanes` elements.
-    pub fn is_in_tail(&self, lanes: usize) -> bool {
-        self.index >= self.len - self.len % lanes
-    }
+/// The channel of an element.
+pub fn channel_at(batch: &Batch, index: usize) -> Channel {
+    batch.params.channels[index % batch.params.channels.len()]
 }
 
-/// The case of element `index` of a batch.
-pub fn case(params: &Params, xs: &[i32], index: usize) -> Case {
-    Case { x: xs[index], channel: params.channels[index % params.channels.len()], q: params.q, index, len: xs.len() }
+/// Every result of a case by `value`, which is given the place of an accumulator, the accumulator and the oracle's parameters.
+fn each<T>(case: &Case<Batch>, value: impl Fn(usize, i64, &Parameters) -> T) -> Vec<T> {
+    let Params { q, channels } = &case.params.params;
+    let all: Vec<Parameters> = channels.iter().map(|channel| parameters(*channel, *q)).collect();
+    let inputs = case.tensors[0].iter().zip(all.iter().cycle()).enumerate();
+    inputs.map(|(index, (x, p))| value(index, (*x).into(), p)).collect()
+}
+
+impl Operation for FixedPointMultiply {
+    const TENSORS: &'static [&'static str] = &["x"];
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/fpm.txt");
+    const TAKES: &'static [Parameter] = &[Parameter::Pairs];
+    // Where the contract promises nothing, nothing is expected by any reference.
+    const OPEN: Option<Class> = None;
+    type Impl = Batches;
+    type Params = Batch;
+    type Domain = Domain;
+    type Run = Run;
+    type Scheme = Promised;
+
+    fn dimensions(_: &Domain, batch: &Batch, _: usize) -> Vec<usize> {
+        vec![batch.len]
+    }
+
+    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
+        i32::MIN..=i32::MAX
+    }
+
+    fn covers(domain: &Domain, batch: &Batch) -> bool {
+        let inside = |c: &Channel| domain.contains(c.multiplier, c.shift, batch.params.q);
+        Batches::sizes(domain, batch).is_ok() && batch.params.channels.iter().all(inside)
+    }
+
+    fn domain_text(domain: &Domain) -> String {
+        listing::domain(domain)
+    }
+
+    fn schemes() -> Vec<Described> {
+        Described::all::<&'static Definition>()
+    }
+
+    fn scheme(text: &str) -> Result<Promised, UnknownName> {
+        Ok(Promised::plain(Scheme::parse(text)?))
+    }
+
+    fn label(scheme: &Promised) -> String {
+        scheme.scheme.label()
+    }
+
+    fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {
+        Promised::by(&kernel.contract)
+    }
+
+    fn declared(contract: &Promised) -> Vec<(Class, &'static str)> {
+        contract.zones.iter().map(|zone| (zone.class, zone.reason)).collect()
+    }
+
+    fn deviations(contract: &Promised, case: &Case<Batch>) -> Vec<Option<Class>> {
+        if contract.zones.is_empty() {
+            return Vec::new();
+        }
+        each(case, |index, x, p| {
+            let zone = contract.zones.get(contract.zone_at(index, &case.params))?;
+            (zone.scheme.fast(x, p) != contract.scheme.fast(x, p)).then_some(zone.class)
+        })
+    }
+
+    fn expected(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, String> {
+        let value = |index, x, p: &_| scheme.at(scheme.zone_at(index, &case.params)).fast(x, p).map(|v| v as i32);
+        Ok(each(case, value))
+    }
+
+    fn exact(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, String> {
+        let value = |index, x, p: &_| scheme.at(scheme.zone_at(index, &case.params)).exact(x, p).map(|v| v as i32);
+        Ok(each(case, value))
+    }
+
+    fn reference(_: &Kernel, wanted: &Wanted) -> Option<String> {
+        Some(wanted.multiplication.clone())
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
+        plan::plan(domain, asked, budget, seed)
+    }
+
+    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Batch>> {
+        plan::trial(domain, seed)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Batch>], (budget, seed): (&Budget, u64)) -> Option<Given> {
+        let run: BTreeSet<(Channel, u32)> = specs.iter().flat_map(|spec| Self::pairs(&spec.params)).collect();
+        let planned = plan::pairs(asked, budget, seed);
+        let outside = || planned.iter().filter(|pair| !run.contains(pair));
+        let told = |(c, q): &(Channel, u32)| {
+            let pair = format!("m={} s={}", c.multiplier, c.shift);
+            match *q {
+                Q31 => (pair, listing::domain(domain)),
+                q => (format!("{pair} q={q}"), "another format of the multiplier".to_owned()),
+            }
+        };
+        Some(Given {
+            unit: Unit::Pair,
+            by_caller: !asked.channels.is_empty(),
+            planned: planned.len() as u64,
+            outside: outside().count() as u64,
+            first: outside().next().map(told),
+        })
+    }
+
+    fn sweeps(kernel: &'static Kernel, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+        sweep::sweeps(kernel, runner, asked, wanted)
+    }
+
+    fn causes(scheme: &Promised, _: &Domain) -> Vec<Cause<Self>> {
+        causes::causes(&scheme.scheme)
+    }
+
+    fn groups(contract: &Promised, batch: &Batch, results: usize) -> Vec<usize> {
+        let regimes: Vec<Regime> = batch.params.channels.iter().map(|c| Regime::of(c.shift)).collect();
+        let of = |(index, regime): (usize, &Regime)| contract.group(contract.zone_at(index, batch), *regime);
+        (0..results).zip(regimes.iter().cycle()).map(of).collect()
+    }
+
+    fn causes_in(
+        group: usize,
+        contract: &Promised,
+        scheme: &Promised,
+        domain: &Domain,
+        kept: bool,
+    ) -> Vec<Cause<Self>> {
+        causes::causes_in(group, contract, scheme, domain, kept)
+    }
+
+    fn alone(case: &Case<Batch>, _: &Domain, index: usize) -> Vec<(Case<Batch>, usize)> {
+        simpler::alone(case, index)
+    }
+
+    fn smaller(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
+        simpler::halves(case)
+    }
+
+    fn simpler(witness: &Witness<Batch>, domain: &Domain) -> Vec<Case<Batch>> {
+        simpler::simpler(witness, domain)
+    }
+
+    fn start(seen: &Observed<Batch>) -> Vec<u64> {
+        let size = |index: usize, x: i64, _: &_| {
+            let differs = seen.expected[index].is_some_and(|expected| expected != seen.outs[index]);
+            differs.then(|| simpler::size(x as i32, channel_at(&seen.case.params, index)))
+        };
+        let smallest = each(&seen.case, size).into_iter().flatten().min();
+        smallest.map_or_else(Vec::new, |size| size.map(u64::from).to_vec())
+    }
+
+    fn rank(witness: &Witness<Batch>) -> Vec<u64> {
+        let x = witness.case.tensors[0][witness.index];
+        simpler::size(x, channel_at(&witness.case.params, witness.index)).map(u64::from).to_vec()
+    }
+
+    fn is_asked(asked: &Asked, batch: &Batch) -> bool {
+        asked.channels.is_empty() || batch.params.channels.iter().all(|channel| asked.channels.contains(channel))
+    }
+
+    fn controls() -> Vec<Control<Self>> {
+        let control = |control: mutants::Control| {
+            let contract =
+                Contract { promise: control.against, domain: control.domain, ..control.left.contract.clone() };
+            let origin = promised::promised(control.against).map_or("", |scheme| scheme.definition.source);
+            Control { name: control.name, kernel: Kernel { contract, ..control.left.clone() }, origin }
+        };
+        mutants::controls().into_iter().map(control).collect()
+    }
+
+    fn published(witness: &Published) -> Option<(Case<Batch>, usize)> {
+        Some((case(Q31, vec![Channel { multiplier: witness.m, shift: witness.s }], vec![witness.x]), 0))
+    }
+
+    fn pairs(batch: &Batch) -> Vec<(Channel, u32)> {
+        batch.params.channels.iter().map(|channel| (*channel, batch.params.q)).collect()
+    }
+
+    /// One accumulator; its place only where that is the cause.
+    fn spelled(case: &Case<Batch>, index: usize, class: Option<Class>) -> Option<ledger::Case> {
+        let Channel { multiplier, shift } = channel_at(&case.params, index);
+        let mut out = vec![("x", *case.tensors[0].get(index)?), ("m", multiplier), ("s", shift)];
+        if case.params.params.q != Q31 {
+            out.push(("q", case.params.params.q as i32));
+        }
+        if matches!(class, Some(Class::Position | Class::StaleDeviation)) {
+            out.extend([("index", index as i32), ("len", case.params.len as i32)]);
+        }
+        Some(out.into_iter().map(|(name, value)| (name.to_owned(), i64::from(value).into())).collect())
+    }
+
+    fn command(case: &ledger::Case) -> String {
+        let of = |name: &str| case.get(name).map_or(String::new(), Value::to_string);
+        let q = if case.contains_key("q") { format!(" --q {}", of("q")) } else { String::new() };
+        format!("--multiplier={} --shift={}{q} --x={}", of("m"), of("s"), of("x"))
+    }
+
+    /// Multipliers and shifts separated by commas where there are several channels.
+    fn arguments(batch: &Batch) -> Vec<(String, Value)> {
+        let Params { q, channels } = &batch.params;
+        let multipliers: Vec<i32> = channels.iter().map(|c| c.multiplier).collect();
+        let shifts: Vec<i32> = channels.iter().map(|c| c.shift).collect();
+        let mut out = vec![("m", text::told_list(&multipliers)), ("s", text::told_list(&shifts))];
+        out.extend((*q != Q31).then(|| ("q", Value::Integer((*q).into()))));
+        out.extend((batch.len != 1).then_some(("len", Value::Integer(batch.len as i64))));
+        out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Batch, String> {
+        let mut left = arguments.clone();
+        let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
+        let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;
+        let q = text::take(&mut left, "q", Q31.into(), 0, Q31.into())? as u32;
+        let len = text::take_size(&mut left, "len", 1)?;
+        text::nothing_left(&left, &["m", "s", "q", "len", "x"])?;
+        let count = multipliers.len().max(shifts.len());
+        let multipliers = text::repeated("m", multipliers, count)?;
+        let shifts = text::repeated("s", shifts, count)?;
+        let channels = multipliers.into_iter().zip(shifts);
+        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
+        Ok(Batch { params: Params { q, channels }, len })
+    }
 }

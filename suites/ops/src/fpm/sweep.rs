@@ -1,20 +1,26 @@
 //! Every accumulator of one (multiplier, shift). The kernel's blocks are compared with exact values stepped from accumulator to
 //! accumulator, anchored to big rationals at both ends of every chunk.
 
-use super::classify::{Observation, by_own_scheme};
-use super::sampled::{Settled, Subject, describe};
-use super::tally::{Account, Bucket, Regime, Seen, Tally};
-use super::yardstick::Yardstick;
-use super::{Case, parameters};
+use super::causes::{causes_in, possible};
+use super::promised::{Promised, Regime};
+use super::{FixedPointMultiply, Q31, case, parameters, simpler};
 use fearless_simd::{Level, Simd, dispatch};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use tiebreak_common::class::Class;
+use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::count::{Count, FAR};
+use tiebreak_engine::runner::Runner;
 use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
-use tiebreak_impls::fpm::{Channel, Params};
+use tiebreak_engine::tensor::explain::{Explanation, Observed, explain};
+use tiebreak_engine::tensor::fault::{Seen as Faults, Sighting};
+use tiebreak_engine::tensor::{self, Asked, Operation, SweptSide, SweptWitness, Wanted};
+use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::protocol::Job;
+use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
 use tiebreak_oracle::fpm::sweep::{Differences, Expected, Stepper, Sweep};
-use tiebreak_reports::ledger::Against;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_reports::ledger::{self, Against};
 
 /// Accumulators of one task.
 pub const CHUNK: i64 = 1 << 24;
@@ -37,13 +43,27 @@ pub const SPACE: Space = Space {
     outwards: true,
 };
 
-/// What was seen against one yardstick.
+/// A result with its accumulator, and what was expected.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    x: i32,
+    got: i32,
+    expected: i64,
+}
+
+impl Seen {
+    fn size(&self) -> impl Ord + use<> {
+        (self.x.unsigned_abs(), self.x < 0)
+    }
+}
+
+/// What was seen against one scheme.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     count: Count,
-    differing: Vec<(Observation, i64)>,
-    agreeing: Vec<Observation>,
-    smallest: Option<(Observation, i64)>,
+    differing: Vec<Seen>,
+    agreeing: Vec<Seen>,
+    smallest: Option<Seen>,
     /// Runs searched for evidence.
     searched: usize,
 }
@@ -65,8 +85,8 @@ impl Part {
         }
     }
 
-    fn offer(&mut self, seen: (Observation, i64)) {
-        if self.smallest.as_ref().is_none_or(|s| seen.0.case.size() < s.0.case.size()) {
+    fn offer(&mut self, seen: Seen) {
+        if self.smallest.as_ref().is_none_or(|s| seen.size() < s.size()) {
             self.smallest = Some(seen);
         }
     }
@@ -90,51 +110,84 @@ impl Part {
     }
 }
 
-/// What a sweep of one subject at one channel compares with.
+/// What a sweep of one kernel at one channel compares with.
 pub struct Plan<'a> {
-    subject: &'a Subject<'a>,
+    kernel: &'a Kernel,
+    runner: &'a Runner<'a>,
     channel: Channel,
+    promised: Promised,
     contract: Sweep,
     reference: Option<Sweep>,
     level: Level,
 }
 
-impl<'a> Plan<'a> {
-    /// Prepares the exact values. The kernel is in its domain, and whole blocks lie in one zone.
-    pub fn new(subject: &'a Subject<'a>, channel: Channel) -> Self {
-        let params = Params { q: 31, channels: vec![channel] };
-        let uniform = |block| subject.contract.is_uniform(&params, block);
-        assert!(uniform(BLOCK_IN_PROCESS) && uniform(BLOCK_IN_WORKER), "a block has no tail");
-        let sweep = |yardstick: &Yardstick| Sweep::new(*yardstick.scheme(), parameters(channel, 31));
-        Self {
-            subject,
-            channel,
-            contract: sweep(&subject.contract),
-            reference: subject.reference.as_ref().map(sweep),
-            level: Level::new(),
+/// Every accumulator of each channel that the caller gave, or of the usual ones, where the domain holds it.
+pub(super) fn sweeps(
+    kernel: &'static Kernel,
+    runner: &Runner<'_>,
+    asked: &Asked,
+    wanted: &Wanted,
+) -> Vec<tensor::Sweep> {
+    let given = if asked.channels.is_empty() { SWEPT.to_vec() } else { asked.channels.clone() };
+    let channels: BTreeSet<Channel> = given.into_iter().collect();
+    let inside = channels.into_iter().filter(|c| kernel.contract.domain.contains(c.multiplier, c.shift, Q31));
+    let reference = Scheme::parse(&wanted.multiplication).ok();
+    let plans = inside.filter_map(|channel| Plan::new(kernel, runner, channel, reference.as_ref()).ok());
+    let each = plans.map(|plan| plan.settle(plan.sweep(|| ())));
+    let all = each.reduce(together);
+    let complete = |all: tensor::Sweep| {
+        let seen = all.sides.first().map_or(0, |side| side.count.seen());
+        tensor::Sweep { exhaustive: seen == all.parameters << 32, ..all }
+    };
+    all.map(complete).into_iter().collect()
+}
+
+/// The sweeps of two channels as one.
+fn together(mut all: tensor::Sweep, other: tensor::Sweep) -> tensor::Sweep {
+    for (side, mut other) in all.sides.iter_mut().zip(other.sides) {
+        side.count.merge(std::mem::take(&mut other.count));
+        let nearer = rank(&other).is_some_and(|new| rank(side).is_none_or(|known| new < known));
+        if nearer {
+            *side = SweptSide { count: std::mem::take(&mut side.count), ..other };
         }
+    }
+    all.failures.extend(other.failures);
+    all.parameters += other.parameters;
+    all.seconds += other.seconds;
+    all
+}
+
+/// The place of a witness among witnesses.
+fn rank(side: &SweptSide) -> Option<[u32; 6]> {
+    let case = &side.witness.as_ref()?.case;
+    let of = |name: &str| case.get(name).and_then(|value| value.to_string().parse().ok());
+    Some(simpler::size(of("x")?, Channel { multiplier: of("m")?, shift: of("s")? }))
+}
+
+impl<'a> Plan<'a> {
+    /// Prepares the exact values. The channel is in the kernel's domain, and whole blocks lie outside its deviations.
+    pub fn new(
+        kernel: &'a Kernel,
+        runner: &'a Runner<'a>,
+        channel: Channel,
+        reference: Option<&Scheme>,
+    ) -> Result<Self, UnknownName> {
+        let promised = Promised::by(&kernel.contract)?;
+        let uniform = |len| promised.is_uniform(&Batch { params: Params { q: Q31, channels: vec![channel] }, len });
+        assert!(uniform(BLOCK_IN_PROCESS) && uniform(BLOCK_IN_WORKER), "a block has no tail");
+        let sweep = |scheme: &Scheme| Sweep::new(*scheme, parameters(channel, Q31));
+        let contract = sweep(&promised.scheme);
+        Ok(Self { kernel, runner, channel, promised, contract, reference: reference.map(sweep), level: Level::new() })
     }
 
     /// One chunk, from `start` on.
     pub fn chunk(&self, start: i64) -> Swept<Sides> {
-        sweep::chunk(&self.subject.runner, self, &SPACE, start)
+        sweep::chunk(self.runner, self, &SPACE, start)
     }
 
     /// Every accumulator; `done` is called after each chunk.
     pub fn sweep(&self, done: impl Fn() + Sync) -> Swept<Sides> {
-        sweep::sweep(&self.subject.runner, self, &SPACE, done)
-    }
-
-    fn params(&self) -> Params {
-        Params { q: 31, channels: vec![self.channel] }
-    }
-
-    fn case(&self, x: i32) -> Case {
-        Case { x, channel: self.channel, q: 31, index: 0, len: self.len() }
-    }
-
-    fn len(&self) -> usize {
-        if self.subject.lane.is_isolated() { BLOCK_IN_WORKER } else { BLOCK_IN_PROCESS }
+        sweep::sweep(self.runner, self, &SPACE, done)
     }
 
     /// Compares one block with the contract and with the reference.
@@ -206,7 +259,7 @@ impl<'a> Plan<'a> {
     fn gather(&self, x: i64, outs: &[i32], part: &mut Part, expected: impl Fn(usize) -> Option<i64>) {
         let last = x + outs.len() as i64 - 1;
         let nearest = if x <= 0 && last >= 0 { 0 } else { x.abs().min(last.abs()) };
-        let hopeful = part.smallest.as_ref().is_none_or(|(o, _)| nearest <= i64::from(o.case.x).abs());
+        let hopeful = part.smallest.as_ref().is_none_or(|seen| nearest <= i64::from(seen.x).abs());
         let full = part.differing.len() >= EVIDENCE && part.agreeing.len() >= EVIDENCE;
         if !hopeful && (full || part.searched >= EVIDENCE) {
             return;
@@ -217,15 +270,15 @@ impl<'a> Plan<'a> {
         let (mut differing, mut agreeing) = (0, 0);
         for i in from_zero {
             let Some(expected) = expected(i) else { continue };
-            let observation = Observation { case: self.case((x + i as i64) as i32), got: outs[i] };
+            let seen = Seen { x: (x + i as i64) as i32, got: outs[i], expected };
             if i64::from(outs[i]) != expected {
                 if differing < 4 && part.differing.len() < EVIDENCE {
-                    part.differing.push((observation, expected));
+                    part.differing.push(seen);
                 }
                 differing += 1;
-                part.offer((observation, expected));
+                part.offer(seen);
             } else if agreeing < 4 && part.agreeing.len() < EVIDENCE {
-                part.agreeing.push(observation);
+                part.agreeing.push(seen);
                 agreeing += 1;
             }
             let crosses_zero = x < 0 && last > 0;
@@ -236,48 +289,80 @@ impl<'a> Plan<'a> {
     }
 
     /// Names the cause of everything the sweep saw.
-    pub fn settle(&self, swept: Swept<Sides>) -> Settled {
+    pub fn settle(&self, swept: Swept<Sides>) -> tensor::Sweep {
         let Sides { contract, reference } = swept.seen;
         let holds = contract.count.differ == 0;
-        let reference = self.subject.reference.as_ref().map(|yardstick| self.account(yardstick, reference, holds));
-        Settled {
+        let sides = [
+            (Against::Contract, Some(&self.contract), contract),
+            (Against::Reference, self.reference.as_ref(), reference),
+        ];
+        let sides =
+            sides.into_iter().filter_map(|(against, sweep, part)| Some(self.side(against, sweep?, part, holds)));
+        let spelled = |x: i64| self.spelled(x as i32);
+        tensor::Sweep {
+            what: "accumulators",
+            exhaustive: false,
+            sides: sides.collect(),
+            faults: FixedPointMultiply::declared(&self.promised)
+                .into_iter()
+                .map(|(class, reason)| (class, Sighting::none(reason)))
+                .collect::<Faults>(),
+            failures: swept.failures.into_iter().map(|failed| failed.map(spelled)).collect(),
             parameters: 1,
-            given_up: 0,
-            contract: self.account(&self.subject.contract, contract, holds),
-            reference: reference.unwrap_or_default(),
-            failures: swept.failures.into_iter().map(|failed| failed.map(|x| self.case(x as i32))).collect(),
             seconds: swept.seconds,
         }
     }
 
-    fn account(&self, yardstick: &Yardstick, part: Part, holds: bool) -> Account {
-        let rest = yardstick.zones.len() - 1;
-        let differ = part.count.differ;
-        let mut tally = Tally { count: part.count, smallest: part.smallest, ..Tally::default() };
-        let differing: Vec<_> = part.smallest.into_iter().chain(part.differing).collect();
-        let mut evidence: Vec<Observation> = differing.iter().map(|(o, _)| *o).collect();
-        evidence.extend(&part.agreeing);
-        let counts = BTreeMap::from([((self.channel, 31), differ)]);
-        let bucket = Bucket { counts, differing, agreeing: part.agreeing };
-        tally.buckets.insert((rest, Regime::of(self.channel.shift)), bucket);
-        let mut account = tally.settle(yardstick, holds);
-        // A kernel that equals its scheme on all accumulators is explained on all of them only by what equals that scheme.
-        let explained = account.witness.as_ref().is_none_or(|w| self.equals_own(yardstick, w));
-        if yardstick.against == Against::Reference && holds && !explained {
-            let zone = yardstick.rest();
-            if let Some(own) = by_own_scheme(zone, &evidence) {
-                account.explain_all(&own);
-            }
-        }
-        account
+    fn side(&self, against: Against, sweep: &Sweep, part: Part, holds: bool) -> SweptSide {
+        let kept = against == Against::Reference && holds;
+        let mut count = part.count;
+        let explanation = part.smallest.map(|smallest| {
+            let differing: Vec<Seen> = std::iter::once(smallest).chain(part.differing).collect();
+            let scheme = match against {
+                Against::Contract => self.promised.clone(),
+                Against::Reference => Promised::plain(*sweep.scheme()),
+            };
+            self.explanation(&scheme, &[&differing[..], &part.agreeing].concat(), kept)
+        });
+        let (class, because) = explanation.map_or((None, String::new()), |e| (Some(e.class), e.because));
+        count.leave_unexplained(class.unwrap_or(Class::Unexplained));
+        let witness = part.smallest.map(|Seen { x, got, expected }| SweptWitness {
+            case: self.spelled(x),
+            got: got.into(),
+            expected: expected.into(),
+        });
+        SweptSide { against, scheme: sweep.scheme().label(), count, class, because, path: Vec::new(), witness }
     }
 
-    /// Whether the witness's hypothesis is, piece for piece, the scheme of the contract.
-    fn equals_own(&self, yardstick: &Yardstick, witness: &Seen) -> bool {
-        let p = parameters(self.channel, 31);
-        let own = fold(&yardstick.own, &p);
-        let hypothesis = witness.explanation.hypothesis.as_ref();
-        hypothesis.is_some_and(|h| own.is_some() && fold_steps(&h.steps, h.overflow, &p) == own)
+    /// Why results differ from a scheme. A kernel that equals its own on all accumulators is explained on all of them only by what equals that.
+    fn explanation(&self, scheme: &Promised, seen: &[Seen], kept: bool) -> Explanation {
+        let group = self.promised.group(self.promised.rest(), Regime::of(self.channel.shift));
+        // Whole vectors: no element lies in a tail.
+        let mut all = seen.to_vec();
+        all.resize(seen.len().next_multiple_of(64), seen[0]);
+        let observed = Observed {
+            case: case(Q31, vec![self.channel], all.iter().map(|seen| seen.x).collect()),
+            outs: all.iter().map(|seen| seen.got).collect(),
+            expected: all.iter().map(|seen| i32::try_from(seen.expected).ok()).collect(),
+            differ: all.iter().filter(|seen| i64::from(seen.got) != seen.expected).count(),
+            faulty: Vec::new(),
+        };
+        let causes = causes_in(group, &self.promised, scheme, &self.kernel.contract.domain, kept);
+        let found = explain(&causes, &[&observed]);
+        let hypotheses = possible(group, &self.promised, scheme, kept);
+        let p = parameters(self.channel, Q31);
+        let own = fold(&self.promised.scheme, &p);
+        let of_cause = found.cause.and_then(|at| hypotheses.get(at));
+        let is_own = of_cause.is_some_and(|h| own.is_some() && fold_steps(&h.steps, h.overflow, &p) == own);
+        match causes.split_last() {
+            Some((follows, _)) if kept && !is_own => explain(std::slice::from_ref(follows), &[&observed]),
+            _ => found,
+        }
+    }
+
+    /// A case of one accumulator.
+    fn spelled(&self, x: i32) -> ledger::Case {
+        FixedPointMultiply::spelled(&case(Q31, vec![self.channel], vec![x]), 0, None).unwrap_or_default()
     }
 }
 
@@ -294,7 +379,8 @@ impl Blocks for Plan<'_> {
     }
 
     fn job(&self, _: usize) -> Job {
-        self.subject.job(&self.params())
+        let params = Params { q: Q31, channels: vec![self.channel] };
+        Job::Fpm { kernel: self.kernel.name.to_owned(), params }
     }
 
     fn judge(&self, at: i64, outs: &[i32], seen: &mut Sides) {
@@ -309,7 +395,7 @@ impl Blocks for Plan<'_> {
     }
 
     fn during(&self, first: i64, last: i64) -> String {
-        format!("accumulators {first}..={last}, {}", describe(&self.params()))
+        format!("accumulators {first}..={last}, m={} s={}", self.channel.multiplier, self.channel.shift)
     }
 }
 

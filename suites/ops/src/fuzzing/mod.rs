@@ -1,6 +1,5 @@
 //! The logic of the fuzz targets, which themselves are only glue.
 
-pub mod fpm;
 pub mod numbers;
 mod quant_type;
 pub mod seeds;
@@ -23,10 +22,13 @@ pub fn within(n: i32, range: RangeInclusive<i32>) -> i32 {
     }
 }
 
-/// The channel where the domain holds it, otherwise one that it does.
-pub fn moved(m: i32, s: i32, domain: &Domain) -> Channel {
+/// The channel where the domain holds it with so many fractional bits, otherwise one that it does.
+pub fn moved(m: i32, s: i32, q: u32, domain: &Domain) -> Channel {
     use tiebreak_common::parameters::SHIFTS;
-    let shifts = *domain.shifts.start().max(SHIFTS.start())..=*domain.shifts.end().min(SHIFTS.end());
+    let (q, right) = (i64::from(q), &domain.right_shifts);
+    let least = (q - i64::from(*right.end())).max(i64::from(*domain.shifts.start().max(SHIFTS.start())));
+    let most = (q - i64::from(*right.start())).min(i64::from(*domain.shifts.end().min(SHIFTS.end())));
+    let shifts = least as i32..=most as i32;
     let multiplier = within(m, domain.multipliers.clone());
     Channel { multiplier: multiplier - multiplier % domain.multiple_of, shift: within(s, shifts) }
 }

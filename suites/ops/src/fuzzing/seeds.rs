@@ -2,7 +2,6 @@
 //! here anyway, the catalogues and the examples of the RFC of quantized types; the example `fuzz-seeds` writes them, with models, into files.
 
 use crate::dequantize::Dequantize;
-use crate::fpm;
 use crate::quantize::Quantize;
 use crate::registry::catalogues;
 use tiebreak_engine::tensor::Operation;
@@ -36,8 +35,6 @@ pub fn texts() -> Vec<String> {
             out.extend([case.to_owned(), line.to_owned()]);
         }
     }
-    let kept = fpm::catalogue::TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    out.extend(kept.take(8).map(str::to_owned));
     let whole =
         ["m=2 n=3 k=4 lhs=[1,2*3,-4*4] rhs=1..", "m=9 n=9 k=9 lhs=uniform@1/2 rhs=alternating/3 lhs_offset=-128"];
     out.extend(whole.map(str::to_owned));

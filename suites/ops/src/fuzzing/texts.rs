@@ -15,7 +15,6 @@ const RUN: usize = 1 << 12;
 pub fn texts(text: &[u8]) {
     refused(parse_csv(Path::new("fuzz.csv"), text));
     let Ok(text) = std::str::from_utf8(text) else { return };
-    refused(crate::fpm::catalogue::read(text));
     visit_tensors(&mut Reads(text));
 }
 

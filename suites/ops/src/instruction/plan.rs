@@ -8,26 +8,31 @@ use tiebreak_impls::instruction::{Domain, Params};
 
 /// Vectors in one case, few enough for big integers to work a case out.
 const VECTORS: usize = 1 << 8;
+/// Numbers of vectors beyond those.
+const LONG: [usize; 3] = [257, 513, 1030];
 
 /// Whether the plan holds every pair.
 pub(super) fn is_exhaustive(domain: Domain) -> bool {
     domain.bits == 8
 }
 
-/// Cases of vectors that one pair fills each, then one whose lanes all differ.
+/// Cases of vectors that one pair fills each, then cases of every number of vectors whose lanes all differ.
 pub(super) fn plan(domain: Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let pairs = if is_exhaustive(domain) { all_bytes() } else { sampled(domain, budget.instruction_pairs, seed) };
     let filled = |pairs: &[(i32, i32)], operand: fn(&(i32, i32)) -> i32| {
         Fill::Given(pairs.iter().flat_map(|pair| std::iter::repeat_n(operand(pair), domain.lanes())).collect())
     };
-    let spec = |pairs: &[(i32, i32)]| Spec {
-        params: Params { vectors: pairs.len() },
-        fills: [filled(pairs, |pair| pair.0), filled(pairs, |pair| pair.1), Fill::None],
-        misalign: 0,
+    let spec = |pairs: &[(i32, i32)]| {
+        let fills = [filled(pairs, |pair| pair.0), filled(pairs, |pair| pair.1), Fill::None];
+        Spec::new(Params { vectors: pairs.len() }, fills, 0).by("one pair a vector")
     };
-    let mixed =
-        Spec { params: Params { vectors: VECTORS }, fills: [Fill::Uniform, Fill::Uniform, Fill::None], misalign: 0 };
-    pairs.chunks(VECTORS).map(spec).chain([mixed]).collect()
+    // Every number of vectors up to 80, and more than a kernel may take at a time.
+    let mixed = |(i, vectors): (usize, usize)| {
+        Spec::new(Params { vectors }, [Fill::Uniform, Fill::Uniform, Fill::None], i % 16)
+            .by("another pair in each lane")
+    };
+    let lengths = [VECTORS].into_iter().chain(1..=80).chain(LONG);
+    pairs.chunks(VECTORS).map(spec).chain(lengths.enumerate().map(mixed)).collect()
 }
 
 fn all_bytes() -> Vec<(i32, i32)> {

@@ -3,8 +3,8 @@
 
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
-use tiebreak_engine::tensor::Spec;
 use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::{Spec, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};
@@ -42,12 +42,13 @@ const LARGE: [[usize; 3]; 20] = [
 
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-    let mut specs = tails(budget);
-    specs.extend(patterns(budget));
-    specs.extend(pairs(domain, budget));
-    specs.extend(depths(domain));
-    specs.extend(there_and_back(domain));
-    specs.extend(varied(domain, budget, seed));
+    let mut specs = Vec::new();
+    by("tails", &mut specs, |out| out.extend(tails(budget)));
+    by("patterns", &mut specs, |out| out.extend(patterns(budget)));
+    by("pairs", &mut specs, |out| out.extend(pairs(domain, budget)));
+    by("depths", &mut specs, |out| out.extend(depths(domain)));
+    by("there and back", &mut specs, |out| out.extend(there_and_back(domain)));
+    by("varied", &mut specs, |out| out.extend(varied(domain, budget, seed)));
     // Deeper ones than the kernel promises anything for are cut down to what it does.
     for spec in &mut specs {
         spec.params.k = spec.params.k.min(*domain.depth.end());
@@ -57,7 +58,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
 
 fn spec(m: usize, n: usize, k: usize, offsets: (i32, i32), lhs: Fill, rhs: Fill) -> Spec<Params> {
     let params = Params { m, n, k, lhs_offset: offsets.0, rhs_offset: offsets.1 };
-    Spec { params, fills: [lhs, rhs, Fill::None], misalign: 0 }
+    Spec::new(params, [lhs, rhs, Fill::None], 0)
 }
 
 /// M, N and K from 1 to two blocks, along the axes and the diagonal, or along one axis.

@@ -149,7 +149,7 @@ impl Operation for Quantize {
         plan::plan(domain, asked, budget, seed, &inputs::Floats)
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
         quantized::given(domain, asked, specs)
     }
 

@@ -4,7 +4,7 @@ use super::{blocks, covers, places, quantizations, random};
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Asked, Spec};
+use tiebreak_engine::tensor::{Asked, Spec, by};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;
@@ -52,26 +52,36 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
     let mut out = Vec::new();
     for (i, quantized) in types.iter().enumerate() {
         match quantized.granularity {
-            Granularity::Layer => layer(domain, budget, seed, (i, quantized), elements, &mut out),
-            Granularity::Channel { .. } => channels(domain, seed, (i, quantized), elements, &mut out),
-            Granularity::Blocks { .. } => blocks::asked(domain, seed, (i, quantized), elements, &mut out),
+            Granularity::Layer => {
+                by("types", &mut out, |out| layer(domain, budget, seed, (i, quantized), elements, out));
+            }
+            Granularity::Channel { .. } => {
+                by("channels", &mut out, |out| channels(domain, seed, (i, quantized), elements, out));
+            }
+            Granularity::Blocks { .. } => {
+                by("blocks", &mut out, |out| blocks::asked(domain, seed, (i, quantized), elements, out));
+            }
         }
     }
     if asked.types.is_empty() && domain.finest != Finest::Layer {
         for (i, quantized) in of_channels(domain, budget, types).into_iter().enumerate() {
-            channels(domain, seed, (i, &quantized), elements, &mut out);
+            by("channels", &mut out, |out| channels(domain, seed, (i, &quantized), elements, out));
         }
     }
     if asked.types.is_empty() {
-        out.extend(random::plan(domain, budget, seed, elements));
-        blocks::plan(domain, budget, seed, types, elements, &mut out);
+        by("random types", &mut out, |out| out.extend(random::plan(domain, budget, seed, elements)));
+        by("every length", &mut out, |out| out.extend(random::lengths(domain, seed, elements)));
+        by("every number of channels", &mut out, |out| {
+            out.extend(random::numbers_of_channels(domain, seed, elements));
+        });
+        by("blocks", &mut out, |out| blocks::plan(domain, budget, seed, types, elements, out));
         for quantized in repeated_types(types, 1) {
-            blocks::repeated(domain, quantized, elements, &mut out);
+            by("one value a block", &mut out, |out| blocks::repeated(domain, quantized, elements, out));
         }
     }
     let some = if budget.every_tail { 4 } else { 1 };
     for quantized in repeated_types(types, some) {
-        repeated(domain, quantized, elements, &mut out);
+        by("one value a tensor", &mut out, |out| repeated(domain, quantized, elements, out));
     }
     out.retain(|spec| covers(domain, &spec.params));
     out
@@ -167,7 +177,7 @@ pub(super) fn spec(
     i: usize,
 ) -> Spec<Params> {
     let params = Params { quantized: quantized.clone(), container, shape };
-    Spec { params, fills: [Fill::Given(values), Fill::None, Fill::None], misalign: i % 16 }
+    Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)
 }
 
 /// The first type of each expressed type, and of each storage.

@@ -15,6 +15,9 @@ const TYPES: usize = 88;
 const COMPILED: usize = 6;
 /// Elements of a tensor with one scale, less what brings out every length modulo 64.
 const ELEMENTS: usize = 192;
+/// Lengths: up to two vectors of any width, and beyond the first block that a kernel may cut a tensor into.
+const LENGTHS: std::ops::RangeInclusive<usize> = 1..=80;
+const LONG: [usize; 7] = [257, 513, 1025, 2050, 4099, 8200, 16_411];
 /// Numbers of channels or blocks: around the lengths of vectors.
 const MANY: [usize; 8] = [70, 9, 33, 17, 65, 31, 16, 64];
 
@@ -40,6 +43,42 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
         Some(spec(&params.quantized, params.container, params.shape.clone(), values, i + i / 16))
     };
     (0..types).filter_map(one).collect()
+}
+
+/// A tensor of every length, each of another type. In lanes of compiled modules, where each type is a function of its own, there are none.
+pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+    let one = |(i, len): (usize, usize)| {
+        let mut rng = stream(seed, &format!("quantized/length/{len}"));
+        // 5 and 16 have no common factor.
+        let any = Storage { bits: 1 + (i * 5 % 16) as u32, signed: i.is_multiple_of(2) };
+        let quantized = layer(domain, i, any, &mut rng);
+        let container = domain.containers.iter().copied().find(|container| *container != Container::Scalar)?;
+        let params = Params { quantized, container, shape: vec![len] };
+        let values = filled(&params, elements, &mut rng)?;
+        Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
+    };
+    let lengths = LENGTHS.chain(LONG).filter(|_| !domain.compiled);
+    lengths.enumerate().filter_map(one).collect()
+}
+
+/// Every number of channels, each of another type, along the first axis or the last.
+pub(super) fn numbers_of_channels(domain: &Domain, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+    let one = |(i, count): (usize, usize)| {
+        let mut rng = stream(seed, &format!("quantized/channels/{count}"));
+        let ty = layer(domain, i, Storage { bits: 1 + (i * 3 % 16) as u32, signed: i.is_multiple_of(2) }, &mut rng);
+        let (axis, shape) = if i.is_multiple_of(2) { (0, vec![count, 3]) } else { (1, vec![2, count]) };
+        let quantized = Quantized {
+            scales: (0..count).map(|_| scale(ty.expressed, ty.storage, &mut rng)).collect(),
+            zero_points: (0..count).map(|_| zero_point(ty.min, ty.max, &mut rng)).collect(),
+            granularity: Granularity::Channel { axis },
+            ..ty
+        };
+        let params = Params { quantized, container: Container::Ranked, shape };
+        let values = filled(&params, elements, &mut rng)?;
+        Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
+    };
+    let counts = LENGTHS.filter(|_| !domain.compiled && domain.finest != Finest::Layer);
+    counts.enumerate().filter_map(one).collect()
 }
 
 /// A type with one scale: expressed types take turns, and so do storages where the domain names them; the rest is by chance.

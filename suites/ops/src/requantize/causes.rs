@@ -1,7 +1,7 @@
 //! What may be the cause of a difference in a requantization.
 
 use super::Requantize;
-use crate::fpm::classify::class_of;
+use crate::fpm::causes::class_of;
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::matmul::round_24;
 use std::ops::RangeInclusive;

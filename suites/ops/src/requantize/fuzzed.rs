@@ -9,8 +9,8 @@ use tiebreak_impls::requantize::{Domain, Params};
 impl Fuzzed for Requantize {
     fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
         let output = domain.output.range();
-        let count = if domain.per_channel { numbers.size(5) } else { 1 };
-        let mut channel = || moved(numbers.int32(), numbers.byte() as i8 as i32, &domain.channels);
+        let count = if domain.channels.per_channel { numbers.size(5) } else { 1 };
+        let mut channel = || moved(numbers.int32(), numbers.byte() as i8 as i32, domain.fraction(), &domain.channels);
         let channels: Vec<_> = (0..count).map(|_| channel()).collect();
         let bias = channels.iter().map(|_| if domain.bias { numbers.int32() } else { 0 }).collect();
         let zero_point = if domain.zero_point { numbers.of(output.clone()) } else { 0 };

@@ -8,7 +8,8 @@ use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Asked, Spec};
+use tiebreak_engine::tensor::{Asked, Spec, by};
+use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 
@@ -26,6 +27,9 @@ const LONGEST: usize = 12_000;
 /// Accumulators at which results of a caller's channel tie.
 const ASKED: usize = 1024;
 
+/// Accumulators at which results of a channel of a layer tie.
+const LAYER_TIES: usize = 256;
+
 /// The cases of a run.
 pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let draft = Draft { domain, seed };
@@ -33,16 +37,25 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
         let inside: Vec<Channel> = asked.channels.iter().copied().filter(|c| domain.takes(*c)).collect();
         return draft.directed(&inside, &Effort::Quick.budget(), ASKED);
     }
+    if !asked.layers.is_empty() {
+        let outputs = asked.layers.iter().filter_map(|layer| layer.output.as_ref());
+        return outputs.enumerate().flat_map(|(i, output)| draft.layer(output, i)).collect();
+    }
     let few = Budget { random_accumulators: 16, near_ties: 8, ..*budget };
-    let mut out = draft.directed(&corners(domain, budget, seed), &few, 64);
-    out.extend(draft.every_result());
+    let mut out = Vec::new();
+    by("directed", &mut out, |out| out.extend(draft.directed(&corners(domain, budget, seed), &few, 64)));
+    by("every result", &mut out, |out| out.extend(draft.every_result()));
     // One channel at a time is one scale at a time.
-    let (batches, results) = if domain.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
+    let (batches, results) = if domain.channels.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
     let batches = if budget.every_tail { 4 * batches } else { batches };
-    out.extend((0..batches).map(|i| draft.random(i, results)));
-    out.push(draft.random(batches, LONGEST));
+    by("random batches", &mut out, |out| out.extend((0..batches).map(|i| draft.random(i, results))));
+    by("every length", &mut out, |out| out.extend(LENGTHS.map(|len| draft.of_length(len))));
+    by("a long batch", &mut out, |out| out.push(draft.random(batches, LONGEST)));
     out
 }
+
+/// Lengths up to two vectors of any width.
+const LENGTHS: std::ops::RangeInclusive<usize> = 1..=80;
 
 struct Draft<'a> {
     domain: &'a Domain,
@@ -52,7 +65,7 @@ struct Draft<'a> {
 impl Draft<'_> {
     /// Every accumulator of interest of each channel, in that channel's place; as many channels share a batch as may.
     fn directed(&self, channels: &[Channel], budget: &Budget, ties: usize) -> Vec<Spec<Params>> {
-        let together = if self.domain.per_channel { TOGETHER } else { 1 };
+        let together = if self.domain.channels.per_channel { TOGETHER } else { 1 };
         let batch = |(i, channels): (usize, &[Channel])| {
             let mut rng = stream(self.seed, &format!("requantize/directed/{i}"));
             let frame = Params {
@@ -60,17 +73,50 @@ impl Draft<'_> {
                 bias: (0..channels.len()).map(|c| self.usual_bias(i + c)).collect(),
                 ..self.usual_output(i)
             };
-            let own = |at: usize| {
-                let mut all = accumulators(frame.channels[at], self.domain.fraction(), budget, self.seed);
-                all.extend(self.target(&frame, at).some(ties, &mut rng));
-                all
-            };
-            let own: Vec<Vec<i32>> = (0..channels.len()).map(own).collect();
-            let rows = own.iter().map(Vec::len).max().unwrap_or(0);
-            let values = (0..rows).flat_map(|row| own.iter().map(move |xs| xs[row % xs.len()])).collect();
-            given(frame, values, i)
+            self.batch(frame, i, budget, ties, &mut rng)
         };
         channels.chunks(together).enumerate().map(batch).collect()
+    }
+
+    /// The channels of a layer with their biases, zero point and clamp, as far as the kernel takes them; together, or one after another.
+    fn layer(&self, output: &Params, i: usize) -> Vec<Spec<Params>> {
+        let Domain { output: element, bias, zero_point, clamp, .. } = *self.domain;
+        // The pipeline of integer multipliers has no such layers.
+        if self.domain.fraction() == 0 {
+            return Vec::new();
+        }
+        let range = element.range();
+        let more = if element == Element::U8 { 128 } else { 0 };
+        let (min, max) = if clamp { (output.min + more, output.max + more) } else { (*range.start(), *range.end()) };
+        let frame = |of: &[usize]| Params {
+            len: 0,
+            channels: of.iter().map(|at| output.channels[*at]).collect(),
+            bias: of.iter().map(|at| if bias { output.bias[*at] } else { 0 }).collect(),
+            zero_point: if zero_point { output.zero_point + more } else { 0 },
+            min,
+            max,
+        };
+        let taken: Vec<usize> =
+            (0..output.channels.len()).filter(|at| self.domain.takes(output.channels[*at])).collect();
+        let together = if self.domain.channels.per_channel { taken.len().max(1) } else { 1 };
+        let batch = |of: &[usize]| {
+            let mut rng = stream(self.seed, &format!("requantize/layer/{i}/{of:?}"));
+            self.batch(frame(of), i, &Effort::Quick.budget(), LAYER_TIES, &mut rng)
+        };
+        taken.chunks(together).map(batch).collect()
+    }
+
+    /// Every accumulator of interest of each channel of a frame, in that channel's place.
+    fn batch(&self, frame: Params, i: usize, budget: &Budget, ties: usize, rng: &mut ChaCha8Rng) -> Spec<Params> {
+        let own = |at: usize| {
+            let mut all = accumulators(frame.channels[at], self.domain.fraction(), budget, self.seed);
+            all.extend(self.target(&frame, at).some(ties, rng));
+            all
+        };
+        let own: Vec<Vec<i32>> = (0..frame.channels.len()).map(own).collect();
+        let rows = own.iter().map(Vec::len).max().unwrap_or(0);
+        let values = (0..rows).flat_map(|row| own.iter().map(move |xs| xs[row % xs.len()])).collect();
+        given(frame, values, i)
     }
 
     /// Every result of the output type with the ties on both sides of it and their neighbours: at a scale at which all ties are exact, and where channels may share a
@@ -95,7 +141,7 @@ impl Draft<'_> {
         if self.domain.takes(plain) {
             out.push(batch(vec![plain], 1));
         }
-        if self.domain.per_channel && self.values() <= 1 << 8 {
+        if self.domain.channels.per_channel && self.values() <= 1 << 8 {
             let mut rng = stream(self.seed, "requantize/every/channels");
             out.push(batch((0..33).map(|_| any(self.domain, &mut rng)).collect(), 2));
         }
@@ -105,15 +151,13 @@ impl Draft<'_> {
     /// Any channels with any biases, clamp and accumulators; the zero points take turns.
     fn random(&self, i: usize, results: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/random/{i}"));
-        let width = match (self.domain.per_channel, i % 2) {
+        let width = match (self.domain.channels.per_channel, i % 2) {
             (false, _) => 1,
             (true, 0) => WIDTHS[i / 2 % WIDTHS.len()],
             // 27 and 70 have no common factor.
             (true, _) => 1 + i / 2 * 27 % MOST_CHANNELS,
         };
-        let channels = (0..width).map(|_| any(self.domain, &mut rng)).collect();
-        let bias = (0..width).map(|_| self.any_bias(&mut rng)).collect();
-        let p = Params { channels, bias, ..self.any_output(i, &mut rng) };
+        let p = self.any_params(i, width, &mut rng);
         // Of the lengths up to that every one modulo 64 comes up, and every number of channels with a last row that is partial.
         let rows = (results / width).max(3);
         let most = rows * width;
@@ -123,6 +167,27 @@ impl Draft<'_> {
         } else {
             most - 1 - below(&mut rng, width.max(2) as u32 - 1) as usize
         };
+        self.filled(p, len, rows, rng)
+    }
+
+    /// Any channels on so many accumulators.
+    fn of_length(&self, len: usize) -> Spec<Params> {
+        let mut rng = stream(self.seed, &format!("requantize/length/{len}"));
+        let width = if self.domain.channels.per_channel { 1 + len % 7 } else { 1 };
+        let p = self.any_params(len, width, &mut rng);
+        self.filled(p, len, len.div_ceil(width).max(3), rng)
+    }
+
+    /// Any parameters of so many channels.
+    fn any_params(&self, i: usize, width: usize, rng: &mut ChaCha8Rng) -> Params {
+        let channels = (0..width).map(|_| any(self.domain, rng)).collect();
+        let bias = (0..width).map(|_| self.any_bias(rng)).collect();
+        Params { channels, bias, ..self.any_output(i, rng) }
+    }
+
+    /// Accumulators of interest for each channel in so many rows, of which the first so many are run.
+    fn filled(&self, p: Params, len: usize, rows: usize, mut rng: ChaCha8Rng) -> Spec<Params> {
+        let width = p.channels.len();
         let own: Vec<Vec<i32>> = (0..width).map(|at| self.target(&p, at).some(rows, &mut rng)).collect();
         let values = (0..len).map(|at| own[at % width][at / width]).collect();
         given(p, values, below(&mut rng, 16) as usize)
@@ -194,5 +259,5 @@ impl Draft<'_> {
 
 fn given(params: Params, values: Vec<i32>, i: usize) -> Spec<Params> {
     let params = Params { len: values.len(), ..params };
-    Spec { params, fills: [Fill::Given(values), Fill::None, Fill::None], misalign: i % 16 }
+    Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)
 }

@@ -167,7 +167,7 @@ impl<'a> Plan<'a> {
         }
         let failures = failures.into_iter().map(|failed| failed.map(|x| self.spelled(x))).collect();
         let seconds = begun.elapsed().as_secs_f64();
-        Sweep { what: "accumulators", exhaustive, sides, faults: fault::Seen::new(), failures, seconds }
+        Sweep { what: "accumulators", exhaustive, sides, faults: fault::Seen::new(), failures, parameters: 0, seconds }
     }
 
     fn side(

@@ -124,7 +124,7 @@ impl Operation for Transform {
             let len = domain.sizes(&params).map_or(0, |sizes| sizes.inputs[0]);
             // 1, 2, 3, ...: no element is like another, and none like the padding.
             let tagged = (1..=len as i32).collect();
-            Spec { params, fills: [Fill::Given(tagged), Fill::None, Fill::None], misalign: i % 16 }
+            Spec::new(params, [Fill::Given(tagged), Fill::None, Fill::None], i % 16)
         };
         params.into_iter().enumerate().map(spec).collect()
     }

@@ -14,11 +14,21 @@ pub(super) enum Instead {
 
 use Instead::{As, Parsed, With, Xtask};
 
+/// Why an audit of a real model is not run from a document.
+const FETCHED: &str = "needs fetched models; `the_published_audit_is_what_the_program_prints` runs it where they are";
+
 /// The command, what is done instead, and why.
 pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
+    ("cargo xtask setup --with models", Xtask, "fetches files from PyPI"),
+    ("cargo xtask audit target/tiebreak/models/alexa.tflite", Parsed, FETCHED),
+    ("cargo xtask audit target/tiebreak/models/alexa.tflite --format html", Parsed, FETCHED),
+    ("cargo xtask audit target/tiebreak/models/alexa.tflite --format csv", Parsed, FETCHED),
+    ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite", Parsed, FETCHED),
+    ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format html", Parsed, FETCHED),
+    ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format csv", Parsed, FETCHED),
     ("cargo xtask setup --with browser", Xtask, "installs packages"),
     ("cargo xtask browser", Xtask, "opens a browser; `cargo xtask test` runs it beside these tests"),
     ("cargo xtask bench", Xtask, "measures for minutes"),

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::mutants;
+use tiebreak_suites::fpm::{self, FixedPointMultiply};
 use tiebreak_suites::fuzzing::numbers::Numbers;
 use tiebreak_suites::fuzzing::tensor::{Fuzzed, hold, kernel, made, run};
 use tiebreak_suites::matmul::Matmul;
@@ -104,4 +107,31 @@ fn a_mutant_is_reported_with_its_smallest_witness() {
     );
     let kept = lines[1].trim_start_matches("catalogue: ");
     assert_eq!(catalogue::read::<Matmul>(kept).expect("a line of the catalogue").len(), 1);
+}
+
+/// The witness of a fixed point multiply has words and a command of its own.
+#[test]
+fn a_multiplication_is_reported_with_its_own_command() {
+    let mutant = mutants::fpm::find("mutant-double-rounding").expect("a mutant");
+    let case = fpm::case(31, vec![Channel { multiplier: 1_583_594_044, shift: -9 }], vec![0, 0, 7984, 0]);
+    let report = hold::<FixedPointMultiply>(&mutant.kernel, &case).unwrap_err();
+    assert_eq!(
+        report.lines().collect::<Vec<_>>(),
+        [
+            "fpm mutant-double-rounding host x=1 m=1073741824 s=-1: got 1, ties-up:wrap 0, class double-rounding",
+            "catalogue: m=1073741824 s=-1 x=1 out[0]: ties-up:wrap=0 ties-up=0 # mutant-double-rounding, found by fuzzing",
+            "again: cargo xtask verify --op fpm --kernel mutant-double-rounding --lane host --multiplier=1073741824 --shift=-1 --x=1",
+        ]
+    );
+}
+
+#[test]
+fn every_mutant_is_caught_at_its_published_witnesses() {
+    for mutant in mutants::fpm::mutants() {
+        for w in mutant.witnesses {
+            let case = fpm::case(31, vec![Channel { multiplier: w.m, shift: w.s }], vec![w.x; 5]);
+            let caught = hold::<FixedPointMultiply>(&mutant.kernel, &case);
+            assert!(caught.is_err(), "{} at x={} m={} s={}", mutant.kernel.name, w.x, w.m, w.s);
+        }
+    }
 }

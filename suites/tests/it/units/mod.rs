@@ -1,6 +1,5 @@
 //! What `ops` has of its own, tested here: its library is compiled once.
 
-mod fuzz_fpm;
 mod fuzz_seeds;
 mod fuzz_tensors;
 mod fuzz_texts;

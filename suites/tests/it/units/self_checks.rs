@@ -3,13 +3,12 @@
 use tiebreak_impls::mutants::Witness;
 use tiebreak_impls::mutants::{self, Mutant};
 use tiebreak_reports::ledger::SelfCheck;
-use tiebreak_suites::budget::Effort;
-use tiebreak_suites::fpm::self_check::check_mutant;
+use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::parameters::grid;
+use tiebreak_suites::tensor::self_check::check;
 
 fn checked(mutant: &Mutant) -> SelfCheck {
-    check_mutant(mutant, &Lane::host(), &grid(Effort::Quick, 1), 1).expect("known schemes")
+    check::<FixedPointMultiply>(mutant, &Lane::host(), 1).expect("known schemes")
 }
 
 fn dead() -> Mutant {

@@ -7,18 +7,16 @@
 //! - `"from_result": N`: the results after the first N of this process are one higher;
 //! - `"channel": C`: the results of channel C, where a batch has so many, are 0;
 //! - `"dies_after": N`: the process ends without an answer to the batch after the first N;
-//! - `"where": {"place": PLACE, "moved": N}`: results at a place, which `place.rs` describes, are one higher, or those N before them;
+//! - `"where": {"place": PLACE, "moved": N}`: results at a place, which `engine/src/bite/place.rs` describes, are one higher, or those N before them;
 //! - `"reads": {"place": PLACE, "moved": N}`: the same of the words of the first tensor that the kernel reads;
 //! - `"refuses": PLACE`: batches of such a place are refused.
 
-mod place;
-
-use place::{Place, Seen};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
+use tiebreak_engine::bite::place::{Place, Seen, Strike};
 use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
 
 /// What is done to the results of one kernel, and how far it has got.
@@ -44,17 +42,9 @@ enum Lie {
     FromResult(u64),
     Channel(usize),
     DiesAfter(u64),
-    Where(Fault),
-    Reads(Fault),
+    Where(Strike),
+    Reads(Strike),
     Refuses(Place),
-}
-
-/// What is done where.
-#[derive(Deserialize)]
-struct Fault {
-    place: Place,
-    /// Words take the value of the one so many places before; otherwise they are one higher.
-    moved: Option<usize>,
 }
 
 fn main() -> ExitCode {
@@ -195,11 +185,11 @@ impl Row {
 
     /// The first tensor with the words replaced that the kernel does not read as they are.
     fn misread(&self, batch: &Batch, request: &Value, payload: &mut [i32]) {
-        let Lie::Reads(Fault { place, moved }) = &self.lie else { return };
+        let Lie::Reads(strike) = &self.lie else { return };
         let (columns, len) = first_tensor(&batch.job, payload.len());
         let seen = Seen { request, number: self.batches, payload: &[], columns, len };
         if self.is_of(batch) {
-            place.strike(&seen, *moved, &mut payload[..len]);
+            strike.strike(&seen, &mut payload[..len]);
         }
     }
 
@@ -207,12 +197,12 @@ impl Row {
         if !self.is_of(batch) {
             return;
         }
-        if let Lie::Where(Fault { place, moved }) = &self.lie {
+        if let Lie::Where(strike) = &self.lie {
             let mut words: Vec<i32> =
                 results.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
             let columns = channels(&batch.job);
             let seen = Seen { request, number: self.batches, payload, columns, len: words.len() };
-            place.strike(&seen, *moved, &mut words);
+            strike.strike(&seen, &mut words);
             results.copy_from_slice(&bytes(&words));
             return;
         }

@@ -4,13 +4,16 @@ use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, UnionWIPOffset, WIP
 
 type Built = WIPOffset<TableFinishedWIPOffset>;
 
-/// `shape`, `type`, zero points, name.
-#[derive(Clone)]
+/// `shape`, `type`, zero points, name; scales and the dimension along which they differ, and the bytes of a constant.
+#[derive(Clone, Default)]
 pub(crate) struct Tensor {
     pub(crate) shape: Vec<i32>,
     pub(crate) kind: i8,
     pub(crate) zero_points: Vec<i64>,
     pub(crate) name: &'static str,
+    pub(crate) scales: Vec<f32>,
+    pub(crate) dimension: i32,
+    pub(crate) data: Vec<u8>,
 }
 
 /// The type of the union's table, and its fields by number.
@@ -22,10 +25,11 @@ pub(crate) struct Options {
 }
 
 /// An operator with the tensors it reads and writes.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Operator {
     pub(crate) code: i32,
     pub(crate) tensors: [Tensor; 3],
+    pub(crate) bias: Option<Tensor>,
     pub(crate) options: Option<Options>,
 }
 
@@ -34,25 +38,34 @@ fn slot(field: usize) -> u16 {
     (4 + 2 * field) as u16
 }
 
-fn tensor(b: &mut FlatBufferBuilder<'_>, tensor: &Tensor) -> Built {
+/// How many tensors each operator has a place for.
+const PLACES: usize = 4;
+
+/// The buffer of tensor `at` has the next number: the first buffer is empty.
+fn tensor(b: &mut FlatBufferBuilder<'_>, at: usize, tensor: &Tensor) -> Built {
     let shape = b.create_vector(&tensor.shape);
     let name = b.create_string(tensor.name);
     let points = b.create_vector(&tensor.zero_points);
+    let scales = b.create_vector(&tensor.scales);
     let table = b.start_table();
+    b.push_slot_always(slot(2), scales);
     b.push_slot_always(slot(3), points);
+    b.push_slot(slot(6), tensor.dimension, 0);
     let quantization = b.end_table(table);
     let table = b.start_table();
     b.push_slot_always(slot(0), shape);
     b.push_slot(slot(1), tensor.kind, 0);
+    b.push_slot(slot(2), at as u32 + 1, 0);
     b.push_slot_always(slot(3), name);
     b.push_slot_always(slot(4), quantization);
     b.end_table(table)
 }
 
 fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator) -> Built {
-    let first = 3 * at as i32;
-    // The third is the bias, left out.
-    let inputs = b.create_vector(&[first, first + 1, -1]);
+    let first = (PLACES * at) as i32;
+    // The third is the bias, which may be left out.
+    let bias = if operator.bias.is_some() { first + 3 } else { -1 };
+    let inputs = b.create_vector(&[first, first + 1, bias]);
     let outputs = b.create_vector(&[first + 2]);
     let options = operator.options.as_ref().map(|options| {
         let table = b.start_table();
@@ -71,11 +84,23 @@ fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator) -> Bu
     b.end_table(table)
 }
 
-/// A model of one subgraph; each operator has its own code and three tensors.
+/// The bytes of a buffer.
+fn buffer(b: &mut FlatBufferBuilder<'_>, data: &[u8]) -> Built {
+    let data = b.create_vector(data);
+    let table = b.start_table();
+    b.push_slot_always(slot(0), data);
+    b.end_table(table)
+}
+
+/// A model of one subgraph; each operator has its own code, tensors and buffers.
 pub(crate) fn model(operators: &[Operator]) -> Vec<u8> {
     let mut b = FlatBufferBuilder::new();
-    let tensors: Vec<Built> =
-        operators.iter().flat_map(|o| &o.tensors).collect::<Vec<_>>().into_iter().map(|t| tensor(&mut b, t)).collect();
+    let of = |o: &Operator| o.tensors.iter().cloned().chain([o.bias.clone().unwrap_or_default()]).collect::<Vec<_>>();
+    let all: Vec<Tensor> = operators.iter().flat_map(of).collect();
+    let mut buffers = vec![buffer(&mut b, &[])];
+    buffers.extend(all.iter().map(|tensor| buffer(&mut b, &tensor.data)));
+    let buffers = b.create_vector(&buffers);
+    let tensors: Vec<Built> = all.iter().enumerate().map(|(at, t)| tensor(&mut b, at, t)).collect();
     let tensors = b.create_vector(&tensors);
     let built: Vec<Built> = operators.iter().enumerate().map(|(at, o)| operator(&mut b, at, o)).collect();
     let built = b.create_vector(&built);
@@ -90,6 +115,7 @@ pub(crate) fn model(operators: &[Operator]) -> Vec<u8> {
     b.push_slot(slot(0), 3u32, 0);
     b.push_slot_always(slot(1), codes);
     b.push_slot_always(slot(2), graphs);
+    b.push_slot_always(slot(4), buffers);
     let model = b.end_table(table);
     b.finish(model, Some("TFL3"));
     b.finished_data().to_vec()

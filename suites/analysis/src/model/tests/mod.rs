@@ -1,7 +1,8 @@
-mod build;
-mod samples;
+pub(crate) mod build;
+pub(crate) mod onnx;
+pub(crate) mod samples;
 
-use super::layers::same;
+use super::tflite::layers::same;
 use super::{Fault, Layer, MAX_LAYERS, Op, parse, read};
 use build::{Operator, model};
 use proptest::prelude::*;

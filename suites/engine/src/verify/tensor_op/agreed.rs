@@ -32,7 +32,7 @@ pub(super) fn rows<O: Operation>(
             differ: agreement.differ,
             differ_open: agreement.differ_open,
             types: agreement.types.clone(),
-            witness: agreements.witness(agreement, &request.asked.types).map(told),
+            witness: agreements.witness(agreement, &request.asked).map(told),
         }
     };
     compared.collect::<Vec<_>>().into_par_iter().map(row).collect()
@@ -44,10 +44,10 @@ fn told<O: Operation>(
     [lane, other]: [&Lane; 2],
     witness: Witness<O::Params>,
 ) -> AgreementWitness {
-    let command = again::<O>(&request.command, kernel, &lane.name, &witness.case);
+    let command = again::<O>(&request.command, kernel, &lane.name, (&witness.case, witness.index));
     let here = format!("--lane {}", lane.name);
     AgreementWitness {
-        case: spelled::<O>(&kernel.contract.domain, &witness.case, Some(witness.index)),
+        case: spelled::<O>(&kernel.contract.domain, &witness.case, Some(witness.index), None),
         command: match other.is_compiled() {
             true => command.replacen(&here, &format!("{here} --lane {}", other.name), 1),
             false => command,

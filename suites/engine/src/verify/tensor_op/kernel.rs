@@ -8,8 +8,8 @@ use super::{Kernel, agreed, position, record, swept};
 use crate::lane::Lane;
 use crate::runner::Runner;
 use crate::tensor::agreement::Agreements;
-use crate::tensor::judge::{Answers, Posed, Record, answers, judged, run};
-use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, promise, text};
+use crate::tensor::judge::{Answers, Posed, Record, answers, held, judged, run};
+use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, text};
 use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -31,9 +31,9 @@ pub(super) struct Subject<O: Operation> {
 impl<O: Operation> Subject<O> {
     pub(super) fn new(request: &Request, kernel: &'static Kernel<O>) -> Result<Self> {
         let reference = O::reference(kernel, &request.wanted());
-        let contract = promise::<O>(kernel)?;
-        // Against its own scheme there is nothing to count.
-        let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract);
+        let contract = O::contract(kernel)?;
+        // Against its own scheme there is nothing to count, but for what it declares.
+        let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract) && O::declared(&contract).is_empty();
         let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
         let path = reference.as_ref().map_or(Vec::new(), |reference| O::path(&contract, reference));
         Ok(Self { kernel, contract, reference, path })
@@ -48,6 +48,7 @@ impl<O: Operation> Subject<O> {
         let told = |reason: String| anyhow!("{} {}: {reason}", O::OP, self.kernel.name);
         let contract = O::expected(&self.contract, &case).map_err(told)?;
         let reference = self.reference.as_ref().map(|scheme| O::expected(scheme, &case).map_err(told)).transpose()?;
+        let reference = reference.map(|reference| held::<O>(&contract, reference));
         Ok(Posed { case, contract, reference })
     }
 }
@@ -83,7 +84,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     if offering.is_empty() {
         return Ok(part);
     }
-    let keep = request.asked.case.is_some();
+    let keep = request.asked.is_one_case();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
     let mut agreements = Agreements::<O>::new(kernel, &offering);
@@ -102,17 +103,19 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         }
     }
     part.agreements = agreed::rows(request, kernel, &agreements);
-    if request.asked.case.is_some() {
+    if request.asked.is_one_case() {
         learn(request, &subject, &offering, &mut records)?;
     }
     for ((lane, runner), record) in offering.iter().zip(&runners).zip(records) {
-        planned.ran(kernel, lane, [record.cases, record.given_up], &mut part);
+        planned.ran(kernel, lane, &record, &mut part);
         if request.asked.is_nothing() {
             part.findings.extend(record::stale(&subject, lane, &record, specs));
         }
+        let parameters = planned.parameters(&record);
         record::settle(request, &subject, lane, (record, specs), &mut part);
+        part.rows.iter_mut().filter(|row| row.lane == lane.name).for_each(|row| row.parameters = parameters);
         let mut sweeps = Vec::new();
-        if request.asked.case.is_none() {
+        if !request.asked.is_one_case() {
             sweeps.extend(O::few(kernel, runner, &request.asked));
             if request.effort == Effort::Exhaustive {
                 sweeps.extend(O::sweeps(kernel, runner, &request.asked, &request.wanted()));
@@ -147,7 +150,8 @@ fn learn<O: Operation>(
             continue;
         }
         let domain = &subject.kernel.contract.domain;
-        let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
+        let others = Asked { case: None, x: None, ..request.asked.clone() };
+        let specs = O::plan(domain, &others, &Effort::Quick.budget(), request.seed);
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
@@ -159,7 +163,7 @@ fn learn<O: Operation>(
 /// What was asked for is nothing to this kernel, which is listed.
 fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lane], domain: String) -> Part {
     let mut part = Part::default();
-    lanes.iter().for_each(|lane| planned.ran(kernel, lane, [0, 0], &mut part));
+    lanes.iter().for_each(|lane| planned.ran(kernel, lane, &Record::<O::Params>::default(), &mut part));
     part.outside_domain = vec![OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
     part
 }
@@ -196,7 +200,8 @@ fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>], seed: 
     let Some(chosen) = chosen else { return Ok(()) };
     let reference = subject.reference.as_ref().zip(chosen.reference.as_ref());
     for (scheme, fast) in [(&subject.contract, &chosen.contract)].into_iter().chain(reference) {
-        if O::exact(scheme, &chosen.case).map_err(|e| anyhow!(e))? != *fast {
+        let exact = O::exact(scheme, &chosen.case).map_err(|e| anyhow!(e))?;
+        if held::<O>(&chosen.contract, exact) != *fast {
             let (op, scheme) = (O::OP, O::label(scheme));
             bail!("the oracle disagrees with itself on {op} by {scheme}, {:?}: please report this", chosen.case);
         }

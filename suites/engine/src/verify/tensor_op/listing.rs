@@ -20,10 +20,13 @@ pub fn overflow(policy: Overflow) -> &'static str {
 pub fn tensors<O: Operation>() -> Vec<Value> {
     let describe = |k: &Kernel<O::Run, O::Domain>, kind: &str| {
         let promise = k.contract.promise;
+        let deviations = k.contract.deviations.iter();
+        let deviations = deviations.map(|d| json!({"class": d.class, "instead": d.instead.scheme, "reason": d.reason}));
+        let deviations: Vec<Value> = deviations.collect();
         json!({
             "op": O::OP, "kernel": k.name, "kind": kind, "summary": k.summary,
             "scheme": promise.scheme, "overflow": overflow(promise.overflow), "domain": O::domain_text(&k.contract.domain),
-            "deviations": [], "vector_instructions": k.native.as_ref().map(|n| n.instructions), "source": k.contract.source,
+            "deviations": deviations, "vector_instructions": k.native.as_ref().map(|n| n.instructions), "source": k.contract.source,
             "host": k.isa_path(Form::Native),
         })
     };

@@ -2,7 +2,8 @@
 
 use super::row_writer::{RowWriter, command};
 use crate::lane::Lane;
-use crate::tensor::explain::{Explanation, Observed};
+use crate::tensor::explain::Observed;
+use crate::tensor::explained::Explained;
 use crate::tensor::judge::{Side, due_to, run};
 use crate::tensor::shrink::{Witness, any_difference, first_difference};
 use crate::tensor::text::{self, Draft};
@@ -18,17 +19,34 @@ pub(super) fn rows<O: Operation>(
     writer: &RowWriter<'_, O>,
     side: &Side<O::Params>,
     specs: &[Spec<O::Params>],
-    explanation: &Explanation,
+    explained: &[Explained<O::Params>],
 ) -> Vec<Mismatch> {
-    let mut smallest: Vec<_> = side.differing.iter().collect();
-    smallest.sort_by_key(|seen| seen.case.tensors.iter().map(Vec::len).sum::<usize>() + seen.outs.len());
-    let row = |seen: &Observed<O::Params>| {
-        let unexcused = first_difference::<O>(writer.domain(), writer.scheme, seen);
-        let first = unexcused.or_else(|| any_difference::<O>(writer.domain(), writer.scheme, seen))?;
-        let class = class(writer, seen, first.index).unwrap_or(explanation.class);
-        let (witness, mut case) = complete(writer, specs, first)?;
-        let command = command::<O>(writer.request, writer.subject.kernel, writer.lane, &case);
-        case.insert("at".to_owned(), (witness.index as i64).into());
+    let mut smallest: Vec<_> =
+        side.groups.iter().flat_map(|(group, seen)| seen.differing.iter().map(move |seen| (*group, seen))).collect();
+    smallest.sort_by_cached_key(|(_, seen)| O::start(seen));
+    let row = |(group, seen): (usize, &Observed<O::Params>)| {
+        let unexcused = first_difference::<O>(writer.domain(), seen);
+        let first = unexcused.or_else(|| any_difference::<O>(writer.domain(), seen))?;
+        let of_group = explained.iter().find(|explained| explained.group == group)?;
+        let class = class(writer, seen, first.index).unwrap_or(of_group.explanation.class);
+        let spelled = |witness: &Witness<O::Params>| O::spelled(&witness.case, witness.index, Some(class));
+        let command = |case: &ledger::Case| command::<O>(writer.request, writer.subject.kernel, writer.lane, case);
+        let (witness, case, command) = match spelled(&first) {
+            Some(case) => {
+                // Where the place is said, it is that of the shortest case.
+                let says_place = O::spelled(&first.case, first.index, None).as_ref() != Some(&case);
+                let alone = if says_place { alone(writer, &first, |witness| spelled(witness)) } else { None };
+                let (witness, case) = alone.unwrap_or((first, case));
+                let command = command(&case);
+                (witness, case, command)
+            }
+            None => {
+                let (witness, mut case) = complete(writer, specs, first)?;
+                let command = command(&case);
+                case.insert("at".to_owned(), (witness.index as i64).into());
+                (witness, case, command)
+            }
+        };
         let (got, expected, class) = (witness.got, Some(witness.expected), class.into());
         let (scheme, because) = (O::label(writer.scheme), String::new());
         writer
@@ -62,14 +80,8 @@ fn complete<O: Operation>(
     if let Some(given) = &writer.request.asked.case {
         return Draft::<O>::told(given).map(|case| (witness, case));
     }
-    for (case, index) in O::alone(&witness.case, domain, witness.index) {
-        let Some(spelled) = text::arguments::<O>(domain, &case) else { continue };
-        let same = |alone: &Witness<O::Params>| {
-            (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
-        };
-        if let Some(alone) = shown(writer, writer.lane, case).filter(same) {
-            return Some((alone, spelled));
-        }
+    if let Some(alone) = alone(writer, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {
+        return Some(alone);
     }
     let of = |(i, spec): (usize, &Spec<O::Params>)| {
         let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
@@ -78,6 +90,22 @@ fn complete<O: Operation>(
     };
     let made = specs.iter().enumerate().find_map(of).unwrap_or_default();
     text::complete::<O>(domain, &witness.case, &made).map(|case| (witness, case))
+}
+
+/// The difference in a case of little more than its own operands, in words, where the kernel gives the same for them.
+fn alone<O: Operation>(
+    writer: &RowWriter<'_, O>,
+    witness: &Witness<O::Params>,
+    spelled: impl Fn(&Witness<O::Params>) -> Option<ledger::Case>,
+) -> Option<(Witness<O::Params>, ledger::Case)> {
+    O::alone(&witness.case, writer.domain(), witness.index).into_iter().find_map(|(case, index)| {
+        let case = spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
+        let (case, spelled) = case?;
+        let same = |alone: &Witness<O::Params>| {
+            (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
+        };
+        Some((shown(writer, writer.lane, case).filter(same)?, spelled))
+    })
 }
 
 /// The first difference that a case shows by itself, judged as a run judges it.
@@ -90,6 +118,5 @@ fn shown<O: Operation>(writer: &RowWriter<'_, O>, lane: &Lane, case: Case<O::Par
     let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[posed]);
     let side = if writer.against == Against::Contract { &record.contract } else { &record.reference };
     let seen = side.smallest()?;
-    let unexcused = first_difference::<O>(writer.domain(), writer.scheme, seen);
-    unexcused.or_else(|| any_difference::<O>(writer.domain(), writer.scheme, seen))
+    first_difference::<O>(writer.domain(), seen).or_else(|| any_difference::<O>(writer.domain(), seen))
 }

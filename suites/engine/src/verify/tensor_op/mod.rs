@@ -12,6 +12,7 @@ mod swept;
 
 use super::{Part, Request, failed_check, progress};
 use super::{Verifies, every_name};
+use crate::bite::{Measure, kills, planted};
 use crate::lane::Lane;
 use crate::tensor::{Asked, Operation, Parameter, ReferenceOption, catalogue, find, self_check, text};
 use anyhow::{Context, Result, bail};
@@ -22,6 +23,7 @@ use std::marker::PhantomData;
 use tiebreak_common::budget::Effort;
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::bite::{Kill, Planted};
 use tiebreak_reports::ledger::SelfCheck;
 
 pub use row_writer::{again, line};
@@ -71,6 +73,14 @@ impl<O: Operation> Verifies for Tensor<O> {
             all.extend(functions::<O>(request, kernel)?);
             Ok(all)
         })
+    }
+
+    fn kills(&self, measure: &Measure<'_>) -> Result<Vec<Kill>> {
+        kills::matrix::<O>(measure)
+    }
+
+    fn planted(&self, measure: &Measure<'_>) -> Result<Vec<Planted>> {
+        planted::all::<O>(measure)
     }
 
     fn verify(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Part> {
@@ -145,7 +155,15 @@ fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<Se
     let due = |lane: &Lane, kernel: &str| lane.must_offer() || lane.isa_path(O::OP, kernel).is_some();
     let fits = |lane: &Lane, kernel: &Kernel<O>| lane.is_compiled() == O::compiled(&kernel.contract.domain);
     let pairs: Vec<_> = pairs.filter(|(lane, m)| fits(lane, &m.kernel) && due(lane, m.kernel.name)).collect();
-    let checks: Result<Vec<SelfCheck>, _> =
-        pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, request.seed)).collect();
-    Ok(checks?)
+    let seed = request.seed;
+    let checks: Vec<SelfCheck> =
+        pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, seed)).collect::<Result<_, _>>()?;
+    let controls = O::controls();
+    let pairs = lanes.iter().flat_map(|lane| controls.iter().map(move |control| (lane, control)));
+    let pairs: Vec<_> = pairs.filter(|(lane, c)| fits(lane, &c.kernel) && due(lane, c.kernel.name)).collect();
+    let equal: Vec<SelfCheck> = pairs
+        .par_iter()
+        .map(|(lane, control)| self_check::check_control::<O>(control, lane, seed))
+        .collect::<Result<_, _>>()?;
+    Ok(checks.into_iter().chain(equal).collect())
 }

@@ -4,6 +4,7 @@ use super::super::coverage::{Plan, no_such_case, not_asked_again, outside_domain
 use super::super::{Part, Request};
 use super::Kernel;
 use crate::lane::Lane;
+use crate::tensor::judge::Record;
 use crate::tensor::text::Draft;
 use crate::tensor::{Asked, Given, Operation, Spec};
 use tiebreak_reports::ledger::Unit;
@@ -36,8 +37,19 @@ impl<O: Operation> Planned<O> {
             let arguments = O::arguments(&spec.params).into_iter().collect();
             (words::case(&arguments), O::domain_text(domain))
         };
-        let cases = Given { unit: Unit::Case, planned, outside: others.len() as u64, first: others.first().map(told) };
-        Ok(Self { given: O::given(domain, &request.asked, &specs), cases: Some(cases), specs, at: None })
+        let cases = Given {
+            unit: Unit::Case,
+            by_caller: false,
+            planned,
+            outside: others.len() as u64,
+            first: others.first().map(told),
+        };
+        Ok(Self {
+            given: O::given(domain, &request.asked, &specs, (&request.effort.budget(), request.seed)),
+            cases: Some(cases),
+            specs,
+            at: None,
+        })
     }
 
     /// The caller's case; an error where it is none of this kernel.
@@ -56,16 +68,15 @@ impl<O: Operation> Planned<O> {
 
     /// Each count as the plan of a kernel.
     fn plans(&self, kernel: &Kernel<O>) -> Vec<Plan<'static>> {
-        let counts = [(true, &self.given), (false, &self.cases)].into_iter();
-        let plan = |(given, count): (bool, &Given)| Plan {
+        let plan = |count: &Given| Plan {
             op: O::OP,
             kernel: kernel.name,
             unit: count.unit,
-            given,
+            given: count.by_caller,
             planned: count.planned,
             outside: outside_domain(count.outside, count.first.clone()),
         };
-        counts.filter_map(|(given, count)| Some(plan((given, count.as_ref()?)))).collect()
+        self.given.iter().chain(&self.cases).map(plan).collect()
     }
 
     /// Notes a lane that does not offer the kernel.
@@ -76,18 +87,41 @@ impl<O: Operation> Planned<O> {
         part.planned.extend(others.iter().map(|plan| plan.not_offered(lane)));
     }
 
-    /// Notes a lane in which so many cases ran, and so many not any more after failures to answer.
-    pub(super) fn ran(&self, kernel: &Kernel<O>, lane: &Lane, [cases, skipped]: [u64; 2], part: &mut Part) {
-        let lost = self.specs.len() as u64 - cases - skipped;
+    /// Notes a lane in which cases ran, and others not any more after failures to answer.
+    pub(super) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut Part) {
+        let skipped = record.given_up;
+        let lost = self.specs.len() as u64 - record.cases - skipped;
         part.planned.extend(self.plans(kernel).iter().map(|plan| {
             let of_cases = plan.unit == Unit::Case;
             let no_case = (of_cases && lost > 0).then(|| no_such_case(lost));
-            plan.ran(lane, no_case.into_iter().chain((of_cases && skipped > 0).then(|| not_asked_again(skipped))))
+            let unasked = match plan.unit {
+                Unit::Case => skipped,
+                _ => self.pairs().saturating_sub(self.parameters(record)),
+            };
+            plan.ran(lane, no_case.into_iter().chain((unasked > 0).then(|| not_asked_again(unasked))))
         }));
+    }
+
+    /// Multipliers and shifts that the cases have, where those are counted.
+    fn pairs(&self) -> u64 {
+        let counted = self.specs.iter().any(|spec| !O::pairs(&spec.params).is_empty());
+        let given = self.given.iter().filter(|given| counted && given.unit == Unit::Pair);
+        given.map(|given| given.planned - given.outside).sum()
+    }
+
+    /// Those of them that were run.
+    pub(super) fn parameters<P>(&self, record: &Record<P>) -> u64 {
+        if record.given_up == 0 { self.pairs() } else { record.pairs.len() as u64 }
     }
 }
 
 fn one(text: &str, reason: Option<String>) -> Given {
     let outside = u64::from(reason.is_some());
-    Given { unit: Unit::Case, planned: 1, outside, first: reason.map(|reason| (text.to_owned(), reason)) }
+    Given {
+        unit: Unit::Case,
+        by_caller: true,
+        planned: 1,
+        outside,
+        first: reason.map(|reason| (text.to_owned(), reason)),
+    }
 }

@@ -6,11 +6,12 @@ use super::mismatches;
 use super::row_writer::RowWriter;
 use crate::lane::Lane;
 use crate::tensor::explain::{Cause, Explanation, explain};
+use crate::tensor::explained::{Basis, Explained};
 use crate::tensor::fault::{Extent, Made, Seen, Sighting};
-use crate::tensor::judge::{Record, Side, due_to, outs};
-use crate::tensor::shrink::{Shown, Witness, any_difference, first_difference, shrink};
+use crate::tensor::judge::{Group, Record, Side, due_to, outs};
+use crate::tensor::shrink::Witness;
 use crate::tensor::{Operation, Spec};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
 
@@ -34,25 +35,26 @@ pub(super) fn settle<O: Operation>(
         let Some(scheme) = scheme else { continue };
         let kept = against == Against::Reference && record.contract.count.differ == 0;
         let mut seen = explained(request, (subject, lane), scheme, side, kept);
-        match (&mut seen, &broken) {
-            (Some((explanation, _)), _) if against == Against::Contract => broken = Some(explanation.clone()),
-            // The contract's class is repeated, and the text says that nothing reproduces these results.
-            (Some((explanation, _)), Some(cause)) if explanation.class == Class::Unexplained => {
-                *explanation = beside(cause, explanation)
-            }
-            _ => {}
+        if against == Against::Contract {
+            broken = seen.first().map(|first| first.explanation.clone());
+        }
+        if let (Against::Reference, Some(cause)) = (against, &broken) {
+            let unexplained = seen.iter_mut().filter(|seen| seen.explanation.class == Class::Unexplained);
+            unexplained.for_each(|seen| {
+                let by = side.groups.get(&seen.group).and_then(|group| by_contract(subject, seen.group, group, cause));
+                seen.explanation = by.unwrap_or_else(|| seen.explanation.clone());
+            });
         }
         // Where the path to the contract is known, what is on no step of it has no class, whatever the witness has.
         let rest = if kept && !subject.path.is_empty() { Some(Class::Unexplained) } else { None };
         let writer = RowWriter { request, subject, lane, against, scheme };
-        let witness = seen.as_ref().map(|(explanation, witness)| writer.witness(explanation, witness));
-        if let Some((explanation, _)) = &seen {
-            part.mismatches.extend(mismatches::rows(&writer, side, specs, explanation));
-        }
+        let witness = seen.first().map(|first| writer.witness(&first.explanation, &first.witness));
+        part.mismatches.extend(mismatches::rows(&writer, side, specs, &seen));
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.path.is_empty();
-        part.findings.extend(writer.finding(side, witness.clone(), rest).filter(|_| !noise));
-        let mut row = writer.row(side, witness, rest, coverage, record.seconds);
+        let classes = classes(side, &seen, rest);
+        part.findings.extend(writer.finding(side, witness.clone(), &classes).filter(|_| !noise));
+        let mut row = writer.row(&side.count, witness, &classes, coverage, record.seconds);
         if against == Against::Contract {
             declare(&mut row, &record.faults);
             row.kinds = record.kinds.iter().map(|(kind, results)| ((*kind).to_owned(), *results)).collect();
@@ -63,10 +65,32 @@ pub(super) fn settle<O: Operation>(
     part.findings.extend(writer.failed(&record.failures));
 }
 
-/// The class of a broken contract for differences from the reference that no cause reproduces, with words that say so.
-fn beside(broken: &Explanation, unexplained: &Explanation) -> Explanation {
-    let because = format!("{}; its contract is broken: {}", unexplained.because, broken.because);
-    Explanation { class: broken.class, because }
+/// The classes of differences of which no class was known one by one: `rest`, or of each group what explains it.
+fn classes<P>(side: &Side<P>, seen: &[Explained<P>], rest: Option<Class>) -> BTreeMap<Class, u64> {
+    let mut left = side.count.unclassified();
+    let mut classes = BTreeMap::new();
+    for (at, explained) in seen.iter().enumerate() {
+        let n = if at + 1 == seen.len() { left } else { left.min(explained.differ) };
+        left -= n;
+        if n > 0 {
+            *classes.entry(rest.unwrap_or(explained.explanation.class)).or_default() += n;
+        }
+    }
+    classes
+}
+
+/// The cause of a broken contract, where it reproduces what differs from the reference too.
+fn by_contract<O: Operation>(
+    subject: &Subject<O>,
+    group: usize,
+    seen: &Group<O::Params>,
+    broken: &Explanation,
+) -> Option<Explanation> {
+    let (contract, domain) = (&subject.contract, &subject.kernel.contract.domain);
+    let causes = O::causes_in(group, contract, contract, domain, false);
+    let causes: Vec<Cause<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
+    let explanation = explain(&causes, &seen.evidence());
+    (explanation.class != Class::Unexplained).then_some(explanation)
 }
 
 /// Declares each known fault in a row.
@@ -100,33 +124,28 @@ pub(super) fn stale<O: Operation>(
     unseen.map(finding).collect()
 }
 
-/// Cause and smallest witness of what differs on one side; the case itself where the caller gave it.
+/// Causes and smallest witnesses of what differs on one side; the case itself where the caller gave it.
 fn explained<O: Operation>(
     request: &Request,
     (subject, lane): (&Subject<O>, &Lane),
     scheme: &O::Scheme,
     side: &Side<O::Params>,
     kept: bool,
-) -> Option<(Explanation, Witness<O::Params>)> {
-    let first = side.smallest()?;
-    let domain = &subject.kernel.contract.domain;
-    let own = if kept { O::own(&subject.contract, scheme) } else { None };
-    let causes: Vec<Cause<O>> = own.into_iter().chain(O::causes(scheme, domain)).collect();
-    let explanation = explain(&causes, &side.evidence());
-    let shown = Shown {
+) -> Vec<Explained<O::Params>> {
+    let basis = Basis {
         kernel: subject.kernel.name,
         made: Some(made(subject, lane)),
-        domain,
+        domain: &subject.kernel.contract.domain,
+        contract: &subject.contract,
         scheme,
-        causes: &causes,
-        class: explanation.class,
-        types: &request.asked.types,
+        kept,
+        asked: &request.asked,
     };
-    let given = request.asked.case.is_some();
-    let unexcused = if given { first_difference::<O>(domain, scheme, first) } else { shrink(&shown, lane, first) };
-    let witness = unexcused.or_else(|| any_difference::<O>(domain, scheme, first))?;
-    let explanation = refined(subject, lane, explanation, &witness, kept);
-    Some((explanation, witness))
+    let mut all = basis.explained(lane, side);
+    for seen in &mut all {
+        seen.explanation = refined(subject, lane, seen.explanation.clone(), &seen.witness, kept);
+    }
+    all
 }
 
 fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O> {
@@ -152,7 +171,7 @@ fn refined<O: Operation>(
     let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);
     if let Some(Some(class)) = faulty.get(witness.index) {
         let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
-        return Explanation { class: *class, because };
+        return Explanation { class: *class, because, cause: None };
     }
     let due = due_to(&subject.path, &element, &posed, &outs, &faulty);
     match due.get(witness.index) {

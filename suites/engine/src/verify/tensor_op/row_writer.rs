@@ -4,12 +4,14 @@ use super::super::place::Place;
 use super::super::{Command, Request};
 use super::Kernel;
 use super::kernel::Subject;
+use crate::count::Count;
 use crate::lane::Lane;
 use crate::runner::FailedBatch;
 use crate::tensor::explain::Explanation;
 use crate::tensor::judge::Side;
 use crate::tensor::shrink::Witness;
 use crate::tensor::{Case, Operation, text};
+use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
 use tiebreak_reports::text as words;
@@ -32,40 +34,35 @@ impl<O: Operation> RowWriter<'_, O> {
         &self.subject.kernel.contract.domain
     }
 
-    fn case(&self, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
-        spelled::<O>(self.domain(), case, index)
-    }
-
-    fn command(&self, case: &Case<O::Params>) -> String {
-        again::<O>(&self.request.command, self.subject.kernel, &self.lane.name, case)
+    fn command(&self, case: &Case<O::Params>, index: usize) -> String {
+        again::<O>(&self.request.command, self.subject.kernel, &self.lane.name, (case, index))
     }
 
     pub(super) fn witness(&self, explanation: &Explanation, witness: &Witness<O::Params>) -> ledger::Witness {
         ledger::Witness {
-            case: self.case(&witness.case, Some(witness.index)),
+            case: spelled::<O>(self.domain(), &witness.case, Some(witness.index), Some(explanation.class)),
             got: witness.got.clone(),
             expected: Some(witness.expected.clone()),
             scheme: O::label(self.scheme),
             class: explanation.class.into(),
             because: explanation.because.clone(),
-            command: self.command(&witness.case),
+            command: self.command(&witness.case, witness.index),
         }
     }
 
-    /// What is due to a known change is counted as that, the rest as `rest`, or where there is none as what explains the whole.
+    /// What is due to a known change is counted as that, the rest by `classes`.
     pub(super) fn row(
         &self,
-        side: &Side<O::Params>,
+        count: &Count,
         witness: Option<ledger::Witness>,
-        rest: Option<Class>,
+        rest: &BTreeMap<Class, u64>,
         coverage: Coverage,
         seconds: f64,
     ) -> Row {
-        let row = self.place().row(self.against, O::label(self.scheme), &side.count, coverage);
+        let row = self.place().row(self.against, O::label(self.scheme), count, coverage);
         let mut classes = row.classes;
-        if let Some(witness) = witness.as_ref().filter(|_| side.count.unclassified() > 0) {
-            let class = rest.map_or_else(|| witness.class.clone(), |class| class.name().to_owned());
-            *classes.entry(class).or_default() += side.count.unclassified();
+        for (class, n) in rest {
+            *classes.entry(class.name().to_owned()).or_default() += n;
         }
         Row { classes, witness, seconds, ..row }
     }
@@ -75,14 +72,10 @@ impl<O: Operation> RowWriter<'_, O> {
         &self,
         side: &Side<O::Params>,
         witness: Option<ledger::Witness>,
-        rest: Option<Class>,
+        rest: &BTreeMap<Class, u64>,
     ) -> Option<Finding> {
         let witness = witness?;
-        let unexplained = match rest {
-            Some(_) => side.count.unclassified(),
-            None if witness.class == Class::Unexplained.name() => side.count.differ,
-            None => 0,
-        };
+        let unexplained = rest.get(&Class::Unexplained).copied().unwrap_or(0);
         let (differ, inputs) = (words::count(side.count.differ), words::count(side.count.inputs));
         let message = match self.against {
             Against::Contract => format!("differs from its contract on {differ} of {inputs} results"),
@@ -99,12 +92,21 @@ impl<O: Operation> RowWriter<'_, O> {
     /// Batches without an output.
     pub(super) fn failed(&self, failures: &[FailedBatch<Case<O::Params>>]) -> Vec<Finding> {
         let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
-        self.place().failed(failures, size, |case| (self.case(case, None), self.command(case)))
+        self.place()
+            .failed(failures, size, |case| (spelled::<O>(self.domain(), case, None, None), self.command(case, 0)))
     }
 }
 
 /// A case for a reader: spelled out where it is small, otherwise its shape.
-pub(super) fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, index: Option<usize>) -> ledger::Case {
+pub(super) fn spelled<O: Operation>(
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+    index: Option<usize>,
+    class: Option<Class>,
+) -> ledger::Case {
+    if let Some(spelled) = O::spelled(case, index.unwrap_or(0), class) {
+        return spelled;
+    }
     let mut out =
         text::arguments::<O>(domain, case).unwrap_or_else(|| O::arguments(&case.params).into_iter().collect());
     if let Some(index) = index {
@@ -115,20 +117,26 @@ pub(super) fn spelled<O: Operation>(domain: &O::Domain, case: &Case<O::Params>, 
 
 /// The command that runs a case in words again.
 pub(super) fn command<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane, case: &ledger::Case) -> String {
-    format!("{} --case '{}'", request.command.kernel(O::OP, kernel.name, &lane.name), words::case(case))
+    format!("{} {}", request.command.kernel(O::OP, kernel.name, &lane.name), O::command(case))
 }
 
 /// The command that runs the case again; the whole kernel where the case is too large to spell out.
-pub fn again<O: Operation>(command: &Command, kernel: &Kernel<O>, lane: &str, case: &Case<O::Params>) -> String {
+pub fn again<O: Operation>(
+    command: &Command,
+    kernel: &Kernel<O>,
+    lane: &str,
+    (case, index): (&Case<O::Params>, usize),
+) -> String {
     let whole = command.kernel(O::OP, kernel.name, lane);
-    match text::arguments::<O>(&kernel.contract.domain, case) {
-        Some(arguments) => format!("{whole} --case '{}'", words::case(&arguments)),
+    let arguments = O::spelled(case, index, None);
+    match arguments.or_else(|| text::arguments::<O>(&kernel.contract.domain, case)) {
+        Some(arguments) => format!("{whole} {}", O::command(&arguments)),
         None => whole,
     }
 }
 
 /// A witness in one line.
 pub fn line<O: Operation>(domain: &O::Domain, witness: &Witness<O::Params>, scheme: &str, class: Class) -> String {
-    let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index)));
+    let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index), None));
     format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)
 }

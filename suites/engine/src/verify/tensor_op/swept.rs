@@ -24,7 +24,8 @@ pub(super) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: 
             command: command::<O>(request, subject.kernel, lane, &w.case),
         });
         let row = subject.place(lane).row(side.against, side.scheme.clone(), &side.count, coverage);
-        let mut row = Row { path: side.path.clone(), witness, seconds: sweep.seconds, ..row };
+        let mut row =
+            Row { path: side.path.clone(), witness, parameters: sweep.parameters, seconds: sweep.seconds, ..row };
         if side.against == Against::Contract {
             declare(&mut row, &sweep.faults);
         }
@@ -45,7 +46,8 @@ pub(super) fn findings<O: Operation>(
     let broken = rows.into_iter().filter(|row| row.against == Against::Contract && row.differ > 0);
     let differs = broken.map(|row| {
         let message = format!("differs from its contract on {} of all {}", words::count(row.differ), sweep.what);
-        place.finding(Class::Unexplained, message, row.witness)
+        let class = row.witness.as_ref().map_or(Class::Unexplained.name().to_owned(), |w| w.class.clone());
+        place.finding(class, message, row.witness)
     });
     let spelled = |case: &ledger::Case| (case.clone(), command::<O>(request, subject.kernel, lane, case));
     let failed = place.failed(&sweep.failures, |_| 0, spelled);

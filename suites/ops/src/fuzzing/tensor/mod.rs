@@ -3,9 +3,9 @@
 use super::numbers::Numbers;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::tensor::explain::{Observed, explain};
-use tiebreak_engine::tensor::judge::outs;
-use tiebreak_engine::tensor::shrink::{Shown, shrink};
-use tiebreak_engine::tensor::{Case, Expected, Operation, Wanted, catalogue, promise, self_check};
+use tiebreak_engine::tensor::judge::{Group, of_group, outs};
+use tiebreak_engine::tensor::shrink::{Shown, first_difference, shrink};
+use tiebreak_engine::tensor::{Asked, Case, Expected, Operation, Wanted, catalogue, self_check};
 use tiebreak_engine::verify::Command;
 use tiebreak_engine::verify::tensor_op::{again, line};
 use tiebreak_impls::Form;
@@ -58,7 +58,7 @@ pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<C
 /// Runs a case that the kernel's domain covers.
 pub fn hold<O: Operation>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
     let told = |reason: String| format!("{} {} {case:?}: {reason}", O::OP, kernel.name);
-    let contract = promise::<O>(kernel).map_err(|e| told(e.to_string()))?;
+    let contract = O::contract(kernel).map_err(|e| told(e.to_string()))?;
     let expected = O::expected(&contract, case).map_err(told)?;
     let work = expected.len() * case.tensors.iter().map(Vec::len).max().unwrap_or(0);
     if work <= EXACT && O::exact(&contract, case).as_ref() != Ok(&expected) {
@@ -95,11 +95,17 @@ fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: 
         );
     }
     // Many causes fit one case, few fit all of a plan.
-    let causes = O::causes(contract, domain);
+    let groups = O::groups(contract, &seen.case.params, seen.outs.len());
+    let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
+    let causes = O::causes_in(group, contract, contract, domain, false);
     let (planned, _) = self_check::planned::<O>(kernel, contract, &lane, 1);
-    let evidence: Vec<_> = planned.contract.evidence().into_iter().chain([&seen]).collect();
+    let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
+    let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
+    let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
+    let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
     let class = explain(&causes, &evidence).class;
-    let shown = Shown { kernel: name, made: None, domain, scheme: contract, causes: &causes, class, types: &[] };
+    let (scheme, asked) = (contract, &Asked::default());
+    let shown = Shown { kernel: name, made: None, domain, contract, scheme, causes: &causes, class, asked };
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return format!("{} {name} {:?}: differs, but not when judged again", O::OP, seen.case);
     };
@@ -110,6 +116,6 @@ fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: 
     let kept = catalogue::ready_line::<O>(domain, (&witness.case, witness.index), &schemes, &provenance);
     let kept = kept.map_or(String::new(), |kept| format!("\ncatalogue: {kept}"));
     let shown = line::<O>(domain, &witness, &O::label(contract), class);
-    let again = again::<O>(&Command::default(), kernel, "host", &witness.case);
+    let again = again::<O>(&Command::default(), kernel, "host", (&witness.case, witness.index));
     format!("{} {name} host {shown}{kept}\nagain: {again}", O::OP)
 }

@@ -1,0 +1,292 @@
+//! Requantizations as staircases: the accumulators in order, cut where the result changes.
+//!
+//! This is how schemes that multiply in floats are counted. Each of their steps (conversion to the format, product with a constant, sum
+//! with a constant, rounding, clamp) is monotone in the accumulator, so the result is, and the end of a run of one result is found by
+//! doubling and bisection. A scheme of fixed point multiply is folded into pieces, and the end of a run is one division. Two staircases
+//! differ on intervals, whose lengths are the counts.
+
+use super::{Counts, MOST_PIECES};
+use crate::derivation::floats;
+use crate::fpm::pieces::{Folder, Output, Piece};
+use crate::fpm::{Parameters, Scheme};
+use std::ops::RangeInclusive;
+
+/// The output where none is asked for: results saturate to int32.
+const WHOLE: Output = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
+
+/// A requantization of one channel.
+#[derive(Clone, Debug)]
+pub enum Requantizer {
+    /// A scheme of fixed point multiply at a multiplier and shift.
+    Fixed(Scheme, Parameters),
+    /// A scheme in floats with its factors.
+    Float(floats::Scheme),
+}
+
+/// Accumulators with one result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// First accumulator.
+    pub lo: i64,
+    /// Last accumulator.
+    pub hi: i64,
+    /// The result.
+    pub value: i64,
+}
+
+/// Accumulators on which each of two requantizations has one result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common {
+    /// First accumulator.
+    pub lo: i64,
+    /// Last accumulator.
+    pub hi: i64,
+    /// The result of the left one.
+    pub left: i64,
+    /// The result of the right one.
+    pub right: i64,
+}
+
+impl Common {
+    /// Whether the results differ.
+    pub fn differs(&self) -> bool {
+        self.left != self.right
+    }
+
+    /// How many accumulators there are.
+    pub fn len(&self) -> u64 {
+        self.hi.abs_diff(self.lo) + 1
+    }
+
+    /// Whether there are none, which is never so.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+impl Requantizer {
+    /// The result at `x`, an int32, by machine integers; `None` if it is out of domain.
+    #[inline]
+    pub fn value(&self, output: Option<&Output>, x: i64) -> Option<i64> {
+        match self {
+            Self::Fixed(scheme, p) => placed(scheme, p, output, scheme.fast(x, p)?),
+            Self::Float(scheme) => Some(scheme.fast(int32(x), output.unwrap_or(&WHOLE)).into()),
+        }
+    }
+
+    /// The result at `x`, an int32, by rationals; `None` if it is out of domain.
+    pub fn exact(&self, output: Option<&Output>, x: i64) -> Option<i64> {
+        match self {
+            Self::Fixed(scheme, p) => placed(scheme, p, output, scheme.exact(x, p)?),
+            Self::Float(scheme) => Some(scheme.exact(int32(x), output.unwrap_or(&WHOLE)).into()),
+        }
+    }
+
+    /// The runs of `xs`, int32 numbers, in increasing order. Accumulators out of domain are in none.
+    pub fn runs<'a>(&'a self, output: Option<&'a Output>, xs: RangeInclusive<i64>) -> Runs<'a> {
+        let (next, hi) = (*xs.start(), *xs.end());
+        let source = match self {
+            Self::Fixed(scheme, p) => match folded(scheme, p, output, xs) {
+                Some(pieces) => Source::Pieces(pieces, 0),
+                None => Source::Each,
+            },
+            Self::Float(_) => Source::Monotone { last: 1 },
+        };
+        Runs { of: self, output, source, next, hi }
+    }
+}
+
+/// What becomes of the result of fixed point multiply.
+#[inline]
+fn placed(scheme: &Scheme, p: &Parameters, output: Option<&Output>, v: i64) -> Option<i64> {
+    let Some(output) = output else { return Some(v) };
+    let placed = scheme.overflow.fit(p.word, i128::from(v) + i128::from(output.zero_point))?;
+    Some(placed.clamp(output.min.into(), output.max.into()) as i64)
+}
+
+#[inline]
+fn int32(x: i64) -> i32 {
+    i32::try_from(x).expect("an accumulator is an int32")
+}
+
+fn folded(scheme: &Scheme, p: &Parameters, output: Option<&Output>, xs: RangeInclusive<i64>) -> Option<Vec<Piece>> {
+    let mut folder = Folder::new(MOST_PIECES);
+    folder.fold(scheme.definition.steps.iter().map(|(_, step)| *step), scheme.overflow, p, xs)?;
+    if let Some(output) = output {
+        folder.put(output, scheme.overflow, p)?;
+    }
+    Some(folder.pieces().to_vec())
+}
+
+/// An iterator over the runs of a requantization.
+#[derive(Clone, Debug)]
+pub struct Runs<'a> {
+    of: &'a Requantizer,
+    output: Option<&'a Output>,
+    source: Source,
+    next: i64,
+    hi: i64,
+}
+
+/// Where runs come from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// Pieces in closed form, and the place of the next one.
+    Pieces(Vec<Piece>, usize),
+    /// A monotone function, and the length of the last run.
+    Monotone { last: i64 },
+    /// One accumulator after another: what does not fold.
+    Each,
+}
+
+impl Runs<'_> {
+    /// Whether every accumulator is visited.
+    pub fn visits_each(&self) -> bool {
+        matches!(self.source, Source::Each)
+    }
+
+    fn value(&self, x: i64) -> Option<i64> {
+        self.of.value(self.output, x)
+    }
+
+    /// The last accumulator of the run of a monotone function that begins at `lo`: steps from it double until the result is another, or
+    /// end at `hi`; then the interval is halved.
+    fn bisected(&self, lo: i64, value: i64, last: i64) -> i64 {
+        let same = |x: i64| self.value(x) == Some(value);
+        let (mut inside, mut step) = (lo, last.max(1));
+        let mut outside = loop {
+            let Some(x) = inside.checked_add(step).filter(|x| *x <= self.hi) else {
+                if same(self.hi) {
+                    return self.hi;
+                }
+                break self.hi;
+            };
+            if !same(x) {
+                break x;
+            }
+            (inside, step) = (x, step.saturating_mul(2));
+        };
+        while inside + 1 < outside {
+            let middle = inside + (outside - inside) / 2;
+            if same(middle) { inside = middle } else { outside = middle }
+        }
+        inside
+    }
+
+    fn each(&mut self) -> Option<Run> {
+        let lo = (self.next..=self.hi).find(|x| self.value(*x).is_some())?;
+        let value = self.value(lo)?;
+        let hi = (lo..=self.hi).take_while(|x| self.value(*x) == Some(value)).last()?;
+        Some(Run { lo, hi, value })
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        if self.next > self.hi {
+            return None;
+        }
+        let run = match &mut self.source {
+            Source::Pieces(pieces, at) => {
+                while pieces.get(*at).is_some_and(|piece| piece.hi < self.next) {
+                    *at += 1;
+                }
+                let piece = pieces.get(*at)?;
+                let lo = self.next.max(piece.lo);
+                Run { lo, hi: piece.last_alike(lo), value: i64::try_from(piece.at(lo)).ok()? }
+            }
+            Source::Monotone { last } => {
+                let (lo, last) = (self.next, *last);
+                let value = self.value(lo)?;
+                Run { lo, hi: self.bisected(lo, value, last), value }
+            }
+            Source::Each => self.each()?,
+        };
+        if let Source::Monotone { last } = &mut self.source {
+            *last = run.hi - run.lo + 1;
+        }
+        self.next = run.hi + 1;
+        Some(run)
+    }
+}
+
+/// Two requantizations over a range of accumulators.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'a> {
+    /// The one whose results are subtracted.
+    pub left: &'a Requantizer,
+    /// The one from whose results they are subtracted.
+    pub right: &'a Requantizer,
+    /// Where given, the zero point and clamp after both.
+    pub output: Option<&'a Output>,
+}
+
+impl<'a> Comparison<'a> {
+    /// The intervals of `xs`, int32 numbers, on which each side has one result, in increasing order.
+    pub fn steps(&self, xs: RangeInclusive<i64>) -> impl Iterator<Item = Common> + use<'a> {
+        let mut left = self.left.runs(self.output, xs.clone());
+        let mut right = self.right.runs(self.output, xs);
+        let (mut a, mut b) = (left.next(), right.next());
+        std::iter::from_fn(move || {
+            loop {
+                let (l, r) = (a?, b?);
+                let (lo, hi) = (l.lo.max(r.lo), l.hi.min(r.hi));
+                if l.hi <= r.hi {
+                    a = left.next();
+                }
+                if r.hi <= l.hi {
+                    b = right.next();
+                }
+                if lo <= hi {
+                    return Some(Common { lo, hi, left: l.value, right: r.value });
+                }
+            }
+        })
+    }
+
+    /// How many accumulators of `xs` differ, by delta.
+    pub fn counts(&self, xs: RangeInclusive<i64>) -> Counts {
+        let mut counts = Counts::default();
+        for step in self.steps(xs) {
+            counts.put(step.right - step.left, step.len());
+        }
+        counts
+    }
+
+    /// The same, one accumulator after another: apart from the staircases in every step.
+    pub fn sweep(&self, xs: RangeInclusive<i64>) -> Counts {
+        let deltas = xs.filter_map(|x| self.values(x)).map(|(left, right)| right - left);
+        Counts::of(deltas)
+    }
+
+    /// Both results at `x`, left first; `None` if it is out of the domain of either.
+    pub fn values(&self, x: i64) -> Option<(i64, i64)> {
+        Some((self.left.value(self.output, x)?, self.right.value(self.output, x)?))
+    }
+
+    /// The `n` differing accumulators of `xs` that are nearest to zero, of two at one distance the positive one first.
+    pub fn nearest(&self, n: usize, xs: RangeInclusive<i64>) -> Vec<i64> {
+        let (lo, hi) = (*xs.start(), *xs.end());
+        let furthest = lo.abs().max(hi.abs());
+        let mut found = Vec::new();
+        let (mut from, mut to) = (0, 1 << 10);
+        while found.len() < n && from <= furthest {
+            let mut block: Vec<i64> = Vec::new();
+            // Each side holds its nearest; upwards they are the first ones.
+            block.extend(self.places(from.max(lo)..=to.min(hi)).take(n));
+            let below: Vec<i64> = self.places((-to).max(lo)..=(-from.max(1)).min(hi)).collect();
+            block.extend(below.iter().rev().take(n));
+            block.sort_by_key(|x| (x.abs(), *x < 0));
+            found.extend(block);
+            (from, to) = (to + 1, to.saturating_mul(2));
+        }
+        found.truncate(n);
+        found
+    }
+
+    fn places(&self, xs: RangeInclusive<i64>) -> impl Iterator<Item = i64> + use<'a> {
+        self.steps(xs).filter(Common::differs).flat_map(|step| step.lo..=step.hi)
+    }
+}

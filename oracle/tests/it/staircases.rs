@@ -1,0 +1,111 @@
+//! Staircases of requantizations against the results one by one, by machine integers and by rationals.
+
+use proptest::prelude::*;
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::census::{Census, Comparison, Requantizer};
+use tiebreak_oracle::derivation::{Scales, floats};
+use tiebreak_oracle::fpm::pieces::Output;
+use tiebreak_oracle::fpm::{Parameters, Scheme};
+
+const INT8: Output = Output { zero_point: 7, min: -128, max: 127 };
+
+fn fixed(name: &str, m: i32, s: i32) -> Requantizer {
+    Requantizer::Fixed(Scheme::parse(name).expect("a scheme"), Parameters::q31(m, s))
+}
+
+/// Every scheme in floats, of the real number `m * 2^(s-31)` as the quotient of three scales.
+fn floats(m: i32, s: i32) -> Vec<Requantizer> {
+    let real = Rational::from(m) << (s - 31);
+    let scales = Scales { input: real.clone(), weight: Rational::from(1), output: Rational::from(1) };
+    let scheme = |d: &'static floats::Definition| d.of_multiplier(&real).or_else(|| d.of_scales(&scales));
+    let all: Vec<_> = floats::DEFINITIONS.iter().filter_map(scheme).map(Requantizer::Float).collect();
+    assert_eq!(all.len(), floats::DEFINITIONS.len());
+    all
+}
+
+/// The runs cover `xs` in order with the results that are there, and no two neighbours of one function have the same result unless a piece
+/// ends between them.
+fn check_runs(of: &Requantizer, output: Option<&Output>, xs: std::ops::RangeInclusive<i64>) {
+    let mut at = *xs.start();
+    for run in of.runs(output, xs.clone()) {
+        assert!((at..run.lo).all(|x| of.value(output, x).is_none()), "{of:?} {run:?} from {at}");
+        assert!((run.lo..=run.hi).all(|x| of.value(output, x) == Some(run.value)), "{of:?} {run:?}");
+        for x in [run.lo, run.hi] {
+            assert_eq!(of.exact(output, x), Some(run.value), "{of:?} at {x}");
+        }
+        at = run.hi + 1;
+    }
+    assert!((at..=*xs.end()).all(|x| of.value(output, x).is_none()), "{of:?} ends at {at}");
+}
+
+/// Around zero and at both ends of int32, where products in f32 are coarse.
+#[test]
+fn runs_are_what_the_schemes_give_one_by_one() {
+    let ends = [-3000..=3000, (1 << 24) - 2000..=(1 << 24) + 2000, i64::from(i32::MIN)..=i64::from(i32::MIN) + 2000];
+    for (m, s) in [(1_395_864_371, -8), (1 << 30, -1), ((1 << 30) + 1, 3), (i32::MAX, 0), (1_139_282_975, -12), (0, 0)]
+    {
+        let schemes = ["ties-up", "gemmlowp-double", "ties-even", "tosa-apply-scale-32-double", "cmsis-nn-mve-single"];
+        let all = schemes.iter().map(|name| fixed(name, m, s)).chain(floats(m, s));
+        for of in all {
+            for xs in &ends {
+                check_runs(&of, None, xs.clone());
+                check_runs(&of, Some(&INT8), xs.clone());
+            }
+        }
+    }
+}
+
+/// What does not fold is visited one by one, and is the same.
+#[test]
+fn a_scheme_that_does_not_fold_has_runs_too() {
+    let wrapping = fixed("gemmlowp-double", (1 << 30) + 1, 31);
+    let whole = i64::from(i32::MIN)..=i64::from(i32::MAX);
+    assert!(wrapping.runs(Some(&INT8), whole).visits_each());
+    check_runs(&wrapping, Some(&INT8), -300..=300);
+}
+
+/// Two fixed point schemes have a closed form of their own, by floor sums.
+#[test]
+fn counts_of_fixed_schemes_are_those_of_the_census() {
+    for (m, s) in [(1_395_864_371, -8), (1_147_730_844, -11), (1 << 30, -1), (1_518_500_250, -15), ((1 << 30) + 1, 2)] {
+        for right in ["sqrdmulh-srshl", "gemmlowp-double", "ties-even", "xnnpack-rndnu", "toward-zero"] {
+            let (left, output) = ("tflite-single", Some(&INT8));
+            let scheme = |name| Scheme::parse(name).expect("a scheme");
+            let (lo, hi) = (-4_000_000, 4_111_111);
+            let census = Census {
+                lo,
+                hi,
+                output: output.copied(),
+                ..Census::of(scheme(left), scheme(right), Parameters::q31(m, s))
+            };
+            let (a, b) = (fixed(left, m, s), fixed(right, m, s));
+            let comparison = Comparison { left: &a, right: &b, output };
+            assert_eq!(Some(comparison.counts(lo..=hi)), census.counts(), "{right} {m} {s}");
+            let nearest = comparison.nearest(5, lo..=hi);
+            assert_eq!(nearest, census.differing().expect("it folds").take(5).collect::<Vec<_>>(), "{right} {m} {s}");
+        }
+    }
+}
+
+proptest! {
+    /// Fixed against float, and float against float, at any multiplier: counts are those of a sweep, and the nearest are the nearest.
+    #[test]
+    fn counts_are_those_of_a_sweep(
+        m in 1i32 << 30..=i32::MAX, s in -18i32..2, from in any::<i32>(), narrow in 0u32..32, placed in any::<bool>(),
+        kinds in (0usize..64, 0usize..64), zero_point in -128i32..=127,
+    ) {
+        let output = Output { zero_point, ..INT8 };
+        let all: Vec<Requantizer> =
+            ["ties-up", "gemmlowp-double", "ties-away"].iter().map(|name| fixed(name, m, s)).chain(floats(m, s)).collect();
+        let (left, right) = (&all[kinds.0 % all.len()], &all[kinds.1 % all.len()]);
+        let comparison = Comparison { left, right, output: placed.then_some(&output) };
+        let lo = i64::from(from >> narrow);
+        let xs = lo..=(lo + 3000).min(i32::MAX.into());
+        prop_assert_eq!(comparison.counts(xs.clone()), comparison.sweep(xs.clone()));
+        let differs = |x: &i64| comparison.values(*x).is_some_and(|(l, r)| l != r);
+        let mut places: Vec<i64> = xs.clone().filter(differs).collect();
+        places.sort_by_key(|x| (x.abs(), *x < 0));
+        places.truncate(4);
+        prop_assert_eq!(comparison.nearest(4, xs), places);
+    }
+}

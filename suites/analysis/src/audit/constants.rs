@@ -1,0 +1,69 @@
+//! What the layers of a TFLite model have for kernels: weights, and what their sums are rescaled by.
+
+use super::{Runtime, Side, scales};
+use crate::model::operators::{Arithmetic, Products};
+use crate::model::{self, Fault};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::requantize::Params;
+
+/// Most weights of all layers: they are kept as numbers of 32 bits.
+const MAX_WEIGHTS: usize = 1 << 26;
+
+/// The constants of a layer, on int8 operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// Weights as `[kernel_h, kernel_w, channels / groups, out_channels]`.
+    pub weights: Vec<i32>,
+    /// Multipliers and shifts as TensorFlow Lite derives them, biases, zero point and clamp; without accumulators.
+    pub output: Params,
+}
+
+/// The constants of each layer that [`model::parse`] gives, in its order; nothing of one without scales or constant weights.
+pub fn constants(bytes: &[u8]) -> Result<Vec<Option<Constants>>, Fault> {
+    let (mut out, mut weights) = (Vec::new(), 0usize);
+    model::operators(bytes, &mut |operator| {
+        if !matches!(operator.op.as_str(), "CONV_2D" | "DEPTHWISE_CONV_2D" | "FULLY_CONNECTED") {
+            return Ok(());
+        }
+        let Ok(Arithmetic::Products(products)) = &operator.arithmetic else {
+            out.push(None);
+            return Ok(());
+        };
+        weights = weights.saturating_add(products.weights.channels.saturating_mul(products.weights.depth));
+        if weights > MAX_WEIGHTS {
+            let problem = format!("more than {MAX_WEIGHTS} weights; give a smaller model");
+            return Err(Fault::Unsupported { place: operator.name, problem });
+        }
+        out.push(of(products));
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+fn of(products: &Products<'_>) -> Option<Constants> {
+    let (channels, depth) = (products.weights.channels, products.weights.depth);
+    let lower = |element: Element| if element == Element::U8 { 128 } else { 0 };
+    let mut weights = vec![0; channels * depth];
+    for channel in 0..channels {
+        for (k, w) in products.weights.stored(channel).enumerate() {
+            weights[k * channels + channel] = w - lower(products.weights.element);
+        }
+    }
+    let runtime = Side::Runtime(Runtime::find("tflite-reference").expect("a runtime"));
+    let way = runtime.products(products.kind, products.per_channel());
+    let multiplier = |channel: usize| {
+        let (_, multiplier) = way.of(&scales(products, channel)).ok()?;
+        multiplier.map(|(multiplier, shift)| Channel { multiplier, shift })
+    };
+    let less = lower(products.output.element);
+    let output = Params {
+        len: 0,
+        channels: (0..channels).map(multiplier).collect::<Option<_>>()?,
+        bias: (0..channels).map(|channel| products.bias(channel)).collect(),
+        zero_point: products.output.zero_point - less,
+        min: products.clamp.0 - less,
+        max: products.clamp.1 - less,
+    };
+    Some(Constants { weights, output })
+}

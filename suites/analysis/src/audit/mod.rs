@@ -1,0 +1,308 @@
+//! Audit of a model: do its results change if the runtime changes, where, and by how much?
+//!
+//! For each channel the accumulators that its weights, bias and input type allow are counted, not sampled: both sides are staircases of at
+//! most as many steps as the output type has values, and they differ on intervals.
+
+mod compare;
+mod constants;
+mod hazards;
+mod reach;
+pub mod report;
+mod runtime;
+
+pub use constants::{Constants, constants};
+pub use hazards::{LANES, Lanes};
+pub use reach::Reach;
+pub use runtime::{NoMultiplier, RUNTIMES, Rescaling, Runtime, Side, Way};
+
+use crate::model::operators::{Arithmetic, Kind, Operator, Products, Rescale};
+use crate::model::{self, BadModel, Fault, MAX_LAYERS, Quantized};
+use compare::Binary;
+use rayon::prelude::*;
+use report::{
+    Accumulators, Audit, Channel, ChannelCounts, Comparison, FORMAT, Layer, LayerCounts, NotAudited, Tensor, Totals,
+    Worst,
+};
+use std::path::Path;
+use tiebreak_common::identity::hash_bytes as hash;
+use tiebreak_impls::element::Element;
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::census::Requantizer;
+use tiebreak_oracle::derivation::{Derivation, Scales, quantize_multiplier};
+use tiebreak_oracle::fpm::pieces::Output;
+
+/// Most weights of a model, each as often as layers read it: many layers may name one tensor.
+const MAX_WEIGHTS: usize = 1 << 28;
+
+/// Most channels of a model.
+const MAX_CHANNELS: usize = 1 << 20;
+
+/// How many channels are listed as the worst.
+const WORST: usize = 10;
+
+/// Derivations that are shown for each channel.
+const DERIVATIONS: [&str; 3] = ["f64", "f32-f64", "f32"];
+
+/// Audits the model `bytes` of the file at `path`: `left` against each of `right`.
+pub fn audit(path: &Path, bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, BadModel> {
+    let fault = |fault| BadModel::Fault { path: path.to_owned(), fault };
+    let audit = examine(bytes, left, right).map_err(fault)?;
+    Ok(Audit { model: path.display().to_string(), sha256: hash(bytes), ..audit })
+}
+
+/// [`audit`] without the name of a file.
+pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault> {
+    let comparison = |side: &Side| Comparison {
+        left: left.label(),
+        left_summary: left.summary(),
+        right: side.label(),
+        right_summary: side.summary(),
+        totals: Totals::default(),
+        derivation: Totals::default(),
+        worst: Vec::new(),
+        layers: Vec::new(),
+        not_compared: Vec::new(),
+    };
+    let mut comparisons: Vec<Comparison> = right.iter().map(comparison).collect();
+    let (mut layers, mut not_audited) = (Vec::new(), Vec::new());
+    let (mut weights, mut channels) = (0usize, 0usize);
+    let kind = model::operators(bytes, &mut |operator| {
+        let Operator { index, op, name, arithmetic } = operator;
+        let outside = |reason: String| NotAudited { index, op: op.clone(), name: name.clone(), reason };
+        let arithmetic = match arithmetic {
+            Ok(arithmetic) => arithmetic,
+            Err(reason) => {
+                not_audited.push(outside(reason));
+                return Ok(());
+            }
+        };
+        if layers.len() == MAX_LAYERS {
+            let problem = format!("more than {MAX_LAYERS} layers; give a smaller model");
+            return Err(Fault::Unsupported { place: name, problem });
+        }
+        if let Arithmetic::Products(products) = &arithmetic {
+            weights = weights.saturating_add(products.weights.channels.saturating_mul(products.weights.depth));
+            channels += products.weights.channels;
+            if weights > MAX_WEIGHTS || channels > MAX_CHANNELS {
+                let problem =
+                    format!("more than {MAX_WEIGHTS} weights or {MAX_CHANNELS} channels; give a smaller model");
+                return Err(Fault::Unsupported { place: name, problem });
+            }
+        }
+        let examined = examined(&arithmetic);
+        for (comparison, side) in comparisons.iter_mut().zip(right) {
+            match compared(&arithmetic, &examined, left, *side) {
+                Ok((ways, channels, derivation)) => {
+                    comparison.derivation.add(&derivation);
+                    comparison.put((index, &op, &name), ways, channels);
+                }
+                Err(reason) => comparison.not_compared.push(outside(reason)),
+            }
+        }
+        layers.push(layer((index, op, name), &arithmetic, examined));
+        Ok(())
+    })?;
+    comparisons.iter_mut().for_each(Comparison::settle);
+    Ok(Audit { format: FORMAT, model: String::new(), sha256: String::new(), kind, comparisons, layers, not_audited })
+}
+
+impl Comparison {
+    fn put(
+        &mut self,
+        (index, op, name): (usize, &str, &str),
+        [left, right]: [String; 2],
+        channels: Vec<ChannelCounts>,
+    ) {
+        let mut totals = Totals::default();
+        channels.iter().for_each(|channel| totals.add(&channel.totals()));
+        self.totals.add(&totals);
+        let (op, name) = (op.to_owned(), name.to_owned());
+        self.layers.push(LayerCounts { index, op, name, left, right, totals, channels });
+    }
+
+    /// Finds the worst channels: of the highest rate, then of the largest difference, then the first.
+    fn settle(&mut self) {
+        let all = self.layers.iter().flat_map(|layer| layer.channels.iter().map(move |channel| (layer, channel)));
+        let mut worst: Vec<_> = all.filter(|(_, channel)| channel.differ > 0).collect();
+        worst.sort_by(|(_, a), (_, b)| {
+            let share = |x: &ChannelCounts, y: &ChannelCounts| u128::from(x.differ) * u128::from(y.inputs);
+            share(b, a).cmp(&share(a, b)).then(b.totals().largest.cmp(&a.totals().largest))
+        });
+        let row = |(layer, channel): &(&LayerCounts, &ChannelCounts)| Worst {
+            index: layer.index,
+            op: layer.op.clone(),
+            counts: (*channel).clone(),
+        };
+        self.worst = worst.iter().take(WORST).map(row).collect();
+    }
+}
+
+/// What is known of a layer's channels before any runtime.
+struct Examined {
+    reaches: Vec<Reach>,
+    channels: Vec<Channel>,
+}
+
+fn examined(arithmetic: &Arithmetic<'_>) -> Examined {
+    let (reaches, channels) = match arithmetic {
+        Arithmetic::Products(products) => {
+            let all = 0..products.weights.channels;
+            all.into_par_iter().map(|channel| of_products(products, channel)).unzip()
+        }
+        Arithmetic::Rescale(rescale) => {
+            let reach = Reach::of(0, std::iter::once(1), differences(rescale.input));
+            let channel = facts(0, 1.0, 0, &reach, &rescale_scales(rescale));
+            (vec![reach], vec![channel])
+        }
+        Arithmetic::Add(_) | Arithmetic::Mul(_) => (Vec::new(), Vec::new()),
+    };
+    Examined { reaches, channels }
+}
+
+fn of_products(products: &Products<'_>, channel: usize) -> (Reach, Channel) {
+    let bias = products.bias(channel);
+    let activations = differences(products.input);
+    let reach = Reach::of(bias, products.weights.centred(channel), activations);
+    let mut facts = facts(channel, products.scale(channel), bias, &reach, &scales(products, channel));
+    if products.kind != Kind::Depthwise {
+        // Bytes without sign lie 128 higher.
+        let offset = if products.weights.element == Element::U8 { 128 } else { 0 };
+        let weights: Vec<i32> = products.weights.stored(channel).map(|w| w - offset).collect();
+        facts.pairs = hazards::pairs(&weights);
+    }
+    // Every product can be 0, so partial sums lie between those of one sign.
+    let (lo, hi) = (reach.lo.min(0).min(bias.into()), reach.hi.max(0).max(bias.into()));
+    facts.overflows_int32 = lo < i64::from(i32::MIN) || hi > i64::from(i32::MAX);
+    (reach, facts)
+}
+
+fn facts(channel: usize, scale: f32, bias: i32, reach: &Reach, scales: &Scales) -> Channel {
+    let multiplier = |name: &'static str| {
+        let derivation = Derivation::find(name).expect("a derivation");
+        quantize_multiplier(&(derivation.real)(scales)).map(|m| (name, m.into()))
+    };
+    let large = reach.lo.abs().max(reach.hi.abs()) > 1 << 24;
+    Channel {
+        channel,
+        weight_scale: scale.into(),
+        bias,
+        accumulators: Accumulators { min: reach.lo, max: reach.hi, count: reach.total(), exact: reach.exact },
+        multipliers: DERIVATIONS.into_iter().filter_map(multiplier).collect(),
+        pairs: Vec::new(),
+        overflows_int32: false,
+        inexact_in_float: large,
+    }
+}
+
+/// Stored values less the zero point.
+fn differences(tensor: Quantized) -> std::ops::RangeInclusive<i32> {
+    let range = tensor.element.range();
+    range.start() - tensor.zero_point..=range.end() - tensor.zero_point
+}
+
+fn exact(scale: f32) -> Rational {
+    Rational::from_f32(scale).expect("a scale is a finite number")
+}
+
+fn scales(products: &Products<'_>, channel: usize) -> Scales {
+    let [input, weight, output] = [products.input.scale, products.scale(channel), products.output.scale].map(exact);
+    Scales { input, weight, output }
+}
+
+fn rescale_scales(rescale: &Rescale) -> Scales {
+    Scales { input: exact(rescale.input.scale), weight: Rational::from(1), output: exact(rescale.output.scale) }
+}
+
+/// Derivation and scheme of both sides, the counts of each channel, and what the derivation changes alone.
+type Compared = ([String; 2], Vec<ChannelCounts>, Totals);
+
+fn compared(arithmetic: &Arithmetic<'_>, examined: &Examined, left: Side, right: Side) -> Result<Compared, String> {
+    let missing = |side: Side, what: &str| format!("{what} of {} is not defined here", side.label());
+    let both = |of: fn(&Side) -> Option<&'static str>, what: &str| {
+        let name = |side: Side| of(&side).ok_or_else(|| missing(side, what));
+        Ok::<_, String>([name(left)?, name(right)?])
+    };
+    let pairs = |which, names: [&'static str; 2], layer| {
+        let counts = compare::pairs(which, names, layer)?;
+        Ok((names.map(str::to_owned), vec![counts], Totals::default()))
+    };
+    match arithmetic {
+        Arithmetic::Add(layer) => pairs(Binary::Add, both(Side::add, "the addition")?, layer),
+        Arithmetic::Mul(layer) => pairs(Binary::Mul, both(Side::mul, "the multiplication")?, layer),
+        Arithmetic::Rescale(rescale) => {
+            let of = |side: Side| side.rescale().ok_or_else(|| missing(side, "the rescaling"));
+            let ways = [of(left)?, of(right)?];
+            let range = rescale.output.element.range();
+            let output = Output { zero_point: rescale.output.zero_point, min: *range.start(), max: *range.end() };
+            channels(ways, &output, &examined.reaches, |_| rescale_scales(rescale))
+        }
+        Arithmetic::Products(products) => {
+            let ways = [left, right].map(|side| side.products(products.kind, products.per_channel()));
+            let (min, max) = products.clamp;
+            let output = Output { zero_point: products.output.zero_point, min, max };
+            channels(ways, &output, &examined.reaches, |channel| scales(products, channel))
+        }
+    }
+}
+
+fn channels(
+    ways: [Way; 2],
+    output: &Output,
+    reaches: &[Reach],
+    scales: impl Fn(usize) -> Scales + Sync,
+) -> Result<Compared, String> {
+    // The left scheme with the derivation of the right side.
+    let moved = Way { derivation: ways[1].derivation, ..ways[0] };
+    let same = ways[0].derivation.name == ways[1].derivation.name;
+    let of = |(channel, reach): (usize, &Reach)| {
+        let scales = scales(channel);
+        let requantizer = |way: &Way| way.of(&scales).map_err(|error| format!("channel {channel}: {error}"));
+        let counted = |a: &Requantizer, b: &Requantizer| {
+            compare::channel(a, b, output, reach).map_err(|reason| format!("channel {channel}: {reason}"))
+        };
+        let (a, left) = requantizer(&ways[0])?;
+        let (b, right) = requantizer(&ways[1])?;
+        let counts = ChannelCounts {
+            channel: Some(channel),
+            left: left.map(Into::into),
+            right: right.map(Into::into),
+            ..counted(&a, &b)?
+        };
+        let derivation = if same {
+            Totals { channels: 1, ..Totals::default() }
+        } else {
+            let (c, other): (Requantizer, _) = requantizer(&moved)?;
+            match other == left {
+                true => Totals { channels: 1, ..Totals::default() },
+                false => counted(&a, &c)?.totals(),
+            }
+        };
+        Ok((counts, derivation))
+    };
+    let counted: Vec<(ChannelCounts, Totals)> =
+        reaches.par_iter().enumerate().map(of).collect::<Result<_, String>>()?;
+    let mut derivation = Totals::default();
+    counted.iter().for_each(|(_, totals)| derivation.add(totals));
+    let labels = ways.map(|way| format!("{} {}", way.derivation.name, way.rescaling.label()));
+    Ok((labels, counted.into_iter().map(|(counts, _)| counts).collect(), derivation))
+}
+
+fn layer((index, op, name): (usize, String, String), arithmetic: &Arithmetic<'_>, examined: Examined) -> Layer {
+    let (depth, inputs, output, clamp) = match arithmetic {
+        Arithmetic::Products(p) => (p.weights.depth, vec![p.input], p.output, p.clamp),
+        Arithmetic::Add(e) | Arithmetic::Mul(e) => (0, e.operands.to_vec(), e.output, e.clamp),
+        Arithmetic::Rescale(r) => {
+            let range = r.output.element.range();
+            (1, vec![r.input], r.output, (*range.start(), *range.end()))
+        }
+    };
+    let inputs = inputs.into_iter().map(tensor).collect();
+    Layer { index, op, name, depth, inputs, output: tensor(output), clamp, channels: examined.channels }
+}
+
+fn tensor(tensor: Quantized) -> Tensor {
+    Tensor { element: tensor.element.name(), scale: tensor.scale.into(), zero_point: tensor.zero_point }
+}
+
+#[cfg(test)]
+mod tests;

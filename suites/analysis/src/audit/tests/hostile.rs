@@ -1,0 +1,78 @@
+//! Models that are cut off or damaged: a fault or an audit, never a panic.
+
+use super::*;
+use proptest::prelude::*;
+
+fn models() -> [Vec<u8>; 2] {
+    [crate::model::tests::samples::every(), onnx::every().model()]
+}
+
+/// What the fuzz target does.
+fn holds(bytes: &[u8]) -> Result<Audit, Fault> {
+    examine(bytes, runtime("tflite-reference"), &[runtime("xnnpack")])
+}
+
+#[test]
+fn what_is_no_model_says_so() {
+    for bytes in [&b""[..], b"\x7fELF....", b"model,scale\n", &[0; 64]] {
+        let told = holds(bytes).expect_err("no model").to_string();
+        assert!(told.contains("ModelProto") || told.contains("is no model"), "{told}");
+    }
+    let told = holds(b"\x08\x09\x3a\x05\x0a\x03abc").expect_err("a broken node").to_string();
+    assert!(told.starts_with("ModelProto.graph.node[0], at byte 6: "), "{told}");
+}
+
+/// A contradiction in the file is a fault that names the tensor.
+#[test]
+fn contradictions_are_faults_that_say_where() {
+    let mut b = onnx::every();
+    b.int8("w", &[2, 1, 1, 2], &[1, 2, 3]);
+    let told = holds(&b.model()).expect_err("too few weights").to_string();
+    assert!(told.contains("tensor w, at byte 0: 3 values for dimensions of [2, 1, 1, 2]"), "{told}");
+    let mut b = onnx::Builder::default();
+    b.node("QLinearConv", &["x"], "y", &[]);
+    let told = holds(&b.model()).expect_err("too few inputs").to_string();
+    assert!(told.contains("QLinearConv node of y") && told.contains("there is no input 1"), "{told}");
+}
+
+/// What cannot be audited is listed with its reason, and the rest is audited.
+#[test]
+fn what_cannot_be_audited_is_listed() {
+    let mut b = onnx::every();
+    b.node("Conv", &["x", "w"], "float", &[]).node(
+        "QLinearConv",
+        &["x", "xs", "xz", "x", "ws", "wz", "ys", "yz"],
+        "k",
+        &[],
+    );
+    let audit = holds(&b.model()).expect("a model");
+    let told: Vec<_> = audit.not_audited.iter().map(|n| (n.op.as_str(), n.reason.as_str())).collect();
+    assert!(told.contains(&("QLinearConv", "the tensor of weights is computed, not constant")), "{told:?}");
+    assert!(told.iter().any(|(op, reason)| *op == "Conv" && reason.contains("computes in float")), "{told:?}");
+}
+
+/// Every length, in steps: the files are small, and each part is examined as a whole.
+#[test]
+fn no_shortened_file_makes_a_panic() {
+    for model in models() {
+        for length in 0..model.len() {
+            let _ = holds(&model[..length]);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn no_bytes_changed_make_a_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), onnx in any::<bool>(),
+    ) {
+        let mut bytes = models()[usize::from(onnx)].clone();
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        let _ = holds(&bytes);
+    }
+}

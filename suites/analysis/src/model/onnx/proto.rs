@@ -1,0 +1,75 @@
+//! The messages that are read, with the numbers of their fields: onnx/onnx `onnx/onnx.proto`. Fields that are not listed are skipped.
+//!
+//! Lists of messages are taken as lists of bytes, which share the file's memory, and are decoded one by one: a message costs more memory
+//! than its bytes.
+
+use prost::Message;
+use prost::bytes::Bytes;
+
+/// `ModelProto`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Model {
+    #[prost(int64, tag = "1")]
+    pub(crate) ir_version: i64,
+    #[prost(bytes = "bytes", optional, tag = "7")]
+    pub(crate) graph: Option<Bytes>,
+}
+
+/// `GraphProto`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Graph {
+    #[prost(bytes = "bytes", repeated, tag = "1")]
+    pub(crate) node: Vec<Bytes>,
+    #[prost(bytes = "bytes", repeated, tag = "5")]
+    pub(crate) initializer: Vec<Bytes>,
+}
+
+/// `NodeProto`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Node {
+    #[prost(string, repeated, tag = "1")]
+    pub(crate) input: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    pub(crate) output: Vec<String>,
+    #[prost(string, tag = "3")]
+    pub(crate) name: String,
+    #[prost(string, tag = "4")]
+    pub(crate) op_type: String,
+    #[prost(message, repeated, tag = "5")]
+    pub(crate) attribute: Vec<Attribute>,
+    #[prost(string, tag = "7")]
+    pub(crate) domain: String,
+}
+
+/// `AttributeProto`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Attribute {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(float, tag = "2")]
+    pub(crate) f: f32,
+    #[prost(int64, tag = "3")]
+    pub(crate) i: i64,
+    #[prost(message, optional, tag = "5")]
+    pub(crate) t: Option<Tensor>,
+}
+
+/// `TensorProto`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Tensor {
+    #[prost(int64, repeated, tag = "1")]
+    pub(crate) dims: Vec<i64>,
+    #[prost(int32, tag = "2")]
+    pub(crate) data_type: i32,
+    #[prost(float, repeated, tag = "4")]
+    pub(crate) float_data: Vec<f32>,
+    #[prost(int32, repeated, tag = "5")]
+    pub(crate) int32_data: Vec<i32>,
+    #[prost(string, tag = "8")]
+    pub(crate) name: String,
+    #[prost(bytes = "bytes", tag = "9")]
+    pub(crate) raw_data: Bytes,
+    /// `DEFAULT` or `EXTERNAL`.
+    #[prost(int32, tag = "14")]
+    pub(crate) data_location: i32,
+}

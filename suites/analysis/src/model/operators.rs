@@ -1,0 +1,174 @@
+//! What an audit reads of a model: each operator with its tensors' scales and zero points, and its weights and biases.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use tiebreak_impls::element::Element;
+
+/// Scale and zero point of a tensor: a stored value `q` stands for `scale * (q - zero_point)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantized {
+    /// Type of the stored values.
+    pub element: Element,
+    /// Scale, a positive normal float.
+    pub scale: f32,
+    /// Stored value of 0, in the range of the type.
+    pub zero_point: i32,
+}
+
+/// An operator of a model.
+#[derive(Debug)]
+pub struct Operator<'a> {
+    /// Its number in its graph, from 0.
+    pub index: usize,
+    /// Name of the operator, as the format calls it.
+    pub op: String,
+    /// Name of its result, or of the operator itself.
+    pub name: String,
+    /// What it computes, or why it is not audited.
+    pub arithmetic: Result<Arithmetic<'a>, String>,
+}
+
+/// What an operator computes.
+#[derive(Debug)]
+pub enum Arithmetic<'a> {
+    /// Sums of products with constant weights, rescaled.
+    Products(Box<Products<'a>>),
+    /// The sum of two quantized tensors.
+    Add(Elementwise),
+    /// The product of two quantized tensors.
+    Mul(Elementwise),
+    /// The same values with another scale and zero point.
+    Rescale(Rescale),
+}
+
+/// How the runtimes group sums of products: they derive multipliers differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Convolution over several channels.
+    Convolution,
+    /// Convolution of each channel alone.
+    Depthwise,
+    /// Matrix product.
+    Dense,
+}
+
+/// Sums of products: `output = clamp(rescaled(bias + sum of weight * (input - zero point)) + zero point)`.
+#[derive(Debug)]
+pub struct Products<'a> {
+    /// Which.
+    pub kind: Kind,
+    /// The tensor of the activations.
+    pub input: Quantized,
+    /// The tensor of the results.
+    pub output: Quantized,
+    /// Smallest and largest result.
+    pub clamp: (i32, i32),
+    /// The weights.
+    pub weights: Weights<'a>,
+    /// Scales of the weights: one for all channels, or one for each.
+    pub scales: Vec<f32>,
+    /// Added to the sum of products, one for each channel; empty where there is none.
+    pub bias: Vec<i32>,
+}
+
+impl Products<'_> {
+    /// Scale of a channel's weights.
+    pub fn scale(&self, channel: usize) -> f32 {
+        self.scales[if self.per_channel() { channel } else { 0 }]
+    }
+
+    /// Whether each channel has a scale of its own.
+    pub fn per_channel(&self) -> bool {
+        self.scales.len() > 1
+    }
+
+    /// What is added to a channel's sum.
+    pub fn bias(&self, channel: usize) -> i32 {
+        self.bias.get(channel).copied().unwrap_or(0)
+    }
+}
+
+/// Constant weights of `channels` sums of `depth` products each.
+#[derive(Debug)]
+pub struct Weights<'a> {
+    /// Element type, of one byte.
+    pub element: Element,
+    /// The stored values.
+    pub bytes: Cow<'a, [u8]>,
+    /// Results of one position.
+    pub channels: usize,
+    /// Products of one result.
+    pub depth: usize,
+    /// Distance from one channel to the next, and from one product to the next.
+    pub strides: (usize, usize),
+    /// Zero points: one for all channels, or one for each.
+    pub zero_points: Vec<i32>,
+}
+
+impl Weights<'_> {
+    /// The stored weights of a channel.
+    pub fn stored(&self, channel: usize) -> impl Iterator<Item = i32> {
+        let from = channel * self.strides.0;
+        (0..self.depth).map(move |k| self.element.read(&self.bytes[from + k * self.strides.1..]))
+    }
+
+    /// Zero point of a channel.
+    pub fn zero_point(&self, channel: usize) -> i32 {
+        self.zero_points[if self.zero_points.len() > 1 { channel } else { 0 }]
+    }
+
+    /// The weights of a channel, less their zero point.
+    pub fn centred(&self, channel: usize) -> impl Iterator<Item = i32> {
+        let zero_point = self.zero_point(channel);
+        self.stored(channel).map(move |w| w - zero_point)
+    }
+}
+
+/// An operation on two tensors, element by element.
+#[derive(Clone, Debug)]
+pub struct Elementwise {
+    /// Both operands.
+    pub operands: [Quantized; 2],
+    /// The values of an operand that is constant; otherwise all of its type are possible.
+    pub constants: [Option<BTreeSet<i32>>; 2],
+    /// The result.
+    pub output: Quantized,
+    /// Smallest and largest result.
+    pub clamp: (i32, i32),
+}
+
+/// The same values with another scale and zero point.
+#[derive(Clone, Copy, Debug)]
+pub struct Rescale {
+    /// The tensor that is read.
+    pub input: Quantized,
+    /// The tensor that is written.
+    pub output: Quantized,
+}
+
+/// Why an operator is not audited that only moves values.
+const MOVES: &str = "moves or selects stored values, and computes none";
+
+/// Operators of both formats that move or select stored values.
+#[rustfmt::skip]
+const MOVING: &[&str] = &[
+    "ASSIGN_VARIABLE", "BATCH_TO_SPACE_ND", "BROADCAST_TO", "CALL_ONCE", "DEPTH_TO_SPACE", "EXPAND_DIMS", "GATHER",
+    "GATHER_ND", "MAX_POOL_2D", "MAXIMUM", "MINIMUM", "MIRROR_PAD", "PACK", "PAD", "PADV2", "READ_VARIABLE", "RESHAPE",
+    "REVERSE_V2", "SHAPE", "SLICE", "SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE",
+    "TILE", "TRANSPOSE", "UNPACK", "VAR_HANDLE", "Constant", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity",
+    "MaxPool", "Pad", "Reshape", "Shape", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
+];
+
+/// Why an operator is not audited that has no arithmetic of [`Arithmetic`].
+pub(super) fn reason(op: &str) -> String {
+    match op {
+        _ if MOVING.contains(&op) => MOVES.to_owned(),
+        "CONCATENATION" | "Concat" | "QLinearConcat" => {
+            "moves stored values; what runtimes do where the scales differ is not defined here".to_owned()
+        }
+        "DEQUANTIZE" | "DequantizeLinear" | "QuantizeLinear" => {
+            "converts from or to floats, which `check-type` and `verify` look at".to_owned()
+        }
+        _ => "its arithmetic is not among the schemes of this audit".to_owned(),
+    }
+}

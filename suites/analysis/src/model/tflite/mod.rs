@@ -1,0 +1,6 @@
+//! TFLite models.
+
+pub(super) mod layers;
+pub(super) mod operators;
+pub(super) mod tables;
+mod tensor;

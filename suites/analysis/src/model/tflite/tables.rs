@@ -1,0 +1,229 @@
+//! The tables that are read, over the verifier and the accessors of the flatbuffers crate: tensorflow/tensorflow
+//! `tensorflow/compiler/mlir/lite/schema/schema.fbs`. A field's number is its place in its table, counted from 0; a union counts twice,
+//! its type first.
+
+// A field is followed only in a table that the verifier has followed before, by the same list of fields.
+#![allow(unsafe_code)]
+
+use crate::model::Fault;
+use flatbuffers::{
+    ErrorTraceDetail, Follow, ForwardsUOffset, InvalidFlatbuffer, Table, Vector, Verifiable, Verifier, VerifierOptions,
+};
+
+/// A list of tables.
+pub(crate) type Tables<'a, T> = Vector<'a, ForwardsUOffset<T>>;
+
+/// Tables that one file may lead to, however often to one of them, and bytes that it may lead to.
+const MOST_TABLES: usize = 1 << 20;
+const MOST_BYTES: usize = 1 << 31;
+
+/// Place of a field in the vtable, whose first two entries are lengths.
+const fn slot(number: u16) -> u16 {
+    4 + 2 * number
+}
+
+/// A table: its fields by number and name, each with the type that is followed; and what its union may be.
+macro_rules! table {
+    ($(#[$doc:meta])* $table:ident { $($number:literal $field:ident: $kind:ty),* $(,)? } $(union $value:literal { $($key:literal $option:ident: $variant:ident),* $(,)? })?) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct $table<'a>(Table<'a>);
+
+        impl<'a> Follow<'a> for $table<'a> {
+            type Inner = Self;
+            unsafe fn follow(bytes: &'a [u8], at: usize) -> Self {
+                // SAFETY: the caller has verified that a table is here.
+                Self(unsafe { Table::new(bytes, at) })
+            }
+        }
+
+        impl<'a> Verifiable for $table<'a> {
+            fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+                #[allow(unused_mut)]
+                let mut table = verifier.visit_table(at)?;
+                $(table = table.visit_field::<$kind>(stringify!($field), slot($number), false)?;)*
+                $(table = table.visit_union::<u8, _>(
+                    "builtin_options_type", slot($value - 1), "builtin_options", slot($value), false,
+                    |key, verifier, at| match key {
+                        $($key => verifier.verify_union_variant::<ForwardsUOffset<$variant<'a>>>(stringify!($variant), at),)*
+                        _ => Ok(()),
+                    },
+                )?;)?
+                table.finish();
+                Ok(())
+            }
+        }
+
+        impl<'a> $table<'a> {
+            $(pub(crate) fn $field(&self) -> Option<<$kind as Follow<'a>>::Inner> {
+                // SAFETY: a table is made of verified bytes only, and the verifier has followed this field as this type.
+                unsafe { self.0.get::<$kind>(slot($number), None) }
+            })*
+
+            $(pub(crate) fn options_type(&self) -> u8 {
+                // SAFETY: as of every field: the verifier has read this byte where the table has it.
+                unsafe { self.0.get::<u8>(slot($value - 1), None) }.unwrap_or(0)
+            }
+
+            $(pub(crate) fn $option(&self) -> Option<$variant<'a>> {
+                if self.options_type() != $key {
+                    return None;
+                }
+                // SAFETY: by this type of the union the verifier has followed the value as this table.
+                unsafe { self.0.get::<ForwardsUOffset<$variant<'a>>>(slot($value), None) }
+            })*)?
+
+            /// The byte of the file at which it stands.
+            #[allow(dead_code)]
+            pub(crate) fn offset(&self) -> usize {
+                self.0.loc()
+            }
+        }
+    };
+}
+
+table!(Model {
+    1 operator_codes: ForwardsUOffset<Tables<'a, OperatorCode<'a>>>,
+    2 subgraphs: ForwardsUOffset<Tables<'a, SubGraph<'a>>>,
+    4 buffers: ForwardsUOffset<Tables<'a, Buffer<'a>>>,
+});
+
+table!(
+    /// The code is the larger of both: the first is a byte, which newer codes outgrew
+    /// (`tensorflow/compiler/mlir/lite/schema/schema_utils.cc`, `GetBuiltinCode`).
+    OperatorCode {
+        0 deprecated_builtin_code: i8,
+        1 custom_code: ForwardsUOffset<Vector<'a, u8>>,
+        3 builtin_code: i32,
+    }
+);
+
+table!(SubGraph {
+    0 tensors: ForwardsUOffset<Tables<'a, Tensor<'a>>>,
+    3 operators: ForwardsUOffset<Tables<'a, Operator<'a>>>,
+});
+
+table!(
+    Operator {
+        0 opcode_index: u32,
+        1 inputs: ForwardsUOffset<Vector<'a, i32>>,
+        2 outputs: ForwardsUOffset<Vector<'a, i32>>,
+    }
+    union 4 {
+        1 conv_2d: Conv2DOptions,
+        2 depthwise_conv_2d: DepthwiseConv2DOptions,
+        8 fully_connected: FullyConnectedOptions,
+        11 add: AddOptions,
+        21 mul: MulOptions,
+    }
+);
+
+table!(Tensor {
+    0 shape: ForwardsUOffset<Vector<'a, i32>>,
+    1 element_type: i8,
+    2 buffer: u32,
+    3 name: ForwardsUOffset<Vector<'a, u8>>,
+    4 quantization: ForwardsUOffset<QuantizationParameters<'a>>,
+    6 sparsity: ForwardsUOffset<Sparsity<'a>>,
+});
+
+table!(QuantizationParameters {
+    2 scale: ForwardsUOffset<Vector<'a, f32>>,
+    3 zero_point: ForwardsUOffset<Vector<'a, i64>>,
+    6 quantized_dimension: i32,
+});
+
+table!(
+    /// Its presence is what matters.
+    Sparsity {}
+);
+
+table!(Buffer {
+    0 data: ForwardsUOffset<Vector<'a, u8>>,
+    1 data_offset: u64,
+});
+
+table!(Conv2DOptions {
+    0 padding: i8,
+    1 stride_w: i32,
+    2 stride_h: i32,
+    3 fused_activation_function: i8,
+    4 dilation_w_factor: i32,
+    5 dilation_h_factor: i32,
+});
+
+table!(DepthwiseConv2DOptions {
+    0 padding: i8,
+    1 stride_w: i32,
+    2 stride_h: i32,
+    4 fused_activation_function: i8,
+    5 dilation_w_factor: i32,
+    6 dilation_h_factor: i32,
+});
+
+table!(FullyConnectedOptions {
+    0 fused_activation_function: i8,
+    1 weights_format: i8,
+});
+
+table!(AddOptions {
+    0 fused_activation_function: i8,
+});
+
+table!(MulOptions {
+    0 fused_activation_function: i8,
+});
+
+/// The root table of a file, everything verified that the accessors may follow.
+pub(crate) fn root(file: &[u8]) -> Result<Model<'_>, Fault> {
+    let options =
+        VerifierOptions { max_tables: MOST_TABLES, max_apparent_size: MOST_BYTES, ..VerifierOptions::default() };
+    flatbuffers::root_with_opts::<Model<'_>>(&options, file).map_err(|error| fault(file, &error))
+}
+
+/// What the verifier says, as a place of the file.
+fn fault(file: &[u8], error: &InvalidFlatbuffer) -> Fault {
+    use InvalidFlatbuffer as Bad;
+    let end = file.len();
+    let (trace, offset, problem) = match error {
+        Bad::RangeOutOfBounds { range, error_trace } => (
+            error_trace,
+            range.start,
+            format!("bytes {} to {} are meant, but the file ends at byte {end}", range.start, range.end),
+        ),
+        Bad::SignedOffsetOutOfBounds { position, error_trace, .. } => {
+            (error_trace, *position, "no table is here: its vtable does not lie within the file".to_owned())
+        }
+        Bad::Unaligned { position, unaligned_type, error_trace } => {
+            (error_trace, *position, format!("no {unaligned_type} can stand here: the place is not aligned"))
+        }
+        Bad::InconsistentUnion { field, field_type, error_trace } => {
+            (error_trace, 0, format!("of {field_type} and {field} only one is there"))
+        }
+        Bad::MissingRequiredField { error_trace, .. }
+        | Bad::Utf8Error { error_trace, .. }
+        | Bad::MissingNullTerminator { error_trace, .. } => (error_trace, 0, error.to_string()),
+        Bad::TooManyTables | Bad::ApparentSizeTooLarge | Bad::DepthLimitReached => {
+            let problem =
+                format!("more than {MOST_TABLES} tables or {MOST_BYTES} bytes are meant; give a smaller model");
+            return Fault::Unsupported { place: "Model".to_owned(), problem };
+        }
+    };
+    let details: &[ErrorTraceDetail] = trace.as_ref();
+    let mut place = "Model".to_owned();
+    // The innermost comes first.
+    for detail in details.iter().rev() {
+        match detail {
+            ErrorTraceDetail::TableField { field_name, .. } => place += &format!(".{field_name}"),
+            ErrorTraceDetail::VectorElement { index, .. } => place += &format!("[{index}]"),
+            ErrorTraceDetail::UnionVariant { variant, .. } => place += &format!(" as {variant}"),
+        }
+    }
+    // Where the verifier gives no byte, that of the innermost field.
+    let at = details.first().map(|detail| match detail {
+        ErrorTraceDetail::TableField { position, .. }
+        | ErrorTraceDetail::VectorElement { position, .. }
+        | ErrorTraceDetail::UnionVariant { position, .. } => *position,
+    });
+    Fault::malformed(&place, if offset == 0 { at.unwrap_or(0) } else { offset }, problem)
+}

@@ -1,0 +1,332 @@
+//! Families of faults that strike in one place only: at a position, in a tail, from some element on, at a size, in a channel, at a zero point, at a
+//! scale, in an interval of elements or results, at an alignment, at a later call. Each is drawn at thresholds from common to rare.
+
+use super::place::{Fault, Place, Strike};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use tiebreak_common::stream::{below, int32};
+
+/// Widths of vectors, in elements.
+const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
+/// Powers of two from which on elements, channels and sizes are struck.
+const POWERS: std::ops::RangeInclusive<u32> = 0..=14;
+/// Largest size at which one size alone is struck.
+const SIZES: f64 = 80.0;
+/// Widths of an interval, in bits.
+const INTERVALS: [u32; 4] = [28, 24, 20, 16];
+/// Ratios of the ends of an interval of scales, in percent.
+const RATIOS: [u64; 4] = [400, 200, 125, 105];
+/// Results of types up to this width are struck one value at a time.
+const NARROW: f64 = 65_536.0;
+
+/// How rare a fault is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Threshold {
+    /// The parameter it is about, if it is.
+    name: String,
+    at: u64,
+    unit: &'static str,
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, at, unit } = self;
+        match (name.as_str(), *unit) {
+            ("", "") => write!(f, "{at}"),
+            ("", unit) => write!(f, "{unit} {at}"),
+            (name, "") => f.write_str(name),
+            (name, unit) => write!(f, "{name} {unit} {at}"),
+        }
+    }
+}
+
+/// A fault of a family.
+pub struct Drawn {
+    /// The family.
+    pub family: &'static str,
+    /// How rare it is.
+    pub threshold: Threshold,
+    /// What is done where.
+    pub fault: Fault,
+}
+
+/// From the least to the greatest value seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Least.
+    pub lo: f64,
+    /// Greatest.
+    pub hi: f64,
+}
+
+impl Range {
+    /// Widens a range, so that it holds a value.
+    pub fn reach(range: &mut Option<Self>, value: f64) {
+        let Self { lo, hi } = range.unwrap_or(Self { lo: value, hi: value });
+        *range = Some(Self { lo: lo.min(value), hi: hi.max(value) });
+    }
+}
+
+/// What the cases of a kernel span.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Parameters by name.
+    parameters: BTreeMap<String, Range>,
+    /// Results.
+    pub results: Option<Range>,
+    /// Elements of the first operand.
+    pub inputs: Option<Range>,
+    /// Whether results have more than one axis.
+    pub rows: bool,
+}
+
+/// What a parameter means, by its name.
+enum Meaning {
+    Size,
+    ZeroPoint,
+    Scale,
+    Other,
+}
+
+fn meaning(name: &str, range: &Range) -> Meaning {
+    let last = name.rsplit('.').find(|key| key.parse::<usize>().is_err()).unwrap_or(name);
+    match last {
+        "scale" | "scales" => Meaning::Scale,
+        "min" | "max" | "multiplier" | "shift" | "bias" | "bits" | "q" | "axis" => Meaning::Other,
+        last if last.contains("zero_point") || last.contains("offset") => Meaning::ZeroPoint,
+        _ if range.lo >= 0.0 => Meaning::Size,
+        _ => Meaning::Other,
+    }
+}
+
+impl Seen {
+    /// Adds the parameters of a case: every number by its name, of a list the first element and the length.
+    pub fn parameters(&mut self, params: &Value) {
+        let mut note = |name: &str, value: f64| {
+            let mut range = self.parameters.get(name).copied();
+            Range::reach(&mut range, value);
+            self.parameters.extend(range.map(|range| (name.to_owned(), range)));
+        };
+        leaves("", params, &mut note);
+    }
+}
+
+fn leaves(name: &str, value: &Value, note: &mut impl FnMut(&str, f64)) {
+    let inside = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| leaves(&inside(key), value, note)),
+        Value::Array(all) => {
+            note(&inside("len"), all.len() as f64);
+            if let Some(first) = all.first() {
+                leaves(&inside("0"), first, note);
+            }
+        }
+        value => {
+            if let Some(number) = value.as_f64() {
+                note(name, number);
+            }
+        }
+    }
+}
+
+/// Faults of every family at every threshold that what the cases span gives a meaning to, so many of each.
+pub fn draw(seen: &Seen, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
+    let mut all = Draft { drawn: Vec::new(), rng };
+    for _ in 0..sample {
+        all.positions();
+        all.elements(seen.rows);
+        all.calls();
+        for (name, range) in &seen.parameters {
+            match meaning(name, range) {
+                Meaning::Size if range.lo < range.hi => all.sizes(name, range),
+                Meaning::ZeroPoint => all.zero_point(name, range),
+                Meaning::Scale => all.scale(name, range),
+                Meaning::Size | Meaning::Other => {}
+            }
+        }
+        if let Some(range) = &seen.results {
+            all.results(range);
+        }
+        if let Some(range) = &seen.inputs {
+            all.inputs(range);
+        }
+    }
+    all.drawn
+}
+
+struct Draft<'a> {
+    drawn: Vec<Drawn>,
+    rng: &'a mut ChaCha8Rng,
+}
+
+impl Draft<'_> {
+    fn add(&mut self, family: &'static str, (name, unit, at): (&str, &'static str, u64), fault: Fault) {
+        let threshold = Threshold { name: name.to_owned(), at, unit };
+        self.drawn.push(Drawn { family, threshold, fault });
+    }
+
+    fn below(&mut self, most: u64) -> usize {
+        below(self.rng, u32::try_from(most).unwrap_or(u32::MAX).max(1)) as usize
+    }
+
+    fn between(&mut self, lo: f64, hi: f64) -> f64 {
+        lo + self.below((hi - lo) as u64 + 1) as f64
+    }
+
+    /// Positions in a vector, tails, lengths, alignments.
+    fn positions(&mut self) {
+        for width in VECTORS {
+            let at = ("", "vectors of", width as u64);
+            let rest = self.below(width as u64);
+            self.add(
+                "one position of a vector",
+                at,
+                more(Place { position_mod: Some([width, rest]), ..Place::default() }),
+            );
+            let tail = Place { last_vector: Some(width), ..Place::default() };
+            let moved = 1 + self.below(width as u64 - 1);
+            self.add("tail, misplaced", at, stale(moved, tail.clone()));
+            self.add("tail", at, more(tail));
+            let rest = self.below(width as u64);
+            self.add(
+                "one length modulo a vector",
+                at,
+                more(Place { length_mod: Some([width, rest]), ..Place::default() }),
+            );
+        }
+        let place = Place { constant: Some(2), ..Place::default() };
+        self.add("an operand of one value", ("", "", 2), more(place));
+        let misalign = 1 + self.below(15);
+        let place = Place { misalign: Some([misalign, misalign]), ..Place::default() };
+        self.add("one alignment", ("", "", 16), more(place));
+    }
+
+    /// Elements, columns and rows from some on, and one alone; elements that are misread from some on.
+    fn elements(&mut self, rows: bool) {
+        for first in POWERS.map(|power| 1usize << power) {
+            let one = first + self.below(first as u64);
+            let at = ("", "", first as u64);
+            let from = Some([first, usize::MAX]);
+            self.add("from an element on", at, stale(1, Place { index: from, ..Place::default() }));
+            self.add("one element", at, more(Place { index: Some([one, one]), ..Place::default() }));
+            self.add("operand misread from an element on", at, misread(Place { index: from, ..Place::default() }));
+            if !rows {
+                continue;
+            }
+            if first <= 4096 {
+                self.add("from a column on", at, stale(1, Place { column: from, ..Place::default() }));
+                self.add("operand misread from a column on", at, misread(Place { column: from, ..Place::default() }));
+            }
+            if first <= 64 {
+                self.add("one column", at, more(Place { column: Some([one, one]), ..Place::default() }));
+                self.add("one row", at, more(Place { row: Some([one, one]), ..Place::default() }));
+            }
+        }
+    }
+
+    /// The second call of a process, and later ones.
+    fn calls(&mut self) {
+        for call in [2, 3, 10, 100] {
+            let place = Place { batches: Some([call, call]), ..Place::default() };
+            self.add("one call", ("", "", call), more(place));
+        }
+    }
+
+    /// A size from some on, and one alone.
+    fn sizes(&mut self, name: &str, range: &Range) {
+        let of = |range: [f64; 2]| Place { parameters: BTreeMap::from([(name.to_owned(), range)]), ..Place::default() };
+        for first in POWERS.map(|power| (1u64 << power) + 1).filter(|first| *first as f64 <= 2.0 * range.hi) {
+            self.add("a size at least", (name, "at least", first), more(of([first as f64, f64::MAX])));
+        }
+        let one = self.between(range.lo.min(1.0), range.hi.min(SIZES));
+        self.add("one size", (name, "", 0), more(of([one, one])));
+    }
+
+    fn zero_point(&mut self, name: &str, range: &Range) {
+        let one = self.between(range.lo.max(-128.0), range.hi.min(255.0));
+        let place = Place { parameters: BTreeMap::from([(name.to_owned(), [one, one])]), ..Place::default() };
+        self.add("one zero point", (name, "", 0), more(place));
+    }
+
+    /// An interval of scales, anywhere on a logarithmic axis between the least and the greatest.
+    fn scale(&mut self, name: &str, range: &Range) {
+        if range.lo <= 0.0 {
+            return;
+        }
+        for percent in RATIOS {
+            let ratio = percent as f64 / 100.0;
+            let place = f64::from(below(self.rng, 1 << 20)) / f64::from(1 << 20);
+            let first = range.lo * (range.hi / range.lo).powf(place) / ratio.sqrt();
+            let place = BTreeMap::from([(name.to_owned(), [first, first * ratio])]);
+            let fault = more(Place { parameters: place, ..Place::default() });
+            self.add("an interval of scales", (name, "percent", percent), fault);
+        }
+    }
+
+    /// One result, or an interval of them.
+    fn results(&mut self, range: &Range) {
+        let (lo, hi) = (range.lo as i32, range.hi as i32);
+        for (end, value) in [("least", lo), ("greatest", hi)] {
+            let place = Place { value: Some([value, value]), ..Place::default() };
+            self.add("the end of the results", (end, "", 0), more(place));
+        }
+        if range.hi - range.lo < NARROW {
+            let value = self.between(range.lo, range.hi) as i32;
+            self.add(
+                "one result",
+                ("", "of", (range.hi - range.lo) as u64 + 1),
+                more(Place { value: Some([value, value]), ..Place::default() }),
+            );
+            return;
+        }
+        for bits in INTERVALS {
+            let value = Some(self.interval(bits, lo, hi));
+            self.add(
+                "an interval of results",
+                ("", "2 to the power of", bits.into()),
+                more(Place { value, ..Place::default() }),
+            );
+        }
+    }
+
+    /// One element of the first operand, or an interval of them.
+    fn inputs(&mut self, range: &Range) {
+        let (lo, hi) = (range.lo as i32, range.hi as i32);
+        if range.hi - range.lo < NARROW {
+            let value = self.between(range.lo, range.hi) as i32;
+            self.add(
+                "one value of an element",
+                ("", "of", (range.hi - range.lo) as u64 + 1),
+                more(Place { input: Some([value, value]), ..Place::default() }),
+            );
+            return;
+        }
+        for bits in INTERVALS {
+            let input = Some(self.interval(bits, lo, hi));
+            self.add(
+                "an interval of elements",
+                ("", "2 to the power of", bits.into()),
+                more(Place { input, ..Place::default() }),
+            );
+        }
+    }
+
+    fn interval(&mut self, bits: u32, lo: i32, hi: i32) -> [i32; 2] {
+        let first = int32(self.rng).clamp(lo, hi);
+        [first, first.saturating_add((1 << bits) - 1)]
+    }
+}
+
+fn more(place: Place) -> Fault {
+    Fault::Where(Strike { place, moved: None })
+}
+
+fn stale(moved: usize, place: Place) -> Fault {
+    Fault::Where(Strike { place, moved: Some(moved) })
+}
+
+fn misread(place: Place) -> Fault {
+    Fault::Reads(Strike { place, moved: Some(1) })
+}

@@ -1,0 +1,48 @@
+//! What a run catches, measured: known bugs by the part of the plan that shows them, and faults that strike in one place only, planted in what a lane answers.
+
+pub mod families;
+pub mod kills;
+pub mod place;
+pub mod planted;
+
+use crate::lane::Lane;
+use crate::tensor::judge::Posed;
+use crate::tensor::{Asked, Operation};
+use tiebreak_common::budget::Effort;
+use tiebreak_impls::kernel::Kernel;
+
+/// What is measured.
+#[derive(Clone, Copy)]
+pub struct Measure<'a> {
+    /// Where kernels run.
+    pub lane: &'a Lane,
+    /// The plan whose cases are run.
+    pub effort: Effort,
+    /// Seed of the plan, and of the faults.
+    pub seed: u64,
+    /// Faults of each kind and threshold in each kernel.
+    pub sample: u32,
+}
+
+/// A case of a plan with what made it.
+struct Planned<P> {
+    generator: &'static str,
+    posed: Posed<P>,
+}
+
+/// The cases of a kernel's plan, with what the scheme of its contract expects.
+fn planned<O: Operation>(
+    kernel: &Kernel<O::Run, O::Domain>,
+    scheme: &O::Scheme,
+    measure: &Measure<'_>,
+) -> Vec<Planned<O::Params>> {
+    let domain = &kernel.contract.domain;
+    let specs = O::plan(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
+    let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
+    let pose = |(i, spec): (usize, &crate::tensor::Spec<O::Params>)| {
+        let case = spec.case::<O>(domain, measure.seed, i)?;
+        let contract = O::expected(scheme, &case).ok()?;
+        Some(Planned { generator: spec.generator, posed: Posed { case, contract, reference: None } })
+    };
+    covered.filter_map(pose).collect()
+}

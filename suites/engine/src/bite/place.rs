@@ -1,0 +1,148 @@
+//! Where a fault strikes: a batch by its parameters, its length and its place in the run, and in it words by their place and value. All that is
+//! named must hold; what is not named, does.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A predicate of batches and words. Ranges hold both ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Place {
+    /// Parameters by name, such as `k`, `lhs.zero_point` or `channels.len`, each in a range.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, [f64; 2]>,
+    /// All words that the batch reads of its first operand, of which there are at least so many, are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constant: Option<usize>,
+    /// The number of words modulo the first is the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length_mod: Option<[usize; 2]>,
+    /// The batches of the kernel in this process, the first of which is 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batches: Option<[u64; 2]>,
+    /// Elements past the boundary of 64 bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub misalign: Option<[usize; 2]>,
+    /// The index modulo the first is the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position_mod: Option<[usize; 2]>,
+    /// In the last vector of so many words, which is not full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_vector: Option<usize>,
+    /// Indices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<[usize; 2]>,
+    /// Indices along the last axis: channels, columns, depths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<[usize; 2]>,
+    /// The same along all others together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<[usize; 2]>,
+    /// The word that stands at the index in what the batch reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<[i32; 2]>,
+    /// The right word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<[i32; 2]>,
+}
+
+/// What is done at a place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Strike {
+    /// Where.
+    pub place: Place,
+    /// Words take the value of the one so many places before; otherwise they are one higher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<usize>,
+}
+
+/// A fault in the results of a kernel, or in what it reads of its first operand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// Results are struck.
+    Where(Strike),
+    /// Elements of the first operand are.
+    Reads(Strike),
+}
+
+/// A batch, as far as a predicate asks for it.
+pub struct Seen<'a> {
+    /// Its request.
+    pub request: &'a Value,
+    /// Its number in this process.
+    pub number: u64,
+    /// Words that it reads.
+    pub payload: &'a [i32],
+    /// Elements of the last axis of the words that are looked at.
+    pub columns: usize,
+    /// All of them.
+    pub len: usize,
+}
+
+fn within<T: PartialOrd>(range: &Option<[T; 2]>, v: &T) -> bool {
+    range.as_ref().is_none_or(|[first, last]| first <= v && v <= last)
+}
+
+impl Place {
+    /// Whether anything in this batch may be struck.
+    pub fn of_batch(&self, seen: &Seen<'_>) -> bool {
+        let parameter = |name: &str| parameter(&seen.request["params"], name);
+        let misalign = seen.request["misalign"].as_u64().unwrap_or(0) as usize;
+        self.parameters.iter().all(|(name, range)| parameter(name).is_some_and(|v| within(&Some(*range), &v)))
+            && self.constant.is_none_or(|least| {
+                seen.payload.len() >= least && seen.payload.iter().all(|word| *word == seen.payload[0])
+            })
+            && self.length_mod.is_none_or(|[by, rest]| seen.len % by == rest)
+            && within(&self.batches, &seen.number)
+            && within(&self.misalign, &misalign)
+    }
+
+    /// Whether this word is struck, in such a batch.
+    pub fn of_word(&self, seen: &Seen<'_>, index: usize, value: i32) -> bool {
+        let columns = seen.columns.max(1);
+        let in_last = |vector: usize| !seen.len.is_multiple_of(vector) && index >= seen.len / vector * vector;
+        let input = || seen.payload.get(index).copied().unwrap_or_default();
+        self.position_mod.is_none_or(|[by, rest]| index % by == rest)
+            && self.last_vector.is_none_or(in_last)
+            && within(&self.index, &index)
+            && within(&self.column, &(index % columns))
+            && within(&self.row, &(index / columns))
+            && (self.input.is_none() || within(&self.input, &input()))
+            && within(&self.value, &value)
+    }
+}
+
+impl Strike {
+    /// Replaces the words that are struck, by one more or by the word so many places before: how many.
+    pub fn strike(&self, seen: &Seen<'_>, words: &mut [i32]) -> u64 {
+        let Self { place, moved } = self;
+        if !place.of_batch(seen) {
+            return 0;
+        }
+        let right = words.to_vec();
+        let mut struck = 0;
+        for (index, word) in words.iter_mut().enumerate().filter(|(index, word)| place.of_word(seen, *index, **word)) {
+            struck += 1;
+            *word = match moved {
+                None => word.wrapping_add(1),
+                Some(places) => index.checked_sub(*places).map_or(*word, |from| right[from]),
+            };
+        }
+        struck
+    }
+}
+
+/// A parameter by its name: a number, an element of a list by its index, or the length of a list by `len`.
+fn parameter(params: &Value, name: &str) -> Option<f64> {
+    let mut value = params;
+    for key in name.split('.') {
+        value = match value {
+            Value::Array(all) if key == "len" => return Some(all.len() as f64),
+            Value::Array(all) => all.get(key.parse::<usize>().ok()?)?,
+            value => value.get(key)?,
+        };
+    }
+    value.as_f64()
+}

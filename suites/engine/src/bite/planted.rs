@@ -1,0 +1,169 @@
+//! Faults planted in a kernel's answers one at a time, until a case of its plan shows them.
+
+use super::families::{self, Drawn, Range, Seen as Spanned};
+use super::place::{Fault, Seen};
+use super::{Measure, Planned, planned};
+use crate::runner::Runner;
+use crate::tensor::judge::{answers, differs, outs};
+use crate::tensor::{Case, Operation};
+use anyhow::{Result, bail};
+use rayon::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use tiebreak_common::stream::stream;
+use tiebreak_impls::kernel::Kernel;
+use tiebreak_reports::bite::{Hole, Planted};
+
+/// What came of one fault.
+struct Tried {
+    family: &'static str,
+    threshold: families::Threshold,
+    /// The case that shows it, from 1.
+    case: Option<u64>,
+    /// The part of the plan that shows it, where no other does.
+    only: Option<&'static str>,
+    hole: Hole,
+}
+
+/// Faults of every family in every kernel that the lane offers.
+pub fn all<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Planted>> {
+    let compiled = measure.lane.is_compiled();
+    let offered = |kernel: &&Kernel<O::Run, O::Domain>| {
+        O::compiled(&kernel.contract.domain) == compiled && measure.lane.isa_path(O::OP, kernel.name).is_some()
+    };
+    let each: Vec<Vec<Tried>> =
+        O::kernels().par_iter().filter(offered).map(|kernel| in_kernel::<O>(kernel, measure)).collect::<Result<_>>()?;
+    let mut rows: BTreeMap<(&str, families::Threshold), Vec<Tried>> = BTreeMap::new();
+    for tried in each.into_iter().flatten() {
+        rows.entry((tried.family, tried.threshold.clone())).or_default().push(tried);
+    }
+    Ok(rows.into_iter().map(|((family, threshold), tried)| row::<O>(family, threshold, tried)).collect())
+}
+
+fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tried>) -> Planted {
+    let mut cases: Vec<u64> = tried.iter().filter_map(|tried| tried.case).collect();
+    cases.sort_unstable();
+    Planted {
+        op: O::OP.to_owned(),
+        family: family.to_owned(),
+        threshold: threshold.to_string(),
+        tried: tried.len() as u64,
+        convicted: cases.len() as u64,
+        cases: cases.get(cases.len() / 2).copied().unwrap_or(0),
+        most_cases: cases.last().copied().unwrap_or(0),
+        only: tried.iter().filter_map(|tried| tried.only).fold(BTreeMap::new(), |mut only, part| {
+            *only.entry(part.to_owned()).or_default() += 1;
+            only
+        }),
+        holes: tried.into_iter().filter(|tried| tried.case.is_none()).map(|tried| tried.hole).collect(),
+    }
+}
+
+/// A kernel with the answers to its plan.
+struct Subject<'a, O: Operation> {
+    kernel: &'static Kernel<O::Run, O::Domain>,
+    cases: Vec<Planned<O::Params>>,
+    /// What the kernel gives.
+    given: Vec<Vec<i32>>,
+    /// The calls of the kernel up to each case, with that one; a case without results is no call.
+    calls: Vec<u64>,
+    /// The parameters of each case, with where its operands lie, as a worker reads them.
+    requests: Vec<Value>,
+    measure: &'a Measure<'a>,
+}
+
+fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
+    let scheme = O::contract(kernel)?;
+    let cases = planned::<O>(kernel, &scheme, measure);
+    let runner = Runner::new(measure.lane);
+    let mut given = Vec::with_capacity(cases.len());
+    for case in &cases {
+        let Some(outs) = answers::<O>(&runner, kernel, std::slice::from_ref(&case.posed), true).each.pop().flatten()
+        else {
+            bail!("{} {} does not answer: `cargo xtask verify --kernel {}` shows it", O::OP, kernel.name, kernel.name);
+        };
+        given.push(outs);
+    }
+    let request = |case: &Case<O::Params>| -> Result<Value> {
+        let mut request = serde_json::to_value(O::job(kernel.name, &case.params))?;
+        request["misalign"] = case.misalign.into();
+        Ok(request)
+    };
+    let requests = cases.iter().map(|case| request(&case.posed.case)).collect::<Result<_>>()?;
+    let calls = given.iter().scan(0, |calls, outs: &Vec<i32>| {
+        *calls += u64::from(!outs.is_empty());
+        Some(*calls)
+    });
+    let calls = calls.collect();
+    let subject = Subject::<O> { kernel, cases, given, calls, requests, measure };
+    let mut rng = stream(measure.seed, &format!("{}/{}/planted", O::OP, kernel.name));
+    let drawn = families::draw(&subject.spanned(), measure.sample, &mut rng);
+    Ok(drawn.into_iter().map(|drawn| subject.tried(drawn)).collect())
+}
+
+impl<O: Operation> Subject<'_, O> {
+    /// What the cases span.
+    fn spanned(&self) -> Spanned {
+        let mut spanned = Spanned::default();
+        for (request, (case, given)) in self.requests.iter().zip(self.cases.iter().zip(&self.given)) {
+            spanned.parameters(&request["params"]);
+            spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
+            given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
+            case.posed.case.tensors[0].iter().for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
+        }
+        spanned
+    }
+
+    /// Elements of the last axis of an operand, or of the result.
+    fn columns(&self, params: &O::Params, t: usize) -> usize {
+        O::dimensions(&self.kernel.contract.domain, params, t).last().copied().unwrap_or(1)
+    }
+
+    fn tried(&self, Drawn { family, threshold, fault }: Drawn) -> Tried {
+        let mut struck = 0;
+        let first = (0..self.cases.len()).find(|at| self.shows(*at, &fault, &mut struck));
+        let part = first.map(|at| self.cases[at].generator);
+        let rest = first.map_or(0..0, |at| at + 1..self.cases.len());
+        let another = |at: usize| Some(self.cases[at].generator) != part && self.shows(at, &fault, &mut 0);
+        let only = part.filter(|_| !rest.into_iter().any(another));
+        let fault = serde_json::to_string(&fault).unwrap_or_default();
+        let hole = Hole { kernel: self.kernel.name.to_owned(), fault, struck };
+        Tried { family, threshold, case: first.map(|at| at as u64 + 1), only, hole }
+    }
+
+    /// Whether a case shows a fault; adds the results that it strikes.
+    fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
+        let Posed { case, contract, .. } = &self.cases[at].posed;
+        let results = O::TENSORS.len();
+        let (payload, request, number) = (&case.tensors[0], &self.requests[at], self.calls[at]);
+        let outs = match fault {
+            Fault::Where(strike) => {
+                let mut outs = self.given[at].clone();
+                let columns = self.columns(&case.params, results);
+                let seen = Seen { request, number, payload, columns, len: outs.len() };
+                let count = strike.strike(&seen, &mut outs);
+                if count == 0 {
+                    return false;
+                }
+                *struck += count;
+                outs
+            }
+            Fault::Reads(strike) => {
+                let mut changed = case.clone();
+                let columns = self.columns(&case.params, 0);
+                let seen = Seen { request, number, payload: &[], columns, len: payload.len() };
+                let count = strike.strike(&seen, &mut changed.tensors[0]);
+                if count == 0 {
+                    return false;
+                }
+                *struck += count;
+                let mut lease = self.measure.lane.lease();
+                let Ok(outs) = outs::<O>(&mut lease, self.kernel.name, &changed, contract.len()) else { return true };
+                outs
+            }
+        };
+        differs(contract, &outs)
+    }
+}
+
+use crate::tensor::judge::Posed;

@@ -1,0 +1,169 @@
+//! What may be the cause of a difference: the hypotheses about a scheme, the other place of a vector, and for a kernel that keeps its contract only what is its scheme.
+
+use super::hypotheses::{Hypothesis, hypotheses, structural_class};
+use super::promised::{Promised, Regime};
+use super::{FixedPointMultiply, Q31, each, parameters};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use tiebreak_common::accumulators::accumulators;
+use tiebreak_common::budget::{Budget, Effort};
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::Cause;
+use tiebreak_engine::tensor::explain::Observed;
+use tiebreak_impls::contract::Domain;
+use tiebreak_impls::fpm::{Batch, Channel};
+use tiebreak_oracle::fpm::{Parameters, Scheme};
+
+type Causes = Vec<Cause<FixedPointMultiply>>;
+
+/// Vector lengths at which a body and a tail are told apart.
+const VECTOR_LANES: [usize; 3] = [4, 8, 16];
+
+/// What may explain differences in a group, in the order of preference. `kept` says that the kernel keeps its contract, and `scheme` is the reference.
+pub fn possible(group: usize, contract: &Promised, scheme: &Promised, kept: bool) -> Vec<Hypothesis> {
+    let (zone, _) = Promised::of_group(group);
+    let (norm, own) = (scheme.at(zone), contract.at(zone));
+    let stale = scheme.zones.get(zone).map(|_| {
+        let because = "follows the contract's scheme where a deviation is declared".to_owned();
+        Hypothesis::of(&contract.scheme, Class::StaleDeviation, because)
+    });
+    let follows = kept.then(|| {
+        let class = structural_class(norm.definition, own.definition);
+        Hypothesis::of(own, class, format!("follows {}, as its contract says", own.definition.name))
+    });
+    stale.into_iter().chain(hypotheses(norm)).chain(follows).collect()
+}
+
+/// [`possible`] as causes, and the place in a vector where a contract is broken.
+pub(super) fn causes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
+    let (zone, regime) = Promised::of_group(group);
+    let (norm, own) = (*scheme.at(zone), *contract.at(zone));
+    let all = possible(group, contract, scheme, kept);
+    if !kept {
+        return all.into_iter().map(cause).chain([position(norm)]).collect();
+    }
+    // The last is the kernel's own scheme, which is that scheme.
+    let last = all.len() - 1;
+    let own = |(at, hypothesis): (usize, Hypothesis)| match at == last {
+        true => cause(hypothesis),
+        false => {
+            let same = Same { hypothesis: hypothesis.clone(), norm, own, domain: domain.clone(), regime };
+            let known: Mutex<BTreeMap<u32, bool>> = Mutex::default();
+            let everywhere = move |evidence: &[&Observed<Batch>]| {
+                let formats: BTreeSet<u32> = evidence.iter().map(|seen| seen.case.params.params.q).collect();
+                let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                formats.into_iter().all(|q| *known.entry(q).or_insert_with(|| same.is(q)))
+            };
+            cause(hypothesis).only_if(everywhere)
+        }
+    };
+    all.into_iter().enumerate().map(own).collect()
+}
+
+/// Every cause of a difference from a scheme, wherever it is.
+pub(super) fn causes(scheme: &Scheme) -> Causes {
+    hypotheses(scheme).into_iter().map(cause).chain([position(*scheme)]).collect()
+}
+
+fn cause(hypothesis: Hypothesis) -> Cause<FixedPointMultiply> {
+    let (class, because) = (hypothesis.class, hypothesis.because.clone());
+    Cause::predicts(class, because, move |case| Some(each(case, |_, x, p| hypothesis.predicts(x, p).map(|v| v as i32))))
+}
+
+/// What a kernel is known to compute although this run did not see it: it keeps its contract, so the contract's scheme. Probed in the formats and in the
+/// direction of the shift that were observed.
+struct Same {
+    hypothesis: Hypothesis,
+    norm: Scheme,
+    own: Scheme,
+    domain: Domain,
+    regime: Regime,
+}
+
+impl Same {
+    fn is(&self, q: u32) -> bool {
+        is(&self.hypothesis, &self.norm, &self.own, probes(&self.domain, q, self.regime))
+    }
+}
+
+/// Multipliers and shifts at which sequences that are not the same part.
+const PROBE_MULTIPLIERS: [i32; 8] =
+    [1_395_864_371, 1 << 30, (1 << 30) + 1, i32::MAX, 1_518_500_250, 3, 0x7FFF_EA86, -1_395_864_371];
+const PROBE_SHIFTS: [i32; 12] = [-1, -2, -3, -8, -15, -31, 0, 1, 2, 7, 8, 30];
+
+/// Parameters with accumulators.
+type Probe = (Parameters, Vec<i32>);
+
+fn probes(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Probe> {
+    let budget = Budget { random_accumulators: 32, near_ties: 16, ..Effort::Quick.budget() };
+    let probe = move |channel| (parameters(channel, q), accumulators(channel, q, &budget, 0));
+    probe_channels(domain, q, regime).map(probe)
+}
+
+/// The class of a scheme against the promised one, in any direction of the shift: that of the first hypothesis that is the scheme.
+pub fn class_of(promised: &Scheme, own: &Scheme) -> Class {
+    let probes: Vec<Probe> = Regime::ALL.into_iter().flat_map(|regime| probes(&Domain::ALL, Q31, regime)).collect();
+    let found = hypotheses(promised).into_iter().find(|h| is(h, promised, own, probes.iter().cloned()));
+    found.map_or_else(|| structural_class(promised.definition, own.definition), |h| h.class)
+}
+
+/// Where in `domain` sequences that are not the same part, for one direction of the shift.
+pub fn probe_channels(domain: &Domain, q: u32, regime: Regime) -> impl Iterator<Item = Channel> {
+    let shifts = PROBE_SHIFTS.into_iter().filter(move |s| Regime::of(*s) == regime);
+    let all = shifts.flat_map(|shift| PROBE_MULTIPLIERS.map(|multiplier| Channel { multiplier, shift }));
+    all.filter(move |c| domain.contains(c.multiplier, c.shift, q))
+}
+
+/// Whether a hypothesis is a scheme, wherever the one it departs from has a value.
+fn is(hypothesis: &Hypothesis, promised: &Scheme, own: &Scheme, mut probes: impl Iterator<Item = Probe>) -> bool {
+    probes.all(|(p, xs)| {
+        xs.iter().map(|x| i64::from(*x)).all(|x| match (promised.fast(x, &p), own.fast(x, &p)) {
+            (Some(_), Some(own)) => hypothesis.predicts(x, &p) == Some(own),
+            _ => true,
+        })
+    })
+}
+
+/// A result with its input and its place.
+struct Element {
+    x: i64,
+    p: Parameters,
+    got: i32,
+    index: usize,
+    len: usize,
+}
+
+/// The results that the scheme has a value for.
+fn elements(evidence: &[&Observed<Batch>]) -> Vec<Element> {
+    let of = |seen: &&Observed<Batch>| {
+        let len = seen.outs.len();
+        let all = each(&seen.case, |index, x, p| {
+            seen.expected[index].map(|_| Element { x, p: *p, got: seen.outs[index], index, len })
+        });
+        all.into_iter().flatten().collect::<Vec<_>>()
+    };
+    evidence.iter().flat_map(of).collect()
+}
+
+/// Body and tail each follow something, but not the same thing. One case shows one of them, and need not show both.
+fn position(norm: Scheme) -> Cause<FixedPointMultiply> {
+    let as_promised = Hypothesis::of(&norm, Class::Position, "as promised".to_owned());
+    let candidates: Arc<[Hypothesis]> = std::iter::once(as_promised).chain(hypotheses(&norm)).collect();
+    Cause::found(Class::Position, move |evidence| {
+        let elements = elements(evidence);
+        let reproduces = |h: &Hypothesis, e: &Element| h.predicts(e.x, &e.p) == Some(e.got.into());
+        let first = |part: &[&Element]| candidates.iter().find(|h| part.iter().all(|e| reproduces(h, e)));
+        VECTOR_LANES.into_iter().find_map(|lanes| {
+            let (tail, body): (Vec<&Element>, Vec<&Element>) =
+                elements.iter().partition(|e| e.index >= e.len - e.len % lanes);
+            if evidence.len() > 1 && (body.is_empty() || tail.is_empty()) {
+                return None;
+            }
+            let (in_body, in_tail) = (first(&body)?, first(&tail)?);
+            if std::ptr::eq(in_body, in_tail) {
+                return None;
+            }
+            Some(format!("vectors of {lanes}, body: {}, tail: {}", in_body.because, in_tail.because))
+        })
+    })
+}

@@ -1,0 +1,118 @@
+//! What a contract says of each element: its scheme, and in the regions of its declared deviations another one.
+
+use tiebreak_common::class::Class;
+use tiebreak_impls::contract::{Contract, Overflow as Declared, Promise, Region};
+use tiebreak_impls::fpm::Batch;
+use tiebreak_oracle::fpm::{Scheme, scheme::DEFINITIONS};
+use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::word::Overflow;
+
+/// Which way the shift goes: where every known sequence branches, and so where causes may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Regime {
+    /// `s < 0`.
+    Right,
+    /// `s = 0`.
+    None,
+    /// `s > 0`.
+    Left,
+}
+
+impl Regime {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Right, Self::None, Self::Left];
+
+    /// Of a shift.
+    pub fn of(shift: i32) -> Self {
+        match shift.signum() {
+            -1 => Self::Right,
+            0 => Self::None,
+            _ => Self::Left,
+        }
+    }
+}
+
+/// A declared deviation.
+#[derive(Clone, Debug)]
+pub struct Zone {
+    /// Where it holds.
+    pub region: Region,
+    /// Its class.
+    pub class: Class,
+    /// Why.
+    pub reason: &'static str,
+    /// What holds there.
+    pub scheme: Scheme,
+}
+
+/// A scheme, with deviations where it is that of a contract.
+#[derive(Clone, Debug)]
+pub struct Promised {
+    /// What holds outside every deviation.
+    pub scheme: Scheme,
+    /// The deviations; the first region that holds an element decides.
+    pub zones: Vec<Zone>,
+}
+
+/// The oracle's scheme for a contract's promise.
+pub fn promised(promise: Promise) -> Result<Scheme, UnknownName> {
+    let definition = DEFINITIONS
+        .iter()
+        .find(|d| d.name == promise.scheme)
+        .ok_or_else(|| unknown("scheme", promise.scheme, DEFINITIONS.iter().map(|d| d.name)))?;
+    let overflow = match promise.overflow {
+        Declared::Wrap => Overflow::Wrap,
+        Declared::Saturate => Overflow::Saturate,
+        Declared::OutOfDomain => Overflow::OutOfDomain,
+    };
+    Ok(Scheme { definition, overflow })
+}
+
+impl Promised {
+    /// A scheme without deviations.
+    pub fn plain(scheme: Scheme) -> Self {
+        Self { scheme, zones: Vec::new() }
+    }
+
+    /// What a contract says.
+    pub fn by<D>(contract: &Contract<D>) -> Result<Self, UnknownName> {
+        let mut zones = Vec::new();
+        for deviation in contract.deviations {
+            let (region, class, reason) = (deviation.region, deviation.class.parse()?, deviation.reason);
+            zones.push(Zone { region, class, reason, scheme: promised(deviation.instead)? });
+        }
+        Ok(Self { scheme: promised(contract.promise)?, zones })
+    }
+
+    /// The zone of an element: that of a deviation, or the one after all of them.
+    pub fn zone_at(&self, index: usize, batch: &Batch) -> usize {
+        let holds = |zone: &Zone| zone.region.contains(index, batch.len, batch.params.q);
+        self.zones.iter().position(holds).unwrap_or(self.rest())
+    }
+
+    /// The zone outside every deviation.
+    pub fn rest(&self) -> usize {
+        self.zones.len()
+    }
+
+    /// What holds in a zone, which may be one of another contract.
+    pub fn at(&self, zone: usize) -> &Scheme {
+        self.zones.get(zone).map_or(&self.scheme, |zone| &zone.scheme)
+    }
+
+    /// The group in which results of a zone and a regime are explained.
+    pub fn group(&self, zone: usize, regime: Regime) -> usize {
+        zone * Regime::ALL.len() + regime as usize
+    }
+
+    /// Zone and regime of a group.
+    pub fn of_group(group: usize) -> (usize, Regime) {
+        (group / Regime::ALL.len(), Regime::ALL[group % Regime::ALL.len()])
+    }
+
+    /// Whether every element of a batch lies outside the deviations.
+    pub fn is_uniform(&self, batch: &Batch) -> bool {
+        let last = batch.len.checked_sub(1);
+        last.is_none_or(|last| !self.zones.iter().any(|zone| zone.region.contains(last, batch.len, batch.params.q)))
+    }
+}

@@ -1,0 +1,124 @@
+//! Simpler cases: one accumulator nearer to zero, then a smaller shift, then a plainer multiplier.
+
+use super::{case, channel_at};
+use tiebreak_common::accumulators::corners;
+use tiebreak_common::parameters::CORNER_MULTIPLIERS;
+use tiebreak_engine::tensor::Case;
+use tiebreak_engine::tensor::shrink::Witness;
+use tiebreak_impls::contract::Domain;
+use tiebreak_impls::fpm::{Batch, Channel, Params};
+
+/// Elements of a batch of which all are in whole vectors, whatever the vector's length up to this.
+const WHOLE: usize = 16;
+/// Elements of a batch of which none is in a whole vector.
+const TAIL: usize = 3;
+/// Plain accumulators tried in tails, few of which fit into a batch.
+const FEW: usize = 24;
+
+/// Smaller is simpler: the order in which witnesses are preferred.
+pub(super) fn size(x: i32, Channel { multiplier: m, shift: s }: Channel) -> [u32; 6] {
+    let [m_negative, x_negative, s_left] = [m < 0, x < 0, s > 0].map(u32::from);
+    [x.unsigned_abs(), s.unsigned_abs(), m.unsigned_abs(), m_negative, x_negative, s_left]
+}
+
+/// The accumulator of a result by itself, in the tail of a batch and in its body; and in its place, which may matter.
+pub(super) fn alone(whole: &Case<Batch>, index: usize) -> Vec<(Case<Batch>, usize)> {
+    let (q, channel, x) = (whole.params.params.q, channel_at(&whole.params, index), whole.tensors[0][index]);
+    let only = tiebreak_engine::tensor::fill::only(whole, [1, 0, 0], index);
+    let of = |len| (case(q, vec![channel], vec![x; len]), 0);
+    vec![of(1), of(WHOLE), (only, index)]
+}
+
+/// Both halves of a batch, each with whole rows but for its end.
+pub(super) fn halves(whole: &Case<Batch>) -> Vec<Case<Batch>> {
+    let Params { q, channels } = &whole.params.params;
+    let xs = &whole.tensors[0];
+    let middle = (xs.len() / 2).next_multiple_of(channels.len());
+    let part = |xs: &[i32]| Case { misalign: whole.misalign, ..case(*q, channels.clone(), xs.to_vec()) };
+    if (1..xs.len()).contains(&middle) { vec![part(&xs[..middle]), part(&xs[middle..])] } else { Vec::new() }
+}
+
+/// Simpler cases than a witness, the simplest first. What shows in whole vectors is looked for there: all candidates are one batch. What shows in a tail only is
+/// looked for in batches too short for a vector.
+pub(super) fn simpler(witness: &Witness<Batch>, domain: &Domain) -> Vec<Case<Batch>> {
+    let whole = &witness.case;
+    let xs = &whole.tensors[0];
+    let Some(x) = xs.get(witness.index) else { return Vec::new() };
+    let (q, channel) = (whole.params.params.q, channel_at(&whole.params, witness.index));
+    let single = |len: usize| case(q, vec![channel], vec![*x; len]);
+    let form = [WHOLE, TAIL, 1].into_iter().find(|len| *whole == single(*len));
+    match form {
+        Some(1) => Vec::new(),
+        Some(len) => {
+            let steps = steps(*x, channel, len).into_iter().filter(|(c, _)| domain.contains(c.multiplier, c.shift, q));
+            let batches = steps
+                .flat_map(|(channel, xs)| batches(len, &xs).map(|xs| case(q, vec![channel], xs)).collect::<Vec<_>>());
+            batches.chain([single(1)]).collect()
+        }
+        None => sorted(whole).into_iter().chain([WHOLE, TAIL, 1].map(single)).chain(halves(whole)).collect(),
+    }
+}
+
+/// A batch of one channel with its simplest accumulators first, and whole vectors of them.
+fn sorted(whole: &Case<Batch>) -> Option<Case<Batch>> {
+    let Params { q, channels } = &whole.params.params;
+    let [channel] = channels[..] else { return None };
+    let xs = &whole.tensors[0];
+    let is_sorted = xs.is_sorted_by_key(|x| (x.unsigned_abs(), *x < 0));
+    let xs = batches(WHOLE, &by_size(xs.clone())).next().filter(|_| !is_sorted)?;
+    Some(case(*q, vec![channel], xs)).filter(|sorted| sorted != whole)
+}
+
+/// Batches in which every accumulator is in a body, or in a tail.
+fn batches(form: usize, xs: &[i32]) -> impl Iterator<Item = Vec<i32>> {
+    let size = if form == WHOLE { xs.len().max(1) } else { TAIL };
+    let filled = move |part: &[i32]| {
+        let mut out = part.to_vec();
+        out.resize(if form == WHOLE { part.len().next_multiple_of(WHOLE) } else { part.len() }, part[0]);
+        out
+    };
+    xs.chunks(size).map(filled)
+}
+
+/// Channels with accumulators, all simpler than these.
+fn steps(x: i32, channel: Channel, form: usize) -> Vec<(Channel, Vec<i32>)> {
+    let now = size(x, channel);
+    let Channel { multiplier: m, shift: s } = channel;
+    let mut plain = plainer(x);
+    if form == TAIL {
+        plain.truncate(FEW);
+    }
+    let nearer = by_size((1..32).map(|bit| x - (x >> bit)).chain([x - x.signum()]).collect());
+    let mut shifts: Vec<i32> = (-31..=31).filter(|other: &i32| other.abs() <= s.abs()).collect();
+    shifts.sort_by_key(|s| (s.abs(), *s > 0));
+    let round = (0..31).map(|bit| m >> bit << bit);
+    let towards_zero = (1..32).map(|bit| m - (m >> bit)).chain([m - m.signum()]);
+    let mut multipliers: Vec<i32> = CORNER_MULTIPLIERS.into_iter().chain(round).chain([m.saturating_abs()]).collect();
+    multipliers.sort_unstable_by_key(|m| (m.unsigned_abs(), *m < 0));
+    multipliers.dedup();
+    // A larger multiplier may let a smaller accumulator differ.
+    let (larger, smaller): (Vec<i32>, Vec<i32>) =
+        multipliers.into_iter().partition(|other| other.unsigned_abs() > m.unsigned_abs());
+    let at = |multiplier, shift, xs: &[i32]| (Channel { multiplier, shift }, xs.to_vec());
+    let mut out = vec![at(m, s, &plain), at(m, s, &nearer)];
+    out.extend(shifts.into_iter().map(|shift| at(m, shift, &plain)));
+    out.extend(larger.into_iter().chain(smaller).map(|multiplier| at(multiplier, s, &plain)));
+    out.extend(towards_zero.map(|multiplier| at(multiplier, s, &[x])));
+    out.iter_mut().for_each(|(channel, xs)| xs.truncate(xs.partition_point(|x| size(*x, *channel) < now)));
+    out.retain(|(_, xs)| !xs.is_empty());
+    out
+}
+
+/// The simplest first, each once.
+fn by_size(mut xs: Vec<i32>) -> Vec<i32> {
+    xs.sort_unstable_by_key(|x| (x.unsigned_abs(), *x < 0));
+    xs.dedup();
+    xs
+}
+
+/// Accumulators simpler than `x`, and `x`.
+fn plainer(x: i32) -> Vec<i32> {
+    let mut xs: Vec<i32> = (-64..=64).chain(corners()).chain([x, x.saturating_neg()]).collect();
+    xs.retain(|c| c.unsigned_abs() <= x.unsigned_abs());
+    by_size(xs)
+}

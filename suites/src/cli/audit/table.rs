@@ -1,0 +1,120 @@
+//! An audit for the terminal: the answer, the totals, the worst channels, the layers, what is not audited, and how to look closer.
+
+use super::rows::{Row, answers, commands, deltas, facts, lanes, not_audited, share, witness, worst};
+use crate::audit::report::{Audit, Comparison, Totals};
+use crate::cli::table_within;
+use tiebreak_reports::text;
+
+/// Widest line of a list.
+const WIDTH: u16 = 100;
+
+fn list(title: &str, header: &[&str], rows: Vec<Vec<String>>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("\n{title}\n{}", table_within(header, rows, Some(WIDTH)))
+}
+
+/// Breaks a sentence between words.
+fn wrapped(sentence: &str) -> String {
+    let mut out = String::new();
+    let mut width = 0;
+    for word in sentence.split(' ') {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > usize::from(WIDTH) {
+            out += "\n  ";
+            width = 2;
+        } else if width > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out += word;
+        width += length;
+    }
+    out + "\n"
+}
+
+pub(super) fn render(audit: &Audit) -> String {
+    let sentences = |all: Vec<String>| all.iter().map(|sentence| wrapped(sentence)).collect::<String>();
+    let mut out = wrapped(&format!("{} ({}): {}", audit.model, audit.kind, extent(audit)));
+    out += &sentences(answers(audit));
+    out += &list(
+        &totals_title(audit),
+        &["to", "channels", "change", "inputs", "change", "rate", "not clamped", "delta"],
+        totals(audit),
+    );
+    out += &list(
+        "The worst channels, and the differing input nearest to zero with both results",
+        &["to", "layer", "channel", "inputs", "differ", "rate", "by delta", "nearest zero"],
+        worst_rows(audit),
+    );
+    let header: Vec<&str> = ["layer", "operator", "depth", "channels"]
+        .into_iter()
+        .chain(audit.comparisons.iter().map(|c| c.right.as_str()))
+        .collect();
+    out += &list("Layers, and the share of their inputs that differ", &header, layers(audit));
+    out += "\n";
+    out += &sentences(facts(audit));
+    out += &list(
+        "Two products in 16 bits: pairs of neighbouring weights whose sum can leave the lane",
+        &["lanes", "pairs", "channels", "first"],
+        lanes(audit),
+    );
+    out += &list("Not audited", &["operator", "number", "reason"], not_audited(audit));
+    let commands = commands(audit);
+    if !commands.is_empty() {
+        out += &format!("\nLook closer at the worst channel\n  {}\n", commands.join("\n  "));
+    }
+    out
+}
+
+/// How much of the model is audited.
+fn extent(audit: &Audit) -> String {
+    let channels: usize = audit.layers.iter().map(|layer| layer.channels.len()).sum();
+    let (layers, channels) = (text::plural(audit.layers.len(), "layer"), text::plural(channels, "channel"));
+    format!("{layers} with {channels} audited, {} not.", text::plural(audit.not_audited.len(), "operator"))
+}
+
+/// Every comparison has one left side.
+fn totals_title(audit: &Audit) -> String {
+    audit.comparisons.first().map_or("Totals".to_owned(), |c| format!("Totals, from {}", c.left))
+}
+
+fn totals(audit: &Audit) -> Vec<Vec<String>> {
+    let row = |c: &Comparison| {
+        let Totals { channels, channels_that_differ, inputs, inside, differ, largest } = c.totals;
+        let counts = [channels, channels_that_differ, inputs, differ].map(text::count);
+        let rest = [share(differ, inputs), share(inside, inputs), largest.to_string()];
+        std::iter::once(c.right.clone()).chain(counts).chain(rest).collect()
+    };
+    audit.comparisons.iter().map(row).collect()
+}
+
+fn worst_rows(audit: &Audit) -> Vec<Vec<String>> {
+    let row = |(comparison, index, _, counts): Row<'_>| {
+        vec![
+            comparison.right.clone(),
+            index.to_string(),
+            counts.channel.map_or("-".to_owned(), |channel| channel.to_string()),
+            text::count(counts.inputs),
+            text::count(counts.differ),
+            share(counts.differ, counts.inputs),
+            deltas(counts),
+            witness(&counts.witness),
+        ]
+    };
+    worst(audit).into_iter().map(row).collect()
+}
+
+fn layers(audit: &Audit) -> Vec<Vec<String>> {
+    let row = |layer: &crate::audit::report::Layer| {
+        let found = |c: &Comparison| {
+            let counts = c.layers.iter().find(|l| l.index == layer.index);
+            counts.map_or("not compared".to_owned(), |l| share(l.totals.differ, l.totals.inputs))
+        };
+        let own =
+            [layer.index.to_string(), layer.op.clone(), layer.depth.to_string(), layer.channels.len().to_string()];
+        own.into_iter().chain(audit.comparisons.iter().map(found)).collect()
+    };
+    audit.layers.iter().map(row).collect()
+}

@@ -1,0 +1,206 @@
+//! `mutants` and `corrupt`: what a run catches, and by which part of its plan.
+
+use super::{Listing, print, table_within};
+use crate::budget::Effort;
+use crate::engine::bite::Measure;
+use crate::lane::Lane;
+use crate::lane::config::Lanes;
+use crate::verify::{OPERATIONS, OPS, Verifies};
+use anyhow::{Result, anyhow, bail};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::bite::{Kill, Planted, indispensable};
+use tiebreak_reports::text::{count, plural};
+
+/// Arguments of `mutants`.
+#[derive(Debug, clap::Args)]
+pub(super) struct MutantsArgs {
+    #[command(flatten)]
+    what: What,
+}
+
+/// Arguments of `corrupt`.
+#[derive(Debug, clap::Args)]
+pub(super) struct CorruptArgs {
+    #[command(flatten)]
+    what: What,
+    /// Faults of each family and threshold in each kernel
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    sample: u32,
+    /// Print every family and threshold, not only those with faults that are not seen
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+/// Where, with what, and how it is printed.
+#[derive(Debug, clap::Args)]
+struct What {
+    /// Operation; may be repeated [default: all]
+    #[arg(long, value_name = "NAME")]
+    op: Vec<String>,
+    /// Lane
+    #[arg(long, value_name = "NAME", default_value = "host")]
+    lane: String,
+    /// Lanes file
+    #[arg(long, value_name = "FILE")]
+    lanes: Option<PathBuf>,
+    /// The plan whose cases are run
+    #[arg(long, value_enum, default_value = "quick")]
+    effort: Effort,
+    /// Seed of the plan
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: Listing,
+}
+
+impl What {
+    /// The operations asked for.
+    fn operations(&self) -> Result<Vec<&'static dyn Verifies>> {
+        let find = |name: &String| {
+            let found = OPERATIONS.iter().copied().find(|op| op.op() == name);
+            found.ok_or_else(|| anyhow!(unknown("operation", name, OPS.iter().copied())))
+        };
+        if self.op.is_empty() { Ok(OPERATIONS.to_vec()) } else { self.op.iter().map(find).collect() }
+    }
+
+    fn lane(&self) -> Result<Lane> {
+        let lanes = match &self.lanes {
+            Some(path) => Lanes::read(path)?,
+            None => Lanes::default(),
+        };
+        Lane::open(&self.lane, &lanes)?.map_err(|reason| anyhow!("the lane {} cannot run: {reason}", self.lane))
+    }
+
+    /// What each operation gives.
+    fn each<T>(&self, sample: u32, of: impl Fn(&dyn Verifies, &Measure<'_>) -> Result<Vec<T>>) -> Result<Vec<T>> {
+        let lane = self.lane()?;
+        let measure = Measure { lane: &lane, effort: self.effort, seed: self.seed, sample };
+        let mut all = Vec::new();
+        for op in self.operations()? {
+            all.extend(of(op, &measure)?);
+        }
+        if all.is_empty() {
+            bail!("the lane {} offers nothing of what was asked for", self.lane);
+        }
+        Ok(all)
+    }
+}
+
+/// The kill matrix; false if a mutant is alive.
+pub(super) fn mutants(args: &MutantsArgs) -> Result<bool> {
+    let kills = args.what.each(1, |op, measure| op.kills(measure))?;
+    match args.what.format {
+        Listing::Json => print(&(serde_json::to_string_pretty(&kills)? + "\n"))?,
+        Listing::Csv => print(&csv_of(&HEADER, kills.iter().map(|kill| cells(kill)))?)?,
+        Listing::Table => print(&matrix(&kills))?,
+    }
+    Ok(kills.iter().all(|kill| kill.generator.is_some()))
+}
+
+const HEADER: [&str; 8] = ["op", "mutant", "lane", "first shown by", "cases", "class", "shown by", "witness"];
+
+fn cells(kill: &Kill) -> Vec<String> {
+    let first = kill.generator.as_deref().unwrap_or("nothing: it is alive");
+    vec![
+        kill.op.clone(),
+        kill.mutant.clone(),
+        kill.lane.clone(),
+        first.to_owned(),
+        kill.cases.to_string(),
+        kill.class.clone(),
+        kill.generators.join(", "),
+        kill.witness.clone(),
+    ]
+}
+
+/// The mutants, then the generators with the mutants that nothing else shows.
+fn matrix(kills: &[Kill]) -> String {
+    let row = |kill: &Kill| {
+        let [op, mutant, _, first, cases, class, ..] = <[String; 8]>::try_from(cells(kill)).expect("eight cells");
+        let others = kill.generators.len().saturating_sub(1);
+        vec![op, mutant, first, cases, others.to_string(), class]
+    };
+    let header = ["op", "mutant", "first shown by", "cases", "others", "class"];
+    let mut text = table_within(&header, kills.iter().map(row).collect(), None);
+    let generators = indispensable(kills);
+    let row = |((op, generator), only): (&(&str, &str), &Vec<&str>)| {
+        let only = if only.is_empty() { "none".to_owned() } else { only.join(", ") };
+        vec![(*op).to_owned(), (*generator).to_owned(), only]
+    };
+    text.push('\n');
+    text += &table_within(
+        &["op", "part of the plan", "mutants that nothing else shows"],
+        generators.iter().map(row).collect(),
+        Some(super::WIDTH_ELSEWHERE),
+    );
+    let alive = kills.iter().filter(|kill| kill.generator.is_none()).count();
+    text + &format!(
+        "\n{} of {} killed; without one of the parts of a plan {} of {} would leave a mutant alive.\n",
+        kills.len() - alive,
+        plural(kills.len(), "mutant"),
+        generators.values().filter(|only| !only.is_empty()).count(),
+        generators.len()
+    )
+}
+
+/// The faults that a run sees, and those that it does not.
+pub(super) fn corrupt(args: &CorruptArgs) -> Result<()> {
+    let rows = args.what.each(args.sample, |op, measure| op.planted(measure))?;
+    match args.what.format {
+        Listing::Json => print(&(serde_json::to_string_pretty(&rows)? + "\n")),
+        Listing::Csv => print(&csv_of(&FAULTS, rows.iter().map(planted))?),
+        Listing::Table => print(&faults(&rows, args.verbose)),
+    }
+}
+
+const FAULTS: [&str; 7] = ["op", "fault", "threshold", "planted", "seen", "cases", "most cases"];
+
+fn planted(row: &Planted) -> Vec<String> {
+    let numbers = [row.tried, row.convicted, row.cases, row.most_cases].map(|n| n.to_string());
+    [row.op.clone(), row.family.clone(), row.threshold.clone()].into_iter().chain(numbers).collect()
+}
+
+fn faults(rows: &[Planted], verbose: bool) -> String {
+    let shown: Vec<&Planted> = rows.iter().filter(|row| verbose || row.convicted < row.tried).collect();
+    let mut text = String::new();
+    if !shown.is_empty() {
+        text += &table_within(&FAULTS, shown.iter().map(|row| planted(row)).collect(), None);
+        text.push('\n');
+    }
+    for row in rows {
+        for hole in row.holes.iter().take(if verbose { usize::MAX } else { 1 }) {
+            let why = match hole.struck {
+                0 => "no case has it".to_owned(),
+                n => format!("{} struck, and none is another for it", plural(n as usize, "result")),
+            };
+            text += &format!("{} {}, {} {}: {why}: {}\n", row.op, hole.kernel, row.family, row.threshold, hole.fault);
+        }
+    }
+    let mut only: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for row in rows {
+        row.only.iter().for_each(|(part, n)| *only.entry((&row.op, part)).or_default() += n);
+    }
+    let parts = only.iter().map(|((op, part), n)| vec![(*op).to_owned(), (*part).to_owned(), n.to_string()]);
+    text.push('\n');
+    text += &table_within(&["op", "part of the plan", "faults that nothing else shows"], parts.collect(), None);
+    text.push('\n');
+    let (tried, seen) = rows.iter().fold((0, 0), |(tried, seen), row| (tried + row.tried, seen + row.convicted));
+    let whole = rows.iter().filter(|row| row.convicted == row.tried).count();
+    text + &format!(
+        "{} of {} faults are seen; every one at {} of {} families and thresholds.\n",
+        count(seen),
+        count(tried),
+        whole,
+        rows.len()
+    )
+}
+
+fn csv_of<const N: usize>(header: &[&str; N], rows: impl Iterator<Item = Vec<String>>) -> Result<String> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(header)?;
+    rows.into_iter().try_for_each(|row| out.write_record(row))?;
+    Ok(String::from_utf8(out.into_inner()?)?)
+}

@@ -1,0 +1,315 @@
+//! `audit`: small models, two real ones where they have been fetched, and files that are no models.
+
+#[path = "../../analysis/src/model/tests/onnx.rs"]
+mod onnx;
+
+use crate::bad_input::refused;
+use crate::common::{Run, program, target, tiebreak};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::fpm::pieces::Output;
+use tiebreak_oracle::fpm::{Parameters, Scheme};
+use tiebreak_suites::identity;
+
+/// The real models, as they are pinned in `xtask/src/models.rs`, by their own hashes.
+const REAL: [(&str, &str); 2] = [
+    ("alexa.tflite", "9011a8155b04de858c48038529235cbc0e42e9fca05a55bf588cb80a653a723b"),
+    ("hey_jarvis.tflite", "21a7976add39ee24ec96c63d96b7aaa18e24d1d9824b963e451da8feb4b78b77"),
+];
+
+/// The real models, or nothing, and then the reason is printed.
+fn real() -> Option<Vec<PathBuf>> {
+    let paths: Vec<PathBuf> = REAL.iter().map(|(name, _)| target().join("tiebreak/models").join(name)).collect();
+    if let Some(missing) = paths.iter().find(|path| !path.is_file()) {
+        eprintln!("not run: {} is not there; `cargo xtask setup --with models` fetches it", missing.display());
+        return None;
+    }
+    for (path, (_, sha256)) in paths.iter().zip(REAL) {
+        assert_eq!(identity::hash(path).expect("it can be read"), sha256, "{}", path.display());
+    }
+    Some(paths)
+}
+
+fn audit(model: &Path, more: &[&str]) -> Run {
+    tiebreak(&[&["audit", model.to_str().expect("UTF-8")], more].concat())
+}
+
+fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).expect("JSON")
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().expect("an array")
+}
+
+/// Runs a command that the table prints.
+fn again(command: &str) -> Run {
+    let words: Vec<&str> = command.split_whitespace().skip(2).collect();
+    tiebreak(&words)
+}
+
+/// A model in a directory that lives as long as the test.
+fn file(dir: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = dir.path().join(name);
+    std::fs::write(&path, bytes).expect("the temporary directory can be written");
+    path
+}
+
+/// The multipliers and shifts of the published list are those of the models, all 994, in a few seconds.
+#[test]
+fn the_multipliers_of_real_models_are_those_of_the_published_list() {
+    let Some(models) = real() else { return };
+    let list = crate::common::workspace().join("reports/published/micro-wake-word/params.csv");
+    let mut wanted = BTreeMap::new();
+    for row in csv::Reader::from_path(list).expect("the list").records() {
+        let row = row.expect("a line");
+        wanted
+            .insert((row[0].to_owned(), row[1].to_owned(), row[2].to_owned()), (row[3].to_owned(), row[4].to_owned()));
+    }
+    let mut found = BTreeMap::new();
+    for (path, (name, _)) in models.iter().zip(REAL) {
+        let begun = Instant::now();
+        let run = audit(path, &["--left=tflite-single", "--right=gemmlowp-double", "--format=json"]).exits(0);
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        let audit = json(&run);
+        for layer in items(&audit["comparisons"][0]["layers"]) {
+            let op = layer["op"].as_str().expect("a name");
+            if op == "QUANTIZE" {
+                continue;
+            }
+            for channel in items(&layer["channels"]) {
+                assert_eq!(channel["left"], channel["right"]);
+                let key = (name.to_owned(), format!("{op}_{}", layer["index"]), channel["channel"].to_string());
+                let multiplier = &channel["left"];
+                found.insert(key, (multiplier["multiplier"].to_string(), multiplier["shift"].to_string()));
+            }
+        }
+    }
+    assert_eq!((found.len(), found == wanted), (994, true));
+}
+
+/// Which accumulators these weights can have: a set of flags from the smallest on, one product after another.
+fn reachable(bias: i64, weights: &[i64], activations: std::ops::RangeInclusive<i64>) -> BTreeSet<i64> {
+    let mut sums = BTreeSet::from([bias]);
+    for w in weights {
+        let (lo, hi) = (
+            sums.first().expect("one") + (w * activations.start()).min(w * activations.end()),
+            sums.last().expect("one"),
+        );
+        let hi = hi + (w * activations.start()).max(w * activations.end());
+        let mut flags = vec![false; (hi - lo + 1) as usize];
+        for sum in &sums {
+            activations.clone().for_each(|x| flags[(sum + w * x - lo) as usize] = true);
+        }
+        sums = flags.iter().enumerate().filter(|(_, flag)| **flag).map(|(at, _)| lo + at as i64).collect();
+    }
+    sums
+}
+
+/// Three channels of a real depthwise layer: its weights as the file has them, every accumulator, both schemes through rationals.
+#[test]
+fn channels_of_a_real_model_by_brute_force() {
+    let Some(models) = real() else { return };
+    // Layer 21 is a depthwise convolution of 5 rows over 30 channels, [1, 5, 1, 30].
+    let bytes = std::fs::read(&models[1]).expect("it can be read");
+    let mut weights = Vec::new();
+    tiebreak_suites::model::operators(&bytes, &mut |operator| {
+        use tiebreak_suites::model::operators::Arithmetic::Products;
+        if let (21, Ok(Products(products))) = (operator.index, &operator.arithmetic) {
+            weights = (0..30).map(|c| products.weights.centred(c).map(i64::from).collect::<Vec<_>>()).collect();
+        }
+        Ok(())
+    })
+    .expect("a model");
+    let audit =
+        json(&audit(&models[1], &["--left=tflite-single", "--right=gemmlowp-double", "--format=json"]).exits(0));
+    let at = |layers: &Value| items(layers).iter().find(|l| l["index"] == 21).expect("layer 21").clone();
+    let (facts, counts) = (at(&audit["layers"]), at(&audit["comparisons"][0]["layers"]));
+    let number = |v: &Value| v.as_i64().expect("a number");
+    let output = Output {
+        zero_point: number(&facts["output"]["zero_point"]) as i32,
+        min: number(&facts["clamp"][0]) as i32,
+        max: number(&facts["clamp"][1]) as i32,
+    };
+    let zero_point = number(&facts["inputs"][0]["zero_point"]);
+    for channel in [1, 14, 28] {
+        let (facts, counts) = (&facts["channels"][channel], &counts["channels"][channel]);
+        let multiplier = |key| number(&counts["left"][key]) as i32;
+        let parameters = Parameters::q31(multiplier("multiplier"), multiplier("shift"));
+        let all = reachable(number(&facts["bias"]), &weights[channel], -128 - zero_point..=127 - zero_point);
+        assert_eq!(facts["accumulators"]["count"], all.len(), "{facts}");
+        let [left, right] = ["tflite-single", "gemmlowp-double"].map(|name| Scheme::parse(name).expect("a scheme"));
+        let value = |scheme: &Scheme, x: i64| {
+            let scaled = scheme.exact(x, &parameters).expect("a value");
+            (scaled + i64::from(output.zero_point)).clamp(output.min.into(), output.max.into())
+        };
+        let differ = all.iter().filter(|x| value(&left, **x) != value(&right, **x)).count();
+        assert_eq!(
+            (counts["inputs"].as_u64(), counts["differ"].as_u64()),
+            (Some(all.len() as u64), Some(differ as u64))
+        );
+        assert!(differ > 0, "channel {channel}");
+    }
+}
+
+/// What is published is what the commands beside it print.
+#[test]
+fn the_published_audit_is_what_the_program_prints() {
+    if real().is_none() {
+        return;
+    }
+    let published = crate::common::workspace().join("reports/published/micro-wake-word-audit");
+    // What is long is written by the same code for both models.
+    let files = [
+        ("alexa", "table", "txt"),
+        ("hey_jarvis", "table", "txt"),
+        ("alexa", "html", "html"),
+        ("hey_jarvis", "csv", "csv"),
+    ];
+    let all = [("alexa", "csv", "csv"), ("hey_jarvis", "html", "html")];
+    let more = if std::env::var_os("UPDATE_EXPECT").is_some() { &all[..] } else { &[] };
+    for (name, format, ending) in files.iter().chain(more) {
+        let model = format!("target/tiebreak/models/{name}.tflite");
+        let mut command = program();
+        command.args(["audit", &model, "--format", format]).current_dir(crate::common::workspace());
+        let printed = command.output().expect("tiebreak starts").stdout;
+        let file = published.join(format!("{name}.{ending}"));
+        expect_test::expect_file![file].assert_eq(&String::from_utf8(printed).expect("UTF-8"));
+    }
+}
+
+/// Everything that a reader looks for is on the page, in 100 columns, with the answer first.
+#[test]
+fn the_table_answers_first_and_fits() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (name, bytes) in [("small.tflite", crate::models::small()), ("every.onnx", onnx::every().model())] {
+        let run = audit(&file(&dir, name, &bytes), &[]).exits(0);
+        let lines: Vec<&str> = run.stdout.lines().collect();
+        assert!(lines[0].contains(name) && lines[0].contains("audited"), "{}", run.stdout);
+        let own = lines.iter().filter(|line| !line.starts_with("  cargo xtask") && !line.contains(name));
+        for line in own {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+        for part in ["results change", "Totals", "The worst channels", "Layers", "int32:", "Two products in 16 bits"] {
+            assert!(run.stdout.contains(part), "no {part} in\n{}", run.stdout);
+        }
+    }
+    let told = audit(&file(&dir, "e.onnx", &onnx::every().model()), &[]).exits(0).stdout;
+    assert!(told.contains("Not audited") && told.contains("Softmax"), "{told}");
+}
+
+/// The commands under the table run, and count what the table says.
+#[test]
+fn the_commands_that_look_closer_say_the_same() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = file(&dir, "small.tflite", &crate::models::small());
+    for sides in [&["--left=ties-up", "--right=gemmlowp-double"][..], &["--from=tflite-reference", "--to=xnnpack"]] {
+        let run = audit(&path, sides).exits(0);
+        let worst = json(&audit(&path, &[sides, &["--format=json"]].concat()).exits(0));
+        let worst = &worst["comparisons"][0]["worst"][0];
+        let commands: Vec<&str> = run
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "))
+            .filter(|line| line.starts_with("cargo"))
+            .collect();
+        assert!(commands[0].starts_with("cargo xtask census "), "{}", run.stdout);
+        let census = json(&again(&format!("{} --format=json", commands[0])).exits(0));
+        assert_eq!(census["differ"], worst["differ"], "{}", commands[0]);
+        // A census takes every integer between both ends; near them some are no sums of these weights.
+        assert!(census["inputs"].as_u64() >= worst["inputs"].as_u64(), "{census}");
+        assert_eq!(census["nearest_zero"]["x"], worst["witness"]["x"]);
+        assert_eq!(commands.len(), if sides[0].starts_with("--left") { 2 } else { 1 });
+        commands.iter().for_each(|command| {
+            again(command).exits(0);
+        });
+    }
+}
+
+#[test]
+fn csv_and_html_hold_every_channel() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = file(&dir, "<every>.onnx", &onnx::every().model());
+    let all = json(&audit(&path, &["--format=json"]).exits(0));
+    let layers: Vec<&Value> = items(&all["comparisons"]).iter().flat_map(|c| items(&c["layers"])).collect();
+    let channels: usize = layers.iter().map(|layer| items(&layer["channels"]).len()).sum();
+    let csv = audit(&path, &["--format=csv"]).exits(0).stdout;
+    let lines: Vec<_> = csv::Reader::from_reader(csv.as_bytes()).records().map(|line| line.expect("a line")).collect();
+    assert_eq!(lines.len(), channels);
+    let html = audit(&path, &["--format=html"]).exits(0).stdout;
+    // A name is text, whatever is in it; and nothing is fetched from elsewhere.
+    assert!(html.contains("every") && !html.contains("<every>") && !html.contains("http"), "{html}");
+    assert_eq!(html.matches("<tr>").count() - html.matches("<thead>").count() - channels, {
+        let lists = [items(&all["not_audited"]).len() + not_compared(&all), layers.len(), 3, 10];
+        lists.iter().sum::<usize>()
+    });
+}
+
+/// Operators and reasons for which a comparison is not defined.
+fn not_compared(audit: &Value) -> usize {
+    let all = items(&audit["comparisons"]).iter().flat_map(|c| {
+        items(&c["not_compared"]).iter().map(|n| (c["right"].to_string(), n["op"].to_string(), n["reason"].to_string()))
+    });
+    all.collect::<BTreeSet<_>>().len()
+}
+
+/// Scales are float32 numbers, written exactly.
+#[test]
+fn scales_are_exact() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let audit = json(&audit(&file(&dir, "m.onnx", &onnx::every().model()), &["--format=json"]).exits(0));
+    let scale = audit["layers"][0]["inputs"][0]["scale"].as_f64().expect("a number");
+    assert_eq!(Rational::from_f64(scale), Rational::from_f32(0.1019));
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_what_and_where() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let small = crate::models::small();
+    refused(&tiebreak(&["audit", "/nowhere/a.tflite"]), &["/nowhere/a.tflite", "cannot read"]);
+    refused(&audit(&file(&dir, "a.tflite", b"no model at all"), &[]), &["a.tflite", "ModelProto", "at byte"]);
+    refused(&audit(&file(&dir, "e.onnx", b""), &[]), &["e.onnx", "is no model", "TFL3", "ONNX"]);
+    refused(
+        &audit(&file(&dir, "b.tflite", &small[..small.len() - 40]), &[]),
+        &["b.tflite", "Model.", "at byte", "damaged or cut off"],
+    );
+    let onnx = onnx::every().model();
+    refused(
+        &audit(&file(&dir, "c.onnx", &onnx[..onnx.len() - 3]), &[]),
+        &["c.onnx", "ModelProto", "damaged or cut off"],
+    );
+    let path = file(&dir, "small.tflite", &small);
+    refused(&audit(&path, &["--left=ties-up"]), &["--right"]);
+    refused(&audit(&path, &["--left=ties-up", "--right=ties-awya"]), &["`ties-away`"]);
+    refused(&audit(&path, &["--to=xnpack"]), &["unknown runtime `xnpack`", "`xnnpack`"]);
+    refused(&audit(&path, &["--from=tvm", "--left=ties-up", "--right=ties-up"]), &["cannot be used with"]);
+    refused(&audit(&path, &["--derivation=f64"]), &["--left"]);
+}
+
+/// A runtime that is not in the table of the book cannot be chosen by who reads it.
+#[test]
+fn every_runtime_is_in_the_book() {
+    let page = std::fs::read_to_string(crate::common::workspace().join("docs/src/audit.md")).expect("the page");
+    for runtime in tiebreak_suites::audit::RUNTIMES {
+        assert!(page.contains(&format!("\n| `{}` |", runtime.name)), "{}", runtime.name);
+    }
+}
+
+/// A multiplier of 2^29: the left shift wraps at every few accumulators, and these are more than can be visited.
+#[test]
+fn a_layer_that_cannot_be_counted_says_so() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut b = onnx::Builder::default();
+    b.floats("s", &[], &[16384.0]).floats("ys", &[], &[0.5]).int8("z", &[], &[0]).int8("w", &[1, 90, 1, 1], &[127; 90]);
+    b.node("QLinearConv", &["x", "s", "z", "w", "s", "z", "ys", "z"], "y", &[]);
+    let path = file(&dir, "steep.onnx", &b.model());
+    let audit =
+        json(&audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap", "--format=json"]).exits(0));
+    let not_compared = &audit["comparisons"][0]["not_compared"][0];
+    assert!(not_compared["reason"].as_str().is_some_and(|reason| reason.contains("wraps so often")), "{not_compared}");
+    let told = self::audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap"]).exits(0).stdout;
+    assert!(told.contains("nothing of this model could be compared"), "{told}");
+}

@@ -1,0 +1,92 @@
+//! What a quick run catches: known bugs by the parts of its plan, and faults that strike in one place only.
+
+use crate::common::*;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let run = tiebreak(arguments).exits(0);
+    serde_json::from_str(&run.stdout).expect("a list of objects")
+}
+
+/// Faults of every family in every kernel, drawn with another seed than the default.
+fn faults() -> &'static [Value] {
+    static FAULTS: LazyLock<Vec<Value>> = LazyLock::new(|| rows(&["corrupt", "--format", "json", "--seed", "3"]));
+    &FAULTS
+}
+
+fn text<'a>(row: &'a Value, key: &str) -> &'a str {
+    row[key].as_str().expect("text")
+}
+
+/// Faults that the quick plan of every operation shows in every kernel, whatever is drawn: family, and the threshold where it is about one.
+const PROMISED: &[(&str, &[&str], &[&str])] = &[
+    ("one alignment", &[], &[]),
+    ("one position of a vector", &[], &[]),
+    ("tail", &[], &["dot", "transform"]),
+    ("tail, misplaced", &[], &["dot", "transform", "instruction"]),
+    ("from an element on", &["1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048"], &[]),
+    ("one element", &["1", "2", "4", "8", "16", "32", "64", "128", "256", "512"], &[]),
+    ("operand misread from an element on", &["1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"], &[]),
+    ("from a column on", &["1", "2", "4", "8", "16", "32", "64", "128"], &[]),
+    ("one column", &[], &[]),
+    ("one row", &[], &["requantize"]),
+    ("the end of the results", &[], &[]),
+];
+
+/// Results of these come in blocks, so that not every length is one of theirs: `dot` has a fixed number a step, and block layouts are padded.
+#[test]
+fn what_a_quick_run_promises_is_seen() {
+    let all = faults();
+    let mut checked = 0;
+    for row in all {
+        let (op, family, threshold) = (text(row, "op"), text(row, "family"), text(row, "threshold"));
+        let promised = PROMISED.iter().any(|(name, thresholds, but)| {
+            *name == family && (thresholds.is_empty() || thresholds.contains(&threshold)) && !but.contains(&op)
+        });
+        if promised {
+            assert_eq!(row["convicted"], row["tried"], "{op}, {family} {threshold}: {}", row["holes"]);
+            checked += row["tried"].as_u64().expect("a number");
+        }
+    }
+    let ops: BTreeSet<&str> = all.iter().map(|row| text(row, "op")).collect();
+    println!("{checked} faults in {} operations, all of them seen", ops.len());
+    assert!(ops.len() >= 10 && checked > 5000, "{checked} in {ops:?}");
+}
+
+/// Removing a part of a plan leaves something alive: a mutant, or a fault of one place.
+#[test]
+fn without_any_part_of_a_plan_something_would_be_alive() {
+    let kills = rows(&["mutants", "--format", "json"]);
+    assert!(kills.iter().all(|kill| kill["generator"].is_string()), "a mutant is alive");
+    let mut parts = BTreeSet::new();
+    let mut needed = BTreeSet::new();
+    for kill in &kills {
+        let generators = kill["generators"].as_array().expect("a list");
+        let each = generators.iter().map(|part| (text(kill, "op"), part.as_str().expect("text")));
+        parts.extend(each.clone());
+        if generators.len() == 1 {
+            needed.extend(each);
+        }
+    }
+    for row in faults() {
+        needed.extend(row["only"].as_object().expect("an object").keys().map(|part| (text(row, "op"), part.as_str())));
+    }
+    let spare: Vec<_> = parts.difference(&needed).filter(|part| !SPARE.contains(part)).collect();
+    assert!(spare.is_empty(), "nothing needs {spare:?}");
+}
+
+/// Parts that show nothing here that no other shows: a compiler may treat the blocks of a tensor apart where all of each is one constant, and no
+/// fault of one place is like that.
+const SPARE: &[(&str, &str)] = &[("quantize", "one value a block"), ("dequantize", "one value a block")];
+
+#[test]
+fn the_tables_say_what_is_alive_and_what_is_not_seen() {
+    let run = tiebreak(&["mutants", "--op", "add"]).exits(0);
+    assert!(run.stdout.contains("mutants killed; without one of the parts of a plan"), "{}", run.stdout);
+    let run = tiebreak(&["corrupt", "--op", "add"]).exits(0);
+    assert!(run.stdout.contains("faults are seen; every one at"), "{}", run.stdout);
+    let run = tiebreak(&["corrupt", "--op", "ad"]).exits(2);
+    assert!(run.stderr.contains("did you mean `add`"), "{}", run.stderr);
+}
