@@ -243,6 +243,12 @@ pub enum ReadError {
         /// What is wrong, with line and column.
         cause: serde_json::Error,
     },
+    /// Its counts are larger than those of any run.
+    #[error("{} has counts that add up to more than 2^63, as those of no run do; write it again with `cargo xtask verify --out DIR`", path.display())]
+    Sums {
+        /// The file.
+        path: PathBuf,
+    },
     /// It has a format that this program does not know.
     #[error("{} has ledger format {found}, and this program reads formats {OLDEST} to {FORMAT}; use the version of tiebreak that wrote it", path.display())]
     Format {
@@ -265,5 +271,9 @@ pub fn read_ledger(path: &Path) -> Result<Ledger, ReadError> {
     if !(u64::from(OLDEST)..=u64::from(FORMAT)).contains(&head.format) {
         return Err(ReadError::Format { path: path.to_owned(), found: head.format });
     }
-    serde_json::from_str(&text).map_err(malformed)
+    let ledger: Ledger = serde_json::from_str(&text).map_err(malformed)?;
+    if !ledger.adds_up() {
+        return Err(ReadError::Sums { path: path.to_owned() });
+    }
+    Ok(ledger)
 }

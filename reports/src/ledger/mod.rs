@@ -4,6 +4,7 @@
 
 mod figure;
 mod planned;
+mod sums;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

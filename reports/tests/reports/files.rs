@@ -109,6 +109,19 @@ fn checking_leaves_nothing_and_touches_nothing() {
     assert_eq!(fs::read_to_string(dir.path().join(LEDGER)).unwrap(), "of the run before");
 }
 
+/// Sums of it would leave 64 bits: the reports of such a ledger once ended with a panic.
+#[test]
+fn counts_that_no_run_has_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ledger = sample::holding();
+    ledger.rows.iter_mut().for_each(|row| row.inputs = u64::MAX);
+    assert!(!ledger.adds_up() && sample::broken().adds_up());
+    let path = dir.path().join(LEDGER);
+    fs::write(&path, serde_json::to_string(&ledger).unwrap()).unwrap();
+    expect!["DIR/ledger.json has counts that add up to more than 2^63, as those of no run do; write it again with `cargo xtask verify --out DIR`"]
+        .assert_eq(&told(read_ledger(&path).unwrap_err(), dir.path()));
+}
+
 /// A failed write keeps the files of the run before, and leaves no other behind.
 #[test]
 fn all_or_none() {

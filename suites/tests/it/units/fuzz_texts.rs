@@ -35,6 +35,22 @@ fn any_text_is_refused_or_read() {
 }
 
 #[test]
+fn any_ledger_is_drawn_or_refused() {
+    let row = r#"{"op":"<","kernel":"","lane":"l","isa_path":"","against":"contract","scheme":":","parameters":1,"inputs":N,
+        "coverage":"sampled","out_of_domain":0,"differ":N,"by_delta":{"":1},"classes":{"/":1},"deviations":{},"witness":null,"seconds":1e308}"#;
+    let figure = r#"{"kind":"atlas","op":"<","title":"","says":"","command":"{","columns":[],"rows":[[],[1,"x"]]}"#;
+    for inputs in ["0", "7", "18446744073709551615"] {
+        let row = row.replace('N', inputs);
+        let text = format!(
+            r#"{{"format":4,"version":"","command":"'","seed":0,"effort":"","verdict":"holds","seconds":-1,"lanes":[],
+            "rows":[{row},{row}],"self_checks":[],"findings":[],"figures":[{figure}]}}"#
+        );
+        serde_json::from_str::<tiebreak_reports::ledger::Ledger>(&text).expect("a ledger");
+        texts(text.as_bytes());
+    }
+}
+
+#[test]
 fn every_kept_case_is_run() {
     for catalogue in tiebreak_suites::registry::catalogues() {
         let cases = catalogue.lines().filter_map(|line| line.split_once(" out[")).map(|(case, _)| case);
