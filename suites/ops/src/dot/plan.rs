@@ -28,7 +28,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
         } else {
             2
         } {
-            let holds = |place: usize| place % 2 == apart % 2 && (apart < 2) == (place / 8 % 2 == 0);
+            let holds = |place: usize| place % 2 == apart % 2 && (apart < 2) == (place / 8).is_multiple_of(2);
             by("all pairs, in some places", &mut out, |out| pairs(domain, holds, out));
         }
     }
