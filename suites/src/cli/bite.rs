@@ -94,7 +94,7 @@ pub(super) fn mutants(args: &MutantsArgs) -> Result<bool> {
     let kills = args.what.each(1, |op, measure| op.kills(measure))?;
     match args.what.format {
         Listing::Json => print(&(serde_json::to_string_pretty(&kills)? + "\n"))?,
-        Listing::Csv => print(&csv_of(&HEADER, kills.iter().map(|kill| cells(kill)))?)?,
+        Listing::Csv => print(&csv_of(&HEADER, kills.iter().map(cells))?)?,
         Listing::Table => print(&matrix(&kills))?,
     }
     Ok(kills.iter().all(|kill| kill.generator.is_some()))
@@ -167,7 +167,7 @@ fn faults(rows: &[Planted], verbose: bool) -> String {
     let shown: Vec<&Planted> = rows.iter().filter(|row| verbose || row.convicted < row.tried).collect();
     let mut text = String::new();
     if !shown.is_empty() {
-        text += &table_within(&FAULTS, shown.iter().map(|row| planted(row)).collect(), None);
+        text += &table_within(&FAULTS, shown.into_iter().map(planted).collect(), None);
         text.push('\n');
     }
     for row in rows {
