@@ -15,9 +15,9 @@ fn the_lock_file_of_the_fuzz_targets_is_in_step() {
     // Packages that nothing else has brought here are fetched.
     let output =
         Some(metadata(&["--offline"])).filter(|output| output.status.success()).unwrap_or_else(|| metadata(&[]));
-    let told = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "`cargo metadata --manifest-path fuzz/Cargo.toml` brings it there: commit it\n{told}"
+        "`cargo metadata --manifest-path fuzz/Cargo.toml` brings it there: commit it\n{message}"
     );
 }

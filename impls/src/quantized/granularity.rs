@@ -101,8 +101,8 @@ fn blocks(sizes: &[(usize, usize)], counts: &[usize], shape: &[usize]) -> Result
     for (axis, (dimension, count)) in shape.iter().zip(counts).enumerate() {
         let size = sizes.iter().find(|(a, _)| *a == axis).map_or(*dimension, |(_, size)| *size);
         if *dimension == 0 || size.checked_mul(*count) != Some(*dimension) {
-            let told = format!("axis {axis} of size {dimension} is not {count} blocks of {size}");
-            return Err(broken("shape", told));
+            let described = format!("axis {axis} of size {dimension} is not {count} blocks of {size}");
+            return Err(broken("shape", described));
         }
     }
     // No more than there are elements, which have been counted.

@@ -34,8 +34,8 @@ pub fn symbol(cast: Cast, params: &Params) -> String {
         (_, Granularity::Blocks { sizes, .. }) => format!("rank{}_blocks{}", params.shape.len(), sizes.len()),
     };
     let (storage, expressed) = (quantized.storage.name(), quantized.expressed.name());
-    let told = format!("{}_{storage}_{expressed}_{container}", cast.name());
-    let mut hash = fnv(0xcbf2_9ce4_8422_2325, told.as_bytes());
+    let described = format!("{}_{storage}_{expressed}_{container}", cast.name());
+    let mut hash = fnv(0xcbf2_9ce4_8422_2325, described.as_bytes());
     for bound in [quantized.min, quantized.max].iter().chain(&quantized.zero_points) {
         hash = fnv(hash, &bound.to_le_bytes());
     }
@@ -43,7 +43,7 @@ pub fn symbol(cast: Cast, params: &Params) -> String {
         hash = fnv(hash, format!("{sizes:?}{counts:?}").as_bytes());
     }
     hash = quantized.scales.iter().fold(hash, |hash, scale| fnv(hash, &scale.0.to_bits().to_le_bytes()));
-    format!("{told}_{hash:016x}")
+    format!("{described}_{hash:016x}")
 }
 
 /// FNV-1a, continued.

@@ -187,7 +187,7 @@ impl Runs {
     }
 }
 
-/// Results in their order, poison below and above the values told apart.
+/// Results in their order, poison below and above the values apart.
 type Rank = (i64, Stored);
 
 struct Search<'a> {

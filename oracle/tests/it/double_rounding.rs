@@ -256,11 +256,12 @@ fn censuses_at_32_bits() {
             assert_eq!((counts.inputs, counts.far()), (1 << 32, 0));
             counts.by_delta().collect::<Vec<_>>()
         };
-        let told = |up: u64, down: u64| [(-1, down), (1, up)].into_iter().filter(|(_, n)| *n > 0).collect::<Vec<_>>();
-        assert_eq!(by_delta("sqrdmulh-srshl"), told(below.count(min..=-1 - min), 0), "m={m} e={e}");
+        let counted =
+            |up: u64, down: u64| [(-1, down), (1, up)].into_iter().filter(|(_, n)| *n > 0).collect::<Vec<_>>();
+        assert_eq!(by_delta("sqrdmulh-srshl"), counted(below.count(min..=-1 - min), 0), "m={m} e={e}");
         // Accumulators of each sign of the product; 0 counts as positive and is in neither set.
         let (positive, negative) = if m >= 0 { (0..=-1 - min, min..=-1) } else { (min..=0, 1..=-1 - min) };
-        let expected = told(below.count(positive), above.count(negative));
+        let expected = counted(below.count(positive), above.count(negative));
         assert_eq!(by_delta("gemmlowp-double"), expected, "m={m} e={e}");
         for (name, empty) in [("sqrdmulh-srshl", by_delta("sqrdmulh-srshl")), ("gemmlowp-double", expected)] {
             let known = is_identical(name, m.into(), e, 31);

@@ -141,8 +141,8 @@ fn transforms_that_cannot_be() {
         }
     }
     assert_eq!(argument(Transform::Unpack { rows: 4, columns: 5 }.expected(&[0; 20])), "input");
-    let told = Transform::Interleave { rows: 0, columns: 5 }.check().unwrap_err();
-    assert_eq!(told.to_string(), "rows: must be at least 1, not 0");
+    let refused = Transform::Interleave { rows: 0, columns: 5 }.check().unwrap_err();
+    assert_eq!(refused.to_string(), "rows: must be at least 1, not 0");
 }
 
 #[test]

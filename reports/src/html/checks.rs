@@ -22,7 +22,7 @@ pub(super) fn kill_matrix(ledger: &Ledger) -> Option<Table> {
     }
     let heads: Vec<&str> =
         ["operation", "known bug or control", "must be"].into_iter().chain(lanes.iter().copied()).collect();
-    let mut table = Table::new("kill-matrix", "Known bugs and controls, and the lanes that told them apart", &heads);
+    let mut table = Table::new("kill-matrix", "Known bugs and controls, and the lanes that distinguish them", &heads);
     // Lanes are named by others, and a list's labels are not.
     table.is_list = false;
     table.rows = checks.iter().map(|(first, all)| matrix_row(ledger, first, all, &lanes)).collect();

@@ -13,7 +13,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 /// An error's text with the temporary directory taken out of it.
-fn told(error: impl std::fmt::Display, dir: &Path) -> String {
+fn message(error: impl std::fmt::Display, dir: &Path) -> String {
     error.to_string().replace(dir.to_str().unwrap(), "DIR")
 }
 
@@ -84,7 +84,7 @@ fn a_directory_below_a_file_is_refused_before_and_after_the_run() {
     expect![
         "cannot create the output directory DIR/file/out: Not a directory (os error 20); name another with --out DIR"
     ]
-    .assert_eq(&told(&early, dir.path()));
+    .assert_eq(&message(&early, dir.path()));
     let late = write_all(&out, &sample::holding(), &[]).unwrap_err();
     assert_eq!(late.to_string(), early.to_string());
 }
@@ -97,7 +97,7 @@ fn a_directory_in_the_place_of_a_file_is_refused() {
     expect![
         "cannot write DIR/summary.md: a directory has that name; move it away, or name another directory with --out DIR"
     ]
-    .assert_eq(&told(early, dir.path()));
+    .assert_eq(&message(early, dir.path()));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn counts_that_no_run_has_are_refused() {
     let path = dir.path().join(LEDGER);
     fs::write(&path, serde_json::to_string(&ledger).unwrap()).unwrap();
     expect!["DIR/ledger.json has counts that add up to more than 2^63, as those of no run do; write it again with `cargo xtask verify --out DIR`"]
-        .assert_eq(&told(read_ledger(&path).unwrap_err(), dir.path()));
+        .assert_eq(&message(read_ledger(&path).unwrap_err(), dir.path()));
 }
 
 /// A failed write keeps the files of the run before, and leaves no other behind.
@@ -138,11 +138,11 @@ fn all_or_none() {
 fn what_is_no_ledger_is_said_to_be_none() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(LEDGER);
-    let mut said = vec![told(read_ledger(&path).unwrap_err(), dir.path())];
+    let mut said = vec![message(read_ledger(&path).unwrap_err(), dir.path())];
     let texts = ["{\"format\": 4,", "{}", "{\"format\": 1, \"new\": []}", "{\"format\": 3, \"version\": 3}"];
     for text in texts {
         fs::write(&path, text).unwrap();
-        said.push(told(read_ledger(&path).unwrap_err(), dir.path()));
+        said.push(message(read_ledger(&path).unwrap_err(), dir.path()));
     }
     expect![[r#"
         cannot read DIR/ledger.json: No such file or directory (os error 2)

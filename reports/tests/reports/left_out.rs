@@ -33,9 +33,9 @@ fn parameters_given_are_counted_kernels_and_lanes_together() {
         .iter()
         .flat_map(|kernel| ["host", "aarch64-qemu"].map(|lane| sample::planned(kernel, lane, 1000, &some)));
     let ledger = holding_with(planned.collect());
-    let told = "fpm tvm-relay, fpm gemmlowp-neon (host, aarch64-qemu): 999 of 1,000 pairs given not run, the first m=5 s=31: \
+    let expected = "fpm tvm-relay, fpm gemmlowp-neon (host, aarch64-qemu): 999 of 1,000 pairs given not run, the first m=5 s=31: \
                 outside its domain, shifts -31..=0";
-    assert_eq!(beneath(&ledger, "Left out"), [told]);
+    assert_eq!(beneath(&ledger, "Left out"), [expected]);
     assert!(
         markdown::render(&ledger).contains("- left out: fpm tvm-relay, fpm gemmlowp-neon (host, aarch64-qemu): 999")
     );
@@ -51,8 +51,8 @@ fn what_a_lane_does_not_offer_is_one_line() {
         sample::planned("tvm-neon-rfc", "mine", 4, &not),
         sample::planned("gemmlowp-neon", "mine", 4, &not),
     ];
-    let told = "mine: its worker offers 1 of 3 kernels of fpm; the others are not run there";
-    assert_eq!(beneath(&holding_with(planned), "Left out"), [told]);
+    let expected = "mine: its worker offers 1 of 3 kernels of fpm; the others are not run there";
+    assert_eq!(beneath(&holding_with(planned), "Left out"), [expected]);
 }
 
 /// Rows without an input, and a lane that ran without a row.
@@ -63,19 +63,22 @@ fn kernels_and_lanes_that_judged_nothing() {
     ledger.rows.iter_mut().filter(|row| row.kernel == "tvm-relay").for_each(|row| row.inputs = 0);
     assert_eq!(left_out::unjudged(&ledger), [["fpm", "tvm-relay", "host"]]);
     assert_eq!(left_out::idle_lanes(&ledger), ["aarch64-qemu"]);
-    let told = ["tvm-relay (host): no input was judged", "aarch64-qemu: no input was judged"];
+    let expected = ["tvm-relay (host): no input was judged", "aarch64-qemu: no input was judged"];
     let lines = beneath(&ledger, "Left out");
-    assert!(lines.len() == 2 && lines.iter().zip(told).all(|(line, told)| line.starts_with(told)), "{lines:?}");
+    assert!(
+        lines.len() == 2 && lines.iter().zip(expected).all(|(line, expected)| line.starts_with(expected)),
+        "{lines:?}"
+    );
 }
 
 #[test]
 fn a_lane_without_self_checks_and_a_position() {
     let unchecked = ["fpm", "dot"].map(|op| Unchecked { op: op.into(), lane: "mine".into() }).to_vec();
     let ledger = Ledger { unchecked, positions: vec![sample::position()], ..sample::holding() };
-    let told = "no self-check in this lane: mine (fpm, dot), whose worker offers no mutant and no control";
-    assert_eq!(beneath(&ledger, "Self-check")[1], told);
+    let expected = "no self-check in this lane: mine (fpm, dot), whose worker offers no mutant and no control";
+    assert_eq!(beneath(&ledger, "Self-check")[1], expected);
     let without = Ledger { self_checks: Vec::new(), ..ledger.clone() };
-    assert_eq!(beneath(&without, "Self-check"), [told]);
+    assert_eq!(beneath(&without, "Self-check"), [expected]);
     let position = "matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact has no value";
     assert_eq!(beneath(&ledger, "The position asked for"), [position]);
 }

@@ -59,7 +59,7 @@ fn without_a_width_every_column_is_shown() {
     assert!(unlimited.contains("ISA path"));
 }
 
-/// Every row is told, also when the rows do not pair up as expected.
+/// Every row is shown, also when the rows do not pair up as expected.
 #[test]
 fn rows_that_do_not_pair_are_still_shown() {
     let mut ledger = sample::holding();
@@ -96,7 +96,7 @@ fn no_name_is_broken() {
     expect_file!["snapshots/long-names-80.txt"].assert_eq(&at(&ledger, 80));
 }
 
-/// The smallest witness shows one class; the others are told beside it, by lane where lanes count differently.
+/// The smallest witness shows one class; the others are named beside it, by lane where lanes count differently.
 #[test]
 fn all_classes_are_told() {
     let mut ledger = sample::holding();

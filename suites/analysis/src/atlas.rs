@@ -241,9 +241,9 @@ mod tests {
             for (channel, cell) in atlas.channels.iter().zip(&between.cells) {
                 let census = Census::of(left, right, Parameters::q31(channel.multiplier, channel.shift));
                 let counts = counter.counts(&census);
-                let told = cell.map(|c| (c.inputs, c.differ));
+                let described = cell.map(|c| (c.inputs, c.differ));
                 assert_eq!(
-                    told,
+                    described,
                     counts.map(|c| (c.inputs, c.differ())),
                     "{} {} {channel:?}",
                     left.label(),

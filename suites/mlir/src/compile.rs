@@ -88,7 +88,7 @@ impl Unit<'_> {
             .arg("-o")
             .arg(file("module.ll")))?;
         let ir = fs::read_to_string(file("module.ll")).context("reading what mlir-translate wrote")?;
-        fs::write(file("module.ll"), ir + &self.told()).context("writing the module's names")?;
+        fs::write(file("module.ll"), ir + &self.described()).context("writing the module's names")?;
         let target = [&triple, &level, &features];
         run(Command::new(opt).args(target).arg(file("module.ll")).arg("-o").arg(file("module.bc")))?;
         run(Command::new(llc)
@@ -106,7 +106,7 @@ impl Unit<'_> {
     }
 
     /// LLVM IR of the names: `tiebreak:KERNEL` holds the ISA path, ended by a zero.
-    fn told(&self) -> String {
+    fn described(&self) -> String {
         let constant = |(kernel, isa): &(String, String)| {
             format!("@\"tiebreak:{kernel}\" = constant [{} x i8] c\"{isa}\\00\"\n", isa.len() + 1)
         };
@@ -157,6 +157,6 @@ fn run(command: &mut Command) -> Result<()> {
     let text = String::from_utf8_lossy(&output.stderr);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let complaint = lines.clone().find(|line| line.contains("error:")).or_else(|| lines.next()).unwrap_or("no message");
-    let complaint = complaint.split_once("error: ").map_or(complaint, |(_, told)| told);
+    let complaint = complaint.split_once("error: ").map_or(complaint, |(_, described)| described);
     bail!("{name} ({}): {complaint}", output.status)
 }

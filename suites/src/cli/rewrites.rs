@@ -57,8 +57,8 @@ fn as_table(claims: &[Claim]) -> String {
     let mut out = table(&header, claims.iter().map(row).collect());
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     claims.iter().for_each(|claim| *counts.entry(claim.verdict()).or_default() += 1);
-    let told: Vec<String> = counts.into_iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
-    out += &format!("\n{} rewrites of a type: {}\n", claims.len(), told.join("; "));
+    let described: Vec<String> = counts.into_iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+    out += &format!("\n{} rewrites of a type: {}\n", claims.len(), described.join("; "));
     out
 }
 

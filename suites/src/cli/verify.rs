@@ -265,7 +265,7 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
     })
 }
 
-/// The layers of a model, with their own weights and multipliers where it has them. One that no kernel can be given is told: it must not pass
+/// The layers of a model, with their own weights and multipliers where it has them. One that no kernel can be given is reported: it must not pass
 /// by being left out.
 fn layers(path: &Path) -> Result<Vec<Layer>> {
     let bytes = model::load(path)?;

@@ -1,4 +1,4 @@
-//! `add` from plan to ledger: what differs from the exact sum, told apart by cause; cases that can be run again; what cannot be.
+//! `add` from plan to ledger: what differs from the exact sum, each with its cause; cases that can be run again; what cannot be.
 
 use crate::common::*;
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn classes(ledger: &Value) -> Vec<&str> {
 #[test]
 fn differences_from_the_exact_sum_are_told_apart() {
     let rescaled = ["double-rounding", "tie-direction"];
-    for (kernel, told) in [
+    for (kernel, described) in [
         ("tflite-add-i8", &rescaled[..]),
         ("tosa-add-single-i8", &rescaled),
         ("xnnpack-qs8-vadd", &["multiplier-narrowed", "tie-direction"]),
@@ -28,7 +28,7 @@ fn differences_from_the_exact_sum_are_told_apart() {
     ] {
         let ledger = quick(kernel, &[]).exits(0).ledger();
         assert_eq!(row(&ledger, "contract")["differ"], 0, "{kernel}");
-        assert_eq!(classes(&ledger), told, "{kernel}");
+        assert_eq!(classes(&ledger), described, "{kernel}");
         let reference = row(&ledger, "reference");
         let apart: u64 = reference["classes"].as_object().expect("classes").values().filter_map(Value::as_u64).sum();
         assert_eq!(Some(apart), reference["differ"].as_u64(), "{kernel}");
@@ -47,19 +47,19 @@ fn the_reference_rounds_as_it_is_asked_to() {
 #[test]
 fn a_case_can_be_run_again() {
     let case = "lhs_scale=0.5 rhs_scale=0.5 out_scale=1 lhs=1";
-    let told = |kernel: &str, words: &str| {
+    let described = |kernel: &str, words: &str| {
         let run = quick(kernel, &["--case", case]).exits(0);
-        assert!(run.stdout.contains(words), "{words}\n{}", run.told());
+        assert!(run.stdout.contains(words), "{words}\n{}", run.printed());
     };
-    told("tflite-add-i8", "at=0: got 1, nearest-even 0, class tie-direction");
-    told("pytorch-qadd-i8", "equal");
+    described("tflite-add-i8", "at=0: got 1, nearest-even 0, class tie-direction");
+    described("pytorch-qadd-i8", "equal");
 }
 
 #[test]
 fn what_cannot_be_is_told_with_exit_code_2() {
     let refused = |case: &str, words: &str| {
         let run = quick("tflite-add-i8", &["--case", case]).exits(2);
-        assert!(run.stderr.contains(words), "{words}\n{}", run.told());
+        assert!(run.stderr.contains(words), "{words}\n{}", run.printed());
     };
     refused("lhs_scale=0,1", "lhs_scale: `0,1` is no f32");
     refused("lhs_scale=0", "lhs_scale: 0 is no f32 in 2^-100 to 2^100");

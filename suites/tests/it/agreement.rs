@@ -1,10 +1,11 @@
 //! Kernels of one promise, and lanes, compared to the bit where the contract gives no value too. `cargo xtask test` installs the tools.
 
 use crate::common::*;
+use expect_test::expect;
 use serde_json::{Value, json};
 
 /// Results compared, of them poison, and those that differ in range and among the poison.
-fn told(ledger: &Value, [kernel, lane]: [&str; 2], [other, other_lane]: [&str; 2]) -> [u64; 4] {
+fn described(ledger: &Value, [kernel, lane]: [&str; 2], [other, other_lane]: [&str; 2]) -> [u64; 4] {
     let sought = [("kernel", kernel), ("lane", lane), ("other", other), ("other_lane", other_lane)];
     let found = items(ledger, "agreements").iter().find(|a| sought.iter().all(|(key, value)| a[key] == *value));
     let found = found.unwrap_or_else(|| panic!("{kernel} in {lane} is not compared with {other} in {other_lane}"));
@@ -18,7 +19,7 @@ fn told(ledger: &Value, [kernel, lane]: [&str; 2], [other, other_lane]: [&str; 2
 fn models_of_targets_part_at_poison_alone() {
     let ledger = verify(&["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--effort=quick"]).exits(0).ledger();
     for other in ["mlir-qcast-vector", "mlir-qcast-arm"] {
-        let [results, open, differ, differ_open] = told(&ledger, ["mlir-qcast", "host"], [other, "host"]);
+        let [results, open, differ, differ_open] = described(&ledger, ["mlir-qcast", "host"], [other, "host"]);
         assert!(results > open && open > 1000 && differ_open > 0, "{results} {open} {differ_open}");
         assert_eq!(differ, 0, "{other}");
     }
@@ -28,6 +29,44 @@ fn models_of_targets_part_at_poison_alone() {
         let seen = items(&ledger, "agreements").iter().find(|a| a["other"] == agreement["other"]);
         let seen = &seen.unwrap_or_else(|| panic!("{command} compares nothing"))["witness"];
         assert_eq!([&seen["got"], &seen["other"]], ["got", "other"].map(|key| &agreement["witness"][key]), "{command}");
+    }
+}
+
+/// What targets make of poison, counted on every pattern of three types: a change of a compiler, a target or a kernel shows here, where no contract speaks.
+#[test]
+fn differences_at_poison_between_targets_are_pinned() {
+    let types = [
+        "--type=!quant.uniform<u8<1:254>:bf16, 0.3:129>",
+        "--type=!quant.uniform<i8<-8:7>:bf16, 0.3:1>",
+        "--type=!quant.uniform<u16:f16, 0.1>",
+    ];
+    let counted = |arguments: &[&str]| {
+        let ledger = verify(&[arguments, &types, &["--op=quantize", "--effort=exhaustive"]].concat()).exits(0).ledger();
+        let line = |a: &Value| {
+            let [kernel, lane, other, other_lane] =
+                ["kernel", "lane", "other", "other_lane"].map(|key| a[key].as_str().expect("text"));
+            let [results, open, differ, differ_open] = described(&ledger, [kernel, lane], [other, other_lane]);
+            format!("{kernel} {lane}, {other} {other_lane}: {differ} of {results}, {differ_open} of {open} poison\n")
+        };
+        items(&ledger, "agreements").iter().map(line).collect::<String>()
+    };
+    expect![[r#"
+        mlir-qcast host, mlir-qcast-vector host: 0 of 147318, 34209 of 63581 poison
+        mlir-qcast host, mlir-qcast-arm host: 0 of 213577, 45377 of 89090 poison
+    "#]]
+    .assert_eq(&counted(&["--kernel=mlir-qcast", "--lane=host"]));
+    if cfg!(target_arch = "x86_64") {
+        let lanes = ["--kernel=mlir-opt-qcast-o2", "--lane=mlir-x86", "--lane=mlir-aarch64"];
+        expect![[r#"
+            mlir-opt-qcast-o2 mlir-x86, mlir-qcast host: 0 of 213577, 34939 of 89090 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-vector host: 0 of 147318, 1574 of 63581 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-arm host: 0 of 213577, 67638 of 89090 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-opt-qcast-o2 mlir-aarch64: 2097 of 213577, 51253 of 89090 poison
+            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast host: 2097 of 213577, 29093 of 89090 poison
+            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-vector host: 2097 of 147318, 46949 of 63581 poison
+            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-arm host: 2097 of 213577, 16484 of 89090 poison
+        "#]]
+        .assert_eq(&counted(&lanes));
     }
 }
 
@@ -49,7 +88,7 @@ fn code_without_optimization_is_its_model() {
         for (types, effort) in [(sampled, "--effort=standard"), (whole, "--effort=exhaustive")] {
             let types = types.iter().flat_map(|ty| ["--type", ty]).collect::<Vec<_>>();
             let ledger = verify(&[&arguments[..], &types, &[effort]].concat()).exits(0).ledger();
-            let [results, open, differ, differ_open] = told(&ledger, ["mlir-opt-qcast-o0", lane], [model, "host"]);
+            let [results, open, differ, differ_open] = described(&ledger, ["mlir-opt-qcast-o0", lane], [model, "host"]);
             assert_eq!((differ, differ_open), (0, 0), "{lane}: {}", ledger["agreements"]);
             compared = [compared[0] + results, compared[1] + open];
         }
@@ -61,14 +100,14 @@ fn code_without_optimization_is_its_model() {
 #[test]
 fn dequantizations_are_compared() {
     let run = verify(&["--op=dequantize", "--kernel=pytorch-dequantize", "--lane=host", "--effort=quick"]).exits(0);
-    let [results, open, ..] = told(&run.ledger(), ["pytorch-dequantize", "host"], ["xnnpack-dequantize", "host"]);
+    let [results, open, ..] = described(&run.ledger(), ["pytorch-dequantize", "host"], ["xnnpack-dequantize", "host"]);
     assert!(results > 1000 && open == 0, "{results} {open}");
     assert!(run.stdout.contains("as xnnpack-dequantize in all"), "{}", run.stdout);
     let other = verify(&["--op=requantize", "--lane=host", "--effort=quick", "--kernel=tflite-requantize-u8"]);
     assert_eq!(other.ledger().get("agreements").unwrap_or(&json!(null)), &json!(null));
 }
 
-/// Where all there is is poison, nothing was judged, and that is told as it is; a kernel that does not take a case is not compared on it.
+/// Where all there is is poison, nothing was judged, and the row says so; a kernel that does not take a case is not compared on it.
 #[test]
 fn a_run_of_poison_alone_judges_nothing() {
     let case =

@@ -7,7 +7,7 @@ fn atlas(more: &[&str]) -> Run {
     tiebreak(&[&["atlas"], more].concat())
 }
 
-fn told(more: &[&str]) -> Value {
+fn described(more: &[&str]) -> Value {
     serde_json::from_str(&atlas(&[more, &["--format=json"]].concat()).exits(0).stdout).expect("JSON")
 }
 
@@ -20,7 +20,7 @@ const RIGHT: [&str; 2] = ["--shift=-31..0", "--multipliers=1395864371,1073741824
 
 #[test]
 fn who_agrees_on_right_shifts() {
-    let all = told(&RIGHT);
+    let all = described(&RIGHT);
     assert_eq!(all["parameters"], 64);
     let classes = all["classes"].as_array().expect("classes");
     let named = |c: &Value| {
@@ -42,10 +42,11 @@ fn who_agrees_on_right_shifts() {
     assert_eq!(double["witness"], first);
 }
 
-/// What is said of identity is said of what was counted, and the rest is told.
+/// What is said of identity is said of what was counted, and the rest is listed.
 #[test]
 fn what_is_not_counted_is_told() {
-    let all = told(&["--scheme=ties-up:wrap", "--scheme=gemmlowp-double", "--multipliers=1395864371", "--shift=0..31"]);
+    let all =
+        described(&["--scheme=ties-up:wrap", "--scheme=gemmlowp-double", "--multipliers=1395864371", "--shift=0..31"]);
     let both = pair(&all, "ties-up:wrap", "gemmlowp-double");
     let number = |key: &str| both[key].as_u64().expect("a count");
     assert!(number("not_counted_parameters") > 0 && number("counted_parameters") > 4, "{both:#}");
@@ -83,9 +84,9 @@ fn a_matrix_for_the_eye() {
 fn bad_input() {
     let refused = |more: &[&str], words: &[&str]| {
         let run = atlas(more);
-        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.told());
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.printed());
         for word in words {
-            assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told());
+            assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.printed());
         }
     };
     refused(&["--scheme=tie-up"], &["unknown scheme", "`ties-up`"]);

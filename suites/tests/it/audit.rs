@@ -197,8 +197,8 @@ fn the_table_answers_first_and_fits() {
             assert!(run.stdout.contains(part), "no {part} in\n{}", run.stdout);
         }
     }
-    let told = audit(&file(&dir, "e.onnx", &onnx::every().model()), &[]).exits(0).stdout;
-    assert!(told.contains("Not audited") && told.contains("Softmax"), "{told}");
+    let described = audit(&file(&dir, "e.onnx", &onnx::every().model()), &[]).exits(0).stdout;
+    assert!(described.contains("Not audited") && described.contains("Softmax"), "{described}");
 }
 
 /// The commands under the table run, and count what the table says.
@@ -310,6 +310,7 @@ fn a_layer_that_cannot_be_counted_says_so() {
         json(&audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap", "--format=json"]).exits(0));
     let not_compared = &audit["comparisons"][0]["not_compared"][0];
     assert!(not_compared["reason"].as_str().is_some_and(|reason| reason.contains("wraps so often")), "{not_compared}");
-    let told = self::audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap"]).exits(0).stdout;
-    assert!(told.contains("nothing of this model could be compared"), "{told}");
+    let described =
+        self::audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap"]).exits(0).stdout;
+    assert!(described.contains("nothing of this model could be compared"), "{described}");
 }

@@ -6,9 +6,9 @@ use crate::common::verify;
 /// A case of a tensor operation that cannot be: the kernel, the argument and the rule it breaks.
 #[track_caller]
 fn bad_case(op: &str, kernel: &str, cases: &[(&str, &str)]) {
-    for (case, told) in cases {
+    for (case, described) in cases {
         let run = verify(&["--op", op, "--kernel", kernel, "--lane=host", "--case", case]);
-        refused(&run, &[&format!("{kernel} does not take this: "), told]);
+        refused(&run, &[&format!("{kernel} does not take this: "), described]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a caller gets wrong is told with what would be right, at once, with exit code 2.
+//! What a caller gets wrong is reported with what would be right, at once, with exit code 2.
 
 use crate::common::{Run, program, tiebreak, verify};
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 /// Exit code 2, nothing on standard output, and an error that says all of `words`.
 #[track_caller]
 pub(crate) fn refused(run: &Run, words: &[&str]) {
-    assert_eq!(run.code, 2, "{}", run.told());
-    assert_eq!(run.stdout, "", "{}", run.told());
+    assert_eq!(run.code, 2, "{}", run.printed());
+    assert_eq!(run.stdout, "", "{}", run.printed());
     for word in words {
-        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told());
+        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.printed());
     }
     // What a run of before left must not be taken for this one's.
     let ledger = run.out().join("ledger.json");
     if ledger.exists() {
-        assert_eq!(run.ledger()["verdict"], "unfinished", "{}", run.told());
+        assert_eq!(run.ledger()["verdict"], "unfinished", "{}", run.printed());
     }
 }
 
@@ -33,8 +33,8 @@ fn unknown_names_suggest_the_nearest() {
     refused(&verify(&["--op=instruction", "--kernel=tvm-relay"]), &["tvm-relay is a kernel of fpm", "--op fpm"]);
     refused(&verify(&["--kernel="]), &["unknown kernel"]);
     refused(&tiebreak(&["case", "--x=1", "--multiplier=1", "--shift=0", "--scheme=gemmlow"]), &["`gemmlowp-double`"]);
-    let told = verify(&["--kernel=zzz"]);
-    refused(&told, &["unknown kernel `zzz`"]);
+    let described = verify(&["--kernel=zzz"]);
+    refused(&described, &["unknown kernel `zzz`"]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn parameters_outside_the_domain_of_the_kernel_asked_for() {
     let given = ["--kernel=tflite-single", "--multiplier=-1", "--shift=0"];
     refused(&verify(&given), &["tflite-single does not take this: m 0..=2147483647, s -31..=30", "0..=2147483647"]);
     let run = verify(&["--multiplier=-1", "--shift=0", "--x=5", "--lane=host", "--op=fpm"]).exits(0);
-    assert!(run.stdout.contains("tflite-single"), "listed as outside the domain\n{}", run.told());
+    assert!(run.stdout.contains("tflite-single"), "listed as outside the domain\n{}", run.printed());
 }
 
 /// A CSV file, with what `verify --params` makes of it.
@@ -141,7 +141,7 @@ fn csv_files_of_every_shape() {
     assert_eq!(parameters("multiplier,shift\n1,0\n1,0\n"), 2, "repetitions are channels of their own");
 }
 
-/// An output directory that cannot be is told before any work.
+/// An output directory that cannot be is refused before any work.
 #[test]
 fn an_output_directory_below_a_file() {
     let dir = tempfile::tempdir().expect("a temporary directory");

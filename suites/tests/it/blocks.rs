@@ -19,11 +19,11 @@ fn case(op: &str, kernel: &str, case: &str) -> Run {
 fn cases_of_blocks_are_text() {
     let places = "x[0,0]=4.0 x[1,2]=4.0 x[0,3]=4.0 x[1,5]=4.0 x[2,0]=4.0 x[3,2]=4.0 x[2,3]=4.0 x[3,5]=4.0";
     let run = case("quantize", "mlir-qcast", &format!("type={TYPE} {places} shape=4x6")).exits(0);
-    assert!(run.stdout.contains("equal"), "{}", run.told());
+    assert!(run.stdout.contains("equal"), "{}", run.printed());
     let run = case("quantize", "mlir-qcast", &format!("type={TYPE} x[3,5]=1.75")).exits(0);
-    assert!(run.stdout.contains("x[3,5]=1.75") && run.stdout.contains("got 1, nearest-even 2"), "{}", run.told());
+    assert!(run.stdout.contains("x[3,5]=1.75") && run.stdout.contains("got 1, nearest-even 2"), "{}", run.printed());
     let run = case("dequantize", "mlir-dcast", &format!("type={TYPE} q[2,2]=7")).exits(0);
-    assert!(run.stdout.contains("equal"), "{}", run.told());
+    assert!(run.stdout.contains("equal"), "{}", run.printed());
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_type_of_blocks_can_be_asked_for() {
 
 #[test]
 fn blocks_that_do_not_fit_are_refused() {
-    for (more, told) in [
+    for (more, described) in [
         ("shape=4x7", "axis 1 of size 7 is not 2 blocks of 3"),
         ("shape=4", "is no axis of 1 dimensions"),
         ("shape=4x6x1", "3 dimensions where the scales have 2"),
@@ -54,7 +54,7 @@ fn blocks_that_do_not_fit_are_refused() {
     ] {
         refused(
             &case("quantize", "mlir-qcast", &format!("type={TYPE} {more}")),
-            &["mlir-qcast does not take this: ", told],
+            &["mlir-qcast does not take this: ", described],
         );
     }
     let run = case("quantize", "tflite-quantize", &format!("type={TYPE}"));
@@ -82,11 +82,11 @@ fn scales_of_another_block_are_told() {
 
 #[test]
 fn a_type_of_blocks_is_explained() {
-    let told = |text: &str| tiebreak(&["check-type", text]).exits(0).stdout;
-    let out = told(TYPE);
+    let described = |text: &str| tiebreak(&["check-type", text]).exits(0).stdout;
+    let out = described(TYPE);
     assert!(out.contains("one scale for each block of 2 along axis 0, 3 along axis 1"), "{out}");
     assert!(out.contains("must be ranked, of 2 dimensions, with 4 at axis 0, 6 at axis 1"), "{out}");
-    let out = told("tensor<4x?x!quant.uniform<i8:f32:{0:2,1:3},{{0.5,2.0:1},{0.25:-1,1.0}}>>");
+    let out = described("tensor<4x?x!quant.uniform<i8:f32:{0:2,1:3},{{0.5,2.0:1},{0.25:-1,1.0}}>>");
     assert!(out.contains("the tensor must have 6 at axis 1"), "{out}");
     let run = tiebreak(&[
         "explain",
@@ -104,5 +104,5 @@ fn a_type_of_blocks_is_explained() {
     ]);
     assert!(run.exits(0).stdout.contains("class directed-rounding"), "the last block's");
     let run = tiebreak(&["explain", "quantize", "--type", TYPE, "--x", "1", "--scheme", "nearest-even"]).exits(2);
-    assert!(run.stderr.contains("the type has 4 scales"), "{}", run.told());
+    assert!(run.stderr.contains("the type has 4 scales"), "{}", run.printed());
 }

@@ -7,13 +7,13 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// `tiebreak bounds` with these arguments and the lanes of this machine.
-fn told(arguments: &[&str]) -> Run {
+fn described(arguments: &[&str]) -> Run {
     let lanes = lanes_file();
     tiebreak(&[&["bounds", "--lanes", lanes.to_str().expect("UTF-8")][..], arguments].concat())
 }
 
 fn bounds(arguments: &[&str]) -> Vec<Value> {
-    let run = told(&[arguments, &["--format=json"]].concat()).exits(0);
+    let run = described(&[arguments, &["--format=json"]].concat()).exits(0);
     let all: Value = serde_json::from_str(&run.stdout).expect("JSON alone");
     all.as_array().expect("a list").clone()
 }
@@ -160,10 +160,10 @@ fn commands_beside_bounds_show_them_again() {
         for past in bounds(&["--kernel", kernel]).iter().map(|b| &b["witness_past_bound"]).filter(|w| w.is_object()) {
             let command = text(&past["command"]);
             if let Some(arguments) = command.strip_prefix("cargo xtask bounds ") {
-                let told =
+                let described =
                     tiebreak(&[&["bounds"], &arguments.split(' ').collect::<Vec<_>>()[..]].concat()).exits(0).stdout;
                 let line = format!("past it: {}: got {}, exact {}", text(&past["case"]), past["got"], past["exact"]);
-                assert!(told.contains(&line), "{line}\n{told}");
+                assert!(described.contains(&line), "{line}\n{described}");
                 whole += 1;
                 continue;
             }
@@ -180,9 +180,13 @@ fn commands_beside_bounds_show_them_again() {
 
 #[test]
 fn an_unknown_kernel_is_told_with_the_nearest() {
-    let run = told(&["--kernel", "arm-uadal"]).exits(2);
+    let run = described(&["--kernel", "arm-uadal"]).exits(2);
     assert_eq!(run.stdout, "");
-    assert!(run.stderr.contains("unknown kernel `arm-uadal`") && run.stderr.contains("`arm-uadalp`"), "{}", run.told());
-    let run = told(&["--lane", "hots"]).exits(2);
-    assert!(run.stderr.contains("unknown lane") && run.stderr.contains("`host`"), "{}", run.told());
+    assert!(
+        run.stderr.contains("unknown kernel `arm-uadal`") && run.stderr.contains("`arm-uadalp`"),
+        "{}",
+        run.printed()
+    );
+    let run = described(&["--lane", "hots"]).exits(2);
+    assert!(run.stderr.contains("unknown lane") && run.stderr.contains("`host`"), "{}", run.printed());
 }

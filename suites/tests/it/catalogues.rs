@@ -43,13 +43,13 @@ fn every_value_of_every_catalogue_agrees_with_the_oracle() {
 #[test]
 fn a_wrong_value_is_told_with_the_line_that_is_right() {
     for written in ["130051", "?", "-", "999999999999"] {
-        let told = reason::<Matmul>(&format!("m=1 n=1 k=2 lhs=255 rhs=255 out[0]: exact={written} # here"));
+        let described = reason::<Matmul>(&format!("m=1 n=1 k=2 lhs=255 rhs=255 out[0]: exact={written} # here"));
         let expected = format!(
             "exact is 130050, not {written}; the line with every value:\nm=1 n=1 k=2 lhs=255 rhs=255 out[0]: exact=130050 # here"
         );
-        assert_eq!(told, expected);
-        let (_, right) = told.split_once('\n').expect("two lines");
-        assert_eq!(read::<Matmul>(right).expect("the line told").len(), 1);
+        assert_eq!(described, expected);
+        let (_, right) = described.split_once('\n').expect("two lines");
+        assert_eq!(read::<Matmul>(right).expect("the line that was printed").len(), 1);
     }
     assert!(
         reason::<Dot>("len=4 acc=2147483647 a=1 b=1 out[1]: products-4:out-of-domain=3 # x").contains("is -, not 3")

@@ -117,9 +117,9 @@ fn a_model_at_once() {
 #[track_caller]
 fn refused(arguments: &[&str], words: &[&str]) {
     let run = census(arguments);
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.told());
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.printed());
     for word in words {
-        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told());
+        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.printed());
     }
 }
 

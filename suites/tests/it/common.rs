@@ -135,7 +135,7 @@ impl Run {
 
     /// A file of the output directory.
     pub(crate) fn file(&self, name: &str) -> String {
-        std::fs::read_to_string(self.out().join(name)).unwrap_or_else(|e| panic!("{name}: {e}\n{}", self.told()))
+        std::fs::read_to_string(self.out().join(name)).unwrap_or_else(|e| panic!("{name}: {e}\n{}", self.printed()))
     }
 
     /// `ledger.json`.
@@ -144,13 +144,13 @@ impl Run {
     }
 
     /// Everything it said.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn printed(&self) -> String {
         format!("exit code {}\n--- stdout\n{}--- stderr\n{}", self.code, self.stdout, self.stderr)
     }
 
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "{}", self.told());
+        assert_eq!(self.code, code, "{}", self.printed());
         self
     }
 }
@@ -216,13 +216,13 @@ pub(crate) fn in_the_first_ten_lines(run: &Run, kernel: &str) {
         first.iter().any(line) && first.iter().any(|line| line.trim() == command)
     };
     let about = items(&ledger, "findings").iter().filter(|finding| finding["kernel"] == kernel);
-    assert!(about.into_iter().any(|finding| named(&finding)), "{}", run.told());
+    assert!(about.into_iter().any(|finding| named(&finding)), "{}", run.printed());
 }
 
 /// Runs a command that a report prints, which quotes as a shell does.
 pub(crate) fn again(command: &str) -> Run {
-    let told = command.strip_prefix("cargo xtask verify ").unwrap_or_else(|| panic!("another program: {command}"));
-    let pieces = told.split('\'').enumerate();
+    let described = command.strip_prefix("cargo xtask verify ").unwrap_or_else(|| panic!("another program: {command}"));
+    let pieces = described.split('\'').enumerate();
     // What stands between quotes is one word.
     let words =
         pieces.flat_map(|(at, piece)| if at % 2 == 1 { vec![piece] } else { piece.split_whitespace().collect() });

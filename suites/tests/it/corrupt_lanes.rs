@@ -20,7 +20,7 @@ fn convicted(op: &str, kernel: &str, lie: &Value, classes: &[&str]) {
     let run = run(op, kernel, lie).exits(1);
     let ledger = run.ledger();
     let findings = items(&ledger, "findings");
-    assert!(findings.iter().all(|f| f["kernel"] == kernel && f["lane"] == "host-worker"), "{}", run.told());
+    assert!(findings.iter().all(|f| f["kernel"] == kernel && f["lane"] == "host-worker"), "{}", run.printed());
     let seen = finding_classes(&ledger);
     assert!(!seen.is_empty() && (classes.is_empty() || seen.iter().all(|c| classes.contains(c))), "{seen:?}");
 }

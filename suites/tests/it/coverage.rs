@@ -21,7 +21,7 @@ fn pairs(dir: &Path, right: usize, left: usize) -> String {
 fn left_out(run: &Run, kernel: &str, share: &str) {
     let ledger = run.ledger();
     let findings = items(&ledger, "findings");
-    assert_eq!(findings.len(), 1, "{}", run.told());
+    assert_eq!(findings.len(), 1, "{}", run.printed());
     assert_eq!((&findings[0]["class"], &findings[0]["kernel"]), (&json!("outside-domain"), &json!(kernel)));
     let message = findings[0]["message"].as_str().expect("a message");
     assert!(message.starts_with(share) && message.contains("`--allow-outside-domain` accepts that"), "{message}");
@@ -51,11 +51,15 @@ fn parameters_that_a_named_kernel_of_requantize_does_not_take() {
     let dropped = &entry["dropped"][0];
     assert_eq!((&dropped["why"], &dropped["count"]), (&json!("outside-domain"), &json!(2)));
     let allowed = verify(&[&named[..], &["--allow-outside-domain"]].concat()).exits(0);
-    assert!(allowed.stdout.contains("2 of 4 pairs given not run"), "{}", allowed.told());
+    assert!(allowed.stdout.contains("2 of 4 pairs given not run"), "{}", allowed.printed());
     assert!(allowed.file("summary.md").contains("2 of 4 pairs given not run"));
     // Of kernels that nobody named it is said, and no more.
     let unnamed = verify(&["--op=requantize", "--lane=host", "--params", &params]).exits(0);
-    assert!(unnamed.stdout.contains("Left out") && unnamed.stdout.contains("2 of 4 pairs given"), "{}", unnamed.told());
+    assert!(
+        unnamed.stdout.contains("Left out") && unnamed.stdout.contains("2 of 4 pairs given"),
+        "{}",
+        unnamed.printed()
+    );
 }
 
 /// 999 of 1,000 pairs were outside the domain, and the run held.
@@ -130,7 +134,7 @@ fn a_named_kernel_that_judged_nothing() {
     assert_eq!(ledger["findings"][0]["kernel"], "mlir-qcast");
     // Where neither was named it is said.
     let run = verify(&["--op=quantize", "--lane=host", "--case", case]).exits(0);
-    assert!(run.stdout.contains("mlir-qcast (host): no input was judged"), "{}", run.told());
+    assert!(run.stdout.contains("mlir-qcast (host): no input was judged"), "{}", run.printed());
 }
 
 /// A lane whose worker offers some kernels of fixed point multiply, and is otherwise that of the project.
@@ -172,8 +176,8 @@ fn a_lane_of_ones_own_is_asked_for_what_it_offers() {
     let dir = TempDir::new().expect("a temporary directory");
     let file = offering(dir.path(), "mine", &["tvm-relay"]);
     let run = verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine"]).exits(0);
-    assert!(run.stdout.contains("mine: its worker offers 1 of 20 kernels of fpm"), "{}", run.told());
-    assert!(run.stdout.contains("no self-check in this lane: mine (fpm)"), "{}", run.told());
+    assert!(run.stdout.contains("mine: its worker offers 1 of 20 kernels of fpm"), "{}", run.printed());
+    assert!(run.stdout.contains("no self-check in this lane: mine (fpm)"), "{}", run.printed());
     let ledger = run.ledger();
     assert_eq!(planned(&ledger, "tflite-single", "mine", "pair")["dropped"][0]["why"], "not-offered");
     assert_eq!(ledger["unchecked"], json!([{"op": "fpm", "lane": "mine"}]));
@@ -231,11 +235,12 @@ fn bounds_of_a_lane_without_any() {
 fn names_in_a_lanes_file_that_mean_another_lane() {
     let dir = TempDir::new().expect("a temporary directory");
     let file = dir.path().join("lanes.json");
-    for (names, told) in [(&["host"][..], "lane `host` is this process"), (&["mine", "mine"], "two lanes `mine`")] {
+    for (names, described) in [(&["host"][..], "lane `host` is this process"), (&["mine", "mine"], "two lanes `mine`")]
+    {
         let lanes: Vec<_> = names.iter().map(|name| json!({"name": name, "command": ["true"]})).collect();
         std::fs::write(&file, json!({ "lanes": lanes }).to_string()).expect("it can be written");
         for lane in ["host", "mine"] {
-            refused(&verify_in(&file, &["--op=fpm", "--effort=quick", "--lane", lane]), &["lanes.json", told]);
+            refused(&verify_in(&file, &["--op=fpm", "--effort=quick", "--lane", lane]), &["lanes.json", described]);
         }
     }
 }

@@ -10,7 +10,7 @@ fn explain(op: &str, more: &[&str]) -> Run {
     tiebreak(&[&["explain", op], more].concat())
 }
 
-fn told(op: &str, more: &[&str]) -> Value {
+fn described(op: &str, more: &[&str]) -> Value {
     let run = explain(op, &[more, &["--format=json"]].concat()).exits(0);
     serde_json::from_str(&run.stdout).expect("JSON")
 }
@@ -22,7 +22,7 @@ fn at(x: i64, m: i64, s: i64) -> [String; 3] {
 fn fpm(parties: &[&str], (x, m, s): (i64, i64, i64)) -> Value {
     let input = at(x, m, s);
     let input: Vec<&str> = input.iter().map(String::as_str).collect();
-    told("fpm", &[parties, &input].concat())
+    described("fpm", &[parties, &input].concat())
 }
 
 /// Row of the list of known bugs, the mutant, (x, m, s), what the bug gives, and what is right.
@@ -187,7 +187,7 @@ fn a_broken_contract_is_always_told() {
 fn requantization() {
     let given = |more: &[&str]| {
         let base = ["--acc=1", "--multiplier=1073741824", "--shift=-1", "--zero-point=3"];
-        told("requantize", &[&base[..], more].concat())
+        described("requantize", &[&base[..], more].concat())
     };
     let all = given(&["--scheme=ties-up", "--scheme=gemmlowp-double", "--scheme=legacy"]);
     assert_eq!(all["exact"]["fraction"], "13/4");
@@ -202,7 +202,7 @@ fn requantization() {
     let clamped = given(&["--scheme=ties-up", "--scheme=gemmlowp-double", "--clamp=-128:2"]);
     let hidden = "gemmlowp-double both give 2; the clamp hides that they have 3 and 4 before it";
     assert_eq!(clamped["comparisons"][0]["sentence"], format!("ties-up and {hidden}"));
-    let legacies = told(
+    let legacies = described(
         "requantize",
         &["--acc=-3", "--multiplier=1", "--shift=-1", "--scheme=legacy", "--scheme=legacy-ties-away"],
     );
@@ -216,7 +216,7 @@ fn words_behind_the_zero_point() {
     let at_the_end = ["--acc=2147483647", "--multiplier=2147483647", "--shift=0", "--zero-point=100"];
     let schemes = ["ties-up:wrap", "ties-up:saturate"];
     for (left, right, values, class) in [(0, 1, [-128, 127], "saturation"), (1, 0, [127, -128], "missing-saturation")] {
-        let all = told("requantize", &[&at_the_end[..], &["--scheme", schemes[left], schemes[right]]].concat());
+        let all = described("requantize", &[&at_the_end[..], &["--scheme", schemes[left], schemes[right]]].concat());
         let c = &all["comparisons"][0];
         let expected = (&json!(values[0]), &json!(values[1]), &json!(class));
         assert_eq!((&c["left_value"], &c["right_value"], &c["class"]), expected);
@@ -235,9 +235,9 @@ fn lines_for_a_spreadsheet() {
 fn bad_input() {
     let refused = |op: &str, more: &[&str], words: &[&str]| {
         let run = explain(op, more);
-        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.told());
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.printed());
         for word in words {
-            assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told());
+            assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.printed());
         }
     };
     let input = ["--x=1", "--multiplier=1", "--shift=0"];

@@ -3,7 +3,7 @@
 use crate::common::tiebreak;
 use serde_json::{Value, json};
 
-fn told(op: &str, ty: &str, input: &str, parties: &[&str]) -> Value {
+fn described(op: &str, ty: &str, input: &str, parties: &[&str]) -> Value {
     let run = tiebreak(&[&["explain", op, "--type", ty, input, "--format=json"], parties].concat()).exits(0);
     serde_json::from_str(&run.stdout).expect("JSON")
 }
@@ -31,7 +31,7 @@ const ROWS: [Row; 9] = [
 #[test]
 fn witnesses_of_rows_12_to_14() {
     for (op, ty, input, [left, right], values, class, because) in ROWS {
-        let all = told(op, ty, input, &["--scheme", left, "--scheme", right]);
+        let all = described(op, ty, input, &["--scheme", left, "--scheme", right]);
         let c = &all["comparisons"][0];
         let got = [&c["left_value"], &c["right_value"]].map(|v| v.as_f64().expect("a number"));
         assert_eq!((got, c["class"].as_str()), (values, Some(class)), "{op} {ty} {input}: {c:#}");
@@ -51,7 +51,7 @@ fn witnesses_of_rows_12_to_14() {
     }
     let ties = [("0.75", 2), ("1.75", 4)];
     for (x, value) in ties {
-        let all = told("quantize", HALVES, &format!("--x={x}"), &["--scheme=nearest-even", "--scheme=tflite"]);
+        let all = described("quantize", HALVES, &format!("--x={x}"), &["--scheme=nearest-even", "--scheme=tflite"]);
         assert_eq!((&all["comparisons"][0]["class"], &all["parties"][1]["result"]), (&Value::Null, &json!(value)));
     }
 }
@@ -59,7 +59,7 @@ fn witnesses_of_rows_12_to_14() {
 /// A type, its bits and its text: what was rounded is said.
 #[test]
 fn inputs_that_are_rounded_are_told() {
-    let all = told("quantize", NARROW, "--x=0.149999991", &["--scheme=nearest-even"]);
+    let all = described("quantize", NARROW, "--x=0.149999991", &["--scheme=nearest-even"]);
     assert_eq!(all["input"]["bits"], "0x3e199999");
     assert!(
         all["notes"]
@@ -69,10 +69,10 @@ fn inputs_that_are_rounded_are_told() {
             .any(|n| n.as_str().is_some_and(|n| n.contains("x 0.149999991 is rounded to f32")))
     );
     assert_eq!(all["exact"]["fraction"], "30198989/20132660");
-    let bits = told("quantize", NARROW, "--x=0x3e199999", &["--scheme=nearest-even"]);
+    let bits = described("quantize", NARROW, "--x=0x3e199999", &["--scheme=nearest-even"]);
     assert_eq!((&bits["exact"], &bits["parties"]), (&all["exact"], &all["parties"]));
     let channels = "!quant.uniform<i8:f32:1, {0.25, 0.5:3}>";
-    let second = told("quantize", channels, "--x=1", &["--scheme=nearest-even", "--channel=1"]);
+    let second = described("quantize", channels, "--x=1", &["--scheme=nearest-even", "--channel=1"]);
     assert_eq!(second["parties"][0]["result"], 5);
 }
 
@@ -81,7 +81,8 @@ fn inputs_that_are_rounded_are_told() {
 fn poison_has_no_value() {
     let kernels = ["--kernel=mlir-qcast", "--kernel=mlir-qcast-vector", "--kernel=mlir-qcast-arm"];
     let schemes = ["--scheme=nearest-even", "--scheme=mlir-qcast"];
-    let all = told("quantize", "!quant.uniform<i8:f32, 0.1>", "--x=12.8000002", &[&schemes[..], &kernels].concat());
+    let all =
+        described("quantize", "!quant.uniform<i8:f32, 0.1>", "--x=12.8000002", &[&schemes[..], &kernels].concat());
     let parties = all["parties"].as_array().expect("parties");
     let results: Vec<_> = parties.iter().map(|p| (p["name"].as_str().expect("named"), &p["result"])).collect();
     let expected = [
@@ -108,8 +109,8 @@ fn poison_has_no_value() {
 fn bad_input_exits_2() {
     let refused = |args: &[&str], words: &str| {
         let run = tiebreak(&[&["explain"], args].concat());
-        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.told());
-        assert!(run.stderr.contains(words), "no `{words}` in\n{}", run.told());
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.printed());
+        assert!(run.stderr.contains(words), "no `{words}` in\n{}", run.printed());
     };
     let channels = ["quantize", "--type=!quant.uniform<i8:f16:1, {0.1, 0.2}>", "--scheme=nearest-even"];
     refused(&[&channels[..], &["--x=1"]].concat(), "--channel 0 to 1");

@@ -170,9 +170,9 @@ fn nothing_explains_everything() {
 #[track_caller]
 fn refused(text: impl AsRef<[u8]>, words: &[&str]) {
     let (run, path) = fingerprint(text, &[]);
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.told());
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.printed());
     for word in [&[path.to_string_lossy().as_ref()], words].concat() {
-        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told());
+        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.printed());
     }
 }
 
@@ -200,7 +200,7 @@ fn files_that_cannot_be_used() {
     refused(format!("{both}1,1,1,,,,\n"), &[":2: column `shift`"]);
     refused("x,observed,multiplier,shift,min,max\n1,1,1,0,5,4\n", &[":2: `min` 5 is above `max` 4"]);
     let run = tiebreak(&["fingerprint", "--observations=/nowhere/a.csv"]);
-    assert!(run.code == 2 && run.stderr.contains("cannot read /nowhere/a.csv"), "{}", run.told());
+    assert!(run.code == 2 && run.stderr.contains("cannot read /nowhere/a.csv"), "{}", run.printed());
     assert!(tiebreak(&["fingerprint"]).exits(2).stderr.contains("--observations"));
 }
 

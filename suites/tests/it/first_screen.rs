@@ -22,23 +22,23 @@ fn operations(ledger: &Value) -> BTreeSet<&str> {
 fn a_run_of_everything_that_holds_is_one_screen() {
     let run = verify(&["--effort=quick", "--lane=host"]).exits(0);
     let lines: Vec<_> = run.stdout.lines().collect();
-    assert!(lines.len() <= 50, "{} lines\n{}", lines.len(), run.told());
+    assert!(lines.len() <= 50, "{} lines\n{}", lines.len(), run.printed());
     // The command and the directory of the files are the caller's.
     let own = |line: &&&str| !line.starts_with("  cargo xtask verify ") && !line.starts_with("files: ");
-    assert!(lines.iter().filter(own).all(|line| line.chars().count() <= 100), "{}", run.told());
+    assert!(lines.iter().filter(own).all(|line| line.chars().count() <= 100), "{}", run.printed());
     let ledger = run.ledger();
     let ops = operations(&ledger);
     assert_eq!(ops.len(), tiebreak_suites::verify::OPS.len());
     let shown = beneath(&run.stdout, "Operations");
     for op in ops {
         let of = |line: &&&str| line.split_whitespace().next() == Some(op) && line.contains("exact");
-        assert_eq!(shown.iter().filter(of).count(), 1, "{op}\n{}", run.told());
+        assert_eq!(shown.iter().filter(of).count(), 1, "{op}\n{}", run.printed());
     }
     let checks = items(&ledger, "self_checks").iter().filter(|check| check["kind"] == "mutant").count();
     let killed = format!("mutants {checks}/{checks} killed");
-    assert!(checks > 50 && beneath(&run.stdout, "Checks")[0].contains(&killed), "{killed}\n{}", run.told());
-    assert!(!beneath(&run.stdout, "Not covered").is_empty(), "{}", run.told());
-    assert!(run.stdout.contains("\nholds: every contract held on "), "{}", run.told());
+    assert!(checks > 50 && beneath(&run.stdout, "Checks")[0].contains(&killed), "{killed}\n{}", run.printed());
+    assert!(!beneath(&run.stdout, "Not covered").is_empty(), "{}", run.printed());
+    assert!(run.stdout.contains("\nholds: every contract held on "), "{}", run.printed());
     let files = lines.last().expect("several lines");
     assert!(files.starts_with("files: ") && files.contains("details.md"), "{files}");
     assert!(run.file("details.md").lines().count() > 500);
@@ -54,8 +54,8 @@ fn a_kernel_that_fails_in_a_run_of_everything_comes_first() {
     let run = verify_in(&file, &["--lane=mine", "--effort=quick"]).exits(1);
     in_the_first_ten_lines(&run, "tvm-relay");
     let shown = beneath(&run.stdout, "Operations");
-    assert!(shown.iter().any(|line| line.contains("fpm") && line.contains("1 fails")), "{}", run.told());
-    assert!(run.stdout.contains("\nbroken: ") && run.stdout.lines().count() <= 80, "{}", run.told());
+    assert!(shown.iter().any(|line| line.contains("fpm") && line.contains("1 fails")), "{}", run.printed());
+    assert!(run.stdout.contains("\nbroken: ") && run.stdout.lines().count() <= 80, "{}", run.printed());
 }
 
 /// A run that is narrowed prints the tables, with what fails first.
@@ -63,7 +63,7 @@ fn a_kernel_that_fails_in_a_run_of_everything_comes_first() {
 fn tables_begin_with_what_fails_too() {
     let run = verify(&["--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
     in_the_first_ten_lines(&run, "mutant-dead-fixup");
-    assert!(run.stdout.contains("Differences from the reference, by their smallest witness"), "{}", run.told());
+    assert!(run.stdout.contains("Differences from the reference, by their smallest witness"), "{}", run.printed());
 }
 
 /// A run of everything in a lane that has one kernel: what the lane does not have is counted, and `--verbose` prints the tables.
@@ -74,12 +74,12 @@ fn what_a_lane_does_not_offer_is_on_the_screen_and_verbose_prints_tables() {
     let call = ["--lane=mine", "--effort=quick"];
     let screen = verify_in(&file, &call).exits(0);
     let gaps = beneath(&screen.stdout, "Not covered");
-    assert!(gaps.iter().any(|line| line.contains("mine: its worker offers 1 of ")), "{}", screen.told());
-    assert!(screen.stdout.lines().count() <= 50, "{}", screen.told());
+    assert!(gaps.iter().any(|line| line.contains("mine: its worker offers 1 of ")), "{}", screen.printed());
+    assert!(screen.stdout.lines().count() <= 50, "{}", screen.printed());
     let tables = verify_in(&file, &[&call[..], &["--verbose"]].concat()).exits(0);
     let headings = ["Left out", "Catalogue", "Self-check"];
-    assert!(headings.iter().all(|heading| !beneath(&tables.stdout, heading).is_empty()), "{}", tables.told());
-    assert!(headings.iter().all(|heading| beneath(&screen.stdout, heading).is_empty()), "{}", screen.told());
+    assert!(headings.iter().all(|heading| !beneath(&tables.stdout, heading).is_empty()), "{}", tables.printed());
+    assert!(headings.iter().all(|heading| beneath(&screen.stdout, heading).is_empty()), "{}", screen.printed());
 }
 
 fn detail_of(line: &str) -> Detail {

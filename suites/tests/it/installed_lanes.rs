@@ -142,9 +142,9 @@ fn the_ledger_says_what_made_a_lane() {
     ] {
         has(role, name);
     }
-    let told = Command::new("sha256sum").arg(installed.real()).output().expect("sha256sum is there");
-    let told = String::from_utf8(told.stdout).expect("text");
-    assert_eq!(has("tool", "mlir-opt")["sha256"].as_str(), told.split_whitespace().next());
+    let described = Command::new("sha256sum").arg(installed.real()).output().expect("sha256sum is there");
+    let described = String::from_utf8(described.stdout).expect("text");
+    assert_eq!(has("tool", "mlir-opt")["sha256"].as_str(), described.split_whitespace().next());
     let host = verify(&["--op=transform", "--lane=host", "--effort=quick"]).exits(0).ledger();
     assert_eq!(host["lanes"][0]["files"][0]["name"], "tiebreak");
 }
@@ -183,13 +183,16 @@ fn an_installed_lane_that_dies_is_not_allowed() {
     let dies = json!({"name": NATIVE, "command": ["false"]});
     let allow = format!("--allow-not-run={NATIVE}");
     for allowed in [&[][..], &[allow.as_str()]] {
-        let (code, told) = unasked(dies.clone(), allowed);
-        assert_eq!(code, 1, "{told}");
-        assert!(told.contains("it is installed and does not start") && told.contains("`false`"), "{told}");
+        let (code, described) = unasked(dies.clone(), allowed);
+        assert_eq!(code, 1, "{described}");
+        assert!(
+            described.contains("it is installed and does not start") && described.contains("`false`"),
+            "{described}"
+        );
     }
     let gone = json!({"name": NATIVE, "command": ["/nowhere/tiebreak-module-worker"]});
-    let (code, told) = unasked(gone.clone(), &[]);
-    assert!(code == 1 && told.contains("/nowhere/tiebreak-module-worker"), "{told}");
+    let (code, described) = unasked(gone.clone(), &[]);
+    assert!(code == 1 && described.contains("/nowhere/tiebreak-module-worker"), "{described}");
     assert_eq!(unasked(gone, &[&allow]), (0, String::new()));
 }
 
@@ -206,6 +209,6 @@ fn a_truncated_module_is_named() {
     for module in [&objects[1], &half] {
         command.extend(["--module".to_owned(), module.to_string_lossy().into_owned()]);
     }
-    let (code, told) = unasked(json!({"name": NATIVE, "command": command}), &[]);
-    assert!(code == 1 && told.contains("half.so does that by itself"), "{told}");
+    let (code, described) = unasked(json!({"name": NATIVE, "command": command}), &[]);
+    assert!(code == 1 && described.contains("half.so does that by itself"), "{described}");
 }

@@ -136,7 +136,7 @@ fn what_the_contract_refuses_no_reference_expects() {
         "--kernel=tosa-apply-scale-32-double",
         "--reference=gemmlowp-double:saturate",
     ]);
-    assert_eq!(run.code, 0, "{}", run.told());
+    assert_eq!(run.code, 0, "{}", run.printed());
     let swept = crate::common::verify(&[
         "--op=fpm",
         "--lane=host",
@@ -147,7 +147,7 @@ fn what_the_contract_refuses_no_reference_expects() {
         "--reference=gemmlowp-double:saturate",
         "--format=json",
     ]);
-    assert_eq!(swept.code, 0, "{}", swept.told());
+    assert_eq!(swept.code, 0, "{}", swept.printed());
     let summary: serde_json::Value = serde_json::from_str(&swept.stdout).expect("JSON");
     let rows = summary["rows"].as_array().expect("rows").iter();
     let swept: Vec<_> = rows.filter(|row| row["coverage"] == "exhaustive").collect();

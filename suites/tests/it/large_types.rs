@@ -42,7 +42,7 @@ fn many_scales_take_as_long_as_they_are_many() {
         let begun = Instant::now();
         let kernel = if op == "quantize" { "--kernel=mlir-qcast" } else { "--kernel=mlir-dcast" };
         let run = verify(&["--lane=host", "--effort=quick", "--op", op, kernel, "--type", &ty]).exits(0);
-        assert!(run.stdout.contains("holds"), "{}", run.told());
+        assert!(run.stdout.contains("holds"), "{}", run.printed());
         assert!(begun.elapsed() < Duration::from_secs(120), "{op}: {:?}", begun.elapsed());
     }
 }
@@ -52,6 +52,6 @@ fn many_scales_take_as_long_as_they_are_many() {
 fn rewrites_of_several_scales_end() {
     let begun = Instant::now();
     let run = tiebreak(&["rewrites", "--type", &channels(16, 0), "--format=json"]).exits(0);
-    assert!(run.stdout.contains("multiply_add") && run.stderr.is_empty(), "{}", run.told());
+    assert!(run.stdout.contains("multiply_add") && run.stderr.is_empty(), "{}", run.printed());
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
 }

@@ -24,9 +24,9 @@ fn a_run_with_a_planted_bug_is_worse_than_one_without() {
 
     let worse = diff(&honest, &lying, &[]).exits(1);
     let line = worse.stdout.lines().find(|line| line.contains("worse") && line.contains("tvm-relay"));
-    let line = line.unwrap_or_else(|| panic!("{}", worse.told()));
+    let line = line.unwrap_or_else(|| panic!("{}", worse.printed()));
     assert!(line.contains("mine") && line.contains("fpm"), "{line}");
-    assert!(worse.stdout.contains("cargo xtask verify ") && !worse.stdout.contains("gemmlowp"), "{}", worse.told());
+    assert!(worse.stdout.contains("cargo xtask verify ") && !worse.stdout.contains("gemmlowp"), "{}", worse.printed());
 
     let better = diff(&lying, &honest, &["--format=json"]).exits(0);
     let better: serde_json::Value = serde_json::from_str(&better.stdout).expect("JSON");
@@ -39,7 +39,11 @@ fn a_run_with_a_planted_bug_is_worse_than_one_without() {
     assert!(comment.len() < 65_536, "{} bytes", comment.len());
 
     let equal = diff(&honest, &honest, &[]).exits(0);
-    assert!(equal.stdout.starts_with("equal: 4 comparisons") && equal.stdout.lines().count() == 1, "{}", equal.told());
+    assert!(
+        equal.stdout.starts_with("equal: 4 comparisons") && equal.stdout.lines().count() == 1,
+        "{}",
+        equal.printed()
+    );
     let again = tiebreak(&["show", &honest.out().display().to_string()]).exits(0);
     let printed: Vec<&str> = honest.stdout.lines().filter(|line| !line.starts_with("files: ")).collect();
     assert_eq!(again.stdout.lines().collect::<Vec<_>>(), printed);
@@ -55,7 +59,7 @@ fn a_run_that_did_not_end_is_not_compared() {
     std::fs::write(&file, ledger.to_string()).expect("it can be written");
     let file = file.display().to_string();
     let refused = tiebreak(&["diff", &file, &run.out().display().to_string()]).exits(2);
-    assert!(refused.stderr.contains("the run did not end"), "{}", refused.told());
+    assert!(refused.stderr.contains("the run did not end"), "{}", refused.printed());
     let missing = tiebreak(&["show", "no-such-ledger.json"]).exits(2);
-    assert!(missing.stderr.contains("no-such-ledger.json"), "{}", missing.told());
+    assert!(missing.stderr.contains("no-such-ledger.json"), "{}", missing.printed());
 }

@@ -24,7 +24,7 @@ fn replays(row: &Row) {
     let run = again(&row["command"]);
     let same = |other: &&Row| STATED.iter().all(|column| other[*column] == row[*column]);
     let text = run.file("mismatches.csv");
-    assert!(rows(&text).iter().any(|other| same(&other)), "{row:?}\n{}{text}", run.told());
+    assert!(rows(&text).iter().any(|other| same(&other)), "{row:?}\n{}{text}", run.printed());
 }
 
 /// Some rows of each side, each form of a case among them.
@@ -98,8 +98,8 @@ fn a_case_of_an_instruction_that_is_none_is_refused() {
         ("a=1 a=2", "a: given twice"),
         ("vectors=0", "vectors: must be at least 1, not 0"),
     ] {
-        let told = given(case);
-        assert!(told.contains(reason), "{case}: {told}");
+        let described = given(case);
+        assert!(described.contains(reason), "{case}: {described}");
     }
     verify(&["--op=instruction", "--kernel=sqadd.s8", "--lane=host", "--case=a=127 b=1"]).exits(0);
 }

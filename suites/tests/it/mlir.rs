@@ -105,12 +105,12 @@ fn a_value_is_the_same_at_every_index_of_every_length() {
                 for misalign in [0, 1, 3, 8] {
                     let params = of(*expressed, *container, len);
                     let out = |cast, words: &[i32]| run(&lane, cast, level, &params, &words.repeat(len), misalign);
-                    let told = format!(
+                    let described = format!(
                         "{} {expressed:?} {container:?} -O{level} length {len} misaligned {misalign}",
                         lane.name
                     );
-                    assert_eq!(out(Cast::Quantize, &x), Ok(stored.repeat(len)), "qcast {told}");
-                    assert_eq!(out(Cast::Dequantize, &q), Ok(real.repeat(len)), "dcast {told}");
+                    assert_eq!(out(Cast::Quantize, &x), Ok(stored.repeat(len)), "qcast {described}");
+                    assert_eq!(out(Cast::Dequantize, &q), Ok(real.repeat(len)), "dcast {described}");
                 }
             }
         }
@@ -157,12 +157,16 @@ fn every_type_and_container_is_compiled() {
             let floats: Vec<i32> = [above, below].concat().repeat(3);
             let integers = [4, 0].repeat(3);
             for level in [0, 2] {
-                let told = format!("{} -O{level} {params:?}", lane.name);
-                assert_eq!(run(&lane, Cast::Quantize, level, params, &floats, 0), Ok(integers.clone()), "qcast {told}");
+                let described = format!("{} -O{level} {params:?}", lane.name);
+                assert_eq!(
+                    run(&lane, Cast::Quantize, level, params, &floats, 0),
+                    Ok(integers.clone()),
+                    "qcast {described}"
+                );
                 assert_eq!(
                     run(&lane, Cast::Dequantize, level, params, &integers, 0),
                     Ok(floats.clone()),
-                    "dcast {told}"
+                    "dcast {described}"
                 );
             }
         }
@@ -209,9 +213,9 @@ fn blocks_have_scales_of_their_own() {
     for lane in lanes(&functions) {
         for ((params, stored), level) in cases.iter().flat_map(|case| [(case, 0), (case, 2)]) {
             let two = vec![2.0_f32.to_bits() as i32; stored.len()];
-            let told = format!("{} -O{level} {params:?}", lane.name);
-            assert_eq!(run(&lane, Cast::Quantize, level, params, &two, 0).as_ref(), Ok(stored), "{told}");
-            assert_eq!(run(&lane, Cast::Dequantize, level, params, stored, 0), Ok(two), "{told}");
+            let described = format!("{} -O{level} {params:?}", lane.name);
+            assert_eq!(run(&lane, Cast::Quantize, level, params, &two, 0).as_ref(), Ok(stored), "{described}");
+            assert_eq!(run(&lane, Cast::Dequantize, level, params, stored, 0), Ok(two), "{described}");
         }
     }
 }

@@ -19,8 +19,8 @@ use tiebreak_suites::tensor::{Case, Operation, find, promise, text};
 
 const I16: &str = "!quant.uniform<i16:bf16, 0.3:1>";
 
-/// What a kernel is told of in a lane against its contract: inputs, differences, deviations.
-fn told<'a>(ledger: &'a Value, kernel: &str, lane: &str, coverage: &str) -> (u64, u64, &'a Value) {
+/// What the ledger says of a kernel in a lane against its contract: inputs, differences, deviations.
+fn described<'a>(ledger: &'a Value, kernel: &str, lane: &str, coverage: &str) -> (u64, u64, &'a Value) {
     let row = items(ledger, "rows").iter().find(|row| {
         [("kernel", kernel), ("lane", lane), ("coverage", coverage), ("against", "contract")]
             .iter()
@@ -38,10 +38,10 @@ fn sweeps_count_the_ties_that_go_either_way() {
     let kernels = [&kernels[..], &["--kernel=mlir-opt-dcast-o2"]].concat();
     let ops = ["--op=quantize", "--op=dequantize", "--lane=mlir-aarch64", "--effort=exhaustive", "--type", I16];
     let ledger = verify(&[&ops[..], &kernels].concat()).exits(0).ledger();
-    let told = |kernel: &str| told(&ledger, kernel, "mlir-aarch64", "exhaustive");
-    assert_eq!(told("mlir-opt-qcast-o2"), (35_893, 0, &json!({"tie-direction": 129})));
-    assert_eq!(told("mlir-opt-qcast-o0"), (35_893, 0, &json!({})));
-    assert_eq!(told("mlir-opt-dcast-o2"), (65_536, 0, &json!({"tie-direction": 247})));
+    let described = |kernel: &str| described(&ledger, kernel, "mlir-aarch64", "exhaustive");
+    assert_eq!(described("mlir-opt-qcast-o2"), (35_893, 0, &json!({"tie-direction": 129})));
+    assert_eq!(described("mlir-opt-qcast-o0"), (35_893, 0, &json!({})));
+    assert_eq!(described("mlir-opt-dcast-o2"), (65_536, 0, &json!({"tie-direction": 247})));
 }
 
 /// Zero points are int32, too (finding 11): in vectors on aarch64, and everywhere but in scalars on x86-64.
@@ -53,7 +53,7 @@ fn a_zero_point_is_rounded_twice() {
         let arguments = ["--op=quantize", "--lane", lane, "--effort=quick", "--type", ty];
         let ledger = verify(&[&arguments[..], &kernels].concat()).exits(0).ledger();
         for (kernel, faulty) in [("mlir-opt-qcast-o0", lane == "mlir-x86"), ("mlir-opt-qcast-o2", true)] {
-            let (_, differ, deviations) = told(&ledger, kernel, lane, "sampled");
+            let (_, differ, deviations) = described(&ledger, kernel, lane, "sampled");
             let seen = deviations["double-rounding"].as_u64().unwrap_or(0);
             assert_eq!((differ, seen > 0), (0, faulty), "{kernel} {lane}: {deviations}");
         }
@@ -78,7 +78,7 @@ fn a_fixed_point_conversion_does_not_overflow() {
     ] {
         let arguments = ["--op=dequantize", "--kernel=mlir-opt-dcast-o2", "--lane", lane, "--case", case];
         let ledger = verify(&arguments).exits(0).ledger();
-        let (_, differ, deviations) = told(&ledger, "mlir-opt-dcast-o2", lane, "sampled");
+        let (_, differ, deviations) = described(&ledger, "mlir-opt-dcast-o2", lane, "sampled");
         let expected = if deviates { json!({"f16-step": 1}) } else { json!({}) };
         assert_eq!((differ, deviations), (0, &expected), "{case}");
     }
@@ -111,7 +111,7 @@ fn a_fault_that_is_not_declared_is_a_finding() {
         I16,
     ];
     let ledger = verify_in(&lanes, &arguments).exits(1).ledger();
-    let (inputs, differ, deviations) = told(&ledger, "mlir-opt-qcast-o2", "mlir-aarch64-bf16", "exhaustive");
+    let (inputs, differ, deviations) = described(&ledger, "mlir-opt-qcast-o2", "mlir-aarch64-bf16", "exhaustive");
     assert_eq!((inputs, differ, deviations), (35_893, 129, &json!({})));
     let messages: Vec<&str> = items(&ledger, "findings").iter().filter_map(|f| f["message"].as_str()).collect();
     assert!(messages.contains(&"differs from its contract on 129 of all patterns"), "{messages:?}");
@@ -370,12 +370,12 @@ fn a_known_fault_allows_its_values_and_not_the_next() {
             true => judged::<Quantize>(edge, lie),
             false => judged::<Dequantize>(edge, lie),
         };
-        let told = format!("{} {} {}", edge.lane, edge.kernel, edge.case);
-        assert_eq!(judged(edge.right), (0, 0, 0), "right: {told}");
+        let described = format!("{} {} {}", edge.lane, edge.kernel, edge.case);
+        assert_eq!(judged(edge.right), (0, 0, 0), "right: {described}");
         // The reference is judged on what came out.
-        assert_eq!(judged(edge.faulty), (0, 1, 1), "faulty: {told}");
+        assert_eq!(judged(edge.faulty), (0, 1, 1), "faulty: {described}");
         for beside in edge.beside {
-            assert_eq!(judged(beside), (1, 0, 1), "{beside:#x} beside: {told}");
+            assert_eq!(judged(beside), (1, 0, 1), "{beside:#x} beside: {described}");
         }
     }
 }
@@ -394,7 +394,7 @@ fn what_is_beyond_the_type_is_what_the_target_converts() {
     for (kernel, lane) in
         [("mlir-opt-qcast-o0", "mlir-x86"), ("mlir-opt-qcast-o2", "mlir-x86"), ("mlir-opt-qcast-o2", "mlir-aarch64")]
     {
-        let (_, differ, deviations) = told(&ledger, kernel, lane, "sampled");
+        let (_, differ, deviations) = described(&ledger, kernel, lane, "sampled");
         assert_eq!(differ, 0);
         assert!(deviations["double-rounding"].as_u64() > Some(1000), "{kernel} {lane}: {deviations}");
     }
@@ -420,7 +420,7 @@ fn a_constant_at_every_tied_position_is_convicted() {
     let arguments =
         ["--op=dequantize", "--kernel=mlir-opt-dcast-o2", "--lane=mlir-aarch64", "--effort=exhaustive", "--type", I16];
     let ledger = verify_in(&file, &arguments).exits(1).ledger();
-    let (_, differ, deviations) = told(&ledger, "mlir-opt-dcast-o2", "mlir-aarch64", "exhaustive");
+    let (_, differ, deviations) = described(&ledger, "mlir-opt-dcast-o2", "mlir-aarch64", "exhaustive");
     assert_eq!((differ, deviations), (lies.len() as u64, &json!({})));
 }
 

@@ -117,7 +117,7 @@ fn a_page_is_drawn_again_from_its_ledger() {
     let page = dir.path().join("report.html");
     assert_eq!(drawn.stdout.trim(), page.display().to_string());
     assert_eq!(std::fs::read_to_string(&page).expect("it is written"), left);
-    assert!(run.stdout.contains("report.html"), "{}", run.told());
+    assert!(run.stdout.contains("report.html"), "{}", run.printed());
 
     tiebreak(&["report", &of_run, &of_run, "--out", &out]).exits(0);
     let compared = std::fs::read_to_string(&page).expect("it is written");
@@ -139,7 +139,7 @@ fn what_cannot_be_drawn_is_refused() {
     ];
     for (arguments, says) in table {
         let refused = tiebreak(arguments).exits(2);
-        assert!(refused.stderr.contains(says), "{}", refused.told());
+        assert!(refused.stderr.contains(says), "{}", refused.printed());
     }
 }
 

@@ -157,12 +157,15 @@ fn a_short_answer_is_a_finding() {
 fn the_host_lane_refuses_process_mutants() {
     let x = format!("--x={FAULT_AT}");
     let run = verify(&["--kernel=mutant-crash", "--lane=host", "--multiplier=1073741824", "--shift=-1", &x]).exits(1);
-    assert!(run.stdout.contains("mutant-crash runs in a worker process only"), "{}", run.told());
+    assert!(run.stdout.contains("mutant-crash runs in a worker process only"), "{}", run.printed());
 }
 
-/// The children of a process that runs.
-fn children(parent: u32) -> Vec<u32> {
-    let output = Command::new("pgrep").args(["-P", &parent.to_string()]).output().expect("pgrep is there");
+/// The workers of a process that runs: it may also ask other programs, such as git, which end by themselves.
+fn workers_of(parent: u32) -> Vec<u32> {
+    let output = Command::new("pgrep")
+        .args(["-f", "tiebreak-worker", "-P", &parent.to_string()])
+        .output()
+        .expect("pgrep is there");
     String::from_utf8_lossy(&output.stdout).lines().filter_map(|pid| pid.trim().parse().ok()).collect()
 }
 
@@ -184,7 +187,7 @@ fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
         let victim = loop {
             assert!(begun.elapsed() < Duration::from_secs(60), "no worker runs");
             std::thread::sleep(Duration::from_millis(50));
-            if let Some(victim) = children(child.id()).pop() {
+            if let Some(victim) = workers_of(child.id()).pop() {
                 break victim;
             }
         };
@@ -261,7 +264,7 @@ fn an_idle_worker_that_died_is_a_crash_and_nothing_else() {
         let runner = Runner::new(&lane);
         let plan = Plan::new(kernel("gemmlowp-scalar"), &runner, channel(1_395_864_371, -8), None);
         let plan = plan.expect("a known scheme");
-        let started = std::fs::read_to_string(&pids).expect("it told its number");
+        let started = std::fs::read_to_string(&pids).expect("it wrote its number");
         kill(started.lines().last().and_then(|l| l.parse().ok()).expect("a number"));
         let settled = plan.settle(plan.chunk(0));
         assert_eq!(
@@ -321,7 +324,7 @@ fn a_tensor_kernel_that_fails_is_narrowed_down_and_given_up() {
         let arguments = ["--op=quantize", "--kernel", mutant, "--kernel=onnx-quantizelinear", "--effort=quick"];
         let run = verify_in(&impatient(dir.path()), &[&arguments[..], &["--lane=host-worker"]].concat()).exits(1);
         let ledger = run.ledger();
-        let [finding] = items(&ledger, "findings") else { panic!("{}", run.told()) };
+        let [finding] = items(&ledger, "findings") else { panic!("{}", run.printed()) };
         assert_eq!((finding["kernel"].as_str(), finding["class"].as_str()), (Some(mutant), Some(class)));
         assert!(finding["message"].as_str().expect("a message").ends_with(", 3 times in all"), "{finding}");
         let case = &finding["witness"]["case"];
@@ -344,23 +347,23 @@ fn a_tensor_kernel_that_fails_is_narrowed_down_and_given_up() {
 #[test]
 fn the_host_lane_refuses_process_mutants_of_tensors() {
     let run = verify(&["--op=quantize", "--kernel=mutant-quantize-crash", "--lane=host", "--effort=quick"]).exits(1);
-    assert!(run.stdout.contains("mutant-quantize-crash runs in a worker process only"), "{}", run.told());
+    assert!(run.stdout.contains("mutant-quantize-crash runs in a worker process only"), "{}", run.printed());
 }
 
-/// Invariant 4: what could not run is told with its reason, and breaks the run unless it was allowed by name.
+/// Invariant 4: what could not run is reported with its reason, and breaks the run unless it was allowed by name.
 #[test]
 fn a_lane_without_its_program_is_not_run() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = lanes_with(dir.path(), "mine", &["/nowhere/tiebreak-worker".to_owned()]);
     let arguments = ["--kernel=tvm-relay", "--effort=quick", "--lane=host", "--lane=mine"];
     let run = verify_in(&file, &arguments).exits(1);
-    assert!(run.stdout.contains("not run: cannot start `/nowhere/tiebreak-worker`"), "{}", run.told());
-    assert!(run.stdout.contains("--allow-not-run mine"), "{}", run.told());
+    assert!(run.stdout.contains("not run: cannot start `/nowhere/tiebreak-worker`"), "{}", run.printed());
+    assert!(run.stdout.contains("--allow-not-run mine"), "{}", run.printed());
     let ledger = run.ledger();
     assert_eq!(finding_classes(&ledger), ["not-run"]);
     assert!(items(&ledger, "rows").iter().all(|r| r["lane"] == "host" && r["inputs"].as_u64() > Some(10_000)));
     let allowed = verify_in(&file, &[&arguments[..], &["--allow-not-run=mine"]].concat()).exits(0);
-    assert!(allowed.stdout.contains("not run: ") && allowed.stdout.contains("(allowed)"), "{}", allowed.told());
+    assert!(allowed.stdout.contains("not run: ") && allowed.stdout.contains("(allowed)"), "{}", allowed.printed());
     assert!(allowed.file("junit.xml").contains("<skipped"), "a build server sees it");
 }
 
@@ -370,7 +373,7 @@ fn a_run_without_any_lane_does_not_hold() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = lanes_with(dir.path(), "mine", &["/nowhere/tiebreak-worker".to_owned()]);
     let run = verify_in(&file, &["--kernel=tvm-relay", "--effort=quick", "--lane=mine", "--allow-not-run=mine"]);
-    assert_ne!(run.code, 0, "no input was judged, and the run says it holds\n{}", run.told());
+    assert_ne!(run.code, 0, "no input was judged, and the run says it holds\n{}", run.printed());
 }
 
 /// What the program says of a worker with this script, in at most half a minute.
@@ -388,36 +391,36 @@ fn reason(body: &str) -> String {
 #[test]
 fn a_worker_of_another_protocol_is_refused() {
     let hello = r#"{"answer":"hello","protocol":2,"arch":"x86_64","kernels":[]}"#;
-    let told = reason(&format!("read line\necho '{hello}'\nread line\n"));
+    let described = reason(&format!("read line\necho '{hello}'\nread line\n"));
     let words = "not-run: not run: it is installed and does not start: the worker speaks protocol 2, this program 1";
-    assert!(told.starts_with(words), "{told}");
+    assert!(described.starts_with(words), "{described}");
 }
 
 #[test]
 fn a_worker_that_speaks_garbage_is_refused() {
-    let told = reason("read line\necho 'Segmentation fault (core dumped)'\nread line\n");
-    assert!(told.contains("the worker's answer is not one of the protocol"), "{told}");
-    let told = reason("read line\nhead -c 4096 /dev/zero\necho\nread line\n");
-    assert!(told.contains("the worker's answer is not one of the protocol"), "{told}");
+    let described = reason("read line\necho 'Segmentation fault (core dumped)'\nread line\n");
+    assert!(described.contains("the worker's answer is not one of the protocol"), "{described}");
+    let described = reason("read line\nhead -c 4096 /dev/zero\necho\nread line\n");
+    assert!(described.contains("the worker's answer is not one of the protocol"), "{described}");
 }
 
 /// A line without end is not collected until memory is full.
 #[test]
 fn a_worker_that_never_ends_its_line_is_refused() {
-    let told = reason("exec cat /dev/zero\n");
-    assert!(told.contains("not one of the protocol"), "{told}");
+    let described = reason("exec cat /dev/zero\n");
+    assert!(described.contains("not one of the protocol"), "{described}");
 }
 
 #[test]
 fn a_worker_that_ends_at_once_is_told() {
-    let told = reason("exit 3\n");
-    assert!(told.contains("exit status: 3"), "{told}");
+    let described = reason("exit 3\n");
+    assert!(described.contains("exit status: 3"), "{described}");
 }
 
 #[test]
 fn a_worker_that_says_nothing_is_hung() {
-    let told = reason("exec sleep 100\n");
-    assert!(told.contains("no answer within 2s"), "{told}");
+    let described = reason("exec sleep 100\n");
+    assert!(described.contains("no answer within 2s"), "{described}");
 }
 
 /// Says hello for tvm-relay, then `answer` to everything.
@@ -431,8 +434,8 @@ fn liar(answer: &str) -> String {
 #[test]
 fn a_worker_that_promises_too_much_is_a_finding() {
     for bytes in ["4611686018427387904", "18446744073709551612", "400000000000"] {
-        let told = reason(&liar(&format!(r#"{{"answer":"done","bytes":{bytes}}}"#)));
-        assert!(told.starts_with("wrong-length: "), "{told}");
+        let described = reason(&liar(&format!(r#"{{"answer":"done","bytes":{bytes}}}"#)));
+        assert!(described.starts_with("wrong-length: "), "{described}");
     }
 }
 
@@ -445,8 +448,8 @@ fn a_worker_that_splits_an_element_is_a_finding() {
     let given = ["--multiplier=1073741824", "--shift=-1", "--x=1"];
     let run = verify_in(&file, &[&["--kernel=tvm-relay", "--lane=mine"][..], &given].concat()).exits(1);
     let ledger = run.ledger();
-    assert_eq!(finding_classes(&ledger)[0], "refused", "{}", run.told());
-    assert!(run.stdout.contains("7 bytes, which are no whole number of results"), "{}", run.told());
+    assert_eq!(finding_classes(&ledger)[0], "refused", "{}", run.printed());
+    assert!(run.stdout.contains("7 bytes, which are no whole number of results"), "{}", run.printed());
 }
 
 #[test]
@@ -455,5 +458,5 @@ fn a_worker_that_does_not_offer_the_kernel_is_a_finding() {
     let file = lanes_with(dir.path(), "mine", &script(dir.path(), &liar("x")));
     let run = verify_in(&file, &["--kernel=gemmlowp-neon", "--effort=quick", "--lane=mine"]).exits(1);
     assert_eq!(finding_classes(&run.ledger()), ["not-run"]);
-    assert!(run.stdout.contains("no lane of this run offers this kernel"), "{}", run.told());
+    assert!(run.stdout.contains("no lane of this run offers this kernel"), "{}", run.printed());
 }

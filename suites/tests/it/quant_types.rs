@@ -37,14 +37,17 @@ fn texts_that_break_a_rule() {
     let mut cases = 0;
     for block in BAD.split("\n\n").map(str::trim_end).filter(|block| !block.is_empty() && !block.starts_with('#')) {
         let lines: Vec<&str> = block.lines().collect();
-        let [text, caret, told] = lines[..] else { panic!("three lines are wanted:\n{block}") };
+        let [text, caret, described] = lines[..] else { panic!("three lines are wanted:\n{block}") };
         let (place, rule) = caret.split_once("^ ").expect("a caret");
         let error = parse(text).expect_err(text);
         assert_eq!((error.character, error.rule.to_string().as_str()), (place.chars().count() + 1, rule), "{error}");
-        if let Some(words) = told.strip_prefix("mlir-opt: ") {
+        if let Some(words) = described.strip_prefix("mlir-opt: ") {
             assert!(rule.starts_with(words), "{block}");
         } else {
-            assert!(told.starts_with("mlir-opt otherwise: ") || told.starts_with("mlir-opt accepts"), "{block}");
+            assert!(
+                described.starts_with("mlir-opt otherwise: ") || described.starts_with("mlir-opt accepts"),
+                "{block}"
+            );
         }
         cases += 1;
     }
@@ -129,7 +132,7 @@ fn the_command_explains() {
     for words in
         ["u16, 0 to 65535", "for each index of axis 0", "the size of axis 0 must be 2", "0x3c00", "warning: scale 0"]
     {
-        assert!(table.stdout.contains(words), "no `{words}` in\n{}", table.told());
+        assert!(table.stdout.contains(words), "no `{words}` in\n{}", table.printed());
     }
     assert!(check(&["tensor<2xf32>"]).exits(0).stdout.contains("Not quantized"));
 }
@@ -137,12 +140,12 @@ fn the_command_explains() {
 #[test]
 fn the_command_refuses() {
     let run = check(&["!quant.uniform<i8:f32, 0.0>"]);
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.told());
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{}", run.printed());
     assert!(
         run.stderr.contains("out of expressed type range")
             && run.stderr.contains("\n                         ^ character 24"),
         "{}",
-        run.told()
+        run.printed()
     );
     assert_eq!(check(&[""]).code, 2);
 }

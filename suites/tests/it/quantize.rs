@@ -1,4 +1,4 @@
-//! `quantize` and `dequantize` from plan to ledger: contracts kept, classes told apart, counts in closed form, cases that can be run again.
+//! `quantize` and `dequantize` from plan to ledger: contracts kept, classes distinguished, counts in closed form, cases that can be run again.
 
 use crate::common::*;
 use serde_json::Value;
@@ -130,14 +130,14 @@ fn stored_values_of_16_bits_are_swept_in_every_run() {
     assert_eq!(inputs, [256, 256, 256, 256, 65536, 65536, 65536, 65536]);
     let ledger = quick("dequantize", "mutant-no-zero-point", &[]).exits(1).ledger();
     assert!(row(&ledger, "contract", "exhaustive")["differ"].as_u64().expect("a count") > 0);
-    let told = |finding: &&Value| finding["message"].as_str().is_some_and(|m| m.contains("of all stored values"));
-    assert!(items(&ledger, "findings").iter().any(|finding| told(&finding)));
+    let described = |finding: &&Value| finding["message"].as_str().is_some_and(|m| m.contains("of all stored values"));
+    assert!(items(&ledger, "findings").iter().any(|finding| described(&finding)));
 }
 
 /// A witness is a case by itself: its command gives the same values again.
 #[test]
 fn a_witness_of_floats_can_be_run_again() {
-    for (op, kernel, case, told) in [
+    for (op, kernel, case, described) in [
         (
             "quantize",
             "mlir-qcast",
@@ -154,24 +154,24 @@ fn a_witness_of_floats_can_be_run_again() {
         ("dequantize", "mlir-dcast", "type=!quant.uniform<i32:f64,0.1> shape=3 q=5", "equal"),
     ] {
         let run = quick(op, kernel, &["--case", case]).exits(0);
-        assert!(run.stdout.contains(told), "{told}\n{}", run.told());
+        assert!(run.stdout.contains(described), "{described}\n{}", run.printed());
     }
 }
 
 #[test]
 fn what_cannot_be_is_told_with_exit_code_2() {
-    let told = |more: &[&str], words: &str| {
+    let described = |more: &[&str], words: &str| {
         let run = verify(&[&["--op=quantize", "--lane=host"][..], more].concat()).exits(2);
-        assert!(run.stderr.contains(words), "{words}\n{}", run.told());
+        assert!(run.stderr.contains(words), "{words}\n{}", run.printed());
     };
-    told(&["--type", "!quant.uniform<i8:f32, 0.0>"], "--type");
-    told(&["--type", "f32"], "not a quantized type");
-    told(&["--rounding", "ties-evn"], "ties-even");
-    let case = |case: &str, words: &str| told(&["--kernel=mlir-qcast", "--case", case], words);
+    described(&["--type", "!quant.uniform<i8:f32, 0.0>"], "--type");
+    described(&["--type", "f32"], "not a quantized type");
+    described(&["--rounding", "ties-evn"], "ties-even");
+    let case = |case: &str, words: &str| described(&["--kernel=mlir-qcast", "--case", case], words);
     case("type=!quant.uniform<i8:f32,0.1> x=1,5", "is no f32");
     case("x=1", "type: missing");
     case("type=!quant.uniform<i8:f32,0.1> container=tensor", "unknown container");
     case("type=!quant.uniform<i8:f32,0.1> shape=2y3", "is not sizes");
     let run = verify(&["--op=matmul", "--lane=host", "--type", "!quant.uniform<i8:f32, 0.1>"]).exits(2);
-    assert!(run.stderr.contains("--type is of quantize and dequantize"), "{}", run.told());
+    assert!(run.stderr.contains("--type is of quantize and dequantize"), "{}", run.printed());
 }

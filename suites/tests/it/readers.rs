@@ -83,7 +83,7 @@ fn two_columns_of_one_name_are_refused_everywhere() {
     let twice = "name,multiplier,shift,multiplier\na,1395864371,-8,1\n";
     for Reader { name, call, .. } in readers().into_iter().take(2) {
         let run = with_file(twice, call);
-        assert_eq!(run.code, 2, "{name}: {}", run.told());
+        assert_eq!(run.code, 2, "{name}: {}", run.printed());
         refused(&run, &["table.csv has two columns `multiplier`"]);
         // Of a column that nobody reads, too: which of both was meant is not known.
         refused(&with_file("shift,a,multiplier,a\n-8,1,1395864371,2\n", call), &["two columns `a`"]);

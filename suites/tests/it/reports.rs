@@ -17,7 +17,7 @@ fn quick(kernel: &str, more: &[&str]) -> Run {
 fn prints(kernel: &str, lines: &[&str]) {
     let run = quick(kernel, &[]).exits(1);
     for line in lines {
-        assert!(run.stdout.contains(line), "no `{line}` in\n{}", run.told());
+        assert!(run.stdout.contains(line), "no `{line}` in\n{}", run.printed());
         assert!(
             run.file("details.md").contains(line)
                 && run.file("summary.md").contains(line)
@@ -205,7 +205,7 @@ fn rerun(row: &Value) -> Value {
     assert_eq!(words[0], "verify");
     let run = verify(&words[1..]);
     let broken = row["against"] == "contract";
-    assert_eq!(run.code, i32::from(broken), "{}", run.told());
+    assert_eq!(run.code, i32::from(broken), "{}", run.printed());
     let ledger = run.ledger();
     let same = |r: &&Value| ["kernel", "lane", "against", "scheme"].iter().all(|key| r[*key] == row[*key]);
     items(&ledger, "rows").iter().find(same).expect("the same row").clone()

@@ -109,12 +109,12 @@ fn broken(change: &Change, kernel: &str, witness: &str, class: &str, because: &s
     let file = lanes_with(dir.path(), "scratch", &[worker.to_string_lossy().into_owned()]);
     let run = verify_in(&file, &["--lane=scratch", "--effort=quick", "--kernel", kernel]).exits(1);
     let line = format!("fpm {kernel} scratch {witness}, class {class}");
-    assert!(run.stdout.contains(&line), "no `{line}` in\n{}", run.told());
-    assert!(run.stdout.contains(because), "no `{because}` in\n{}", run.told());
+    assert!(run.stdout.contains(&line), "no `{line}` in\n{}", run.printed());
+    assert!(run.stdout.contains(because), "no `{because}` in\n{}", run.printed());
     in_the_first_ten_lines(&run, kernel);
     let ledger = run.ledger();
     let classes = finding_classes(&ledger);
-    assert!(!classes.is_empty() && classes.iter().all(|c| *c == class), "{}", run.told());
+    assert!(!classes.is_empty() && classes.iter().all(|c| *c == class), "{}", run.printed());
 }
 
 #[test]

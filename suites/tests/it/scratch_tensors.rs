@@ -12,11 +12,11 @@ fn broken(change: &Change, op: &str, kernel: &str, class: &str, because: &str) {
     let run = verify_in(&file, &["--lane=scratch", "--effort=quick", "--op", op, "--kernel", kernel]).exits(1);
     let ledger = run.ledger();
     let classes = finding_classes(&ledger);
-    assert!(!classes.is_empty() && classes.iter().all(|c| *c == class), "{op} {classes:?}\n{}", run.told());
+    assert!(!classes.is_empty() && classes.iter().all(|c| *c == class), "{op} {classes:?}\n{}", run.printed());
     let row = items(&ledger, "rows").iter().find(|r| r["against"] == "contract").expect("a row");
-    let told = row["witness"]["because"].as_str().expect("text");
-    assert!(told.starts_with(because), "{op}: {told}");
-    assert!(run.stdout.contains(&format!("{op} {kernel} scratch ")), "{}", run.told());
+    let described = row["witness"]["because"].as_str().expect("text");
+    assert!(described.starts_with(because), "{op}: {described}");
+    assert!(run.stdout.contains(&format!("{op} {kernel} scratch ")), "{}", run.printed());
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_kernel_that_writes_where_it_must_not() {
     ] {
         let case = format!("len={length} lhs_scale=0.5 rhs_scale=0.5 out_scale=1 lhs=3 rhs=-5");
         let run = verify_in(&file, &["--lane=scratch", "--op=add", "--kernel=tflite-add-i8", "--case", &case]).exits(1);
-        assert!(run.stdout.contains(reason), "no `{reason}` in\n{}", run.told());
-        assert!(finding_classes(&run.ledger()).contains(&"refused"), "{}", run.told());
+        assert!(run.stdout.contains(reason), "no `{reason}` in\n{}", run.printed());
+        assert!(finding_classes(&run.ledger()).contains(&"refused"), "{}", run.printed());
     }
 }

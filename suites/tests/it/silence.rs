@@ -79,8 +79,8 @@ fn line_of(file: &Path) -> String {
 fn a_worker_whose_child_holds_the_pipes_is_hung_and_both_are_ended() {
     let dir = TempDir::new().expect("a temporary directory");
     let pid = dir.path().join("pid");
-    let told = greeting(&format!("sleep 300 & echo $! > '{}'; wait; true", pid.display()));
-    assert!(told.contains("no answer within 2s"), "{told}");
+    let described = greeting(&format!("sleep 300 & echo $! > '{}'; wait; true", pid.display()));
+    assert!(described.contains("no answer within 2s"), "{described}");
     let pid = line_of(&pid);
     assert!(!is_there(&pid), "{pid} outlived its lane");
 }
@@ -89,8 +89,8 @@ fn a_worker_whose_child_holds_the_pipes_is_hung_and_both_are_ended() {
 fn a_worker_that_leaves_its_pipes_to_another_process_is_dead() {
     let dir = TempDir::new().expect("a temporary directory");
     let pid = dir.path().join("pid");
-    let told = greeting(&format!("read -r line; sleep 300 & echo $! > '{}'; exit 3", pid.display()));
-    assert!(told.contains("exit status: 3, while a process that it started held its pipes"), "{told}");
+    let described = greeting(&format!("read -r line; sleep 300 & echo $! > '{}'; exit 3", pid.display()));
+    assert!(described.contains("exit status: 3, while a process that it started held its pipes"), "{described}");
     let pid = line_of(&pid);
     assert!(!is_there(&pid), "{pid} outlived its lane");
 }
@@ -110,8 +110,8 @@ fn a_lane_that_runs_its_own_lanes_does_not_breed() {
         );
         let file = lanes(dir.path(), &body, 2);
         let run = verify_in(&file, &["--kernel=tvm-relay", "--lane=mine", "--effort=quick"]).exits(1);
-        let told = items(&run.ledger(), "findings")[0]["message"].to_string();
-        assert!(told.contains("a lane's worker started this program"), "{told}");
+        let described = items(&run.ledger(), "findings")[0]["message"].to_string();
+        assert!(described.contains("a lane's worker started this program"), "{described}");
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(fs::read_to_string(&runs).expect("it ran").lines().count(), 1);
     }
@@ -157,8 +157,8 @@ fn a_large_product_may_take_longer_than_a_small_one() {
 /// One that spins uses a processor, and is no further for it.
 #[test]
 fn a_worker_that_spins_is_hung() {
-    let told = greeting("read -r line\nwhile :; do :; done\n");
-    assert!(told.contains("no answer within 2s"), "{told}");
+    let described = greeting("read -r line\nwhile :; do :; done\n");
+    assert!(described.contains("no answer within 2s"), "{described}");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_harness_that_was_paused_does_not_count_the_pause() {
     std::thread::sleep(Duration::from_millis(300));
     signal("-CONT", &worker);
     let run = ended(child.wait_with_output().expect("it ends"), dir);
-    assert_eq!(run.ledger()["lanes"][0]["status"], "ran", "{}", run.told());
+    assert_eq!(run.ledger()["lanes"][0]["status"], "ran", "{}", run.printed());
 }
 
 /// A number of seconds that no clock holds is a number of seconds; none at all is not.

@@ -71,9 +71,9 @@ fn what_is_printed_is_what_is_written() {
     let sums: String = text.split_inclusive('\n').filter(|line| !line.starts_with("{\"chunk\"")).collect();
     assert_eq!(json.stdout, sums);
     // A run this short tells no rate.
-    assert!(json.stderr.contains("12,531 pairs in "), "{}", json.told());
+    assert!(json.stderr.contains("12,531 pairs in "), "{}", json.printed());
     let csv = run(&some(&out, &["--format=csv", "--resume"])).exits(0);
-    assert!(csv.stderr.contains("everything was counted before"), "{}", csv.told());
+    assert!(csv.stderr.contains("everything was counted before"), "{}", csv.printed());
     let total: Value = serde_json::from_str(text.lines().last().expect("a total")).expect("JSON");
     let row = csv.stdout.lines().last().expect("a total").to_owned();
     assert!(
@@ -138,7 +138,7 @@ fn killed_five_times_at_random() {
     assert!(
         counted <= left * 4096 && counted + 2 * 15 * 4096 >= left * 4096,
         "{counted} for {left} chunks\n{}",
-        last.told()
+        last.printed()
     );
     assert!(bytes(&at("killed")) == bytes(&at("alone")));
     assert!(!journal.exists());

@@ -30,8 +30,8 @@ fn journal_of(of: &Ledger, at: usize, out: &Path, change: impl Fn(&mut Sums)) {
 #[track_caller]
 fn refused(run: Run, words: &[&str]) {
     let run = run.exits(2);
-    assert_eq!(run.stdout, "", "{}", run.told());
-    words.iter().for_each(|word| assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told()));
+    assert_eq!(run.stdout, "", "{}", run.printed());
+    words.iter().for_each(|word| assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.printed()));
 }
 
 type Change = fn(&mut Sums);
@@ -62,7 +62,7 @@ fn edited_counts_with_sums_made_anew_are_not_merged() {
         assert!(!out.exists());
     }
     let again = merge(&out, &[dir.path().join("reference.jsonl")]).exits(0);
-    assert!(again.stderr.contains("counted again: 30 of 30 chunks"), "{}", again.told());
+    assert!(again.stderr.contains("counted again: 30 of 30 chunks"), "{}", again.printed());
     assert_eq!(ledger(&out), Ledger { plan: plan(), ..sound });
 }
 
@@ -82,8 +82,8 @@ fn edited_counts_with_checksums_made_anew_are_not_gone_on_with() {
     }
     let out = dir.path().join("sound");
     journal_of(&sound, 1, &out, |_| ());
-    let told = run(&some(&out, &["--resume"])).exits(0);
-    assert!(told.stderr.contains("counted again: 2 of 2 chunks"), "{}", told.told());
+    let described = run(&some(&out, &["--resume"])).exits(0);
+    assert!(described.stderr.contains("counted again: 2 of 2 chunks"), "{}", described.printed());
     assert_eq!(ledger(&out), sound);
 }
 
@@ -101,13 +101,13 @@ fn of_many_chunks_some_are_counted_again_and_all_where_that_is_asked_for() {
     };
     asked(&[]).exits(0);
     let resumed = asked(&["--resume"]).exits(0);
-    assert!(resumed.stderr.contains("counted again: 64 of 192 chunks"), "{}", resumed.told());
-    assert!(resumed.stderr.contains("--verify-all counts all of them"), "{}", resumed.told());
+    assert!(resumed.stderr.contains("counted again: 64 of 192 chunks"), "{}", resumed.printed());
+    assert!(resumed.stderr.contains("--verify-all counts all of them"), "{}", resumed.printed());
     let all = asked(&["--resume", "--verify-all"]).exits(0);
     assert!(
         all.stderr.contains("counted again: 192 of 192 chunks that were read, with the same sums\n"),
         "{}",
-        all.told()
+        all.printed()
     );
     let sound = ledger(&out);
     // Some of the edited chunks are not among those that are counted again.

@@ -56,9 +56,9 @@ fn torn_and_damaged_lines() {
 #[track_caller]
 fn refused(run: Run, code: i32, words: &[&str]) {
     let run = run.exits(code);
-    assert_eq!(run.stdout, "", "{}", run.told());
+    assert_eq!(run.stdout, "", "{}", run.printed());
     for word in words {
-        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.told());
+        assert!(run.stderr.contains(word), "no `{word}` in\n{}", run.printed());
     }
 }
 
@@ -137,17 +137,17 @@ fn merging_says_what_is_missing() {
     let whole = dir.path().join("begun");
     let file = begun(&whole, &reference, 5);
     let out = dir.path().join("merged");
-    let told = merge(&out, std::slice::from_ref(&file)).exits(1);
+    let described = merge(&out, std::slice::from_ref(&file)).exits(1);
     assert!(
-        told.stderr.contains("missing: 25 of 30 chunks") && told.stdout.is_empty() && !out.exists(),
+        described.stderr.contains("missing: 25 of 30 chunks") && described.stdout.is_empty() && !out.exists(),
         "{}",
-        told.told()
+        described.printed()
     );
     let one = dir.path().join("one");
     run(&some(&one, &["--shard=2/3"])).exits(0);
-    let told = merge(&out, std::slice::from_ref(&one)).exits(1);
-    let commands: Vec<&str> = told.stderr.lines().filter_map(|line| line.strip_prefix("  cargo xtask ")).collect();
-    assert_eq!(commands.len(), 2, "{}", told.told());
+    let described = merge(&out, std::slice::from_ref(&one)).exits(1);
+    let commands: Vec<&str> = described.stderr.lines().filter_map(|line| line.strip_prefix("  cargo xtask ")).collect();
+    assert_eq!(commands.len(), 2, "{}", described.printed());
     let mut shards = vec![one];
     for command in commands {
         // Sources are called by a name of the test's, and the default place is in the directory of the run.
@@ -178,8 +178,8 @@ fn a_scheme_without_closed_form_is_refused() {
         jobs: Some(1),
         verify_all: false,
     };
-    let told = space::run(&request).expect_err("it has no closed form").to_string();
-    assert!(told.starts_with("other has no closed form at multiplier 1073741824, shift -9"), "{told}");
+    let described = space::run(&request).expect_err("it has no closed form").to_string();
+    assert!(described.starts_with("other has no closed form at multiplier 1073741824, shift -9"), "{described}");
     assert_eq!(std::fs::read_dir(dir.path()).expect("it is there").count(), 0);
 }
 

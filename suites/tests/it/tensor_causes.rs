@@ -36,8 +36,8 @@ fn is_not_given_to_a_sound_kernel<O: Operation>() {
         let sound: Vec<_> = sound.collect();
         let sound: Vec<&Observed<O::Params>> = sound.iter().collect();
         for cause in causes.iter().filter(|cause| cause.class == found.class && cause.explains(&seen).is_some()) {
-            let told = cause.explains(&sound);
-            assert_eq!(told, None, "{name}: {} is said of a kernel without it", cause.class);
+            let described = cause.explains(&sound);
+            assert_eq!(described, None, "{name}: {} is said of a kernel without it", cause.class);
         }
     }
     assert!(O::mutants().len() >= 3);
@@ -130,7 +130,7 @@ fn a_kernel_wrong_in_no_known_way_is_unexplained_and_fails() {
     let witness = &items(&ledger, "findings")[0]["witness"];
     assert_eq!(witness["got"], 0x3039);
     assert!(witness["because"].as_str().is_some_and(|b| b.starts_with("no known cause reproduces")), "{witness}");
-    assert!(run.stdout.contains("class unexplained"), "{}", run.told());
+    assert!(run.stdout.contains("class unexplained"), "{}", run.printed());
 }
 
 /// Workers that do not answer a tensor batch: a finding with the case, and the end of nothing.

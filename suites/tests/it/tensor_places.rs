@@ -76,7 +76,7 @@ fn every_alignment(lane: &Lane) {
             let out = results::<Matmul>(&mut lease, kernel.name, &case(misalign), 35);
             assert_eq!(out, first, "{} {} misaligned by {misalign}", kernel.name, lane.name);
         }
-        assert!(first.iter().any(|v| *v != first[0]), "{}: nothing to be told apart", kernel.name);
+        assert!(first.iter().any(|v| *v != first[0]), "{}: all elements are the same", kernel.name);
     }
 }
 
@@ -178,7 +178,7 @@ fn every_accumulator(lane: &Lane) {
                 let out = results::<Requantize>(&mut lease, kernel.name, &case, len);
                 let first = *alone.get_or_insert(out[at]);
                 assert_eq!(out[at], first, "{} {}: {at} of {len}", kernel.name, lane.name);
-                assert!(len == 1 || out[(at + 1) % len] != first, "{}: nothing to be told apart", kernel.name);
+                assert!(len == 1 || out[(at + 1) % len] != first, "{}: all elements are the same", kernel.name);
             }
         }
     }

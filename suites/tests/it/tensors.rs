@@ -49,7 +49,7 @@ fn row(ledger: &Value, kernel: &str, lane: &str) -> Value {
 
 /// Whether the row says that real vector instructions ran; where they are for the lane's machine, it must.
 fn names_its_path(row: &Value, kernel: &Described, lane: &str) -> bool {
-    let told = row["isa_path"].as_str().expect("text");
+    let described = row["isa_path"].as_str().expect("text");
     let form = kernel.native.as_ref();
     // An aarch64 host runs the portable forms in process: its instructions have a lane of their own.
     let arch = match lane {
@@ -58,11 +58,11 @@ fn names_its_path(row: &Value, kernel: &Described, lane: &str) -> bool {
         _ => "aarch64",
     };
     let has = form.is_some_and(|form| if lane == "host" { (form.available)() } else { form.arch == "aarch64" });
-    assert_eq!(told, path(kernel, arch, has), "{} {lane}", kernel.name);
+    assert_eq!(described, path(kernel, arch, has), "{} {lane}", kernel.name);
     if let Some(form) = form.filter(|form| form.arch == "aarch64" && lane != "host") {
-        assert!(form.isa.starts_with("neon") && told.starts_with("neon"), "{} {lane}: {told}", kernel.name);
+        assert!(form.isa.starts_with("neon") && described.starts_with("neon"), "{} {lane}: {described}", kernel.name);
     }
-    told.contains(": ") && !told.starts_with("portable")
+    described.contains(": ") && !described.starts_with("portable")
 }
 
 /// Invariant 5.
@@ -140,14 +140,15 @@ fn x86_forms_run_or_say_what_was_not_run() {
     assert!(x86.len() >= 6, "only {} x86 forms", x86.len());
     for kernel in &x86 {
         let lane = lane("host-worker");
-        let told = lane.isa_path(kernel.op, kernel.name).expect("offered");
+        let described = lane.isa_path(kernel.op, kernel.name).expect("offered");
         let form = kernel.native.as_ref().expect("it has one");
         match form.isa {
-            "avx2" if is_x86_feature_detected!("avx2") => assert!(told.starts_with("avx2: vp"), "{told}"),
-            "vnni" if (form.available)() => assert!(told.starts_with("vnni: vpdpbusd"), "{told}"),
+            "avx2" if is_x86_feature_detected!("avx2") => assert!(described.starts_with("avx2: vp"), "{described}"),
+            "vnni" if (form.available)() => assert!(described.starts_with("vnni: vpdpbusd"), "{described}"),
             isa => {
-                let missing = told.strip_prefix("portable (vp").and_then(|told| told.split_once(" not run: "));
-                assert!(missing.is_some_and(|(_, why)| why == format!("this CPU has no {isa})")), "{told}");
+                let missing =
+                    described.strip_prefix("portable (vp").and_then(|described| described.split_once(" not run: "));
+                assert!(missing.is_some_and(|(_, why)| why == format!("this CPU has no {isa})")), "{described}");
             }
         }
     }

@@ -34,8 +34,8 @@ fn ledger(dir: &Path) -> Value {
 fn unfinished(dir: &Path, why: &str) -> Value {
     let ledger = ledger(dir);
     assert_eq!(ledger["verdict"], "unfinished");
-    let told = ledger["unfinished"].as_str().expect("a reason");
-    assert!(told.contains(why), "{told}");
+    let described = ledger["unfinished"].as_str().expect("a reason");
+    assert!(described.contains(why), "{described}");
     let file = |name: &str| fs::read_to_string(dir.join("tiebreak-out").join(name)).expect("a file");
     assert!(file("summary.md").starts_with("# Tiebreak: unfinished\n\nNo verdict"), "{}", file("summary.md"));
     assert!(
@@ -109,9 +109,9 @@ fn interrupted_by(signal: &str, code: i32) {
     let dir = held();
     let (child, sleeper) = waiting(dir.path());
     let output = end(child, signal);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{told}");
-    assert!(told.contains("marked as unfinished"), "{told}");
+    let described = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{described}");
+    assert!(described.contains("marked as unfinished"), "{described}");
     let ledger = unfinished(dir.path(), "interrupted it");
     let dots = items(&ledger, "rows").iter().filter(|row| row["op"] == "dot" && row["lane"] == "host");
     assert!(dots.map(|row| row["inputs"].as_u64().expect("a count")).sum::<u64>() > 1000, "{ledger:#}");

@@ -42,7 +42,7 @@ where
     for kernel in O::kernels() {
         let domain = &kernel.contract.domain;
         let scheme = promise::<O>(kernel).expect("a known scheme");
-        let mut told: std::collections::BTreeMap<&str, [Vec<bool>; 5]> = std::collections::BTreeMap::new();
+        let mut described: std::collections::BTreeMap<&str, [Vec<bool>; 5]> = std::collections::BTreeMap::new();
         let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 0);
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         for case in covered.filter_map(|(i, spec)| spec.case::<O>(domain, 0, i)) {
@@ -53,14 +53,14 @@ where
             let results =
                 O::expected(&scheme, &case).expect("a case").into_iter().map(Option::unwrap_or_default).collect();
             for axis in axes(domain, &case, results) {
-                let seen = told.entry(axis.name).or_insert_with(|| WIDTHS.map(|width| vec![false; width]));
+                let seen = described.entry(axis.name).or_insert_with(|| WIDTHS.map(|width| vec![false; width]));
                 for (seen, width) in seen.iter_mut().zip(WIDTHS) {
                     seen[axis.len % width] |= !seen[axis.len % width] && axis.tells(width);
                 }
             }
         }
-        assert!(!told.is_empty(), "{} {}", O::OP, kernel.name);
-        for (name, seen) in told {
+        assert!(!described.is_empty(), "{} {}", O::OP, kernel.name);
+        for (name, seen) in described {
             for (seen, width) in seen.iter().zip(WIDTHS) {
                 let blind: Vec<_> = (0..width).filter(|rest| !seen[*rest]).collect();
                 assert!(blind.is_empty(), "{} {}: {name} modulo {width}: nothing tells {blind:?}", O::OP, kernel.name);

@@ -26,9 +26,9 @@ impl Modules {
 }
 
 fn load(file: &PathBuf) -> Result<Module, String> {
-    let told = |error| format!("{}: {error}", file.display());
+    let described = |error| format!("{}: {error}", file.display());
     // SAFETY: an object that the harness compiled; it has no initialisers.
-    let library = unsafe { Library::new(file) }.map_err(told)?;
+    let library = unsafe { Library::new(file) }.map_err(described)?;
     let quantize = quantize::kernels().iter().filter(|k| k.contract.domain.compiled).map(|k| ("quantize", k.name));
     let dequantize = dequantize::kernels().iter().filter(|k| k.contract.domain.compiled);
     let mut kernels = Vec::new();

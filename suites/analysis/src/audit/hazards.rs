@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn the_first_pair_is_the_witness() {
-        let told = pairs(&[1, 2, 100, 29, 127, 127, 5]);
-        assert_eq!((told[0].pairs, told[0].unsafe_pairs), (3, 2));
+        let described = pairs(&[1, 2, 100, 29, 127, 127, 5]);
+        assert_eq!((described[0].pairs, described[0].unsafe_pairs), (3, 2));
         let witness = PairWitness { k: 2, weights: (100, 29), activations: (255, 255), sum: 255 * 129 };
-        assert_eq!(told[0].witness, Some(witness));
+        assert_eq!(described[0].witness, Some(witness));
     }
 }

@@ -320,7 +320,7 @@ mod tests {
                     for joint in found {
                         let (inputs, first) = expected[&(joint.left, joint.right)];
                         assert_eq!(joint.inputs, inputs, "{channel:?} {joint:?}");
-                        // Which of the undefined ones is nearest is told by nobody.
+                        // Which of the undefined ones is nearest is not defined.
                         assert!(joint.left == UNDEFINED || joint.first == first, "{channel:?} {joint:?} {first:?}");
                     }
                 }

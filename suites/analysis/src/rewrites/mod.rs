@@ -81,7 +81,7 @@ impl Claim {
             differ: tally.differ,
             undefined: tally.undefined,
             largest: (tally.differ > 0).then(|| tally.largest.to_string()),
-            witness: witness.map(|(_, told)| told),
+            witness: witness.map(|(_, described)| described),
         }
     }
 
@@ -114,7 +114,7 @@ impl Tally {
         self.undefined += u128::from(inputs);
     }
 
-    fn stored(&mut self, inputs: u64, before: i64, after: i64, at: Distance, told: impl Fn() -> String) {
+    fn stored(&mut self, inputs: u64, before: i64, after: i64, at: Distance, described: impl Fn() -> String) {
         if before == after {
             self.same += u128::from(inputs);
             return;
@@ -122,7 +122,7 @@ impl Tally {
         self.differ += u128::from(inputs);
         self.largest = self.largest.max(before.abs_diff(after));
         if self.nearest.as_ref().is_none_or(|(known, _)| at < *known) {
-            self.nearest = Some((at, told()));
+            self.nearest = Some((at, described()));
         }
     }
 }

@@ -66,7 +66,7 @@ fn lossy(name: &str, channels: &[Quantization], bar: &ProgressBar) -> Result<Opt
     let counts = Tally { same, differ, undefined, ..Tally::default() };
     let mut claim = Claim::new("dcast(qcast(x)) -> x", name, Said::Slight, Coverage::Exhaustive, &counts, None);
     claim.largest = worst.as_ref().map(|worst| fraction::both(&worst.error));
-    claim.witness = worst.map(|worst| worst.told);
+    claim.witness = worst.map(|worst| worst.described);
     Ok(Some(claim))
 }
 
@@ -82,7 +82,7 @@ struct Lossy {
 /// The largest error so far.
 struct Worst {
     error: Rational,
-    told: String,
+    described: String,
 }
 
 impl Lossy {
@@ -112,8 +112,8 @@ impl Lossy {
             if self.worst.as_ref().is_none_or(|worst| worst.error < error) {
                 let [x, back] = [end, channel.format.nearest(&back)]
                     .map(|bits| tiebreak_common::floats::shortest(channel.format, bits));
-                let told = format!("{}: x={x}: qcast {q}, dcast {back}", scale_of(channel));
-                self.worst = Some(Worst { error, told });
+                let described = format!("{}: x={x}: qcast {q}, dcast {back}", scale_of(channel));
+                self.worst = Some(Worst { error, described });
             }
         }
     }

@@ -43,9 +43,9 @@ fn addition([left, right, out]: [Tensor; 3], rounding: &str) -> Result<Claim> {
     let mut tally = Tally::default();
     for ((a, b), results) in a.iter().zip(&b).zip(exact.into_iter().zip(lowered)) {
         let (Some(expected), Some(got)) = results else { anyhow::bail!("a rescale out of its domain") };
-        let told = || format!("({a}, {b}): exact {expected}, lowered {got}");
+        let described = || format!("({a}, {b}): exact {expected}, lowered {got}");
         let distance = u64::from(a.unsigned_abs() + b.unsigned_abs());
-        tally.stored(1, expected.into(), got.into(), (distance, (*a).into(), (*b).into(), 0), told);
+        tally.stored(1, expected.into(), got.into(), (distance, (*a).into(), (*b).into(), 0), described);
     }
     let name = format!("i8, {}:{} + {}:{} = {}:{}", left.0, left.1, right.0, right.1, out.0, out.1);
     let rewrite = format!("tfl.add -> rescale, add, rescale ({rounding} rounding)");
@@ -57,8 +57,8 @@ fn addition([left, right, out]: [Tensor; 3], rounding: &str) -> Result<Claim> {
 fn padding() -> Claim {
     let mut tally = Tally::default();
     for zero_point in -128..128i64 {
-        let told = || format!("zero point {zero_point}: the border holds 0, which is {} steps", -zero_point);
-        tally.stored(1, zero_point, 0, (zero_point.unsigned_abs(), zero_point, 0, 0), told);
+        let described = || format!("zero point {zero_point}: the border holds 0, which is {} steps", -zero_point);
+        tally.stored(1, zero_point, 0, (zero_point.unsigned_abs(), zero_point, 0, 0), described);
     }
     let witness = tally.nearest.take();
     Claim::new("tfl.pad -> tosa.pad with 0", "i8, every zero point", Said::Same, Coverage::Exhaustive, &tally, witness)

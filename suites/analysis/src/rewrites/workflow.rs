@@ -65,8 +65,9 @@ fn add(tally: &mut Tally, machine: &Machine, example: &Example, stored: &RangeIn
         };
         let [a, b, c] = joint.first;
         let far = a.unsigned_abs() + b.unsigned_abs() + c.unsigned_abs();
-        let told = || format!("{}: ({a}, {b}, {c}): {before} before, {after} after", super::scale_of(&machine.channel));
-        tally.stored(joint.inputs, before, after, (far, a, b, c), told);
+        let described =
+            || format!("{}: ({a}, {b}, {c}): {before} before, {after} after", super::scale_of(&machine.channel));
+        tally.stored(joint.inputs, before, after, (far, a, b, c), described);
     }
     Ok(())
 }

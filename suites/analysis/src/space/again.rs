@@ -85,9 +85,9 @@ fn witnesses((left, right): (Scheme, Scheme), chunk: &Chunk) -> Result<()> {
     if let Some(first) = sums.first {
         let found = nearest_zero(&census(first.multiplier), first.multiplier);
         if found != Some(first) {
-            let told = |x, left, right| format!("x={x}: {left}, {right}");
-            let found = found.map_or("no difference".to_owned(), |f| told(f.x, f.left, f.right));
-            let said = told(first.x, first.left, first.right);
+            let described = |x, left, right| format!("x={x}: {left}, {right}");
+            let found = found.map_or("no difference".to_owned(), |f| described(f.x, f.left, f.right));
+            let said = described(first.x, first.left, first.right);
             bail!("{}: multiplier {} differs first at {said}, counted again {found}; {EDITED}", at(), first.multiplier);
         }
     }

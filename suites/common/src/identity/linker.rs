@@ -25,10 +25,10 @@ pub fn link_inputs(linker: &Path, work: &Path) -> Result<LinkInputs> {
 }
 
 fn linking(linker: &Path, nothing: &Path) -> Result<LinkInputs> {
-    let shared = |told: &[&str]| {
+    let shared = |described: &[&str]| {
         let mut command = Command::new(linker);
         // An empty file is a linker script that says nothing.
-        command.args(["-shared", "-o"]).arg(nothing).arg("/dev/null").args(told);
+        command.args(["-shared", "-o"]).arg(nothing).arg("/dev/null").args(described);
         output(&mut command)
     };
     // `-###` prints the programs that would be started with their arguments, on standard error: lines that begin with a space.
@@ -52,9 +52,9 @@ fn words(text: &str) -> impl Iterator<Item = PathBuf> {
 
 /// Where the compiler finds one of its programs.
 fn named(linker: &Path, program: &str) -> Result<Option<PathBuf>> {
-    let told = output(Command::new(linker).arg(format!("-print-prog-name={program}")))?;
-    let told = String::from_utf8_lossy(&told.stdout).trim().to_owned();
-    Ok(super::find_program(Path::new(&told)))
+    let described = output(Command::new(linker).arg(format!("-print-prog-name={program}")))?;
+    let described = String::from_utf8_lossy(&described.stdout).trim().to_owned();
+    Ok(super::find_program(Path::new(&described)))
 }
 
 fn output(command: &mut Command) -> Result<Output> {

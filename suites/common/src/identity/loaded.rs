@@ -36,7 +36,7 @@ pub fn loaded(program: &Path) -> Result<Loaded> {
     let output = output.with_context(|| format!("asking `ldd` which libraries {} loads", real.display()))?;
     let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
-        let is_static = [&text, &errors].iter().any(|told| told.contains("not a dynamic executable"));
+        let is_static = [&text, &errors].iter().any(|described| described.contains("not a dynamic executable"));
         if is_static {
             return Ok(Loaded::Libraries(Vec::new()));
         }

@@ -140,7 +140,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // There is nobody left to report it to.
         let _ = self.end(Duration::ZERO);
     }
 }

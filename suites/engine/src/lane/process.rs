@@ -67,7 +67,7 @@ impl LastWords {
     }
 
     /// `: WORDS`, or nothing. What a process that has ended wrote may still be on its way.
-    fn told(&self) -> String {
+    fn described(&self) -> String {
         // It ends with an error in any case: closed, or too late.
         let _ = self.reading.recv_timeout(GRACE);
         let words = self.line.lock().expect("last words");
@@ -178,7 +178,7 @@ impl Worker {
         };
         let status = status.map_or_else(|e| e.to_string(), |status| status.to_string());
         let left = if stop == Stop::Left { ", while a process that it started held its pipes" } else { "" };
-        Failure::Crashed(format!("{status}{left}{}", self.last_words.told()))
+        Failure::Crashed(format!("{status}{left}{}", self.last_words.described()))
     }
 }
 

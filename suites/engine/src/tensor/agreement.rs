@@ -107,7 +107,12 @@ impl<'a, O: Operation> Agreements<'a, O> {
             let pairs = || got.chunks(element.words()).zip(expected.chunks(element.words()));
             let index = pairs().position(|(a, b)| a != b)?;
             let (got, expected) = pairs().nth(index)?;
-            Some(Witness { case: case.clone(), index, got: element.told(got), expected: element.told(expected) })
+            Some(Witness {
+                case: case.clone(),
+                index,
+                got: element.described(got),
+                expected: element.described(expected),
+            })
         };
         let first = shows(agreement.smallest.as_ref()?)?;
         Some(shrink_by::<O>(domain, asked, first, &mut shows))

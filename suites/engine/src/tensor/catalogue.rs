@@ -64,11 +64,11 @@ pub fn ready_line<O: Operation>(
 
 /// An entry as a line of the catalogue.
 pub fn line(entry: &Entry) -> String {
-    let values: Vec<_> = entry.values.iter().map(|(scheme, value)| format!("{scheme}={}", told(value))).collect();
+    let values: Vec<_> = entry.values.iter().map(|(scheme, value)| format!("{scheme}={}", described(value))).collect();
     format!("{} out[{}]: {} # {}", entry.case, entry.index, values.join(" "), entry.provenance)
 }
 
-fn told(value: &Option<Value>) -> String {
+fn described(value: &Option<Value>) -> String {
     value.as_ref().map_or("-".to_owned(), Value::to_string)
 }
 
@@ -82,7 +82,7 @@ fn result<O: Operation>(
     let element = O::element(domain, &case.params, O::TENSORS.len());
     let words = results.chunks(element.words()).nth(index)?;
     let words: Option<Vec<i32>> = words.iter().copied().collect();
-    Some(words.map(|words| element.told(&words)))
+    Some(words.map(|words| element.described(&words)))
 }
 
 /// An entry whose values nobody has looked at.
@@ -107,7 +107,7 @@ fn written(line: &str) -> Result<Written<'_>, String> {
     let pair = |word| str::split_once(word, '=').ok_or_else(|| format!("`{word}` is not SCHEME=VALUE"));
     let values: Vec<_> = values.split_whitespace().map(pair).collect::<Result<_, _>>()?;
     if values.is_empty() {
-        return Err("no value: name at least one SCHEME=VALUE; with `?` for a value you are told it".to_owned());
+        return Err("no value: name at least one SCHEME=VALUE; with `?` in place of a value it is printed".to_owned());
     }
     Ok(Written { case: case.trim(), index, values, provenance })
 }
@@ -127,9 +127,13 @@ fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, String> {
         provenance: written.provenance.to_owned(),
     };
     for ((name, text), (_, exact)) in written.values.iter().zip(&entry.values) {
-        let agrees = told(exact) == *text;
+        let agrees = described(exact) == *text;
         if !agrees {
-            return Err(format!("{name} is {}, not {text}; the line with every value:\n{}", told(exact), line(&entry)));
+            return Err(format!(
+                "{name} is {}, not {text}; the line with every value:\n{}",
+                described(exact),
+                line(&entry)
+            ));
         }
     }
     Ok(entry)

@@ -23,7 +23,7 @@ impl Element {
     }
 
     /// An element as a reader has it.
-    pub fn told(&self, words: &[i32]) -> Value {
+    pub fn described(&self, words: &[i32]) -> Value {
         match self {
             Self::Integer(_) => self.place(words).into(),
             Self::Float(format) => Value::Text(float(*format, bits(words))),
@@ -182,6 +182,6 @@ mod tests {
         let f64 = Element::Float(Format::F64);
         assert_eq!(f64.at(-1), [1, i32::MIN]);
         assert_eq!(f64.place(&[1, i32::MIN]), -1);
-        assert_eq!(f64.told(&f64.of((-0.1f64).to_bits())), Value::Text("-0.1".to_owned()));
+        assert_eq!(f64.described(&f64.of((-0.1f64).to_bits())), Value::Text("-0.1".to_owned()));
     }
 }

@@ -86,7 +86,7 @@ impl<O: Operation> Cause<O> {
         Self { may_be: Some(Box::new(may_be)), ..self }
     }
 
-    /// A cause that is looked for in the outputs; what is found is told in words.
+    /// A cause that is looked for in the outputs; what is found is described in words.
     pub fn found(
         class: Class,
         search: impl Fn(&[&Observed<O::Params>]) -> Option<String> + Send + Sync + 'static,

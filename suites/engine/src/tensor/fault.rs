@@ -162,7 +162,7 @@ mod tests {
             Sighting { results, reason: "", extent }.contradiction()
         };
         assert_eq!([of(2, false), of(3, false), of(3, true)], [None, None, None]);
-        assert!(of(4, false).is_some_and(|told| told.contains("at most 3")));
-        assert!(of(2, true).is_some_and(|told| told.contains("exactly 3")));
+        assert!(of(4, false).is_some_and(|described| described.contains("at most 3")));
+        assert!(of(2, true).is_some_and(|described| described.contains("exactly 3")));
     }
 }

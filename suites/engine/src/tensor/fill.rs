@@ -22,7 +22,7 @@ pub enum Fill {
     },
     /// Zero but for these elements.
     Only(Vec<(usize, i32)>),
-    /// 0, 1, 2, ... modulo the range: every place can be told from its neighbours.
+    /// 0, 1, 2, ... modulo the range: every place differs from its neighbours.
     Counting,
     /// Uniform over the range.
     Uniform,

@@ -19,15 +19,15 @@ pub struct Given {
 }
 
 impl Given {
-    /// Counts the items that do not run; `told` says of one what it is, and why.
+    /// Counts the items that do not run; `described` says of one what it is, and why.
     pub fn of<T>(
         unit: Unit,
         items: &[T],
         runs: impl Fn(&T) -> bool,
-        told: impl Fn(usize, &T) -> (String, String),
+        described: impl Fn(usize, &T) -> (String, String),
     ) -> Self {
         let outside: Vec<usize> = (0..items.len()).filter(|at| !runs(&items[*at])).collect();
-        let first = outside.first().map(|at| told(*at, &items[*at]));
+        let first = outside.first().map(|at| described(*at, &items[*at]));
         Self { unit, by_caller: true, planned: items.len() as u64, outside: outside.len() as u64, first }
     }
 }

@@ -415,7 +415,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn stands_for_none(_params: &Self::Params, _outs: &[i32], _word: usize) -> Option<bool> {
         Some(false)
     }
-    /// How a kernel that keeps its contract is told apart from the reference, where no cause is more telling than its own scheme.
+    /// How a kernel that keeps its contract is distinguished from the reference, where no cause is more telling than its own scheme.
     fn own(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Option<Cause<Self>> {
         None
     }

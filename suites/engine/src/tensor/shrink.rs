@@ -130,7 +130,7 @@ fn first_where<O: Operation>(
     let (index, _) = results.find(|(index, (expected, out))| counts(*index) && differs(expected, out))?;
     let at = index * element.words()..(index + 1) * element.words();
     let right: Option<Vec<i32>> = expected[at.clone()].iter().copied().collect();
-    let (got, expected) = (element.told(&seen.outs[at]), element.told(&right?));
+    let (got, expected) = (element.described(&seen.outs[at]), element.described(&right?));
     Some(Witness { case: seen.case.clone(), index, got, expected })
 }
 

@@ -122,10 +122,10 @@ pub fn findings(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     let mut out = outside(request, ledger);
     out.extend(kernels_not_offered(request, ledger));
     out.extend(operations_not_run(request, ledger));
-    // A run of nothing but inputs without a value is told as a whole.
+    // A run of nothing but inputs without a value is reported as a whole.
     if ledger.rows.iter().any(|row| row.inputs > 0) || ledger.rows.iter().all(|row| row.out_of_domain == 0) {
         out.extend(kernels_unjudged(request, ledger));
-        // Where nothing at all was judged, and it is told why, the lanes have no more to say.
+        // Where nothing at all was judged, and the reason is reported, the lanes have no more to say.
         if ledger.rows.iter().any(|row| row.inputs > 0) || (out.is_empty() && ledger.findings.is_empty()) {
             out.extend(lanes_unjudged(request, ledger));
         }
@@ -160,8 +160,8 @@ fn kernels_not_offered(request: &Request, ledger: &Ledger) -> Vec<Finding> {
         let place = (planned.op.as_str(), planned.kernel.as_str());
         let same = |other: &&Planned| (other.op.as_str(), other.kernel.as_str()) == place;
         let missing = |other: &Planned| other.dropped.iter().any(|dropped| dropped.why == DropReason::NotOffered);
-        let told = ledger.findings.iter().any(|f| (f.op.as_str(), f.kernel.as_str()) == place);
-        if known.insert(place) && !told && ledger.planned.iter().filter(same).all(missing) {
+        let described = ledger.findings.iter().any(|f| (f.op.as_str(), f.kernel.as_str()) == place);
+        if known.insert(place) && !described && ledger.planned.iter().filter(same).all(missing) {
             let message = "not run: no lane of this run offers this kernel".to_owned();
             out.push(finding((place.0, place.1, ""), Class::NotRun, message));
         }
@@ -173,9 +173,9 @@ fn kernels_not_offered(request: &Request, ledger: &Ledger) -> Vec<Finding> {
 fn operations_not_run(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     let any_lane = ledger.lanes.iter().any(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
     let ran = |op: &str| ledger.rows.iter().any(|row| row.op == op);
-    let told = |op: &str| ledger.findings.iter().any(|finding| finding.op == op);
+    let described = |op: &str| ledger.findings.iter().any(|finding| finding.op == op);
     let named = request.ops.iter().filter(|_| request.ops_named && any_lane && request.kernels.is_empty());
-    let silent = named.filter(|op| !ran(op) && !told(op));
+    let silent = named.filter(|op| !ran(op) && !described(op));
     let message = |op: &String| format!("not run: no lane of this run offers a kernel of {op}");
     silent.map(|op| finding((op, "", ""), Class::NotRun, message(op))).collect()
 }
@@ -183,7 +183,7 @@ fn operations_not_run(request: &Request, ledger: &Ledger) -> Vec<Finding> {
 /// Kernels that the caller named and of which no input was judged, where nothing else says why.
 fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     let unjudged = left_out::unjudged(ledger).into_iter().filter(|_| !request.kernels.is_empty());
-    let told =
+    let described =
         |place: &[&str; 3]| ledger.findings.iter().any(|f| [&f.op, &f.kernel, &f.lane].map(String::as_str) == *place);
     let without_value = |[op, kernel, lane]: [&str; 3]| {
         ledger
@@ -199,14 +199,14 @@ fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
         let message = format!("{}: {why}", left_out::NOTHING_JUDGED);
         finding((place[0], place[1], place[2]), Class::NothingJudged, message)
     };
-    unjudged.filter(|place| !told(place)).map(one).collect()
+    unjudged.filter(|place| !described(place)).map(one).collect()
 }
 
 /// Lanes that were there and judged nothing, where the caller named them or they are of the caller's own.
 fn lanes_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     let named = |lane: &str| request.lanes.iter().any(|name| name == lane) || !Lanes::is_ours(lane);
-    let told = |lane: &str| ledger.findings.iter().any(|finding| finding.lane == lane);
-    let idle = left_out::idle_lanes(ledger).into_iter().filter(|lane| named(lane) && !told(lane));
+    let described = |lane: &str| ledger.findings.iter().any(|finding| finding.lane == lane);
+    let idle = left_out::idle_lanes(ledger).into_iter().filter(|lane| named(lane) && !described(lane));
     let message = || {
         format!(
             "{}; it offers none of the kernels of this run, or none of their inputs has a value",

@@ -28,22 +28,22 @@ impl Probe {
     /// Whether a run of this one case shows the exact value: the contract covers it, and the reference gives that value.
     fn told_by_a_run(&self, kernel: &str, exact: i64) -> bool {
         match self {
-            Self::Matmul(case, _) => told::<Matmul>(kernel, case, exact),
-            Self::Dot(case, _) => told::<Dot>(kernel, case, exact),
-            Self::Requantize(case) => told::<Requantize>(kernel, case, exact),
+            Self::Matmul(case, _) => described::<Matmul>(kernel, case, exact),
+            Self::Dot(case, _) => described::<Dot>(kernel, case, exact),
+            Self::Requantize(case) => described::<Requantize>(kernel, case, exact),
         }
     }
 }
 
-fn told<O: Operation>(kernel: &str, case: &Case<O::Params>, exact: i64) -> bool {
-    let told = || {
+fn described<O: Operation>(kernel: &str, case: &Case<O::Params>, exact: i64) -> bool {
+    let described = || {
         let kernel = tiebreak_engine::tensor::find::<O>(kernel)?;
         let scheme = O::scheme(&O::reference(kernel, &Wanted::default())?).ok()?;
         let expected = O::expected(&scheme, case).ok()?;
         let covered = O::covers(&kernel.contract.domain, &case.params);
         Some(covered && expected.first().is_some_and(|first| first.map(i64::from) == Some(exact)))
     };
-    told().unwrap_or(false)
+    described().unwrap_or(false)
 }
 
 /// How 32 bits are read.

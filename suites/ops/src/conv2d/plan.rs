@@ -142,11 +142,11 @@ fn moved(domain: &Domain, layer: &Params) -> Params {
 /// The layers that the caller gave, and those that no case has.
 pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Spec<Params>]) -> Given {
     let run = distinct(specs);
-    let told = |at: usize, layer: &Layer| {
+    let described = |at: usize, layer: &Layer| {
         let arguments = Conv2d::arguments(&layer.shape).into_iter().collect();
         (format!("layer {}, {}", at + 1, text::case(&arguments)), Conv2d::domain_text(domain))
     };
-    Given::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, &layer.shape)), told)
+    Given::of(Unit::Layer, layers, |layer| run.contains(&&moved(domain, &layer.shape)), described)
 }
 
 /// Each layer on random and extreme data, with random weights and with its own.

@@ -49,14 +49,14 @@ pub(super) fn compare<W: Way>(entries: &[Entry<W>], left: usize, right: usize) -
     let reversed = || cause(a, b).map(|(class, because)| (class.reversed(), because));
     let found = cause(b, a).or_else(reversed);
     let (class, because) = found.map_or((Class::Unexplained, None), |(class, b)| (class, Some(b)));
-    let told = [b, a].map(|e| format!("{} {}", e.row.name, did(&e.row)));
+    let described = [b, a].map(|e| format!("{} {}", e.row.name, did(&e.row)));
     let sentence = format!(
         "{} gives {} where {} gives {}, class {class}: {}",
         b.row.name,
         b.row.text,
         a.row.name,
         a.row.text,
-        told.join("; ")
+        described.join("; ")
     );
     Comparison { left, right, class: Some(class), because, sentence }
 }

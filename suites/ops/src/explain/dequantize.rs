@@ -57,9 +57,9 @@ pub fn explain(quantized: &Quantized, stored: i64, schemes: &[Scheme], kernels: 
         for (place, got) in places.iter().zip(both) {
             let keeps = got == expected;
             let promised_name = promised.definition.name;
-            let told = if keeps { "gives what it promises here" } else { "breaks its promise here" };
+            let described = if keeps { "gives what it promises here" } else { "breaks its promise here" };
             let name = cast::kernel_name(kernel.name, place, DEFINITIONS.iter().map(|d| d.name));
-            let steps_of = Some(format!("{told}, {promised_name}"));
+            let steps_of = Some(format!("{described}, {promised_name}"));
             entries.push(entry(name, got, way(&promised), steps_of, keeps));
             let right = entries.len() - 1;
             let own = entries.iter().position(|entry| entry.row.name == promised_name);

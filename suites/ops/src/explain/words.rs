@@ -10,7 +10,7 @@ use tiebreak_oracle::fpm::{Effect, Traced};
 /// exact values, which is no difference of rounding.
 pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
     let values = format!("{} {} where {} {}", right.name, gives(right), left.name, gives(left));
-    let told = match (roundings(left), roundings(right)) {
+    let described = match (roundings(left), roundings(right)) {
         (Some(one), Some(many)) if one.len() == 1 && many.len() > 1 => {
             format!("{} {}; {}", right.name, did(right), saw(&left.name, one[0]))
         }
@@ -20,8 +20,10 @@ pub fn sentence(left: &Party, right: &Party, class: Option<Class>) -> String {
         _ => format!("{} {}; {} {}", right.name, did(right), left.name, did(left)),
     };
     match class {
-        Some(class) => format!("{values}, class {class}: {told}"),
-        None => format!("{values}, of no class, because their exact values are not the same to begin with: {told}"),
+        Some(class) => format!("{values}, class {class}: {described}"),
+        None => {
+            format!("{values}, of no class, because their exact values are not the same to begin with: {described}")
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use tiebreak_oracle::fpm::{Parameters, Scheme};
 
 type Causes = Vec<Cause<FixedPointMultiply>>;
 
-/// Vector lengths at which a body and a tail are told apart.
+/// Vector lengths at which a body and a tail differ.
 const VECTOR_LANES: [usize; 3] = [4, 8, 16];
 
 /// What may explain differences in a group, in the order of preference. `kept` says that the kernel keeps its contract, and `scheme` is the reference.

@@ -145,7 +145,7 @@ impl Operation for FixedPointMultiply {
         let run: BTreeSet<(Channel, u32)> = specs.iter().flat_map(|spec| Self::pairs(&spec.params)).collect();
         let planned = plan::pairs(asked, budget, seed);
         let outside = || planned.iter().filter(|pair| !run.contains(pair));
-        let told = |(c, q): &(Channel, u32)| {
+        let described = |(c, q): &(Channel, u32)| {
             let pair = format!("m={} s={}", c.multiplier, c.shift);
             match *q {
                 Q31 => (pair, listing::domain(domain)),
@@ -157,7 +157,7 @@ impl Operation for FixedPointMultiply {
             by_caller: !asked.channels.is_empty(),
             planned: planned.len() as u64,
             outside: outside().count() as u64,
-            first: outside().next().map(told),
+            first: outside().next().map(described),
         })
     }
 

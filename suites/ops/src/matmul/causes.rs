@@ -273,13 +273,13 @@ pub fn reproduced<P>(
     expected: &[Expected],
     predicted: impl Fn(&Observed<P>, &Expected) -> Expected,
 ) -> bool {
-    let mut told = false;
+    let mut described = false;
     evidence.iter().zip(expected).all(|(seen, expected)| {
         predicted(seen, expected).iter().zip(expected).zip(&seen.outs).all(|((predicted, expected), out)| {
-            told |= predicted.is_some() && *expected != Some(*out);
+            described |= predicted.is_some() && *expected != Some(*out);
             predicted.is_none_or(|predicted| predicted == *out)
         })
-    }) && told
+    }) && described
 }
 
 /// The order of the rows of packed blocks of rhs, whose sums were taken before: products change places, offsets stay.

@@ -26,7 +26,7 @@ pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Quantize>> {
     out.extend(changes.iter().flat_map(|change| changed(scheme, *change)));
     out.extend(others(scheme));
     out.extend(positions(scheme, own));
-    // Two changes at once are told by the first.
+    // Of two changes at once the first gives the class.
     for first in changes.iter().filter(|change| change.part == Part::Rule) {
         for second in first.to.changes().into_iter().filter(|change| change.part == Part::ZeroPoint) {
             let [class, because] = [first, &second].map(|change| (change.class(ANY), change.because(ANY)));

@@ -138,11 +138,11 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
 /// The types that the caller gave, and those that no case has.
 pub fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
     let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
-    let told = |_, ty: &Quantized| {
+    let described = |_, ty: &Quantized| {
         let reason = quantizations(ty).map_or_else(|reason| reason, |_| domain_text(domain));
         (format!("type={}", type_text(ty)), reason)
     };
-    (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), told))
+    (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), described))
 }
 
 /// The parameters by which a type is swept: a tensor of one dimension where the kernel takes any.

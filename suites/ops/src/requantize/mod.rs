@@ -122,14 +122,14 @@ impl Operation for Requantize {
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
         let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
-        let told = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
+        let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
         let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
         if !layers.is_empty() {
             let runs = |layer: &&Params| layer.channels.iter().all(|channel| run.contains(channel));
-            let told = |at: usize, _: &&Params| (format!("layer {}", at + 1), Self::domain_text(domain));
-            return Some(Given::of(Unit::Layer, &layers, runs, told));
+            let described = |at: usize, _: &&Params| (format!("layer {}", at + 1), Self::domain_text(domain));
+            return Some(Given::of(Unit::Layer, &layers, runs, described));
         }
-        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), told))
+        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
     }
 
     fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {

@@ -1,4 +1,4 @@
-//! Layout transforms in the harness. Every element is tagged by its place, so that what was moved where can be told.
+//! Layout transforms in the harness. Every element is tagged by its place, so that every move can be seen.
 
 mod causes;
 mod fuzzed;

@@ -72,7 +72,7 @@ impl Agreement {
     }
 
     /// In words.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn described(&self) -> String {
         let counted = text::count(self.counted as u64);
         let mut parts = Vec::new();
         if self.everywhere {

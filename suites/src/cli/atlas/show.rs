@@ -79,7 +79,7 @@ pub(super) fn as_table(atlas: &Atlas) -> String {
         let worst = between.worst().map_or("-".to_owned(), |(rate, _)| percent(rate));
         let witness = between.witness.as_ref().map_or("none".to_owned(), at);
         let names = format!("{} {}, {} {}", name(left), label(left), name(right), label(right));
-        vec![names, agreements[i].told(), worst, largest(between), witness]
+        vec![names, agreements[i].described(), worst, largest(between), witness]
     });
     out += &table(
         &["schemes", "identical on", "highest rate", "delta", "smallest witness: first, second"],

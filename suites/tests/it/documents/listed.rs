@@ -44,6 +44,13 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Parsed,
         "needs two runs; those of `ledgers` are compared",
     ),
+    ("cargo xtask corrupt --format csv", Parsed, "takes ten seconds; the tests of `bite` run it as JSON"),
+    ("cargo xtask corrupt --effort standard --format csv", Parsed, "takes a quarter of a minute"),
+    (
+        "cargo xtask corrupt --op requantize --effort standard --verbose",
+        As("cargo xtask corrupt --op requantize"),
+        "is longer",
+    ),
     ("cargo xtask bite", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask bite --op add --sample 5", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),

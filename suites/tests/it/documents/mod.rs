@@ -92,7 +92,7 @@ fn every_printed_command_runs() {
         .filter_map(|command| {
             let run = xtask(&runnable(command)?);
             let code = exit_code(command);
-            (run.code != code).then(|| format!("{command}: expected exit code {code}\n{}", run.told()))
+            (run.code != code).then(|| format!("{command}: expected exit code {code}\n{}", run.printed()))
         })
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
@@ -162,7 +162,7 @@ fn every_printed_output_is_what_the_command_prints() {
         let run = xtask(&runnable(&one.command).unwrap_or_else(|| panic!("{} is not run", one.command)));
         let real = collapsed(&run.stdout);
         for line in one.output.iter().filter(|line| line.trim() != "..." && !line.trim().is_empty()) {
-            assert!(real.contains(&collapsed(line)), "{}: `{line}` is not printed\n{}", one.document, run.told());
+            assert!(real.contains(&collapsed(line)), "{}: `{line}` is not printed\n{}", one.document, run.printed());
             compared += 1;
         }
     }
@@ -177,7 +177,7 @@ fn the_failure_in_the_book_is_printed() {
     let run = verify(&["--op=fpm", "--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
     let real = collapsed(&run.stdout);
     for line in block.lines() {
-        assert!(real.contains(&collapsed(line)), "`{line}` is not printed\n{}", run.told());
+        assert!(real.contains(&collapsed(line)), "`{line}` is not printed\n{}", run.printed());
     }
 }
 

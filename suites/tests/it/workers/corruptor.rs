@@ -77,7 +77,7 @@ fn corrupt() -> io::Result<ExitCode> {
             Request::Run(batch) => words(&mut asked, batch)?,
             Request::Hello => Vec::new(),
         };
-        let told: Value = serde_json::from_str(&line)?;
+        let described: Value = serde_json::from_str(&line)?;
         if let Request::Run(batch) = &request
             && rows.iter_mut().any(|row| row.dies(batch))
         {
@@ -85,13 +85,13 @@ fn corrupt() -> io::Result<ExitCode> {
             return Ok(ExitCode::from(3));
         }
         if let Request::Run(batch) = &request {
-            if rows.iter().any(|row| row.refuses(batch, &told)) {
+            if rows.iter().any(|row| row.refuses(batch, &described)) {
                 let reason = "this worker refuses that".to_owned();
                 writeln!(answered, "{}", serde_json::to_string(&Answer::Failed { reason })?)?;
                 answered.flush()?;
                 continue;
             }
-            rows.iter().for_each(|row| row.misread(batch, &told, &mut payload));
+            rows.iter().for_each(|row| row.misread(batch, &described, &mut payload));
         }
         requests.write_all(line.as_bytes())?;
         requests.write_all(&bytes(&payload))?;
@@ -103,7 +103,7 @@ fn corrupt() -> io::Result<ExitCode> {
             let mut results = vec![0; length];
             answers.read_exact(&mut results)?;
             for row in &mut rows {
-                row.lie(batch, &told, &payload, &mut results);
+                row.lie(batch, &described, &payload, &mut results);
             }
             answered.write_all(&results)?;
         }

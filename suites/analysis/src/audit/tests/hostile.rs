@@ -15,11 +15,11 @@ fn holds(bytes: &[u8]) -> Result<Audit, Fault> {
 #[test]
 fn what_is_no_model_says_so() {
     for bytes in [&b""[..], b"\x7fELF....", b"model,scale\n", &[0; 64]] {
-        let told = holds(bytes).expect_err("no model").to_string();
-        assert!(told.contains("ModelProto") || told.contains("is no model"), "{told}");
+        let described = holds(bytes).expect_err("no model").to_string();
+        assert!(described.contains("ModelProto") || described.contains("is no model"), "{described}");
     }
-    let told = holds(b"\x08\x09\x3a\x05\x0a\x03abc").expect_err("a broken node").to_string();
-    assert!(told.starts_with("ModelProto.graph.node[0], at byte 6: "), "{told}");
+    let described = holds(b"\x08\x09\x3a\x05\x0a\x03abc").expect_err("a broken node").to_string();
+    assert!(described.starts_with("ModelProto.graph.node[0], at byte 6: "), "{described}");
 }
 
 /// A contradiction in the file is a fault that names the tensor.
@@ -27,12 +27,12 @@ fn what_is_no_model_says_so() {
 fn contradictions_are_faults_that_say_where() {
     let mut b = onnx::every();
     b.int8("w", &[2, 1, 1, 2], &[1, 2, 3]);
-    let told = holds(&b.model()).expect_err("too few weights").to_string();
-    assert!(told.contains("tensor w, at byte 0: 3 values for dimensions of [2, 1, 1, 2]"), "{told}");
+    let described = holds(&b.model()).expect_err("too few weights").to_string();
+    assert!(described.contains("tensor w, at byte 0: 3 values for dimensions of [2, 1, 1, 2]"), "{described}");
     let mut b = onnx::Builder::default();
     b.node("QLinearConv", &["x"], "y", &[]);
-    let told = holds(&b.model()).expect_err("too few inputs").to_string();
-    assert!(told.contains("QLinearConv node of y") && told.contains("there is no input 1"), "{told}");
+    let described = holds(&b.model()).expect_err("too few inputs").to_string();
+    assert!(described.contains("QLinearConv node of y") && described.contains("there is no input 1"), "{described}");
 }
 
 /// What cannot be audited is listed with its reason, and the rest is audited.
@@ -46,9 +46,12 @@ fn what_cannot_be_audited_is_listed() {
         &[],
     );
     let audit = holds(&b.model()).expect("a model");
-    let told: Vec<_> = audit.not_audited.iter().map(|n| (n.op.as_str(), n.reason.as_str())).collect();
-    assert!(told.contains(&("QLinearConv", "the tensor of weights is computed, not constant")), "{told:?}");
-    assert!(told.iter().any(|(op, reason)| *op == "Conv" && reason.contains("computes in float")), "{told:?}");
+    let described: Vec<_> = audit.not_audited.iter().map(|n| (n.op.as_str(), n.reason.as_str())).collect();
+    assert!(described.contains(&("QLinearConv", "the tensor of weights is computed, not constant")), "{described:?}");
+    assert!(
+        described.iter().any(|(op, reason)| *op == "Conv" && reason.contains("computes in float")),
+        "{described:?}"
+    );
 }
 
 /// Every length, in steps: the files are small, and each part is examined as a whole.

@@ -49,13 +49,13 @@ fn files_are_read_and_faults_name_them() {
     std::fs::write(&path, valid()).expect("written");
     assert_eq!(read(&path).expect("a valid model").len(), 3);
     std::fs::write(&path, b"not a model").expect("written");
-    let told = read(&path).expect_err("no model").to_string();
+    let described = read(&path).expect_err("no model").to_string();
     assert_eq!(
-        told,
+        described,
         format!("{}: is no TFLite model: bytes 4 to 7 are not `TFL3`; give a .tflite file", path.display())
     );
-    let told = read(directory.path()).expect_err("a directory").to_string();
-    assert!(told.contains("cannot read"), "{told}");
+    let described = read(directory.path()).expect_err("a directory").to_string();
+    assert!(described.contains("cannot read"), "{described}");
 }
 
 /// The fault of a model of one operator, changed.
@@ -67,40 +67,42 @@ fn fault(mut operator: Operator, change: impl FnOnce(&mut Operator)) -> String {
 #[test]
 fn contradictions_are_faults_that_say_where() {
     let place = "Model.subgraphs[0].";
-    let told = |operator, part: &str, change: fn(&mut Operator)| {
-        let told = fault(operator, change);
-        assert!(told.starts_with(place) && told.contains(part), "`{told}` should say `{part}`");
+    let described = |operator, part: &str, change: fn(&mut Operator)| {
+        let described = fault(operator, change);
+        assert!(described.starts_with(place) && described.contains(part), "`{described}` should say `{part}`");
     };
-    told(conv(), "tensors[2], at byte", |o| o.tensors[2].shape[1] = 5);
-    told(conv(), "a shape of [1, 5, 3, 6] for a result of [1, 4, 3, 6]", |o| o.tensors[2].shape[1] = 5);
-    told(conv(), "a filter of [5, 3, 3, 2] for an input of 4 channels", |o| o.tensors[1].shape[0] = 5);
-    told(conv(), "a dimension is -1; convert the model", |o| o.tensors[0].shape[1] = -1);
-    told(conv(), "there must be four dimensions", |o| o.tensors[0].shape.truncate(3));
-    told(conv(), "at most 8 can be used", |o| o.tensors[0].shape = vec![1; 9]);
-    told(conv(), "TensorType 0 is not", |o| o.tensors[0].kind = 0);
-    told(conv(), "no zero point", |o| o.tensors[0].zero_points.clear());
-    told(conv(), "quantization.zero_point, at byte", |o| o.tensors[0].zero_points[0] = 128);
-    told(conv(), "128 is no i8", |o| o.tensors[0].zero_points[0] = 128);
-    told(conv(), "channels of different zero points", |o| o.tensors[1].zero_points[5] = 1);
-    told(conv(), "no Conv2DOptions: its options are of type 0, not 1", |o| o.options = None);
-    told(conv(), "padding is 2", |o| o.options.as_mut().expect("options").bytes[0].1 = 2);
-    told(conv(), "stride_w is 0", |o| o.options.as_mut().expect("options").ints[0].1 = 0);
-    told(depthwise(), "a filter of [2, 2, 3, 6]", |o| o.tensors[1].shape[0] = 2);
-    told(depthwise(), "dilation_h_factor is -3", |o| o.options.as_mut().expect("options").ints[4].1 = -3);
-    told(depthwise(), "dilation_h: 2 filter elements 9 apart", |o| o.options.as_mut().expect("options").ints[4].1 = 9);
-    told(fully_connected(), "does not fall into rows of 3", |o| o.tensors[1].shape[1] = 3);
-    told(fully_connected(), "weights are shuffled", |o| o.options.as_mut().expect("options").bytes.push((1, 1)));
+    described(conv(), "tensors[2], at byte", |o| o.tensors[2].shape[1] = 5);
+    described(conv(), "a shape of [1, 5, 3, 6] for a result of [1, 4, 3, 6]", |o| o.tensors[2].shape[1] = 5);
+    described(conv(), "a filter of [5, 3, 3, 2] for an input of 4 channels", |o| o.tensors[1].shape[0] = 5);
+    described(conv(), "a dimension is -1; convert the model", |o| o.tensors[0].shape[1] = -1);
+    described(conv(), "there must be four dimensions", |o| o.tensors[0].shape.truncate(3));
+    described(conv(), "at most 8 can be used", |o| o.tensors[0].shape = vec![1; 9]);
+    described(conv(), "TensorType 0 is not", |o| o.tensors[0].kind = 0);
+    described(conv(), "no zero point", |o| o.tensors[0].zero_points.clear());
+    described(conv(), "quantization.zero_point, at byte", |o| o.tensors[0].zero_points[0] = 128);
+    described(conv(), "128 is no i8", |o| o.tensors[0].zero_points[0] = 128);
+    described(conv(), "channels of different zero points", |o| o.tensors[1].zero_points[5] = 1);
+    described(conv(), "no Conv2DOptions: its options are of type 0, not 1", |o| o.options = None);
+    described(conv(), "padding is 2", |o| o.options.as_mut().expect("options").bytes[0].1 = 2);
+    described(conv(), "stride_w is 0", |o| o.options.as_mut().expect("options").ints[0].1 = 0);
+    described(depthwise(), "a filter of [2, 2, 3, 6]", |o| o.tensors[1].shape[0] = 2);
+    described(depthwise(), "dilation_h_factor is -3", |o| o.options.as_mut().expect("options").ints[4].1 = -3);
+    described(depthwise(), "dilation_h: 2 filter elements 9 apart", |o| {
+        o.options.as_mut().expect("options").ints[4].1 = 9
+    });
+    described(fully_connected(), "does not fall into rows of 3", |o| o.tensors[1].shape[1] = 3);
+    described(fully_connected(), "weights are shuffled", |o| o.options.as_mut().expect("options").bytes.push((1, 1)));
 }
 
 #[test]
 fn sizes_of_all_int32_do_not_overflow() {
-    let told = fault(conv(), |o| {
+    let described = fault(conv(), |o| {
         o.tensors.iter_mut().for_each(|t| t.shape = vec![i32::MAX; 4]);
         o.options.as_mut().expect("options").ints = vec![(1, i32::MAX), (2, 1), (4, i32::MAX), (5, i32::MAX)];
     });
-    assert!(told.contains("for a result of"), "{told}");
-    let told = fault(fully_connected(), |o| o.tensors[0].shape = vec![i32::MAX; 8]);
-    assert!(told.contains("does not fall into rows"), "{told}");
+    assert!(described.contains("for a result of"), "{described}");
+    let described = fault(fully_connected(), |o| o.tensors[0].shape = vec![i32::MAX; 8]);
+    assert!(described.contains("does not fall into rows"), "{described}");
 }
 
 #[test]
@@ -115,8 +117,8 @@ fn names_are_cut_and_printable() {
 fn layers_are_bounded() {
     let most = model(&vec![fully_connected(); MAX_LAYERS]);
     assert_eq!(parse(&most).expect("as many as there may be").len(), MAX_LAYERS);
-    let told = parse(&model(&vec![fully_connected(); MAX_LAYERS + 1])).expect_err("one too many").to_string();
-    assert!(told.contains("more than 4096 layers"), "{told}");
+    let described = parse(&model(&vec![fully_connected(); MAX_LAYERS + 1])).expect_err("one too many").to_string();
+    assert!(described.contains("more than 4096 layers"), "{described}");
 }
 
 /// What is given of any bytes must be usable.

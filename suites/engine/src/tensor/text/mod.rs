@@ -13,7 +13,7 @@ use tiebreak_reports::text::case as spelled;
 /// Names with their values, in the order given.
 pub type Arguments = IndexMap<String, Value>;
 
-/// Elements of one tensor that a witness spells out; a case that needs more is told by its shape alone.
+/// Elements of one tensor that a witness spells out; a case that needs more is described by its shape alone.
 const SPELLED: usize = 64;
 
 /// The case by argument, where it is small enough to spell out, and the text would be read as the same case.
@@ -28,8 +28,9 @@ pub fn complete<O: Operation>(
     case: &Case<O::Params>,
     made: &[Option<String>; 3],
 ) -> Option<ledger::Case> {
-    let text =
-        |t: usize, element: &Element| Some(made[t].clone().unwrap_or_else(|| whole::told(element, &case.tensors[t])));
+    let text = |t: usize, element: &Element| {
+        Some(made[t].clone().unwrap_or_else(|| whole::described(element, &case.tensors[t])))
+    };
     written::<O>(domain, case, text)
 }
 
@@ -51,11 +52,11 @@ fn written<O: Operation>(
             continue;
         }
         if usual != zero {
-            out.insert((*name).to_owned(), element.told(usual));
+            out.insert((*name).to_owned(), element.described(usual));
         }
         let dimensions = O::dimensions(domain, &case.params, t);
         for (at, value) in tensor.iter().enumerate().filter(|(_, v)| **v != usual) {
-            out.insert(format!("{name}[{}]", subscripts(at, &dimensions)), element.told(value));
+            out.insert(format!("{name}[{}]", subscripts(at, &dimensions)), element.described(value));
         }
     }
     if case.misalign != 0 {
@@ -66,7 +67,7 @@ fn written<O: Operation>(
     same.then_some(out)
 }
 
-/// The value that is told once: that of all elements, or in a large tensor that of most.
+/// The value that is written once: that of all elements, or in a large tensor that of most.
 fn usual<'a>(tensor: &[&'a [i32]], zero: &'a [i32]) -> &'a [i32] {
     if let Some(first) = tensor.first()
         && tensor.iter().all(|v| v == first)
@@ -154,7 +155,7 @@ impl<O: Operation> Draft<O> {
     }
 
     /// Names and values as they were written, without the place of a result.
-    pub fn told(text: &str) -> Option<ledger::Case> {
+    pub fn described(text: &str) -> Option<ledger::Case> {
         let word = |word: String| {
             let (name, value) = word.split_once('=')?;
             let value = value.parse().map_or_else(|_| Value::Text(value.to_owned()), Value::Integer);
@@ -212,12 +213,12 @@ fn set<O: Operation>(
     };
     let t = O::TENSORS.iter().position(|known| *known == tensor).ok_or_else(|| format!("no tensor {tensor}"))?;
     let element = O::element(domain, params, t);
-    let told = |reason: String| format!("{name}: {reason}");
+    let described = |reason: String| format!("{name}: {reason}");
     let Some(index) = index else {
         let place = whole::Place { op: O::OP, tensor, element: &element, range: O::range(domain, t) };
-        return place.fill(value, &mut tensors[t]).map_err(told);
+        return place.fill(value, &mut tensors[t]).map_err(described);
     };
-    let value = element.read(value).map_err(told)?;
+    let value = element.read(value).map_err(described)?;
     let dimensions = O::dimensions(domain, params, t);
     let subscripts: Option<Vec<usize>> =
         index.strip_suffix(']').and_then(|index| index.split(',').map(|s| s.parse().ok()).collect());

@@ -9,18 +9,18 @@ use std::ops::RangeInclusive;
 use tiebreak_reports::ledger::Value;
 
 /// The tensor as text, in few characters: consecutive values where it holds them, otherwise a list.
-pub fn told(element: &Element, tensor: &[i32]) -> String {
+pub fn described(element: &Element, tensor: &[i32]) -> String {
     let words = element.words();
-    let told = |words: &[i32]| element.told(words).to_string();
+    let described = |words: &[i32]| element.described(words).to_string();
     if let Some(first) = tensor.get(..words)
         && tensor.chunks(words).zip(consecutive(element, first)).all(|(value, next)| value == next)
     {
-        return format!("{}..", told(first));
+        return format!("{}..", described(first));
     }
     let values: Vec<&[i32]> = tensor.chunks(words).collect();
     let run = |run: &[&[i32]]| match run.len() {
-        1 => told(run[0]),
-        n => format!("{}*{n}", told(run[0])),
+        1 => described(run[0]),
+        n => format!("{}*{n}", described(run[0])),
     };
     let runs: Vec<String> = values.chunk_by(|a, b| a == b).map(run).collect();
     format!("[{}]", runs.join(","))
@@ -92,7 +92,8 @@ impl Place<'_> {
 
     /// Consecutive values may leave the range.
     fn check(&self, tensor: &[i32]) -> Result<(), String> {
-        let outside = tensor.chunks(self.element.words()).find_map(|v| self.element.read(&self.element.told(v)).err());
+        let outside =
+            tensor.chunks(self.element.words()).find_map(|v| self.element.read(&self.element.described(v)).err());
         outside.map_or(Ok(()), Err)
     }
 

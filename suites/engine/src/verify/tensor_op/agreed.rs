@@ -19,7 +19,7 @@ pub(super) fn rows<O: Operation>(
     let compared = agreements.each.iter().filter(|agreement| agreement.results > 0);
     let row = |agreement| {
         let (lane, (other, other_lane)) = agreements.parties(agreement);
-        let told = |witness| told::<O>(request, kernel, [lane, other_lane], witness);
+        let described = |witness| described::<O>(request, kernel, [lane, other_lane], witness);
         Agreement {
             op: O::OP.to_owned(),
             kernel: kernel.name.to_owned(),
@@ -32,13 +32,13 @@ pub(super) fn rows<O: Operation>(
             differ: agreement.differ,
             differ_open: agreement.differ_open,
             types: agreement.types.clone(),
-            witness: agreements.witness(agreement, &request.asked).map(told),
+            witness: agreements.witness(agreement, &request.asked).map(described),
         }
     };
     compared.collect::<Vec<_>>().into_par_iter().map(row).collect()
 }
 
-fn told<O: Operation>(
+fn described<O: Operation>(
     request: &Request,
     kernel: &Kernel<O>,
     [lane, other]: [&Lane; 2],

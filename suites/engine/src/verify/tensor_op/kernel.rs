@@ -45,9 +45,10 @@ impl<O: Operation> Subject<O> {
     }
 
     pub(super) fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
-        let told = |reason: String| anyhow!("{} {}: {reason}", O::OP, self.kernel.name);
-        let contract = O::expected(&self.contract, &case).map_err(told)?;
-        let reference = self.reference.as_ref().map(|scheme| O::expected(scheme, &case).map_err(told)).transpose()?;
+        let described = |reason: String| anyhow!("{} {}: {reason}", O::OP, self.kernel.name);
+        let contract = O::expected(&self.contract, &case).map_err(described)?;
+        let reference =
+            self.reference.as_ref().map(|scheme| O::expected(scheme, &case).map_err(described)).transpose()?;
         let reference = reference.map(|reference| held::<O>(&contract, reference));
         Ok(Posed { case, contract, reference })
     }

@@ -79,7 +79,7 @@ fn complete<O: Operation>(
         return Some((witness, case));
     }
     if let Some(given) = &writer.request.asked.case {
-        return Draft::<O>::told(given).map(|case| (witness, case));
+        return Draft::<O>::described(given).map(|case| (witness, case));
     }
     if let Some(alone) = alone(writer, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {
         return Some(alone);

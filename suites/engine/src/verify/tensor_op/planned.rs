@@ -33,7 +33,7 @@ impl<O: Operation> Planned<O> {
         let all = O::plan(domain, &request.asked, &request.effort.budget(), request.seed);
         let planned = all.len() as u64;
         let (specs, others): (Specs<O>, Specs<O>) = all.into_iter().partition(|spec| O::covers(domain, &spec.params));
-        let told = |spec: &Spec<O::Params>| {
+        let described = |spec: &Spec<O::Params>| {
             let arguments = O::arguments(&spec.params).into_iter().collect();
             (words::case(&arguments), O::domain_text(domain))
         };
@@ -42,7 +42,7 @@ impl<O: Operation> Planned<O> {
             by_caller: false,
             planned,
             outside: others.len() as u64,
-            first: others.first().map(told),
+            first: others.first().map(described),
         };
         Ok(Self {
             given: O::given(domain, &request.asked, &specs, (&request.effort.budget(), request.seed)),

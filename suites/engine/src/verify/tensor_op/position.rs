@@ -19,7 +19,7 @@ pub(super) fn at<O: Operation>(
     let place = at * element.words()..(at + 1) * element.words();
     let value = |expected: &Expected| -> Option<Value> {
         let words: Option<Vec<i32>> = expected.get(place.clone())?.iter().copied().collect();
-        Some(element.told(&words?))
+        Some(element.described(&words?))
     };
     let contract = (O::label(&subject.contract), value(&posed.contract));
     let reference = subject.reference.as_ref().zip(posed.reference.as_ref());
@@ -31,7 +31,7 @@ pub(super) fn at<O: Operation>(
             kernel: subject.kernel.name.to_owned(),
             lane: lane.name.clone(),
             at: at as u64,
-            got: element.told(outs.get(place.clone())?),
+            got: element.described(outs.get(place.clone())?),
             expected: [contract.clone()].into_iter().chain(reference.clone()).collect(),
         })
     };

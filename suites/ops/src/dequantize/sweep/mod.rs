@@ -206,7 +206,7 @@ impl<'a> Plan<'a> {
         (Case { params, tensors: [stored, Vec::new(), Vec::new()], misalign: 0 }, expected)
     }
 
-    /// The path with the number of stored values on which each scheme differs from the one before, told after big rationals.
+    /// The path with the number of stored values on which each scheme differs from the one before, computed by big rationals.
     fn counted_path(&self, steps: &[Step]) -> Vec<PathStep> {
         let one = |(pair, step): (&[Stop], &Step)| {
             let [from, to] = [&pair[0], &pair[1]];
@@ -216,7 +216,7 @@ impl<'a> Plan<'a> {
                 assert_ne!(a, b, "the oracle disagrees with itself at {stored}");
             });
             let shown = |stop: &Stop, stored| float(self.q.format, stop.fixed.expected(stored));
-            let told = |stored| {
+            let described = |stored| {
                 let [a, b] = [from, to].map(|stop| format!("{} {}", stop.scheme.label(), shown(stop, stored)));
                 format!("q={stored}: {a}, {b}")
             };
@@ -226,7 +226,7 @@ impl<'a> Plan<'a> {
                 to: to.scheme.label(),
                 differ: step.differ,
                 rejudged: step.seen().len() as u64,
-                witness: step.smallest.map(told),
+                witness: step.smallest.map(described),
             }
         };
         self.path.windows(2).zip(steps).map(one).collect()
@@ -235,7 +235,7 @@ impl<'a> Plan<'a> {
     fn side(&self, counted: Counted, against: Against, path: Vec<PathStep>) -> SweptSide {
         let element = Element::Float(self.q.format);
         let witness = counted.smallest.map(|seen| {
-            let [got, expected] = [seen.got, seen.expected].map(|bits| element.told(&element.of(bits)));
+            let [got, expected] = [seen.got, seen.expected].map(|bits| element.described(&element.of(bits)));
             SweptWitness { case: self.spelled(seen.stored), got, expected }
         });
         let stop = if against == Against::Contract { self.path.last() } else { self.path.first() };

@@ -8,7 +8,7 @@ use super::sheet::{Row, Sheet};
 use crate::quantize::Quantize;
 use crate::quantized::quantizations;
 use serde_json::json;
-use steps::{Steps, lines, told};
+use steps::{Steps, described, lines};
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::element::Element;
 use tiebreak_engine::tensor::promise;
@@ -83,7 +83,7 @@ impl Table<'_> {
         let row = Row {
             name: if self.entries.iter().any(|e| e.row.name == name) { label } else { name },
             result: stored.value().map_or_else(|| json!(stored), |v| json!(v)),
-            text: told(stored),
+            text: described(stored),
             error: self.error(stored),
             steps_of,
             steps: taken.then(|| lines(&way)),
@@ -157,7 +157,7 @@ impl Table<'_> {
     fn compare(&mut self, left: usize, right: usize) {
         let (a, b) = (&self.entries[left].row, &self.entries[right].row);
         let number = a.result.is_number() && b.result.is_number();
-        let promises_none = b.steps.is_none() && self.entries[right].way.result() == told(Stored::Poison);
+        let promises_none = b.steps.is_none() && self.entries[right].way.result() == described(Stored::Poison);
         let comparison = match (number, promises_none && a.text != b.text) {
             (true, false) => compare(&self.entries, left, right),
             (true, true) => {
@@ -184,7 +184,7 @@ impl Table<'_> {
             false => format!("has no value ({})", row.text),
         };
         let values = format!("{} {} where {} {}", b.name, gives(b), a.name, gives(a));
-        let poison = [a, b].into_iter().find(|row| row.text == told(Stored::Poison));
+        let poison = [a, b].into_iter().find(|row| row.text == described(Stored::Poison));
         let class = match poison {
             Some(_) => Class::Poison,
             None if self.exact().is_none() => Class::NanPolicy,

@@ -23,7 +23,7 @@ pub(super) struct Steps {
 }
 
 /// A result, for readers.
-pub(super) fn told(stored: Stored) -> String {
+pub(super) fn described(stored: Stored) -> String {
     match stored {
         Stored::Value(v) => v.to_string(),
         Stored::Poison => "poison".to_owned(),
@@ -230,6 +230,6 @@ impl Way for Steps {
     }
 
     fn result(&self) -> String {
-        told(run(&self.list, self.overflow, &self.q, self.x).1)
+        described(run(&self.list, self.overflow, &self.q, self.x).1)
     }
 }

@@ -58,16 +58,17 @@ pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<C
 
 /// Runs a case that the kernel's domain covers.
 pub fn hold<O: Operation>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
-    let told = |reason: String| format!("{} {} {case:?}: {reason}", O::OP, kernel.name);
-    let contract = O::contract(kernel).map_err(|e| told(e.to_string()))?;
-    let expected = O::expected(&contract, case).map_err(told)?;
+    let described = |reason: String| format!("{} {} {case:?}: {reason}", O::OP, kernel.name);
+    let contract = O::contract(kernel).map_err(|e| described(e.to_string()))?;
+    let expected = O::expected(&contract, case).map_err(described)?;
     let work = expected.len() * case.tensors.iter().map(Vec::len).max().unwrap_or(0);
     if work <= EXACT && O::exact(&contract, case).as_ref() != Ok(&expected) {
-        return Err(told("the oracle disagrees with itself".to_owned()));
+        return Err(described("the oracle disagrees with itself".to_owned()));
     }
     for form in [Form::Portable, Form::Native] {
         let mut outs = vec![0; expected.len()];
-        execute(&O::job(kernel.name, &case.params), form, &case.payload(), &mut outs, case.misalign).map_err(told)?;
+        execute(&O::job(kernel.name, &case.params), form, &case.payload(), &mut outs, case.misalign)
+            .map_err(described)?;
         let differ = different(&expected, &outs);
         if differ > 0 {
             return Err(report::<O>(

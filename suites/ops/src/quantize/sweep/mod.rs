@@ -9,7 +9,7 @@ mod pieces;
 use super::Quantize;
 use crate::quantized::{self, quantizations};
 use counted::{Counted, Due};
-use path::told;
+use path::described;
 use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -129,7 +129,7 @@ impl<'a> Plan<'a> {
         }
         let seconds = begun.elapsed().as_secs_f64();
         let path = self.path(&all.reference);
-        let because = told(&path);
+        let because = described(&path);
         let unknown = "the sampled cases tell the cause".to_owned();
         let mut sides = vec![self.side(all.contract, Against::Contract, &self.contract, unknown, Vec::new())];
         if self.contract.label() != self.reference.label() {
@@ -257,7 +257,7 @@ impl<'a> Plan<'a> {
         let domain = &self.kernel.contract.domain;
         let witness = counted.smallest.map(|(bits, got, expected)| {
             let stored = Quantize::element(domain, &self.params(1), 1);
-            SweptWitness { case: self.spelled(bits), got: stored.told(&[got]), expected: expected.into() }
+            SweptWitness { case: self.spelled(bits), got: stored.described(&[got]), expected: expected.into() }
         });
         let class = counted.smallest.and_then(|(bits, got, _)| self.class_at(bits, got, against));
         let mut count = counted.count;

@@ -63,7 +63,7 @@ impl Plan<'_> {
 }
 
 /// In words.
-pub(super) fn told(path: &[PathStep]) -> String {
+pub(super) fn described(path: &[PathStep]) -> String {
     let one = |step: &PathStep| {
         let count = tiebreak_reports::text::count(step.differ);
         format!("{}: {} to {} on {count}", step.class, step.from, step.to)
