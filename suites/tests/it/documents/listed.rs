@@ -49,7 +49,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     (
         "cargo xtask corrupt --op requantize --effort standard --verbose",
         As("cargo xtask corrupt --op requantize"),
-        "is longer",
+        "takes longer than the quick plan",
     ),
     ("cargo xtask bite", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask bite --op add --sample 5", Xtask, "compiles cargo-mutants, and a worker for each change"),
