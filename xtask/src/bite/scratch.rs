@@ -115,7 +115,7 @@ impl Scratch {
             .arg(&self.out)
             .arg("--")
             .args(tests);
-        command.env("TIEBREAK_BITE_PROGRAM", &self.tiebreak).env("TIEBREAK_BITE_OP", op);
+        command.env("TIEBREAK_BITE_PROGRAM", &self.tiebreak).env("TIEBREAK_BITE_OPS", judges(op).join(" "));
         command.env("TIEBREAK_BITE_DIRECTORY", &self.out);
         fs::create_dir_all(&self.out).with_context(|| format!("cannot make {}", self.out.display()))?;
         note(format_args!("{op}: {} changes by `cargo test {}`", changes.len(), tests.join(" ")));
@@ -139,6 +139,15 @@ impl Scratch {
             command.args(["--exclude", left_out]);
         });
         command
+    }
+}
+
+/// The operations of which the kernels are verified where code of one is changed: those with which it shares code.
+fn judges(op: &str) -> Vec<&str> {
+    match op {
+        "add" | "mul" => vec!["add", "mul"],
+        "quantize" | "dequantize" => vec!["quantize", "dequantize"],
+        op => vec![op],
     }
 }
 
