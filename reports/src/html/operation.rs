@@ -28,7 +28,15 @@ pub(super) struct Section {
 
 /// A line for each operation.
 pub(super) fn overview(ledger: &Ledger) -> Table {
-    let heads = ["operation", "#kernels", "#inputs", "contracts", "differ from the reference", "classes", "coverage"];
+    let heads = [
+        "operation",
+        "#kernels",
+        "#inputs",
+        "contracts",
+        "differ from the reference, all lanes",
+        "classes",
+        "coverage",
+    ];
     let mut table = Table::new("operations", "Operations", &heads);
     table.rows = overview::operations(ledger).iter().map(|operation| line(ledger, operation)).collect();
     table
