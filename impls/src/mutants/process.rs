@@ -28,7 +28,7 @@ pub fn process() -> &'static [Kernel] {
     PROCESS
 }
 
-/// How the process mutant of that name fails; nothing where it is none of fixed point multiply.
+/// How the process mutant of that name fails; `None` where it is none of fixed point multiply.
 pub fn fault(kernel: &str) -> Option<Fault> {
     match kernel {
         "mutant-crash" => Some(Fault::Crash),

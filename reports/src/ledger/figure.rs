@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Environment {
     /// When it began, in UTC as of RFC 3339: `2026-11-22T05:40:00Z`.
     pub date: String,
-    /// The commit of the sources, with `+` and a hash of what was changed since; nothing where git does not say.
+    /// The commit of the sources, with `+` and a hash of what was changed since; `None` where git does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The model of the processor, as the system names it.

@@ -459,7 +459,7 @@ pub struct Bound {
     pub lane: String,
     /// What is bounded: a depth, the values of an operand, the number of certain products in one lane.
     pub quantity: String,
-    /// The largest value (for a lower end the smallest) that is always safe; nothing where every value is.
+    /// The largest value (for a lower end the smallest) that is always safe; `None` where every value is.
     pub bound: Option<i64>,
     /// The arithmetic that gives it.
     pub because: String,

@@ -19,7 +19,7 @@ pub(super) fn now() -> Environment {
     }
 }
 
-/// The model of the first processor; nothing where the system does not name it.
+/// The model of the first processor; `None` where the system does not name it.
 #[cfg(target_os = "linux")]
 fn cpu() -> Option<String> {
     use procfs::Current;

@@ -118,7 +118,7 @@ where
     area.draw_series(LineSeries::new(points, style)).ok().map(drop)
 }
 
-/// The smallest and the largest of some values; nothing where there are not two different ones.
+/// The smallest and the largest of some values; `None` where there are not two different ones.
 pub(super) fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
     (lo < hi && lo.is_finite() && hi.is_finite()).then_some((lo, hi))

@@ -24,7 +24,7 @@ pub struct Reach {
     pub hi: i64,
     /// All are this far apart, or a multiple of it: a whole number above 0.
     pub step: i64,
-    /// Which of the steps from `lo` on are accumulators; nothing where all are.
+    /// Which of the steps from `lo` on are accumulators; `None` where all are.
     gaps: Option<Gaps>,
     /// Whether each one counted can occur. Otherwise some cannot: there were too many to look at.
     pub exact: bool,

@@ -65,7 +65,7 @@ impl Grouped {
         }
     }
 
-    /// Rows that begin with the scheme, and which schemes stand for which others; nothing where no scheme has rows.
+    /// Rows that begin with the scheme, and which schemes stand for which others; `None` where no scheme has rows.
     fn figure(self, figure: Figure) -> Option<Figure> {
         let mut rows = Vec::new();
         let mut same = BTreeMap::new();

@@ -116,7 +116,7 @@ impl Group {
         Ok(status)
     }
 
-    /// What its processes are at; nothing where the system does not say.
+    /// What its processes are at; `None` where the system does not say.
     #[cfg(target_os = "linux")]
     pub(super) fn activity(&self) -> Option<Activity> {
         let group = self.child.id().cast_signed();

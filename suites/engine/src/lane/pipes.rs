@@ -127,7 +127,7 @@ impl Pipes {
     }
 }
 
-/// The bytes that moved; nothing where none could without waiting.
+/// The bytes that moved; `None` where none could without waiting.
 fn moved(result: Result<usize, Errno>) -> Result<Option<usize>, Stop> {
     match result {
         Ok(n) => Ok(Some(n)),

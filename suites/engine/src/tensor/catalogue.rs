@@ -46,7 +46,7 @@ pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, String>) -> Result
     lines.map(|(at, line)| entry(line).map_err(|reason| BadLine { line: at + 1, reason })).collect()
 }
 
-/// A line for the catalogue; nothing where the case is too large to spell out.
+/// A line for the catalogue; `None` where the case is too large to spell out.
 pub fn ready_line<O: Operation>(
     domain: &O::Domain,
     (case, index): (&Case<O::Params>, usize),

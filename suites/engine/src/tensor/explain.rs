@@ -45,7 +45,7 @@ pub struct Explanation {
     pub cause: Option<usize>,
 }
 
-/// What a kernel would give if the cause were at work; nothing where it says nothing about the case.
+/// What a kernel would give if the cause were at work; `None` where it says nothing about the case.
 type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
 /// Looks at all outputs at once, for causes that are many: the permutation that a layout is off by.
 type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
@@ -94,7 +94,7 @@ impl<O: Operation> Cause<O> {
         Self { class, kind: Kind::Found(Box::new(search)), may_be: None }
     }
 
-    /// What reproduces the evidence, in words; nothing where this cause does not.
+    /// What reproduces the evidence, in words; `None` where this cause does not.
     pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
         let found = self.reproduces(evidence)?;
         self.may_be.as_ref().is_none_or(|may_be| may_be(evidence)).then_some(found)

@@ -40,7 +40,7 @@ impl Sighting {
         Self { results: 0, reason, extent: None }
     }
 
-    /// Why what was seen is not what the fault does; nothing where it may be.
+    /// Why what was seen is not what the fault does; `None` where it may be.
     pub fn contradiction(&self) -> Option<String> {
         let Extent { most, each, because } = self.extent.as_ref()?;
         let wrong = if *each { self.results != *most } else { self.results > *most };

@@ -261,7 +261,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     const OP: &'static str = Self::Impl::OP;
     /// Names of the input tensors.
     const TENSORS: &'static [&'static str];
-    /// Class of a result to which the contract gives no value where the reference gives one; nothing where no reference is held against it.
+    /// Class of a result to which the contract gives no value where the reference gives one; `None` where no reference is held against it.
     const OPEN: Option<Class> = Some(Class::Poison);
     /// Name of the result tensor.
     const RESULT: &'static str = "out";

@@ -16,7 +16,7 @@ pub(super) struct Given<'a, P> {
     pub(super) case: &'a Case<P>,
     pub(super) outs: &'a [i32],
     pub(super) faulty: &'a Faulty,
-    /// Of each result its group; nothing where there is one.
+    /// Of each result its group; `None` where there is one.
     pub(super) groups: &'a [usize],
 }
 

@@ -69,7 +69,7 @@ pub struct Found {
     pub class: Class,
     /// In words.
     pub because: String,
-    /// What reproduces every output; nothing where body and tail need one each, or nothing does.
+    /// What reproduces every output; `None` where body and tail need one each, or nothing does.
     pub hypothesis: Option<Hypothesis>,
 }
 

@@ -85,7 +85,7 @@ fn fewer(case: &Case<Params>, words: usize) -> Vec<Case<Params>> {
     out.into_iter().flatten().collect()
 }
 
-/// These of the blocks (or channels) along an axis, and of each of them these elements; nothing where none are left.
+/// These of the blocks (or channels) along an axis, and of each of them these elements; `None` where none are left.
 fn cut(
     case: &Case<Params>,
     words: usize,

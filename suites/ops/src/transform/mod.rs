@@ -41,7 +41,7 @@ fn summary(kind: Kind) -> &'static str {
     }
 }
 
-/// The oracle's transform; nothing where kind and parameters do not go together.
+/// The oracle's transform; `None` where kind and parameters do not go together.
 fn exact(kind: Kind, params: &Params) -> Option<Exact> {
     Some(match (kind, params) {
         (Kind::Im2col, Params::Conv2d(p)) => Exact::Im2col(convolution(p)),

@@ -119,7 +119,7 @@ impl Place<'_> {
         }
     }
 
-    /// A fill of a plan with its seed and stream; nothing where the text is none.
+    /// A fill of a plan with its seed and stream; `None` where the text is none.
     fn planned(&self, text: &str) -> Result<Option<(Fill, u64, String)>, String> {
         let (name, stream) = text.split_once('@').map_or((text, None), |(name, stream)| (name, Some(stream)));
         let random = match name {
