@@ -4,7 +4,7 @@ use super::families::{self, Drawn, Range, Seen as Spanned};
 use super::place::{Fault, Seen};
 use super::{Measure, Planned, planned};
 use crate::runner::Runner;
-use crate::tensor::judge::{answers, outs};
+use crate::tensor::judge::{Posed, answers, outs};
 use crate::tensor::side::differs;
 use crate::tensor::{Case, Operation};
 use anyhow::{Result, bail};
@@ -83,6 +83,15 @@ fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: 
         else {
             bail!("{} {} does not answer: `cargo xtask verify --kernel {}` shows it", O::OP, kernel.name, kernel.name);
         };
+        // Otherwise every fault would be seen where the kernel differs without it.
+        if differs(&case.posed.contract, &outs) {
+            bail!(
+                "{} {} differs from its contract: `cargo xtask verify --kernel {}` shows it",
+                O::OP,
+                kernel.name,
+                kernel.name
+            );
+        }
         given.push(outs);
     }
     let request = |case: &Case<O::Params>| -> Result<Value> {
@@ -166,5 +175,3 @@ impl<O: Operation> Subject<'_, O> {
         differs(contract, &outs)
     }
 }
-
-use crate::tensor::judge::Posed;

@@ -90,7 +90,7 @@ impl<P: Clone> Record<P> {
     }
 }
 
-/// What a scheme expects of a case: nothing where the contract gives no value, if the operation has it so.
+/// What a scheme expects of a case. An operation may leave out what the contract gives no value to.
 pub fn held_against<O: Operation>(
     contract: &O::Scheme,
     scheme: &O::Scheme,
@@ -100,7 +100,7 @@ pub fn held_against<O: Operation>(
     Ok(if O::OPEN.is_none() { held::<O>(&O::expected(contract, case)?, expected) } else { expected })
 }
 
-/// What a reference expects beside a contract: nothing where that gives no value, if the operation has it so.
+/// What a reference expects beside a contract. An operation may leave out what the contract gives no value to.
 pub fn held<O: Operation>(contract: &Expected, mut reference: Expected) -> Expected {
     if O::OPEN.is_none() {
         reference.iter_mut().zip(contract).filter(|(_, own)| own.is_none()).for_each(|(value, _)| *value = None);

@@ -8,7 +8,7 @@ use crate::model::operators::{Arithmetic, Elementwise, Rescale, reason};
 use crate::model::{Fault, Quantized};
 use std::collections::BTreeSet;
 
-/// A tensor behind a `DequantizeLinear`: values, scale and zero point by name.
+/// A tensor that a `DequantizeLinear` reads: values, scale and zero point by name.
 type Dequantized<'a> = [&'a str; 3];
 
 /// What follows an operator: a `Relu` perhaps, and a `QuantizeLinear`.
