@@ -37,6 +37,7 @@ mod models;
 mod mutants;
 mod object_code;
 mod pages;
+mod paths;
 mod plans;
 mod planted_faults;
 mod positions;

@@ -46,7 +46,7 @@ pub struct Explanation {
 }
 
 /// What a kernel would give if the cause were at work; `None` where it says nothing about the case.
-type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
+pub(super) type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
 /// Looks at all outputs at once, for causes that are many: the permutation that a layout is off by.
 type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
 

@@ -133,7 +133,7 @@ pub fn due_to<O: Operation>(
 ) -> Vec<Option<Class>> {
     let Some(reference) = posed.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
     let case = &posed.case;
-    let given = |step: &PathStep<O>| Some((step.class(&case.params), O::expected(&step.scheme, case).ok()?));
+    let given = |step: &PathStep<O>| Some((step.class(&case.params), step.expected(case)?));
     let given: Vec<_> = path.iter().filter_map(given).collect();
     let words = element.words();
     let due = |(index, out): (usize, &[i32])| {

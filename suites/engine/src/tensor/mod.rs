@@ -149,27 +149,57 @@ pub enum ReferenceOption {
     Rounding,
 }
 
-/// A scheme on the way from the reference to the scheme of a contract, with the class of what it changes.
+/// A step on the way from the reference to the scheme of a contract: what it gives, with the class of what it changes.
 pub struct PathStep<O: Operation> {
     class: ClassOf<O::Params>,
-    /// The scheme.
-    pub scheme: O::Scheme,
+    gives: Gives<O>,
+}
+
+/// What a step of a path is made of.
+enum Gives<O: Operation> {
+    Scheme(O::Scheme),
+    /// No scheme by itself.
+    Predicted(explain::Predict<O>),
 }
 
 impl<O: Operation> PathStep<O> {
-    /// A change whose class depends on the parameters.
+    /// A scheme whose class depends on the parameters.
     pub fn new(class: impl Fn(&O::Params) -> Class + Send + Sync + 'static, scheme: O::Scheme) -> Self {
-        Self { class: Box::new(class), scheme }
+        Self { class: Box::new(class), gives: Gives::Scheme(scheme) }
     }
 
-    /// A change of one class.
+    /// A scheme of one class.
     pub fn of(class: Class, scheme: O::Scheme) -> Self {
         Self::new(move |_| class, scheme)
     }
 
-    /// Class of a difference that this scheme, and none before it, reproduces.
+    /// What no scheme by itself gives.
+    pub fn predicts(
+        class: Class,
+        predict: impl Fn(&Case<O::Params>) -> Option<Expected> + Send + Sync + 'static,
+    ) -> Self {
+        Self { class: Box::new(move |_| class), gives: Gives::Predicted(Box::new(predict)) }
+    }
+
+    /// Class of a difference that this step, and none before it, reproduces.
     pub fn class(&self, params: &O::Params) -> Class {
         (self.class)(params)
+    }
+
+    /// What it gives; `None` where it says nothing about the case.
+    pub fn expected(&self, case: &Case<O::Params>) -> Option<Expected> {
+        match &self.gives {
+            Gives::Scheme(scheme) => O::expected(scheme, case).ok(),
+            Gives::Predicted(predict) => predict(case),
+        }
+    }
+
+    /// The scheme, where it is one.
+    pub fn scheme(&self) -> Option<&O::Scheme> {
+        match &self.gives {
+            Gives::Scheme(scheme) => Some(scheme),
+            Gives::Predicted(_) => None,
+        }
     }
 }
 

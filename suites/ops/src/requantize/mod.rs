@@ -3,6 +3,7 @@
 pub mod causes;
 pub mod channels;
 mod fuzzed;
+mod path;
 mod plan;
 pub mod sweep;
 pub mod targets;
@@ -15,7 +16,7 @@ use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::Sweep;
 use tiebreak_engine::tensor::fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Operation, PathStep, Spec, Wanted};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::requantize::{Domain, Params, Run};
@@ -97,6 +98,10 @@ impl Operation for Requantize {
     fn reference(kernel: &Kernel<Run, Domain>, wanted: &Wanted) -> Option<String> {
         let legacy = kernel.contract.promise.scheme.starts_with(LEGACY);
         Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
+    }
+
+    fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Self>> {
+        path::path(contract, reference)
     }
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

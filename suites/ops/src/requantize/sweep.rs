@@ -1,7 +1,8 @@
 //! Every accumulator of one channel through one requantization. What each scheme gives is a list of pieces on which it is the floor of an affine
 //! function, most of them constant where the clamp decides, so that runs of equal results are compared with one number.
 
-use super::{Requantize, causes, parameters};
+use super::path::{Change, changes};
+use super::{Requantize, parameters};
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_common::parameters::SWEPT;
@@ -12,10 +13,11 @@ use tiebreak_engine::tensor::{Asked, Case, Operation, Sweep, SweptSide, SweptWit
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::requantize::{Domain, Kernel, Params};
-use tiebreak_oracle::fpm::Parameters as Multiply;
 use tiebreak_oracle::fpm::pieces::{Output, Piece, fold_steps};
+use tiebreak_oracle::fpm::steps::Step;
+use tiebreak_oracle::fpm::{Parameters as Multiply, integer};
 use tiebreak_oracle::requantize::Scheme;
-use tiebreak_oracle::scheme::Registered;
+use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::{self, Against};
 
 /// Every accumulator.
@@ -45,8 +47,46 @@ struct Plan<'a> {
     /// Of a batch of one accumulator.
     params: Params,
     contract: Exact,
-    /// With the class of the differences of a kernel that keeps its contract.
-    reference: Option<(Exact, Class)>,
+    /// With the steps from it to the contract.
+    reference: Option<Reference>,
+}
+
+/// What differences are counted against beside the contract.
+struct Reference {
+    exact: Exact,
+    path: Vec<SweptChange>,
+}
+
+/// A change on the way from the reference to the contract, at one channel.
+struct SweptChange {
+    class: Class,
+    steps: Vec<Step>,
+    multiply: Multiply,
+    /// Where the steps fold.
+    pieces: Option<Vec<Piece>>,
+}
+
+/// The piece that holds an accumulator; `None` where it is out of domain.
+fn holding(pieces: &[Piece], x: i64) -> Option<&Piece> {
+    let at = pieces.partition_point(|piece| piece.hi < x);
+    pieces.get(at).filter(|piece| piece.lo <= x)
+}
+
+impl SweptChange {
+    fn new(change: &Change, params: &Params) -> Self {
+        let Channel { multiplier, shift } = params.channels[0];
+        let (steps, multiply) = (change.steps(params, 0), Multiply::q31(multiplier, shift));
+        let pieces = fold_steps(&steps, Overflow::OutOfDomain, &multiply);
+        Self { class: change.class, steps, multiply, pieces }
+    }
+
+    fn at(&self, x: i64) -> Option<i32> {
+        let given = match &self.pieces {
+            Some(pieces) => holding(pieces, x)?.at(x).into(),
+            None => integer::run(&self.steps, x, &self.multiply)?,
+        };
+        i32::try_from(given).ok()
+    }
 }
 
 /// What was seen against one scheme, with the differing accumulator nearest to zero and what the kernel gave for it.
@@ -127,9 +167,7 @@ impl Exact {
 
     /// The piece that holds an accumulator: `Some(None)` if the accumulator is out of domain, `None` if the scheme has no pieces.
     fn piece(&self, x: i64) -> Option<Option<&Piece>> {
-        let pieces = self.pieces.as_ref()?;
-        let at = pieces.partition_point(|piece| piece.hi < x);
-        Some(pieces.get(at).filter(|piece| piece.lo <= x))
+        Some(holding(self.pieces.as_ref()?, x))
     }
 
     /// The last accumulator, up to `last`, of which the same is expected as of `x`, as far as the pieces say; and what is.
@@ -150,8 +188,8 @@ impl<'a> Plan<'a> {
         let contract = promise::<Requantize>(kernel).ok()?;
         let reference = Scheme::parse(&Requantize::reference(kernel, wanted)?).ok()?;
         let differs = reference.label() != contract.label();
-        let class = || causes::multiplication(&reference, &contract).class;
-        let reference = differs.then(|| (Exact::new(reference, &params), class()));
+        let path = || changes(&contract, &reference).iter().map(|change| SweptChange::new(change, &params)).collect();
+        let reference = differs.then(|| Reference { exact: Exact::new(reference, &params), path: path() });
         Some(Self { kernel, runner, contract: Exact::new(contract, &params), reference, params })
     }
 
@@ -161,13 +199,19 @@ impl<'a> Plan<'a> {
         let exhaustive = seen.contract.count.seen() == SPACE.inputs();
         let unknown = "the sampled cases tell the cause".to_owned();
         let mut sides = vec![self.side(seen.contract, Against::Contract, &self.contract, (None, unknown))];
-        if let Some((reference, class)) = &self.reference {
-            let because = format!("the multiplication is {}", self.contract.scheme.definition.name());
-            sides.push(self.side(seen.reference, Against::Reference, reference, (Some(*class), because)));
+        if let Some(reference) = &self.reference {
+            let because = format!("the multiplication is {}", self.contract.scheme.label());
+            let class = seen.reference.nearest.and_then(|(x, got)| Self::due(reference, x, got));
+            sides.push(self.side(seen.reference, Against::Reference, &reference.exact, (class, because)));
         }
         let failures = failures.into_iter().map(|failed| failed.map(|x| self.spelled(x))).collect();
         let seconds = begun.elapsed().as_secs_f64();
         Sweep { what: "accumulators", exhaustive, sides, faults: fault::Seen::new(), failures, parameters: 0, seconds }
+    }
+
+    /// The first step on the way to the contract that gives a result. What none gives is due to nothing known.
+    fn due(reference: &Reference, x: i64, got: i32) -> Option<Class> {
+        reference.path.iter().find(|change| change.at(x) == Some(got)).map(|change| change.class)
     }
 
     fn side(
@@ -242,15 +286,14 @@ impl Blocks for Plan<'_> {
 
     fn judge(&self, first: i64, outs: &[i32], seen: &mut Sides) {
         self.compare(&self.contract, first, outs, &mut seen.contract, |_, _| None);
-        if let Some((reference, class)) = &self.reference {
-            // What the contract's scheme gives is due to it; anything else is not.
-            let due = |x, got| (self.contract.at(&self.params, x) == Some(got)).then_some(*class);
-            self.compare(reference, first, outs, &mut seen.reference, due);
+        if let Some(reference) = &self.reference {
+            let due = |x, got| Self::due(reference, x, got);
+            self.compare(&reference.exact, first, outs, &mut seen.reference, due);
         }
     }
 
     fn anchor(&self, x: i64) {
-        for exact in std::iter::once(&self.contract).chain(self.reference.iter().map(|(exact, _)| exact)) {
+        for exact in std::iter::once(&self.contract).chain(self.reference.iter().map(|reference| &reference.exact)) {
             let all = exact.scheme.exact(&parameters(&self.params), &[x as i32]);
             let big = all.expect("a channel of the domain").remove(0).and_then(|v| v.to_i32());
             assert_eq!(

@@ -115,7 +115,7 @@ impl<'a> Plan<'a> {
         let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
         let mut path = vec![stop(Class::OtherScheme, Scheme::parse("ideal").ok()?)];
         let steps = causes::path(&promise::<Dequantize>(kernel).ok()?);
-        path.extend(steps.into_iter().map(|step| stop(step.class(&params), step.scheme)));
+        path.extend(steps.iter().filter_map(|step| Some(stop(step.class(&params), *step.scheme()?))));
         Some(Self { kernel, lane, runner, q, params, faulty, path })
     }
 

@@ -17,8 +17,9 @@ impl Plan<'_> {
         let case = self.params(1);
         let mut before = self.reference;
         for step in path(&self.contract, &self.reference) {
-            out.extend(self.step(step.class(&case), &before, &step.scheme));
-            before = step.scheme;
+            let Some(scheme) = step.scheme() else { continue };
+            out.extend(self.step(step.class(&case), &before, scheme));
+            before = *scheme;
         }
         if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
             out.extend(self.step(Class::step(case.quantized.expressed), &self.reference, &steps));

@@ -21,7 +21,7 @@ pub(super) fn pieces(q: &Quantization, contract: &Scheme, reference: &Scheme) ->
     let (of_contract, of_reference) = (runs(contract)?, runs(reference)?);
     let of_path: Vec<(Class, Runs)> = {
         let p = Params { quantized: placeholder(q), container: Container::Ranked, shape: vec![1] };
-        path.iter().filter_map(|step| Some((step.class(&p), runs(&step.scheme)?))).collect()
+        path.iter().filter_map(|step| Some((step.class(&p), runs(step.scheme()?)?))).collect()
     };
     let all = 1u64 << q.format.bits();
     let mut firsts: Vec<u64> = [&of_contract, &of_reference]

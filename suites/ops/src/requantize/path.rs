@@ -1,0 +1,84 @@
+//! How the reference becomes the scheme of a contract, one change at a time: what each difference from the reference is due to.
+
+use super::causes::multiplication;
+use super::{Requantize, parameters};
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::PathStep;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::requantize::Params;
+use tiebreak_oracle::fpm::steps::Step;
+use tiebreak_oracle::fpm::{Parameters as Multiply, integer};
+use tiebreak_oracle::requantize::{Definition, Scheme};
+use tiebreak_oracle::scheme::Registered;
+use tiebreak_oracle::word::Overflow;
+
+/// The contract's steps, of which intermediates that do not fit are kept whole, or saturate but do not wrap, or are as promised.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change {
+    /// Class of what it changes.
+    pub(super) class: Class,
+    contract: Scheme,
+    saturates: bool,
+    wraps: bool,
+}
+
+impl Change {
+    /// The steps at a channel.
+    pub(super) fn steps(&self, p: &Params, channel: usize) -> Vec<Step> {
+        let overflow = match self.contract.overflow {
+            Overflow::Wrap if !self.wraps => Overflow::OutOfDomain,
+            Overflow::Saturate if !self.saturates => Overflow::OutOfDomain,
+            promised => promised,
+        };
+        let steps = Scheme { overflow, ..self.contract }.steps(&parameters(p), channel).into_iter();
+        let kept = |step: &Step| match step {
+            Step::Wrap => self.wraps,
+            Step::Saturate => self.saturates,
+            _ => true,
+        };
+        steps.map(|(_, step)| step).filter(kept).collect()
+    }
+
+    fn predict(&self, p: &Params, acc: &[i32]) -> Vec<Option<i32>> {
+        let steps: Vec<_> = (0..p.channels.len()).map(|channel| self.steps(p, channel)).collect();
+        let one = |(at, x): (usize, &i32)| {
+            let channel = at % p.channels.len();
+            let Channel { multiplier, shift } = p.channels[channel];
+            let given = integer::run(&steps[channel], (*x).into(), &Multiply::q31(multiplier, shift))?;
+            i32::try_from(given).ok()
+        };
+        acc.iter().enumerate().map(one).collect()
+    }
+}
+
+/// From a reference to a contract: first the contract's own multiplication, then what becomes of its intermediates that do not fit. A left
+/// shift that wraps is no matter of rounding.
+pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Change> {
+    let has = |step: Step, overflow: Overflow| {
+        let inside = match contract.definition {
+            Definition::Fpm(definition) => definition.steps.iter().any(|(_, other)| *other == step),
+            Definition::Legacy | Definition::LegacyTiesAway => false,
+        };
+        inside || contract.overflow == overflow
+    };
+    let change = |class, saturates, wraps| Change { class, contract: *contract, saturates, wraps };
+    let mut out = Vec::new();
+    if contract.definition.name() != reference.definition.name() {
+        out.push(change(multiplication(reference, contract).class, false, false));
+    }
+    if has(Step::Saturate, Overflow::Saturate) {
+        out.push(change(Class::Saturation, true, false));
+    }
+    if has(Step::Wrap, Overflow::Wrap) {
+        out.push(change(Class::Wrap, true, true));
+    }
+    out
+}
+
+/// The same as steps of a path.
+pub(super) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Requantize>> {
+    let step = |change: Change| {
+        PathStep::predicts(change.class, move |case| Some(change.predict(&case.params, &case.tensors[0])))
+    };
+    changes(contract, reference).into_iter().map(step).collect()
+}

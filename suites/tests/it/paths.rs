@@ -1,0 +1,43 @@
+//! Each difference of a requantization from its reference has the class of the change that makes it. Once all of them had the class of the
+//! multiplication: results that a left shift had wrapped to the other end of the type were called `double-rounding`.
+
+use crate::common::*;
+use tiebreak_oracle::requantize::Scheme;
+use tiebreak_suites::class::Class;
+use tiebreak_suites::requantize::Requantize;
+use tiebreak_suites::tensor::{Operation, text};
+
+/// The class of the first step from `ties-up` to a kernel's contract that gives what the contract gives.
+fn class(kernel: &str, case: &str) -> Option<Class> {
+    let kernel = Requantize::kernels().iter().find(|known| known.name == kernel).expect("a kernel");
+    let case = text::parse::<Requantize>(case, &kernel.contract.domain).expect("a case");
+    let contract = Requantize::contract(kernel).expect("a scheme");
+    let reference = Scheme::parse("ties-up").expect("a scheme");
+    let [own, exact] = [&contract, &reference].map(|scheme| Requantize::expected(scheme, &case).expect("values"));
+    assert_ne!(own, exact, "{case:?}");
+    let path = Requantize::path(&contract, &reference);
+    path.iter().find(|step| step.expected(&case).as_ref() == Some(&own)).map(|step| step.class(&case.params))
+}
+
+#[test]
+fn what_a_left_shift_wraps_is_no_double_rounding() {
+    for (kernel, case, due) in [
+        ("tflite-requantize-i8", "m=1073741824 s=1 x=1073741824", Class::Wrap),
+        ("tflite-requantize-i8", "m=738197504 s=-2 bias=-17175 zero_point=-47 x=19181", Class::DoubleRounding),
+        ("xnnpack-rndnu-i8", "m=64 s=1 x=1073741824", Class::Saturation),
+    ] {
+        assert_eq!(class(kernel, case), Some(due), "{kernel} {case}");
+    }
+}
+
+/// In a run, and in a sweep of all accumulators: rounding twice moves a result by one unit, wrapping by any number.
+#[test]
+fn runs_and_sweeps_tell_rounding_from_wrapping() {
+    let arguments = ["--op=requantize", "--kernel=tflite-requantize-i8", "--lane=host", "--effort=quick"];
+    let ledger = verify(&arguments).exits(0).ledger();
+    let row = items(&ledger, "rows").iter().find(|row| row["against"] == "reference").expect("a row");
+    let of = |class: &str| row["classes"][class].as_u64().unwrap_or_default();
+    assert!(of("double-rounding") > 1000 && of("wrap") > 1000, "{}", row["classes"]);
+    let near: u64 = ["-1", "1"].iter().filter_map(|delta| row["by_delta"][delta].as_u64()).sum();
+    assert!(near >= of("double-rounding"), "{row}");
+}
