@@ -193,13 +193,14 @@ impl Diff {
 
     /// All in one line.
     pub fn line(&self) -> String {
-        let rows = crate::text::plural(self.compared, "comparison");
+        let compared = crate::text::plural(self.compared, "comparison");
+        let rows = format!("{compared} of a kernel in a lane with its contract or reference");
         if self.differences.is_empty() {
-            return format!("equal: {rows} that both runs have, with the same share of differences in every class");
+            return format!("equal: the same share of differences in every class, in {rows}");
         }
         let kinds = [Change::Worse, Change::Gone, Change::New, Change::Better];
         let counts = kinds.map(|change| format!("{} {}", self.count(change), change.name()));
-        format!("{}, of {rows} that both runs have", counts.join(", "))
+        format!("{}, in {rows} that both runs have", counts.join(", "))
     }
 
     /// GitHub Markdown that fits a comment: the worst first, and how many more there are.

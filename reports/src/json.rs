@@ -29,6 +29,10 @@
 //!     "inputs": 4294967296,
 //!     "coverage": "exhaustive",             // or "sampled"
 //!     "out_of_domain": 0,                   // inputs to which the scheme gives no int32, in addition to "inputs"
+//!     "sizes": {"k": {"least": 1, "greatest": 9001, "remainders": 64}},  // rows against the contract: what the cases spanned, with how
+//!                                           // many remainders modulo 64; "results" and "misalign" among them; absent where nothing ran
+//!     "ranges": {"lhs_offset": {"least": -128.0, "greatest": 127.0}},  // likewise what is no size: offsets, scales, multipliers
+//!     "kinds": {"inside the clamp": 190640}, // likewise inputs by kind, as the operation has kinds
 //!     "differ": 8388607,
 //!     "by_delta": {"1": 8388607},           // by got - expected; where there are very many, the rest under "other"
 //!     "classes": {"double-rounding": 8388607},
@@ -99,6 +103,7 @@
 //!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host", "class": "crash", "message": "...",
 //!     "witness": null                       // as in a row
 //!   }],
+//!   "meanings": {"double-rounding": "..."}, // what the classes of its differences and findings mean; absent where there are none
 //!   "figures": [{                           // the numbers of the figures of report.html; absent where there are none
 //!     "kind": "rate-by-shift",              // "error-around-tie", "staircase", "delta-by-accumulator", "atlas", "corner-cases"
 //!     "op": "fpm", "title": "...",
@@ -118,6 +123,7 @@ use crate::ledger::{Row, Unchecked, Verdict};
 use crate::self_checks::SelfChecks;
 use crate::view;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What `--format json` prints, drawn from a ledger.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -167,6 +173,9 @@ pub struct Summary<'a> {
     pub self_checks: SelfChecks<'a>,
     /// Everything that breaks a contract.
     pub findings: &'a [Finding],
+    /// What classes mean.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub meanings: &'a BTreeMap<String, String>,
     /// The numbers of the figures of a report.
     #[serde(skip_serializing_if = "<[Figure]>::is_empty")]
     pub figures: &'a [Figure],
@@ -196,6 +205,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         unchecked: &ledger.unchecked,
         self_checks: SelfChecks::of(ledger),
         findings: &ledger.findings,
+        meanings: &ledger.meanings,
         figures: &ledger.figures,
     }
 }

@@ -22,6 +22,7 @@ pub mod self_checks;
 pub mod space;
 mod space_plan;
 mod space_possible;
+mod spans;
 pub mod summary;
 pub mod table;
 pub mod text;

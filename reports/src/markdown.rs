@@ -5,6 +5,7 @@ use crate::agreement;
 use crate::ledger::{Ledger, Row};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
+use crate::spans;
 use crate::text;
 use crate::uncovered::{self, Uncovered};
 use crate::view::{self, Line};
@@ -37,6 +38,7 @@ pub(crate) fn sections(ledger: &Ledger) -> Vec<Section> {
         kernels(ledger),
         witnesses(ledger),
         remarks(ledger),
+        spanned(ledger),
         agreements(ledger),
         bounds(ledger),
         catalogue(ledger),
@@ -186,6 +188,19 @@ fn remarks(ledger: &Ledger) -> Section {
         let _ = writeln!(out, "- {}", plain(&left_out::position(position)));
     }
     section("Domain and deviations", &out)
+}
+
+/// How far a kernel's inputs reached.
+fn spanned(ledger: &Ledger) -> Section {
+    let mut out = String::new();
+    for (cells, lanes) in spans::lines(ledger) {
+        let [op, kernel, spanned @ ..] = &cells[..] else { continue };
+        let _ = writeln!(out, "- {} {} ({})", plain(op), code(kernel), plain(&lanes.join(", ")));
+        for line in spanned.iter().filter(|line| !line.is_empty()) {
+            let _ = writeln!(out, "  - {}", plain(line));
+        }
+    }
+    section("What the inputs spanned", &out)
 }
 
 fn checks(ledger: &Ledger) -> Section {

@@ -3,6 +3,7 @@
 
 use crate::ledger::{Coverage, DropReason, LaneStatus, Ledger, Row};
 use crate::left_out;
+use crate::spans;
 use crate::text::{self, count, plural};
 use crate::view;
 use indexmap::IndexMap;
@@ -41,6 +42,8 @@ pub(crate) fn all(ledger: &Ledger) -> Vec<Uncovered> {
     out.extend(without_value(ledger).map(entry("values", false)));
     out.extend(portable(ledger).map(entry("models", false)));
     out.extend(sampled(ledger).map(entry("inputs", false)));
+    out.extend(spans::unreached(ledger).map(entry("inputs", false)));
+    out.extend(spans::largest(ledger).map(entry("sizes", false)));
     out
 }
 

@@ -110,7 +110,8 @@ fn row(entries: &[Entry], at: usize) -> Option<Row> {
         Verdict::Unfinished => "notable",
     };
     let totals = view::Totals::of(ledger);
-    let change = before(entries, at).map_or("the first of its name".to_owned(), |old| diff(old, ledger).line());
+    let change =
+        before(entries, at).map_or("no earlier report to compare with".to_owned(), |old| diff(old, ledger).line());
     Some(Row {
         cells: vec![
             Cell::text(&entry.directory).link(link(&entry.directory, REPORT)),

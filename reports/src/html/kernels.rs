@@ -5,6 +5,7 @@ use super::first::place;
 use super::operation::id;
 use super::table::{Cell, Row, Table};
 use crate::ledger::{Coverage, Ledger, Row as Judged};
+use crate::spans;
 use crate::text::{self, count};
 use crate::view::{self, Line};
 
@@ -115,7 +116,7 @@ fn contract(line: &Line<'_>) -> (String, &'static str) {
     match (row.differ, row.inputs, deviations) {
         (0, 0, 0) => ("not judged".to_owned(), "bad"),
         (0, _, 0) => ("exact".to_owned(), "good"),
-        (0, _, n) => (format!("exact; {} deviate as declared", count(n)), "good"),
+        (0, _, n) => (format!("exact but for {} declared deviations", count(n)), "good"),
         (n, ..) => (format!("{} differ: {}", count(n), text::classes(&row.classes, MOST, "class").join(", ")), "bad"),
     }
 }
@@ -144,7 +145,9 @@ fn says(group: &Group<'_>) -> Vec<String> {
     let deltas = deltas.filter(|deltas| !deltas.is_empty());
     let deltas = deltas
         .map(|deltas| format!("by got - {}: {}", line.reference.map_or("", |row| &row.scheme), deltas.join(", ")));
-    paths.chain(shown).chain(because).chain(deltas).map(|line| text::one_line(&line)).collect()
+    let spanned = line.contract.filter(|row| !row.sizes.is_empty()).map(spans::described).into_iter().flatten();
+    let spanned = spanned.filter(|line| !line.is_empty()).map(|line| format!("inputs: {line}"));
+    paths.chain(shown).chain(because).chain(deltas).chain(spanned).map(|line| text::one_line(&line)).collect()
 }
 
 fn rerun(ledger: &Ledger, line: &Line<'_>, lane: &str) -> String {

@@ -108,7 +108,7 @@ fn classes(ledger: &Ledger, op: &str) -> Option<Table> {
     let mut table = Table::new(
         &format!("{}-classes", id(op)),
         format!("{op}: why results differ from the reference, which no contract forbids"),
-        &["class", "#kernels", "#inputs, summed over kernels and lanes", "kernels"],
+        &["class", "#kernels", "#inputs, summed over kernels and lanes", "meaning", "kernels"],
     );
     let mut classes: Vec<_> = classes.into_iter().collect();
     classes.sort_by_key(|(_, (_, inputs, _))| std::cmp::Reverse(*inputs));
@@ -119,6 +119,7 @@ fn classes(ledger: &Ledger, op: &str) -> Option<Table> {
                 Cell::text(class),
                 Cell::text(count(kernels.len() as u64)),
                 Cell::count(inputs, places.join(" ")),
+                Cell::text(ledger.meanings.get(class).map_or("", String::as_str)),
                 Cell::text(text::some(&kernels.into_iter().collect::<Vec<_>>(), 4)),
             ],
             command: command::narrowed(ledger, &[("--op", op)]),

@@ -72,6 +72,9 @@ pub struct Ledger {
     pub self_checks: Vec<SelfCheck>,
     /// Everything that breaks a contract; empty where the verdict is `holds`, and never where it is `broken`.
     pub findings: Vec<Finding>,
+    /// What the classes of its differences and findings mean, in a sentence each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub meanings: BTreeMap<String, String>,
     /// The numbers of the figures of a report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
@@ -219,6 +222,13 @@ pub struct Row {
     /// Inputs judged by kind, as the operation has kinds (`inside the clamp`, `subnormal`); one may be of several.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<String, u64>,
+    /// Sizes of the cases judged, by parameter, with the number of `results` and how far operands lie from a boundary (`misalign`); only in rows
+    /// against the contract.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sizes: BTreeMap<String, Size>,
+    /// What their other parameters spanned, such as zero points and scales.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ranges: BTreeMap<String, Range>,
     /// Inputs on which the kernel differs.
     pub differ: u64,
     /// The differing inputs by `got - expected`, as decimal text; where there are very many, the rest under `other`.
@@ -240,6 +250,26 @@ pub struct Row {
     pub witness: Option<Witness>,
     /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.
     pub seconds: f64,
+}
+
+/// The values of a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// The least.
+    pub least: u64,
+    /// The greatest.
+    pub greatest: u64,
+    /// How many of the 64 remainders modulo 64 they have: where it is 64, each tail of each vector of up to 64 elements was run.
+    pub remainders: u32,
+}
+
+/// The values of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
 }
 
 /// Two schemes that differ in one thing, or a scheme and a kernel where it has no value to promise.

@@ -3,7 +3,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_reports::json::render;
-use tiebreak_reports::ledger::{DropReason, Extent, OutsideDomain, PathStep, Row, Unchecked};
+use tiebreak_reports::ledger::{DropReason, Extent, OutsideDomain, PathStep, Range, Row, Unchecked};
 
 #[test]
 fn the_summary_of_a_broken_run() {
@@ -81,6 +81,9 @@ fn the_documented_form_is_the_real_one() {
     }];
     let extent = Extent { most: 2_553, each: false, because: "ties that the type can hold".into() };
     ledger.rows[0].extents = [("tie-direction".to_owned(), extent)].into();
+    ledger.rows[0].sizes = [("k", 64)].map(sample::size).into();
+    ledger.rows[0].ranges = [("lhs_offset".to_owned(), Range { least: -128.0, greatest: 127.0 })].into();
+    ledger.rows[0].kinds = [("inside the clamp".to_owned(), 3)].into();
     ledger.outside_domain =
         vec![OutsideDomain { op: "fpm".into(), kernel: "tflite-single".into(), domain: "shift <= 0".into() }];
     ledger.planned = vec![sample::planned("tvm-neon-rfc", "host", 1000, &[(DropReason::OutsideDomain, 999)])];

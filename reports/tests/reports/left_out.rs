@@ -1,7 +1,7 @@
 //! What a run left out is said on the screen and in the summary, in the same words.
 
 use crate::sample;
-use tiebreak_reports::ledger::{DropReason, Ledger, Unchecked};
+use tiebreak_reports::ledger::{DropReason, Ledger, Range, Unchecked};
 use tiebreak_reports::table::{Detail, Style, render};
 use tiebreak_reports::{left_out, markdown};
 
@@ -81,4 +81,39 @@ fn a_lane_without_self_checks_and_a_position() {
     assert_eq!(beneath(&without, "Self-check"), [expected]);
     let position = "matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact has no value";
     assert_eq!(beneath(&ledger, "The position asked for"), [position]);
+}
+
+/// What the first screen says was not covered, on one line.
+fn not_covered(ledger: &Ledger) -> String {
+    let page = render(ledger, Detail::Screen, Style::default());
+    let lines: Vec<&str> = page.lines().skip_while(|line| *line != "Not covered").map(str::trim).collect();
+    lines.join(" ")
+}
+
+/// Once a run said nothing of how far its inputs reached: 16 % of the results of a kernel lay inside its clamp, and no scale was subnormal.
+#[test]
+fn what_the_inputs_did_not_reach() {
+    let mut plan = sample::planned("tvm-relay", "host", 4, &[]);
+    plan.given = false;
+    let mut ledger = holding_with(vec![plan.clone()]);
+    let row = &mut ledger.rows[0];
+    assert_eq!((&*row.kernel, &*row.lane), ("tvm-relay", "host"));
+    row.sizes = [("channels.len", 64), ("results", 1), ("misalign", 16)].map(sample::size).into();
+    row.ranges = [("channels.shift".to_owned(), Range { least: -31.0, greatest: 30.0 })].into();
+    row.kinds = [("of a left shift".to_owned(), 0), ("of a right shift".to_owned(), 1 << 31)].into();
+    let page = not_covered(&ledger);
+    assert!(page.contains("no case is larger than fpm channels 4,099"), "{page}");
+    assert!(page.contains("no result was fpm of a left shift (1 kernel)"), "{page}");
+    let details = markdown::render(&ledger);
+    for line in [
+        "- fpm `tvm-relay` (host)",
+        "channels.len 1 to 4,099, every remainder of 64",
+        "of a left shift 0.0 %; of a right shift 50.0 %",
+        "channels.shift -31 to 30",
+    ] {
+        assert!(details.contains(line), "{line}: {details}");
+    }
+    // What the caller gives is no plan.
+    ledger.planned = vec![sample::planned("tvm-relay", "host", 4, &[])];
+    assert!(!not_covered(&ledger).contains("larger"));
 }

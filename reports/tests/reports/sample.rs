@@ -40,6 +40,8 @@ fn row(kernel: &str, lane: &str, isa_path: &str, against: Against, scheme: &str)
         coverage: Coverage::Exhaustive,
         out_of_domain: 0,
         kinds: BTreeMap::new(),
+        sizes: BTreeMap::new(),
+        ranges: BTreeMap::new(),
         differ: 0,
         by_delta: BTreeMap::new(),
         classes: BTreeMap::new(),
@@ -168,6 +170,7 @@ pub(crate) fn holding() -> Ledger {
         positions: Vec::new(),
         unchecked: Vec::new(),
         self_checks: checks(&["host", "aarch64-qemu"]),
+        meanings: [("double-rounding".to_owned(), "Two roundings where one is promised.".to_owned())].into(),
         findings: Vec::new(),
         figures: Vec::new(),
     }
@@ -399,6 +402,11 @@ pub(crate) fn agreement(
 }
 
 /// Pairs that the caller gave and that a kernel did not all run.
+/// A size from 1 to 4,099 by name, with so many remainders modulo 64.
+pub(crate) fn size((name, remainders): (&str, u32)) -> (String, Size) {
+    (name.to_owned(), Size { least: 1, greatest: 4_099, remainders })
+}
+
 pub(crate) fn planned(kernel: &str, lane: &str, pairs: u64, dropped: &[(DropReason, u64)]) -> Planned {
     let left_out: u64 = dropped.iter().map(|(_, count)| count).sum();
     let one = |(why, count): &(DropReason, u64)| Dropped {

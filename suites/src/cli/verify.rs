@@ -60,8 +60,8 @@ pub(super) struct Args {
     /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Option<String>,
-    /// TensorFlow Lite model: each of its layers as a convolution, on random and extreme data, with random weights and its own; and its
-    /// multipliers and biases as a requantization
+    /// TensorFlow Lite model: each of its layers as a convolution and as a matrix product, on random and extreme data, with random weights and
+    /// its own; and its multipliers and biases as a requantization
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
     model: Option<PathBuf>,
     /// Scheme that differences are counted against, NAME or NAME:wrap, NAME:saturate
@@ -288,6 +288,12 @@ fn taking(parameter: Parameter) -> Vec<&'static str> {
     OPERATIONS.iter().filter(|op| op.takes(parameter)).map(|op| op.op()).collect()
 }
 
+/// Names of the operations that run some of a model's layers.
+fn with_layers(layers: &[Layer]) -> Vec<&'static str> {
+    let runs = |op: &&&dyn Verifies| layers.iter().any(|layer| op.takes_layer(layer));
+    OPERATIONS.iter().filter(runs).map(|op| op.op()).collect()
+}
+
 /// Names of the operations whose reference is an exact value rounded once; the first is meant where none is named.
 fn rounded() -> Vec<&'static str> {
     let rounds = |op: &&&dyn Verifies| op.reference_option() == ReferenceOption::Rounding;
@@ -320,14 +326,14 @@ fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> 
     if args.model.is_some() && stranger(&models).is_some() {
         bail!("--model gives layers: it goes with --op {}", models.join(" or "));
     }
-    // What only has multipliers needs a layer that has some.
-    let rescales = layers.iter().any(|layer| layer.output.is_some());
-    let scaled = taking(Parameter::Pairs);
-    if let (Some(op), true, false) =
-        (op.iter().find(|op| scaled.contains(&op.as_str())), args.model.is_some(), rescales)
-    {
-        bail!("--op {op}: no layer of this model has constant weights and scales, of which multipliers are made");
+    let of_model = with_layers(layers);
+    if let (Some(op), true) = (stranger(&of_model), args.model.is_some()) {
+        bail!(
+            "--op {op}: no layer of this model is one for it; a requantization needs constant weights and scales, of which multipliers are \
+             made, and a matrix product a layer of one group"
+        );
     }
+    let scaled = taking(Parameter::Pairs);
     if given_pairs && stranger(&scaled).is_some() {
         bail!(
             "--multiplier, --shift and --params are parameters of {}; the other operations take none",
@@ -350,10 +356,7 @@ fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> 
         () if !op.is_empty() => once(op),
         () if !args.types.is_empty() => usual(&casts),
         () if rounds => usual(&rounded()[..1]),
-        () if args.model.is_some() => {
-            let usable = |op: &&&str| rescales || !scaled.contains(*op);
-            models.iter().filter(usable).map(|op| (*op).to_owned()).collect()
-        }
+        () if args.model.is_some() => usual(&of_model),
         () if given_pairs => usual(&scaled[..1]),
         () => usual(&OPS),
     })

@@ -161,7 +161,7 @@ fn the_published_audit_is_what_the_program_prints() {
     if real().is_none() {
         return;
     }
-    let published = crate::common::workspace().join("reports/published/micro-wake-word-audit");
+    let published = crate::common::workspace().join("reports/published/2026-11-22-micro-wake-word-audit");
     // What is long is written by the same code for both models.
     let files = [
         ("alexa", "table", "txt"),

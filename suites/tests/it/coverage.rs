@@ -108,8 +108,10 @@ fn a_layer_that_a_named_kernel_does_not_take() {
     let file = dir.path().join("deep.tflite");
     std::fs::write(&file, model(&[layer(20), layer(524_176)])).expect("it can be written");
     let file = file.to_str().expect("UTF-8");
-    let run = verify(&["--model", file, "--kernel=arm-bitserial", "--lane=host", "--effort=quick"]).exits(1);
-    left_out(&run, "arm-bitserial", "1 of 2 layers given not run, the first layer 2, ");
+    for op in ["--op=conv2d", "--op=matmul"] {
+        let run = verify(&["--model", file, op, "--kernel=arm-bitserial", "--lane=host", "--effort=quick"]).exits(1);
+        left_out(&run, "arm-bitserial", "1 of 2 layers given not run, the first layer 2, ");
+    }
 }
 
 /// A case that one named kernel takes and another does not, which ran neither.
@@ -306,4 +308,34 @@ fn options_that_an_operation_would_leave_alone() {
     refused(&with(&["--kernel=tvm-neon-rfc", "--effort=exhaustive", "--q=15"]), &["--effort exhaustive", "--q 15"]);
     refused(&with(&["--op=requantize", "--x=15"]), &["--x and --q are of fpm", "--case"]);
     refused(&with(&["--op=requantize", "--q=15"]), &["--x and --q are of fpm", "Q0.31"]);
+}
+
+/// Once a ledger said nothing of what its inputs spanned: no add had a length that was no multiple of 16, no requantization had more than seven
+/// channels, and 16 % of the results of one lay inside its clamp.
+#[test]
+fn a_ledger_says_how_far_the_inputs_reached() {
+    for (op, kernel, tails, beyond) in [
+        ("requantize", "tflite-requantize-i8", "results", ("channels.len", 70)),
+        ("add", "tflite-add-i8", "len", ("len", 4_099)),
+        ("matmul", "arm-uadalp", "k", ("k", 4_099)),
+        ("conv2d", "tflite-reference", "out_channels", ("out_channels", 65)),
+        ("dequantize", "mlir-dcast", "results", ("quantized.scales.len", 9)),
+    ] {
+        let arguments = ["--op", op, "--kernel", kernel, "--lane=host", "--effort=quick"];
+        let run = verify(&arguments).exits(0);
+        let ledger = run.ledger();
+        let row = items(&ledger, "rows").iter().find(|row| row["against"] == "contract").expect("a row");
+        assert_eq!(row["sizes"][tails]["remainders"], 64, "{op} {tails}: {}", row["sizes"]);
+        assert!(row["sizes"][beyond.0]["greatest"].as_u64() >= Some(beyond.1), "{op} {beyond:?}: {}", row["sizes"]);
+        let others = items(&ledger, "rows").iter().filter(|row| row["against"] != "contract");
+        assert!(others.into_iter().all(|row| row["sizes"].is_null()), "{op}");
+        let summary = run.file("summary.md");
+        assert!(summary.contains("no case is larger than") && !summary.contains("no result was"), "{summary}");
+        if op == "requantize" {
+            let inside = row["kinds"]["inside the clamp"].as_u64().expect("a count");
+            assert!(5 * inside > 2 * row["inputs"].as_u64().expect("a count"), "{row}");
+            let zero_points = &row["ranges"]["zero_point"];
+            assert_eq!([&zero_points["least"], &zero_points["greatest"]], [-128.0, 127.0], "{}", row["ranges"]);
+        }
+    }
 }

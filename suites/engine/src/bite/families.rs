@@ -2,6 +2,7 @@
 //! scale, in an interval of elements or results, at an alignment, at a later call. Each is drawn at thresholds from common to rare.
 
 use super::place::{Fault, Place, Strike};
+use crate::tensor::spans::{Meaning, meaning};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -82,25 +83,6 @@ pub struct Seen {
     pub rows: bool,
 }
 
-/// What a parameter means, by its name.
-enum Meaning {
-    Size,
-    ZeroPoint,
-    Scale,
-    Other,
-}
-
-fn meaning(name: &str, range: &Range) -> Meaning {
-    let last = name.rsplit('.').find(|key| key.parse::<usize>().is_err()).unwrap_or(name);
-    match last {
-        "scale" | "scales" => Meaning::Scale,
-        "min" | "max" | "multiplier" | "shift" | "bias" | "bits" | "q" | "axis" => Meaning::Other,
-        last if last.contains("zero_point") || last.contains("offset") => Meaning::ZeroPoint,
-        _ if range.lo >= 0.0 => Meaning::Size,
-        _ => Meaning::Other,
-    }
-}
-
 impl Seen {
     /// Adds the parameters of a case: every number by its name, of a list the first element and the length.
     pub fn parameters(&mut self, params: &Value) {
@@ -139,7 +121,7 @@ pub fn draw(seen: &Seen, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
         all.elements(seen.rows);
         all.calls();
         for (name, range) in &seen.parameters {
-            match meaning(name, range) {
+            match meaning(name, range.lo) {
                 Meaning::Size if range.lo < range.hi => all.sizes(name, range),
                 Meaning::ZeroPoint => all.zero_point(name, range),
                 Meaning::Scale => all.scale(name, range),

@@ -3,6 +3,7 @@
 use super::fault::{self, Faulty, Made, Seen, Sighting};
 use super::shrink::{Witness, shrink_by};
 use super::side::{Given, SMALL, Side, differs};
+use super::spans::Spans;
 use super::{Asked, Case, Element, Expected, Operation, PathStep};
 use crate::count;
 use crate::lane::{Failure, Input, Lane, Lease, Order};
@@ -49,6 +50,8 @@ pub struct Record<P> {
     pub pairs: BTreeSet<(Channel, u32)>,
     /// Results by kind, as the operation has them.
     pub kinds: BTreeMap<&'static str, u64>,
+    /// What the cases that were judged span.
+    pub spans: Spans,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -64,6 +67,7 @@ impl<P> Default for Record<P> {
             faults: Seen::new(),
             pairs: BTreeSet::new(),
             kinds: BTreeMap::new(),
+            spans: Spans::default(),
             seconds: 0.0,
         }
     }
@@ -80,6 +84,7 @@ impl<P: Clone> Record<P> {
         fault::merge(&mut self.faults, other.faults);
         self.pairs.extend(other.pairs);
         count::add(&mut self.kinds, other.kinds);
+        self.spans.merge(other.spans);
         self.seconds += other.seconds;
     }
 
@@ -277,6 +282,7 @@ pub fn judged<O: Operation>(
         deviate::<O>(contract, posed, &outs, &mut record.faults);
         record.contract.judge(&element, &given, &posed.contract, true);
         count::add(&mut record.kinds, O::kinds(contract, &posed.case, &posed.contract).into_iter().collect());
+        span::<O>(kernel.name, &posed.case, outs.len() / element.words(), &mut record.spans);
         if let Some(reference) = &posed.reference
             && record.reference.judge(&element, &given, reference, false) > 0
         {
@@ -287,6 +293,15 @@ pub fn judged<O: Operation>(
     }
     record.seconds = answers.seconds + begun.elapsed().as_secs_f64();
     record
+}
+
+/// Adds the parameters of a case, with its number of results and where its operands lie.
+fn span<O: Operation>(kernel: &str, case: &Case<O::Params>, results: usize, spans: &mut Spans) {
+    if let Ok(job) = serde_json::to_value(O::job(kernel, &case.params)) {
+        spans.add(&job["params"]);
+    }
+    spans.note("results", results as f64);
+    spans.note("misalign", case.misalign as f64);
 }
 
 /// Counts results that follow a declared deviation where it changes them.

@@ -13,6 +13,7 @@ pub mod judge;
 pub mod self_check;
 pub mod shrink;
 pub mod side;
+pub mod spans;
 pub mod text;
 
 use crate::count::Count;
@@ -372,6 +373,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
     }
     /// What a caller may give in place of the plan, beside a case.
     const TAKES: &'static [Parameter] = &[];
+    /// Whether it has a use for a layer, where it takes models.
+    fn takes_layer(_layer: &Layer) -> bool {
+        true
+    }
     /// The option by which a caller chooses what differences are counted against.
     const REFERENCE: ReferenceOption = ReferenceOption::Reference;
 

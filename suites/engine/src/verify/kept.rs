@@ -1,10 +1,12 @@
 //! What a run has so far, for one that does not end: whole operations, and whole kernels of the one at work.
 
 use super::{Outcome, Part};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tiebreak_common::budget::Effort;
-use tiebreak_reports::ledger::{self, Ledger, Verdict};
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{self, Finding, Ledger, Row, Verdict};
 
 /// Filled by a run as it goes on; every clone is the same.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +70,7 @@ impl Kept {
 impl Part {
     /// As a ledger without bounds and without a verdict.
     pub fn outcome(self, heading: &Heading, lanes: Vec<ledger::Lane>) -> Outcome {
+        let meanings = meanings(&self.rows, &self.findings);
         let ledger = Ledger {
             format: ledger::FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -86,8 +89,17 @@ impl Part {
             unchecked: self.unchecked,
             self_checks: self.self_checks,
             findings: self.findings,
+            meanings,
             ..Ledger::default()
         };
         Outcome { ledger, mismatches: self.mismatches }
     }
+}
+
+/// What the classes in rows and findings mean.
+fn meanings(rows: &[Row], findings: &[Finding]) -> BTreeMap<String, String> {
+    let of_rows = rows.iter().flat_map(|row| row.classes.keys().chain(row.declared.keys()));
+    let shown: BTreeSet<&str> = of_rows.chain(findings.iter().map(|finding| &finding.class)).map(|s| &**s).collect();
+    let known = Class::ALL.iter().filter(|class| shown.contains(class.name()));
+    known.map(|class| (class.name().to_owned(), class.meaning().to_owned())).collect()
 }

@@ -3,7 +3,7 @@
 use super::{Part, Request};
 use crate::bite::Measure;
 use crate::lane::Lane;
-use crate::tensor::{Parameter, ReferenceOption};
+use crate::tensor::{Layer, Parameter, ReferenceOption};
 use anyhow::Result;
 use serde_json::Value;
 use tiebreak_impls::operation::{self as impls, Code};
@@ -28,6 +28,8 @@ pub trait Verifies: Sync {
     }
     /// What a caller may give in place of its plan, beside a case.
     fn takes(&self, parameter: Parameter) -> bool;
+    /// Whether it runs a layer of a model.
+    fn takes_layer(&self, layer: &Layer) -> bool;
     /// The option by which a caller chooses what its differences are counted against.
     fn reference_option(&self) -> ReferenceOption {
         ReferenceOption::Reference

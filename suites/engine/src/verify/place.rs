@@ -34,6 +34,8 @@ impl Place<'_> {
             coverage,
             out_of_domain: count.out_of_domain,
             kinds: BTreeMap::new(),
+            sizes: BTreeMap::new(),
+            ranges: BTreeMap::new(),
             differ: count.differ,
             by_delta: by_delta(&count.by_delta.all()),
             classes: named(&count.classes),

@@ -2,12 +2,13 @@
 
 mod causes;
 mod fuzzed;
+mod layers;
 mod plan;
 
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Layer, Operation, Parameter, Spec, Wanted};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::matmul::{Domain, Params, Run};
@@ -29,6 +30,7 @@ pub fn product(p: &Params) -> Product {
 
 impl Operation for Matmul {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
+    const TAKES: &'static [Parameter] = &[Parameter::Model];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/matmul.txt");
     type Impl = tiebreak_impls::matmul::Matmul;
     type Params = Params;
@@ -79,8 +81,16 @@ impl Operation for Matmul {
         Some("exact".to_owned())
     }
 
-    fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, budget, seed)
+    fn takes_layer(layer: &Layer) -> bool {
+        layers::is_product(layer)
+    }
+
+    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { layers::specs(domain, &asked.layers) }
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+        (!asked.layers.is_empty()).then(|| layers::given(domain, &asked.layers, specs))
     }
 
     fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {

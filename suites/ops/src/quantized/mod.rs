@@ -126,7 +126,8 @@ pub fn kinds(
             beyond += u64::from(scale >= 8);
         }
     }
-    vec![(of.0, found), ("of a subnormal scale", scales), ("in channels or blocks from the ninth on", beyond)]
+    let several = (all.len() > 1).then_some(("in channels or blocks from the ninth on", beyond));
+    [(of.0, found), ("of a subnormal scale", scales)].into_iter().chain(several).collect()
 }
 
 /// Whether a pattern is a number below the normal ones, and not zero.

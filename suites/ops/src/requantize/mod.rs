@@ -16,7 +16,7 @@ use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::Sweep;
 use tiebreak_engine::tensor::fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Operation, PathStep, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Layer, Operation, PathStep, Spec, Wanted};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::requantize::{Domain, Params, Run};
@@ -117,12 +117,19 @@ impl Operation for Requantize {
         let channels = p.channels.len();
         let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));
         let count = |is: &dyn Fn(usize, i32) -> bool| given().filter(|(at, v)| is(*at, *v)).count() as u64;
-        vec![
+        let mut kinds = vec![
             (INSIDE, count(&|_, v| p.min < v && v < p.max)),
             ("at an end of the clamp", count(&|_, v| v == p.min || v == p.max)),
-            ("in channels from the ninth on", count(&|at, _| at % channels >= 8)),
-            ("in a partial row", count(&|at, _| at >= p.len - p.len % channels)),
-        ]
+        ];
+        if channels > 1 {
+            kinds.push(("in channels from the ninth on", count(&|at, _| at % channels >= 8)));
+            kinds.push(("in a partial row", count(&|at, _| at >= p.len - p.len % channels)));
+        }
+        kinds
+    }
+
+    fn takes_layer(layer: &Layer) -> bool {
+        layer.output.is_some()
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {

@@ -131,7 +131,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ),
     (
         "cargo xtask merge",
-        As("cargo xtask merge reports/published/space-q31/ties-up-sqrdmulh-srshl-shift-8.jsonl"),
+        As("cargo xtask merge reports/published/2026-11-21-space-q31/ties-up-sqrdmulh-srshl-shift-8.jsonl"),
         "is named without its files",
     ),
     (

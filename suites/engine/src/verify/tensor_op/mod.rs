@@ -14,7 +14,7 @@ use super::{Part, Request, failed_check, progress};
 use super::{Verifies, every_name};
 use crate::bite::{Measure, kills, planted};
 use crate::lane::Lane;
-use crate::tensor::{Asked, Operation, Parameter, ReferenceOption, catalogue, find, self_check, text};
+use crate::tensor::{Asked, Layer, Operation, Parameter, ReferenceOption, catalogue, find, self_check, text};
 use anyhow::{Context, Result, bail};
 use kernel::{one_kernel, run_catalogue};
 use rayon::prelude::*;
@@ -61,6 +61,10 @@ impl<O: Operation> Verifies for Tensor<O> {
 
     fn takes(&self, parameter: Parameter) -> bool {
         O::TAKES.contains(&parameter)
+    }
+
+    fn takes_layer(&self, layer: &Layer) -> bool {
+        self.takes(Parameter::Model) && O::takes_layer(layer)
     }
 
     fn reference_option(&self) -> ReferenceOption {

@@ -59,6 +59,7 @@ pub(super) fn settle<O: Operation>(
         if against == Against::Contract {
             declare(&mut row, &record.faults);
             row.kinds = record.kinds.iter().map(|(kind, results)| ((*kind).to_owned(), *results)).collect();
+            (row.sizes, row.ranges) = (record.spans.sizes(), record.spans.ranges());
         }
         part.rows.push(row);
     }

@@ -1,0 +1,108 @@
+//! What the inputs of a run spanned: how large its cases were, and which kinds of input no case had.
+
+use crate::ledger::{Against, Ledger, Range, Row, Size};
+use crate::text::{count, plural};
+use crate::view;
+use indexmap::IndexMap;
+use std::collections::BTreeMap;
+
+/// Sizes of an operation that the first screen names.
+const NAMED: usize = 3;
+/// Names that say nothing of how large a case is: the number of elements past a boundary.
+const NO_EXTENT: &str = "misalign";
+/// The number of results, which every operation has; named where it has no other size.
+const RESULTS: &str = "results";
+
+/// Rows of kernels that ran a plan, and not what the caller gave.
+fn planned(ledger: &Ledger) -> impl Iterator<Item = &Row> {
+    let is = |row: &Row| {
+        let of = |p: &&crate::ledger::Planned| p.op == row.op && p.kernel == row.kernel && p.lane == row.lane;
+        ledger.planned.iter().filter(of).any(|planned| !planned.given && planned.run > 0)
+    };
+    ledger.rows.iter().filter(move |row| row.against == Against::Contract && !row.sizes.is_empty() && is(row))
+}
+
+/// The largest sizes of each operation: nothing is known beyond them.
+pub(crate) fn largest(ledger: &Ledger) -> Option<String> {
+    let mut ops: IndexMap<&str, BTreeMap<&str, u64>> = IndexMap::new();
+    for row in planned(ledger) {
+        let sizes = ops.entry(&row.op).or_default();
+        for (name, size) in row.sizes.iter().filter(|(name, _)| is_extent(name)) {
+            let most = sizes.entry(name).or_default();
+            *most = size.greatest.max(*most);
+        }
+    }
+    let each = ops.iter().map(|(op, sizes)| {
+        let mut named: Vec<_> = sizes.iter().filter(|(name, _)| **name != RESULTS || sizes.len() == 1).collect();
+        named.sort_by_key(|(_, most)| std::cmp::Reverse(**most));
+        let sizes = named.iter().take(NAMED).map(|(name, most)| format!("{} {}", short(name), count(**most)));
+        format!("{op} {}", sizes.collect::<Vec<_>>().join(", "))
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| format!("no case is larger than {}", each.join("; ")))
+}
+
+/// The last part of a name that says what it is: `quantized.scales.len` is the number of scales.
+fn short(name: &str) -> &str {
+    let name = name.strip_suffix(".len").unwrap_or(name);
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// Ranks and lengths of lists beside the sizes that they hold say little.
+fn is_extent(name: &str) -> bool {
+    name != NO_EXTENT && !name.ends_with("shape.len")
+}
+
+/// Kinds of input of which no case of a kernel had one.
+pub(crate) fn unreached(ledger: &Ledger) -> Option<String> {
+    let mut kinds: IndexMap<[&str; 2], BTreeMap<&str, u64>> = IndexMap::new();
+    for row in planned(ledger) {
+        for (kind, n) in &row.kinds {
+            *kinds.entry([&row.op, kind]).or_default().entry(&row.kernel).or_default() += n;
+        }
+    }
+    let never = |kernels: &BTreeMap<&str, u64>| kernels.values().filter(|n| **n == 0).count();
+    let named = kinds.iter().map(|([op, kind], kernels)| (op, kind, never(kernels))).filter(|(.., n)| *n > 0);
+    let named: Vec<String> = named.map(|(op, kind, n)| format!("{op} {kind} ({})", plural(n, "kernel"))).collect();
+    (!named.is_empty()).then(|| format!("no result was {}", named.join("; ")))
+}
+
+/// What the inputs of a kernel spanned, for a reader: sizes, kinds, and everything else.
+pub(crate) fn described(row: &Row) -> [String; 3] {
+    let size = |(name, size): (&String, &Size)| match size.remainders {
+        64 => format!("{name} {} to {}, every remainder of 64", count(size.least), count(size.greatest)),
+        _ if size.least == size.greatest => format!("{name} {}", count(size.least)),
+        n => format!("{name} {} to {}, {n} remainders of 64", count(size.least), count(size.greatest)),
+    };
+    let all: u64 = row.inputs.max(1);
+    let kind = |(kind, n): (&String, &u64)| format!("{kind} {} %", percent(*n, all));
+    let range =
+        |(name, range): (&String, &Range)| format!("{name} {} to {}", number(range.least), number(range.greatest));
+    [
+        row.sizes.iter().map(size).collect::<Vec<_>>().join("; "),
+        row.kinds.iter().map(kind).collect::<Vec<_>>().join("; "),
+        row.ranges.iter().map(range).collect::<Vec<_>>().join("; "),
+    ]
+}
+
+/// A share in percent with one digit; what is not nothing is not shown as nothing.
+fn percent(n: u64, all: u64) -> String {
+    match 100.0 * n as f64 / all as f64 {
+        share if share > 0.0 && share < 0.1 => "< 0.1".to_owned(),
+        share => format!("{share:.1}"),
+    }
+}
+
+fn number(v: f64) -> String {
+    if v.fract() == 0.0 && v.abs() < 1e15 { format!("{v}") } else { format!("{v:e}") }
+}
+
+/// Kernels with what they spanned, and the lanes in which they spanned it.
+pub(crate) fn lines(ledger: &Ledger) -> Vec<(Vec<String>, Vec<&str>)> {
+    let rows = ledger.rows.iter().filter(|row| row.against == Against::Contract && !row.sizes.is_empty());
+    let cells = rows.map(|row| {
+        let [sizes, kinds, ranges] = described(row);
+        (vec![row.op.clone(), row.kernel.clone(), sizes, kinds, ranges], row.lane.as_str())
+    });
+    view::lanes_together(cells)
+}

@@ -1,0 +1,72 @@
+//! The layers of a model as matrix products: the patches of the input are the rows of lhs, and the filters are the columns of rhs. Layers of
+//! several groups are several products, and are left to the convolutions.
+
+use super::Matmul;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::given::distinct;
+use tiebreak_engine::tensor::{Given, Layer, Operation, Spec};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::matmul::{Domain, Params};
+use tiebreak_reports::ledger::Unit;
+use tiebreak_reports::text;
+
+/// Patches of a layer that are run, at most: every one meets the same weights.
+const ROWS: usize = 17;
+
+/// Whether a layer is one product.
+pub(super) fn is_product(layer: &Layer) -> bool {
+    layer.shape.groups == 1 && layer.shape.output().is_ok()
+}
+
+/// A layer, which is int8, on a kernel's operands: where they are of another type, data and zero points are moved by what lies between the
+/// types, which changes no product.
+fn product(domain: &Domain, layer: &Layer) -> Params {
+    let shape = &layer.shape;
+    let (rows, columns) = shape.output().unwrap_or((1, 1));
+    let offset = |zero_point: i32, element: Element| -(zero_point + if element == Element::U8 { 128 } else { 0 });
+    Params {
+        m: shape.batches.saturating_mul(rows).saturating_mul(columns).min(ROWS),
+        n: shape.out_channels,
+        k: shape.kernel_h * shape.kernel_w * shape.channels,
+        lhs_offset: offset(shape.input_zero_point, domain.lhs),
+        rhs_offset: offset(shape.weight_zero_point, domain.rhs),
+    }
+}
+
+/// Each layer on random and extreme data, with random weights and with its own.
+pub(super) fn specs(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    for layer in layers.iter().filter(|layer| is_product(layer)) {
+        let params = product(domain, layer);
+        let own = own_weights(domain, layer).map(Fill::Given);
+        for lhs in [Fill::Uniform, Fill::Extremes, Fill::Smallest, Fill::Largest] {
+            for rhs in Fill::RANDOM.into_iter().chain(own.clone()) {
+                out.push(Spec::new(params, [lhs.clone(), rhs, Fill::None], 0));
+            }
+        }
+    }
+    out
+}
+
+/// The layers that are products, and those of them that no case has.
+pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Spec<Params>]) -> Given {
+    let run = distinct(specs);
+    let products: Vec<(usize, Params)> = layers
+        .iter()
+        .enumerate()
+        .filter(|(_, layer)| is_product(layer))
+        .map(|(at, layer)| (at, product(domain, layer)))
+        .collect();
+    let described = |_, (at, params): &(usize, Params)| {
+        let arguments = Matmul::arguments(params).into_iter().collect();
+        (format!("layer {}, {}", at + 1, text::case(&arguments)), Matmul::domain_text(domain))
+    };
+    Given::of(Unit::Layer, &products, |(_, params)| run.contains(&params), described)
+}
+
+/// The layer's own weights on a kernel's operands, if the kernel takes each of them.
+fn own_weights(domain: &Domain, layer: &Layer) -> Option<Vec<i32>> {
+    let more = if domain.rhs == Element::U8 { 128 } else { 0 };
+    let weights: Vec<i32> = layer.weights.as_ref()?.iter().map(|w| w + more).collect();
+    weights.iter().all(|w| domain.rhs_values.contains(w)).then_some(weights)
+}
