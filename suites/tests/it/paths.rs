@@ -15,7 +15,7 @@ fn class(kernel: &str, case: &str) -> Option<Class> {
     let reference = Scheme::parse("ties-up").expect("a scheme");
     let [own, exact] = [&contract, &reference].map(|scheme| Requantize::expected(scheme, &case).expect("values"));
     assert_ne!(own, exact, "{case:?}");
-    let path = Requantize::path(&contract, &reference);
+    let path = Requantize::path(&contract, &reference, &kernel.contract.domain);
     path.iter().find(|step| step.expected(&case).as_ref() == Some(&own)).map(|step| step.class(&case.params))
 }
 

@@ -1,13 +1,13 @@
 //! Integer matrix products in the harness: what is tried, and what could be the cause of a difference.
 
-mod causes;
+mod changes;
 mod fuzzed;
 mod plan;
 
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Wanted};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::matmul::{Domain, Params, Run};
@@ -17,7 +17,7 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-pub use causes::{causes, orders, other_sign, reproduced, round_24, widths, wrapping};
+pub use changes::{changes, orders, other_sign, reproduced, round_24, widths, wrapping};
 
 /// The operation.
 pub enum Matmul {}
@@ -83,8 +83,8 @@ impl Operation for Matmul {
         plan::plan(domain, budget, seed)
     }
 
-    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(scheme, domain)
+    fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme, domain)
     }
 
     fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {
