@@ -42,7 +42,7 @@ fn class(own: Parts, other: Parts) -> Class {
     match (own.kind, other.kind) {
         (Kind::Rescaled(own, a), Kind::Rescaled(other, b)) if a == b => structural_class(own, other),
         (Kind::Rescaled(own, _), Kind::Rescaled(other, _)) if own.name == other.name => Class::F32Step,
-        (Kind::Exact, Kind::Rescaled(_, derivation)) if derivation == "f32" => Class::F32Step,
+        (Kind::Exact, Kind::Rescaled(_, "f32")) => Class::F32Step,
         (Kind::Exact, Kind::Rescaled(..)) => Class::MultiplierNarrowed,
         (Kind::Floats(_), Kind::Exact) | (Kind::Exact, Kind::Floats(_)) => Class::F32Step,
         (Kind::Exact, Kind::Exact) if !same_order => Class::ZeroPointPlacement,

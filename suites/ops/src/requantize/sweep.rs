@@ -82,7 +82,7 @@ impl SweptChange {
 
     fn at(&self, x: i64) -> Option<i32> {
         let given = match &self.pieces {
-            Some(pieces) => holding(pieces, x)?.at(x).into(),
+            Some(pieces) => holding(pieces, x)?.at(x),
             None => integer::run(&self.steps, x, &self.multiply)?,
         };
         i32::try_from(given).ok()
