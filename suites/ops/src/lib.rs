@@ -1,4 +1,4 @@
-//! The operations, one folder each: what is tried, what is expected, and what could be the cause of a difference. [`registry`] lists them.
+//! The operations, one folder each: what is tried, what is expected, and which changes to a scheme a kernel may make. [`registry`] lists them.
 
 #![forbid(unsafe_code)]
 

@@ -13,7 +13,7 @@ use tiebreak_oracle::fpm::Scheme as Multiply;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::{Class, Kind};
-use tiebreak_suites::fpm::causes::class_of;
+use tiebreak_suites::fpm::changes::class_of;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::lane::Failure;
@@ -36,7 +36,7 @@ struct Named {
 
 fn named<O: Operation>() -> Named {
     let kernels = || O::kernels().iter().chain(O::mutants().iter().map(|mutant| &mutant.kernel));
-    let causes = kernels().flat_map(|k| O::causes(&promise::<O>(k).expect("known"), &k.contract.domain));
+    let causes = kernels().flat_map(|k| O::changes(&promise::<O>(k).expect("known"), &k.contract.domain));
     Named {
         op: O::OP,
         mutants: O::mutants().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
@@ -127,7 +127,7 @@ fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> 
         Some(Observed { case, outs, expected: right, differ, faulty: Vec::new() })
     });
     let observed: Vec<_> = observed.collect();
-    let explained = || explain(&O::causes(&promised, domain), &observed.iter().collect::<Vec<_>>()).class;
+    let explained = || explain(&O::changes(&promised, domain), &observed.iter().collect::<Vec<_>>()).class;
     observed.iter().any(|seen| seen.differ > 0).then(explained)
 }
 
@@ -147,7 +147,7 @@ fn dequantized(rule: RoundingRule) -> Class {
         Observed { case, outs, expected, differ: 1, faulty: Vec::new() }
     });
     let observed: Vec<_> = observed.collect();
-    explain(&Dequantize::causes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class
+    explain(&Dequantize::changes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class
 }
 
 /// Another rounding rule has one name, whatever is rounded.
@@ -176,7 +176,7 @@ fn paths_name_a_cause_as_causes_do() {
         let contract = promise::<O>(kernel).expect("known");
         let domain = &kernel.contract.domain;
         let spec = &O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1)[0];
-        O::path(&contract, &O::scheme(reference).expect("known"))[0].class(&spec.params)
+        O::path(&contract, &O::scheme(reference).expect("known"), domain)[0].class(&spec.params)
     }
     for (reference, class) in [("toward-zero", Class::DirectedRounding), ("nearest-down", Class::TieDirection)] {
         assert_eq!(first::<Add>("tflite-add-i8", reference), class, "add from {reference}");

@@ -14,7 +14,7 @@ use tiebreak_oracle::word;
 use tiebreak_suites::accumulators::accumulators;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
-use tiebreak_suites::fpm::causes::possible;
+use tiebreak_suites::fpm::changes::possible;
 use tiebreak_suites::fpm::hypotheses::{Hypothesis, hypotheses};
 use tiebreak_suites::fpm::promised::{Promised, Regime, promised};
 use tiebreak_suites::fpm::{FixedPointMultiply, case, parameters};
@@ -178,7 +178,7 @@ fn a_class_covers_everything_it_names() {
     let settled = settled(&kernel(TIES_UP, domain, &[], two));
     let contract = scheme("ties-up:wrap");
     for Explained { group, explanation, .. } in &settled.explained {
-        let causes = FixedPointMultiply::causes_in(*group, &contract, &contract, &Domain::ALL, false);
+        let causes = FixedPointMultiply::changes_in(*group, &contract, &contract, &Domain::ALL, false);
         let Some(cause) = explanation.cause.map(|at| &causes[at]) else { continue };
         for seen in settled.contract.groups[group].evidence() {
             assert!(cause.explains(&[seen]).is_some(), "{seen:?}");
@@ -240,7 +240,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
         // As a run has it: of what was seen so many cases, spread over all.
         let evidence: Vec<&Observed<Batch>> =
             all.iter().step_by(2).chain(all.iter().filter(|s| s.differ > 0)).collect();
-        let causes = FixedPointMultiply::causes_in(group, contract, contract, &Domain::ALL, false);
+        let causes = FixedPointMultiply::changes_in(group, contract, contract, &Domain::ALL, false);
         let found = explain(&causes, &evidence);
         let what = format!("{}: {} ({regime:?})", contract.scheme.label(), hypothesis.because);
         assert_ne!(found.class, Class::Unexplained, "{what}");

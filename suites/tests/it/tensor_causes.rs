@@ -22,7 +22,7 @@ fn is_not_given_to_a_sound_kernel<O: Operation>() {
     for mutant in O::mutants() {
         let evidence = evidence::<O>(mutant, &host);
         let scheme = promise::<O>(&mutant.kernel).expect("known");
-        let causes = O::causes(&scheme, &mutant.kernel.contract.domain);
+        let causes = O::changes(&scheme, &mutant.kernel.contract.domain);
         let name = mutant.kernel.name;
         let seen: Vec<&Observed<O::Params>> = evidence.iter().collect();
         let found = explain(&causes, &seen);
@@ -78,7 +78,7 @@ fn one_wrong_result_is_no_layout() {
     let case = Case { params, tensors: [vec![3], vec![5], Vec::new()], misalign: 0 };
     let expected = Matmul::expected(&scheme, &case).expect("in the domain");
     let observed = Observed { case, outs: vec![12345], expected, differ: 1, faulty: Vec::new() };
-    let causes = Matmul::causes(&scheme, &kernel.contract.domain);
+    let causes = Matmul::changes(&scheme, &kernel.contract.domain);
     assert_eq!(explain(&causes, &[&observed]).class, Class::Unexplained);
 }
 
@@ -89,7 +89,7 @@ fn a_result_changed_at_random_is_unexplained() {
     for (name, change) in [("one bit", 1), ("sixteen", 0x5555), ("the sign", i32::MIN)] {
         let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
         let scheme = promise::<Matmul>(kernel).expect("known");
-        let causes = Matmul::causes(&scheme, &kernel.contract.domain);
+        let causes = Matmul::changes(&scheme, &kernel.contract.domain);
         let mut evidence = evidence::<Matmul>(&Matmul::mutants()[1], &host);
         for seen in &mut evidence {
             let right = Matmul::expected(&scheme, &seen.case).expect("posed");

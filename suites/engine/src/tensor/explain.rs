@@ -1,7 +1,7 @@
-//! Why a kernel differs: the first cause whose prediction reproduces every gathered output.
+//! Why a kernel differs: the first change to the scheme whose prediction reproduces every gathered output.
 
 use super::fault::Faulty;
-use super::{Case, Expected, Operation};
+use super::{Case, Change, Expected, Operation};
 use tiebreak_common::class::Class;
 
 /// Cases in which the nearest cause is looked for.
@@ -45,76 +45,8 @@ pub struct Explanation {
     pub cause: Option<usize>,
 }
 
-/// What a kernel would give if the cause were at work; `None` where it says nothing about the case.
-pub(super) type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
-/// Looks at all outputs at once, for causes that are many: the permutation that a layout is off by.
-type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
-
-/// Whether a cause may be at work at all.
-type Condition<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> bool + Send + Sync>;
-
-/// What may be the cause of a difference.
-pub struct Cause<O: Operation> {
-    /// Class of differences that it makes.
-    pub class: Class,
-    kind: Kind<O>,
-    may_be: Option<Condition<O>>,
-}
-
-enum Kind<O: Operation> {
-    Predicts(String, Predict<O>),
-    Found(Search<O>),
-}
-
-impl<O: Operation> Cause<O> {
-    /// A cause that predicts every output.
-    pub fn predicts(
-        class: Class,
-        because: impl Into<String>,
-        predict: impl Fn(&Case<O::Params>) -> Option<Expected> + Send + Sync + 'static,
-    ) -> Self {
-        Self { class, kind: Kind::Predicts(because.into(), Box::new(predict)), may_be: None }
-    }
-
-    /// A cause by another scheme.
-    pub fn scheme(class: Class, because: impl Into<String>, scheme: O::Scheme) -> Self {
-        Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())
-    }
-
-    /// The same cause, where the evidence is such that it may be at work.
-    pub fn only_if(self, may_be: impl Fn(&[&Observed<O::Params>]) -> bool + Send + Sync + 'static) -> Self {
-        Self { may_be: Some(Box::new(may_be)), ..self }
-    }
-
-    /// A cause that is looked for in the outputs; what is found is described in words.
-    pub fn found(
-        class: Class,
-        search: impl Fn(&[&Observed<O::Params>]) -> Option<String> + Send + Sync + 'static,
-    ) -> Self {
-        Self { class, kind: Kind::Found(Box::new(search)), may_be: None }
-    }
-
-    /// What reproduces the evidence, in words; `None` where this cause does not.
-    pub fn explains(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
-        let found = self.reproduces(evidence)?;
-        self.may_be.as_ref().is_none_or(|may_be| may_be(evidence)).then_some(found)
-    }
-
-    fn reproduces(&self, evidence: &[&Observed<O::Params>]) -> Option<String> {
-        match &self.kind {
-            Kind::Predicts(because, predict) => {
-                let reproduces = |seen: &&Observed<O::Params>| reproduces::<O>(&predict(&seen.case), seen);
-                // A prediction that says nothing of any case explains nothing.
-                let speaks = evidence.iter().any(|seen| predict(&seen.case).is_some());
-                (speaks && evidence.iter().all(reproduces)).then(|| because.clone())
-            }
-            Kind::Found(search) => search(evidence),
-        }
-    }
-}
-
 /// Whether every result of which the scheme expects a value is what a cause predicts. A prediction without a value reproduces nothing.
-fn reproduces<O: Operation>(predicted: &Option<Expected>, seen: &Observed<O::Params>) -> bool {
+pub(super) fn reproduces<O: Operation>(predicted: &Option<Expected>, seen: &Observed<O::Params>) -> bool {
     let Some(predicted) = predicted.as_ref().filter(|predicted| predicted.len() == seen.outs.len()) else {
         return false;
     };
@@ -127,10 +59,10 @@ fn reproduces<O: Operation>(predicted: &Option<Expected>, seen: &Observed<O::Par
 }
 
 /// How many of the words that differ are as a cause predicts them, and how many differ.
-fn share<O: Operation>(cause: &Cause<O>, evidence: &[&Observed<O::Params>]) -> Option<(usize, usize)> {
-    let Kind::Predicts(_, predict) = &cause.kind else { return None };
+fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> Option<(usize, usize)> {
+    cause.because()?;
     let of = |seen: &&Observed<O::Params>| {
-        let predicted = predict(&seen.case).filter(|predicted| predicted.len() == seen.outs.len());
+        let predicted = cause.predict(&seen.case).filter(|predicted| predicted.len() == seen.outs.len());
         let is = |at: usize| match predicted.as_ref().map(|predicted| predicted[at]) {
             None => false,
             Some(None) => O::stands_for_none(&seen.case.params, &seen.outs, at) == Some(true),
@@ -150,11 +82,11 @@ fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
 }
 
 /// What comes nearest where no cause reproduces everything: it names no class, but says where to look.
-fn nearest<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Option<String> {
+fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Option<String> {
     let differing: Vec<_> = evidence.iter().filter(|seen| seen.differ > 0).copied().take(FEW).collect();
     let shares = causes.iter().filter_map(|cause| Some((share(cause, &differing)?, cause))).rev();
     let ((n, all), cause) = shares.max_by_key(|((n, _), _)| *n).filter(|((n, _), _)| *n > 0)?;
-    let Kind::Predicts(because, _) = &cause.kind else { return None };
+    let because = cause.because()?;
     Some(format!("the nearest, {} ({because}), explains {n} of {all} that differ", cause.class))
 }
 
@@ -167,7 +99,7 @@ fn examined(results: usize) -> String {
 }
 
 /// The first cause that reproduces all of the evidence.
-pub fn explain<O: Operation>(causes: &[Cause<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
+pub fn explain<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
     let results: usize = evidence.iter().map(|seen| seen.expected.iter().flatten().count()).sum();
     for (at, cause) in causes.iter().enumerate() {
         let Some(because) = cause.explains(evidence) else { continue };

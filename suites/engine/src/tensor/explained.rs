@@ -50,7 +50,7 @@ impl<O: Operation> Basis<'_, O> {
     fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
         let Self { kernel, made, domain, contract, scheme, kept, asked } = *self;
         let first = seen.differing.iter().min_by_key(|seen| (seen.differ == 0, O::start(seen)))?;
-        let causes = O::causes_in(group, contract, scheme, domain, kept);
+        let causes = O::changes_in(group, contract, scheme, domain, kept);
         let explanation = explain(&causes, &seen.evidence());
         let class = explanation.class;
         let shown = Shown { kernel, made, domain, contract, scheme, causes: &causes, class, asked };

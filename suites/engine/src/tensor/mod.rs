@@ -1,8 +1,9 @@
 //! What the operations on tensors share: cases, judging, explaining, shrinking, rows.
-//! An operation says what its cases are, what its schemes expect, and what could be the cause of a difference.
+//! An operation says what its cases are, what its schemes expect, and which changes to a scheme a kernel may make.
 
 pub mod agreement;
 pub mod catalogue;
+pub mod change;
 pub mod element;
 pub mod explain;
 pub mod explained;
@@ -39,8 +40,8 @@ use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Against, Value};
 use tiebreak_reports::text as words;
 
+pub use change::{Change, Lead, PathStep};
 pub use element::Element;
-pub use explain::Cause;
 use explain::Observed;
 pub use given::Given;
 use shrink::Witness;
@@ -127,9 +128,6 @@ impl Default for Wanted {
     }
 }
 
-/// The class of a change at some parameters.
-type ClassOf<P> = Box<dyn Fn(&P) -> Class + Send + Sync>;
-
 /// What a caller may give in place of an operation's plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
@@ -148,60 +146,6 @@ pub enum ReferenceOption {
     Reference,
     /// A rule by which results are rounded once.
     Rounding,
-}
-
-/// A step on the way from the reference to the scheme of a contract: what it gives, with the class of what it changes.
-pub struct PathStep<O: Operation> {
-    class: ClassOf<O::Params>,
-    gives: Gives<O>,
-}
-
-/// What a step of a path is made of.
-enum Gives<O: Operation> {
-    Scheme(O::Scheme),
-    /// No scheme by itself.
-    Predicted(explain::Predict<O>),
-}
-
-impl<O: Operation> PathStep<O> {
-    /// A scheme whose class depends on the parameters.
-    pub fn new(class: impl Fn(&O::Params) -> Class + Send + Sync + 'static, scheme: O::Scheme) -> Self {
-        Self { class: Box::new(class), gives: Gives::Scheme(scheme) }
-    }
-
-    /// A scheme of one class.
-    pub fn of(class: Class, scheme: O::Scheme) -> Self {
-        Self::new(move |_| class, scheme)
-    }
-
-    /// What no scheme by itself gives.
-    pub fn predicts(
-        class: Class,
-        predict: impl Fn(&Case<O::Params>) -> Option<Expected> + Send + Sync + 'static,
-    ) -> Self {
-        Self { class: Box::new(move |_| class), gives: Gives::Predicted(Box::new(predict)) }
-    }
-
-    /// Class of a difference that this step, and none before it, reproduces.
-    pub fn class(&self, params: &O::Params) -> Class {
-        (self.class)(params)
-    }
-
-    /// What it gives; `None` where it says nothing about the case.
-    pub fn expected(&self, case: &Case<O::Params>) -> Option<Expected> {
-        match &self.gives {
-            Gives::Scheme(scheme) => O::expected(scheme, case).ok(),
-            Gives::Predicted(predict) => predict(case),
-        }
-    }
-
-    /// The scheme, where it is one.
-    pub fn scheme(&self) -> Option<&O::Scheme> {
-        match &self.gives {
-            Gives::Scheme(scheme) => Some(scheme),
-            Gives::Predicted(_) => None,
-        }
-    }
 }
 
 impl Asked {
@@ -355,10 +299,11 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn exact(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
     /// What differences of a kernel are counted against, beside its contract.
     fn reference(kernel: &Kernel<Self::Run, Self::Domain>, wanted: &Wanted) -> Option<String>;
-    /// How the reference becomes a contract's scheme, one change at a time: what each difference of a kernel that keeps its contract
-    /// is due to. None where differences have one cause.
-    fn path(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Vec<PathStep<Self>> {
-        Vec::new()
+
+    /// How the reference becomes a contract's scheme, one change at a time: what each difference of a kernel that keeps its contract is due to. None where
+    /// differences have one cause.
+    fn path(contract: &Self::Scheme, reference: &Self::Scheme, domain: &Self::Domain) -> Vec<PathStep<Self>> {
+        change::path(contract, reference, domain)
     }
 
     /// Whether only lanes of compiled modules have kernels of this domain; the others run in all other lanes.
@@ -428,22 +373,22 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn kinds(_scheme: &Self::Scheme, _case: &Case<Self::Params>, _expected: &Expected) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
-    /// What may be the cause of a difference from `scheme`, in the order of preference.
-    fn causes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Cause<Self>>;
+    /// Every change to `scheme` that a kernel may make, in the order of preference: causes, paths and explanations are looked for in this list.
+    fn changes(scheme: &Self::Scheme, domain: &Self::Domain) -> Vec<Change<Self>>;
     /// Of each result of a case the group in which its difference is explained; nothing at all where there is one group.
     fn groups(_contract: &Self::Scheme, _params: &Self::Params, _results: usize) -> Vec<usize> {
         Vec::new()
     }
     /// What may be the cause of differences from `scheme` in a group. `kept` says that the kernel keeps its contract and `scheme` is the reference.
-    fn causes_in(
+    fn changes_in(
         _group: usize,
         contract: &Self::Scheme,
         scheme: &Self::Scheme,
         domain: &Self::Domain,
         kept: bool,
-    ) -> Vec<Cause<Self>> {
+    ) -> Vec<Change<Self>> {
         let own = if kept { Self::own(contract, scheme) } else { None };
-        own.into_iter().chain(Self::causes(scheme, domain)).collect()
+        own.into_iter().chain(Self::changes(scheme, domain)).collect()
     }
     /// Whether a word is of a result that a prediction without a value stands for: where a scheme gives NaN, of which any will do. Nothing where such a prediction
     /// is neither right nor wrong: what code makes of poison is the target's.
@@ -451,7 +396,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
         Some(false)
     }
     /// How a kernel that keeps its contract is distinguished from the reference, where no cause is more telling than its own scheme.
-    fn own(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Option<Cause<Self>> {
+    fn own(_contract: &Self::Scheme, _reference: &Self::Scheme) -> Option<Change<Self>> {
         None
     }
     /// Cases that keep of the operands little more than what result `index` is computed from, the plainest first, each with the place of

@@ -1,6 +1,7 @@
 //! From a case that shows a difference to the smallest one that still shows it, for the same cause.
 
-use super::explain::{Cause, Observed};
+use super::change::Change;
+use super::explain::Observed;
 use super::fault::{Faulty, Made};
 use super::judge::{held_against, outs};
 use super::side::differs;
@@ -41,7 +42,7 @@ pub struct Shown<'a, O: Operation> {
     /// The scheme that it differs from.
     pub scheme: &'a O::Scheme,
     /// Every cause there is.
-    pub causes: &'a [Cause<O>],
+    pub causes: &'a [Change<O>],
     /// The class it must keep.
     pub class: Class,
     /// What the caller gave, which it must keep to.

@@ -1,8 +1,8 @@
 //! Quantized addition in the harness: all pairs of 8-bit operands at each of the parameters, against the exact sum.
 
-mod causes;
+mod changes;
 mod fuzzed;
-mod path;
+mod parts;
 mod plan;
 
 use crate::elementwise;
@@ -11,7 +11,7 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::ReferenceOption;
 use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, PathStep, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Wanted};
 use tiebreak_impls::add::{self, Domain, Params, Scales};
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::add::{self as oracle, Scheme};
@@ -110,21 +110,17 @@ impl Operation for Add {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
-    fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Self>> {
-        path::path(contract, reference)
-    }
-
     fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, budget, seed)
     }
 
-    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(scheme)
+    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme)
     }
 
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
         let because = format!("the results are those of {}", contract.label());
-        Some(Cause::scheme(Class::OtherScheme, because, *contract))
+        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {

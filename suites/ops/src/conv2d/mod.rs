@@ -1,6 +1,6 @@
 //! Convolutions in the harness: what is tried, and what could be the cause of a difference.
 
-mod causes;
+mod changes;
 pub mod fuzzed;
 mod large;
 mod plan;
@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Operation, Spec, Wanted};
 use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
@@ -118,8 +118,8 @@ impl Operation for Conv2d {
         (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
     }
 
-    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(scheme, domain)
+    fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme, domain)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

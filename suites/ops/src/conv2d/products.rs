@@ -5,7 +5,7 @@ use crate::matmul;
 use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Cause};
+use tiebreak_engine::tensor::{Case, Change};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::matmul::Params as Product;
 use tiebreak_oracle::matmul::Scheme;
@@ -15,12 +15,12 @@ use tiebreak_oracle::transform::Transform;
 const CLASSES: [Class; 4] = [Class::OffsetTerm, Class::PaddedDepth, Class::TruncatedTail, Class::Layout];
 
 /// Causes of the product.
-pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
-    let causes = matmul::causes(scheme, &domain.operands).into_iter().filter(|cause| CLASSES.contains(&cause.class));
+pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
+    let causes = matmul::changes(scheme, &domain.operands).into_iter().filter(|cause| CLASSES.contains(&cause.class));
     causes
         .map(|cause| {
             let (class, cause) = (cause.class, Arc::new(cause));
-            Cause::found(class, move |evidence| {
+            Change::found(class, move |evidence| {
                 let products: Option<Vec<_>> = evidence.iter().map(|seen| products(seen)).collect();
                 let products = products?.concat();
                 cause.explains(&products.iter().collect::<Vec<_>>())

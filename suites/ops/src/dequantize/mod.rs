@@ -1,6 +1,6 @@
 //! Dequantization in the harness: every stored value where they are few, those at the ends and beyond the float's precision elsewhere.
 
-mod causes;
+mod changes;
 mod sweep;
 
 use crate::quantize::{alone, smaller};
@@ -15,7 +15,7 @@ use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::element::bits;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Element, Expected, Given, Operation, Spec, Sweep, Wanted};
 use tiebreak_impls::dequantize::{self};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::Cast;
@@ -138,10 +138,6 @@ impl Operation for Dequantize {
         Some("ideal".to_owned())
     }
 
-    fn path(contract: &Scheme, _: &Scheme) -> Vec<PathStep<Self>> {
-        causes::path(contract)
-    }
-
     fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
         tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
     }
@@ -180,8 +176,8 @@ impl Operation for Dequantize {
         quantized::kinds(case, expected, words, ("subnormal", subnormal))
     }
 
-    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(scheme)
+    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme)
     }
 
     fn stands_for_none(p: &Params, outs: &[i32], word: usize) -> Option<bool> {
@@ -190,9 +186,9 @@ impl Operation for Dequantize {
         Some(quantized::format(p.quantized.expressed).decode(bits(result)) == Float::Nan)
     }
 
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
         let because = format!("the values are those of {}", contract.label());
-        Some(Cause::scheme(Class::OtherScheme, because, *contract))
+        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {

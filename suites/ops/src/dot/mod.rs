@@ -12,7 +12,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Sweep, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Sweep, Wanted};
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
@@ -102,7 +102,7 @@ impl Operation for Dot {
         sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
     }
 
-    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
+    fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
         let mut out = widths(scheme);
         let base = match scheme.overflow {
             Overflow::OutOfDomain => Scheme { overflow: Overflow::Wrap, ..*scheme },
@@ -113,7 +113,7 @@ impl Operation for Dot {
                 [(a, "a"), (b, "b")].iter().filter(|(on, _)| *on).map(|(_, n)| *n).collect::<Vec<_>>().join(" and ");
             let types = [a.then_some(domain.lhs), b.then_some(domain.rhs)];
             let because = format!("{names} read with the other sign");
-            out.push(Cause::predicts(Class::Signedness, because, move |case| {
+            out.push(Change::predicts(Class::Signedness, because, move |case| {
                 let mut case = case.clone();
                 for (element, tensor) in types.iter().zip(&mut case.tensors[1..]) {
                     if let Some(element) = element {
@@ -170,18 +170,18 @@ impl Operation for Dot {
 }
 
 /// Pair sums or accumulators of another width or policy.
-fn widths(scheme: &Scheme) -> Vec<Cause<Dot>> {
+fn widths(scheme: &Scheme) -> Vec<Change<Dot>> {
     let definition = scheme.definition;
     let mut out = Vec::new();
     for (class, because, overflow) in [
         (Class::MissingSaturation, "the 32-bit accumulator wraps", Overflow::Wrap),
         (Class::Saturation, "the 32-bit accumulator saturates", Overflow::Saturate),
     ] {
-        out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
+        out.push(Change::scheme(class, because, Scheme { overflow, ..*scheme }));
     }
     for other in DEFINITIONS.iter().filter(|d| (d.results, d.elements) == (definition.results, definition.elements)) {
         let changed = Scheme { definition: other, overflow: Overflow::Wrap };
-        out.extend(changed.pair().map(|sum| Cause::scheme(Class::pair_sum(sum), other.summary, changed)));
+        out.extend(changed.pair().map(|sum| Change::scheme(Class::pair_sum(sum), other.summary, changed)));
     }
     out
 }

@@ -1,10 +1,10 @@
 //! What operations on two quantized tensors have in common that go element by element: cases as texts, smaller cases, and what may be
-//! wrong with an operand.
+//! done otherwise.
 
+pub(crate) mod changes;
 pub(crate) mod fuzzed;
 pub(crate) mod plan;
 
-use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::Case;
 use tiebreak_engine::tensor::element::{float, float_bits};
 use tiebreak_engine::tensor::fill;
@@ -44,31 +44,6 @@ pub(crate) fn covers(p: &Params, element: Element, clamp: bool) -> bool {
 /// Elements of both operands and of the result.
 pub(crate) fn sizes(p: &Params) -> Sizes {
     Sizes { inputs: [p.len, p.len, 0], outputs: p.len }
-}
-
-/// The operands and the result with something changed.
-pub(crate) type Changed = fn([oracle::Operand; 3]) -> [oracle::Operand; 3];
-
-/// What may be wrong with a zero point.
-pub(crate) fn offsets() -> [(Class, &'static str, Changed); 6] {
-    let with_sign = Class::OffsetSign;
-    let without = Class::OffsetTerm;
-    [
-        (with_sign, "the zero points of both operands are added", |[a, b, out]| [negated(a), negated(b), out]),
-        (with_sign, "the zero point of the left operand is added", |[a, b, out]| [negated(a), b, out]),
-        (with_sign, "the zero point of the right operand is added", |[a, b, out]| [a, negated(b), out]),
-        (without, "the zero point of the result is left out", |[a, b, out]| [a, b, unplaced(out)]),
-        (without, "the zero point of the left operand is left out", |[a, b, out]| [unplaced(a), b, out]),
-        (without, "the zero point of the right operand is left out", |[a, b, out]| [a, unplaced(b), out]),
-    ]
-}
-
-fn negated(operand: oracle::Operand) -> oracle::Operand {
-    oracle::Operand { zero_point: -operand.zero_point, ..operand }
-}
-
-fn unplaced(operand: oracle::Operand) -> oracle::Operand {
-    oracle::Operand { zero_point: 0, ..operand }
 }
 
 /// The case of one result alone, then the case in which nothing else is other than 0.

@@ -1,5 +1,5 @@
-//! What `quantize` and `dequantize` share in an explanation: rounding lines, kernels run, and which step separates two step lists,
-//! found by changing single steps of one towards the other until its result is the other's.
+//! What `quantize` and `dequantize` share in an explanation: rounding lines, kernels run, and what separates two schemes: the fewest changes of
+//! one towards the other that give the other's result, of those that the operation lists.
 
 use super::Comparison;
 use super::sheet::{Line, Rounding, Row, brief};
@@ -7,7 +7,7 @@ use rug::Rational;
 use tiebreak_common::class::Class;
 use tiebreak_common::floats::shortest;
 use tiebreak_common::fraction::{both, signed};
-use tiebreak_engine::tensor::Operation;
+use tiebreak_engine::tensor::{Case, Change, Lead, Operation};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel::Kernel;
@@ -16,39 +16,42 @@ use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// A step list at one input.
-pub(super) trait Way: Clone {
-    /// What could be changed to make it more like another, in the order of preference.
-    fn towards(&self, other: &Self) -> Vec<Change<Self>>;
-    /// Its result, for comparison and for readers.
-    fn result(&self) -> String;
-}
+/// Changes at once that are tried.
+const MOST_CHANGES: usize = 3;
 
-/// One thing changed in a step list.
-pub(super) struct Change<W> {
-    /// The class of a difference that it explains.
-    pub(super) class: Class,
-    /// What is changed, in words: `with ...`.
-    pub(super) what: String,
-    pub(super) apply: Box<dyn Fn(&mut W)>,
-}
-
-/// A row with its steps.
-pub(super) struct Entry<W> {
+/// A row with the scheme that it follows or should follow, and its result in words of a tensor.
+pub(super) struct Entry<O: Operation> {
     pub(super) row: Row,
-    pub(super) way: W,
+    pub(super) scheme: O::Scheme,
+    /// How many steps that scheme has.
+    pub(super) steps: usize,
+    pub(super) outs: Vec<i32>,
 }
 
-/// Why two with a value each differ: the fewest changes to the right one's steps, else to the left one's.
-pub(super) fn compare<W: Way>(entries: &[Entry<W>], left: usize, right: usize) -> Comparison {
+/// Changes of which the first gives the class, each in words.
+type Changes = Vec<(Class, String)>;
+
+/// Why two with a value each differ on a case of one element: the fewest changes to one of them, that of more steps first.
+pub(super) fn compare<O: Operation>(
+    entries: &[Entry<O>],
+    left: usize,
+    right: usize,
+    case: &Case<O::Params>,
+) -> Comparison {
     let (a, b) = (&entries[left], &entries[right]);
     if a.row.text == b.row.text {
         let sentence = format!("{} and {} both give {}", a.row.name, b.row.name, a.row.text);
         return Comparison { left, right, class: None, because: None, sentence };
     }
-    let reversed = || cause(a, b).map(|(class, because)| (class.reversed(), because));
-    let found = cause(b, a).or_else(reversed);
-    let (class, because) = found.map_or((Class::Unexplained, None), |(class, b)| (class, Some(b)));
+    let ways = if a.steps > b.steps { [(a, b), (b, a)] } else { [(b, a), (a, b)] };
+    let found = (1..=MOST_CHANGES).find_map(|most| {
+        ways.into_iter().find_map(|(from, to)| Some((from, to, changes(&from.scheme, to, case, most)?)))
+    });
+    let (class, because) = found.map_or((Class::Unexplained, None), |(from, to, changes)| {
+        let class = changes[0].0;
+        let because = sentence(&from.row.name, &to.row.text, &changes);
+        (if std::ptr::eq(from, a) { class.reversed() } else { class }, Some(because))
+    });
     let described = [b, a].map(|e| format!("{} {}", e.row.name, did(&e.row)));
     let sentence = format!(
         "{} gives {} where {} gives {}, class {class}: {}",
@@ -61,20 +64,35 @@ pub(super) fn compare<W: Way>(entries: &[Entry<W>], left: usize, right: usize) -
     Comparison { left, right, class: Some(class), because, sentence }
 }
 
-fn cause<W: Way>(from: &Entry<W>, to: &Entry<W>) -> Option<(Class, String)> {
-    let wanted = to.way.result();
-    let changes = from.way.towards(&to.way);
-    let mut subsets: Vec<u32> = (1..1 << changes.len().min(10)).collect();
-    subsets.sort_by_key(|set| (set.count_ones(), *set));
-    let chosen = |set: u32| changes.iter().enumerate().filter(move |(i, _)| set >> i & 1 == 1).map(|(_, c)| c);
-    let set = subsets.into_iter().find(|set| {
-        let mut way = from.way.clone();
-        chosen(*set).for_each(|change| (change.apply)(&mut way));
-        way.result() == wanted
-    })?;
-    let class = chosen(set).next()?.class;
-    let what: Vec<&str> = chosen(set).map(|c| c.what.as_str()).collect();
-    Some((class, format!("with {}, {} gives {wanted} too", what.join(" and "), from.row.name)))
+fn sentence(from: &str, wanted: &str, changes: &Changes) -> String {
+    let words: Vec<&str> = changes.iter().map(|(_, because)| because.as_str()).collect();
+    let number = if let [_] = words[..] { "one change".to_owned() } else { format!("{} changes", words.len()) };
+    format!("with {number}, {from} gives {wanted} too: {}", words.join(", and "))
+}
+
+/// So many changes of a scheme towards another, the last of which gives the other's result.
+fn changes<O: Operation>(from: &O::Scheme, to: &Entry<O>, case: &Case<O::Params>, number: usize) -> Option<Changes> {
+    // What a cast may do otherwise is the same in every domain.
+    let domain = &O::kernels().first()?.contract.domain;
+    let all = O::changes(from, domain);
+    let words = |change: &Change<O>| Some((change.class, change.because()?.to_owned()));
+    let applying = all.iter().filter(|change| change.applies(&case.params));
+    if number > 1 {
+        return applying
+            .filter_map(|change| Some((words(change)?, change.lead(&to.scheme))))
+            .filter_map(|(words, lead)| match lead {
+                Lead::To(scheme) => Some((words, scheme)),
+                _ => None,
+            })
+            .find_map(|(words, scheme)| Some([vec![words], changes(&scheme, to, case, number - 1)?].concat()));
+    }
+    let gives = |change: &Change<O>| {
+        let results = change.predict(case).unwrap_or_default();
+        results.iter().copied().eq(to.outs.iter().map(|word| Some(*word)))
+    };
+    let nearer = |change: &Change<O>| !matches!(change.lead(&to.scheme), Lead::Away);
+    let words = applying.filter(|change| nearer(change)).find(|change| gives(change)).and_then(words);
+    words.map(|words| vec![words])
 }
 
 /// What a row's steps did, as clauses.
@@ -85,7 +103,7 @@ pub(super) fn did(row: &Row) -> String {
 }
 
 fn clause(line: &Line) -> String {
-    let Some(after) = &line.after else { return format!("has no value behind \"{}\": {}", line.name, line.lost) };
+    let Some(after) = &line.after else { return format!("has no value after \"{}\": {}", line.name, line.lost) };
     let (before, after) = (brief(&line.before), brief(after));
     match &line.rounding {
         Some(Rounding { to: Some(to), tie, .. }) => {
@@ -184,14 +202,24 @@ pub(super) fn kernel_name(name: &str, place: &str, mut schemes: impl Iterator<It
 /// Elements of a batch: whole vectors of any kernel, and one after them.
 const BATCH: usize = 65;
 
+/// Parameters of so many elements with one scale.
+fn of_shape(q: &Quantized, len: usize) -> Params {
+    let quantized = Quantized { granularity: Granularity::Layer, ..q.clone() };
+    Params { quantized, container: Container::Ranked, shape: vec![len] }
+}
+
+/// A case of one element.
+pub(super) fn one(q: &Quantized, input: Vec<i32>) -> Case<Params> {
+    Case { params: of_shape(q, 1), tensors: [input, Vec::new(), Vec::new()], misalign: 0 }
+}
+
 /// The results of a kernel for one input in the body of a batch and after its vectors, in words.
 pub(super) fn in_process<O: Operation<Params = Params>>(
     kernel: &Kernel<O::Run, O::Domain>,
     q: &Quantized,
     input: &[i32],
 ) -> Result<[Vec<i32>; 2], String> {
-    let quantized = Quantized { granularity: Granularity::Layer, ..q.clone() };
-    let params = Params { quantized, container: Container::Ranked, shape: vec![BATCH] };
+    let params = of_shape(q, BATCH);
     if !O::covers(&kernel.contract.domain, &params) {
         let domain = O::domain_text(&kernel.contract.domain);
         return Err(format!("kernel `{}` promises nothing of this type: its domain is {domain}", kernel.name));

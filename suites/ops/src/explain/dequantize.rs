@@ -1,14 +1,13 @@
 //! Dequantization explained: schemes and kernels at one stored value.
 
 use super::Comparison;
-use super::cast::{self, Change, Entry, Way, compare};
+use super::cast::{self, Entry, compare};
 use super::sheet::{Line, Row, Sheet};
 use crate::dequantize::Dequantize;
 use crate::quantized::quantizations;
 use serde_json::json;
-use tiebreak_common::class::Class;
 use tiebreak_common::floats::shortest;
-use tiebreak_engine::tensor::element::bits;
+use tiebreak_engine::tensor::element::{Element, bits};
 use tiebreak_engine::tensor::promise;
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::quantized::Quantized;
@@ -18,24 +17,13 @@ use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_oracle::quantize::steps::Value;
 
-type Named = (&'static str, Step);
-
-#[derive(Clone)]
-struct Steps {
-    list: Vec<Named>,
-    q: Quantization,
-    stored: i64,
-    step_class: Class,
-}
-
 /// Schemes and kernels at one stored value; all are compared with the first scheme, a kernel also with what it promises where it gives
 /// something else. The type has one scale.
 pub fn explain(quantized: &Quantized, stored: i64, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Sheet, String> {
     let q = *quantizations(quantized)?.first().ok_or("the type has no scale")?;
-    let mut entries: Vec<Entry<Steps>> = Vec::new();
+    let case = cast::one(quantized, vec![stored as i32]);
+    let mut entries: Vec<Entry<Dequantize>> = Vec::new();
     let mut comparisons: Vec<Comparison> = Vec::new();
-    let class = Class::step(quantized.expressed);
-    let way = |scheme: &Scheme| Steps { list: scheme.definition.steps.to_vec(), q, stored, step_class: class };
     let mut wanted: Vec<Scheme> = schemes.to_vec();
     let promises: Vec<Scheme> =
         kernels.iter().map(|k| promise::<Dequantize>(k).map_err(|e| e.to_string())).collect::<Result<_, _>>()?;
@@ -45,11 +33,10 @@ pub fn explain(quantized: &Quantized, stored: i64, schemes: &[Scheme], kernels: 
     for scheme in wanted {
         let name = scheme.definition.name;
         if !entries.iter().any(|entry| entry.row.name == name) {
-            let steps = way(&scheme);
-            entries.push(entry(name.to_owned(), scheme.exact(&q, stored), steps, None, true));
+            entries.push(entry(name.to_owned(), scheme.exact(&q, stored), (&scheme, &q, stored), None, true));
         }
     }
-    comparisons.extend((1..entries.len()).map(|right| compare(&entries, 0, right)));
+    comparisons.extend((1..entries.len()).map(|right| compare(&entries, 0, right, &case)));
     for (kernel, promised) in kernels.iter().zip(promises) {
         let expected = promised.exact(&q, stored);
         let both = cast::in_process::<Dequantize>(kernel, quantized, &[stored as i32])?.map(|words| bits(&words));
@@ -60,11 +47,11 @@ pub fn explain(quantized: &Quantized, stored: i64, schemes: &[Scheme], kernels: 
             let described = if keeps { "gives what it promises here" } else { "breaks its promise here" };
             let name = cast::kernel_name(kernel.name, place, DEFINITIONS.iter().map(|d| d.name));
             let steps_of = Some(format!("{described}, {promised_name}"));
-            entries.push(entry(name, got, way(&promised), steps_of, keeps));
+            entries.push(entry(name, got, (&promised, &q, stored), steps_of, keeps));
             let right = entries.len() - 1;
             let own = entries.iter().position(|entry| entry.row.name == promised_name);
-            comparisons.extend(own.map(|left| compare(&entries, left, right)));
-            comparisons.extend((own != Some(0)).then(|| compare(&entries, 0, right)));
+            comparisons.extend(own.map(|left| compare(&entries, left, right, &case)));
+            comparisons.extend((own != Some(0)).then(|| compare(&entries, 0, right, &case)));
         }
     }
     let exact = Some(exact(&q, stored));
@@ -75,19 +62,23 @@ fn exact(q: &Quantization, stored: i64) -> Rational {
     Rational::from(stored - q.zero_point) * q.exact_scale()
 }
 
-fn entry(name: String, result: u64, way: Steps, steps_of: Option<String>, keeps: bool) -> Entry<Steps> {
-    let q = way.q;
-    let error = q.format.decode(result).finite().map(|v| v - exact(&q, way.stored));
+/// A scheme at one stored value.
+type At<'a> = (&'a Scheme, &'a Quantization, i64);
+
+fn entry(name: String, result: u64, at: At<'_>, steps_of: Option<String>, keeps: bool) -> Entry<Dequantize> {
+    let (scheme, q, stored) = at;
+    let error = q.format.decode(result).finite().map(|v| v - exact(q, stored));
     let text = shortest(q.format, result);
-    let steps = keeps.then(|| lines(&way));
+    let steps = keeps.then(|| lines(at));
     let number = serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|_| json!(text));
-    Entry { row: Row { name, result: number, text, error, steps_of, steps }, way }
+    let row = Row { name, result: number, text, error, steps_of, steps };
+    let outs = Element::Float(q.format).of(result);
+    Entry { row, scheme: *scheme, steps: scheme.definition.steps.len(), outs }
 }
 
 /// Every step with what it lost.
-fn lines(way: &Steps) -> Vec<Line> {
-    let q = &way.q;
-    let mut value = Value::Number(way.stored.into());
+fn lines((scheme, q, stored): At<'_>) -> Vec<Line> {
+    let mut value = Value::Number(stored.into());
     let rounded = |v: &Rational| match q.format.decode(q.format.nearest(v)) {
         Float::Finite { value, .. } => value,
         _ => Rational::new(),
@@ -95,7 +86,7 @@ fn lines(way: &Steps) -> Vec<Line> {
     let zero_point = Rational::from(q.zero_point);
     let near = rounded(&zero_point);
     let mut out = Vec::new();
-    for (name, step) in &way.list {
+    for (name, step) in scheme.definition.steps {
         let before = value.clone();
         let after = step.apply(before.clone(), q);
         out.push(match step {
@@ -115,60 +106,4 @@ fn lines(way: &Steps) -> Vec<Line> {
         value = after;
     }
     out
-}
-
-impl Way for Steps {
-    fn towards(&self, other: &Self) -> Vec<Change<Self>> {
-        let mut out: Vec<Change<Self>> = Vec::new();
-        let mut change = |class: Class, what: String, apply: Box<dyn Fn(&mut Self)>| {
-            out.push(Change { class, what, apply });
-        };
-        let has = |way: &Self, step: Step| way.list.iter().any(|(_, other)| *other == step);
-        if has(self, Step::SubtractProduct) && !has(other, Step::SubtractProduct) {
-            let together = |way: &mut Self| {
-                let dcast = DEFINITIONS.iter().find(|d| d.name == "mlir-dcast");
-                way.list = dcast.map_or_else(Vec::new, |d| d.steps.to_vec());
-            };
-            let what = "the difference multiplied in place of each term".to_owned();
-            change(Class::Distributed, what, Box::new(together));
-        }
-        for (name, step) in &self.list {
-            let class = match step {
-                Step::Round => self.step_class,
-                Step::RoundToDouble => Class::F64Step,
-                Step::RoundToSingle => Class::F32Step,
-                _ => continue,
-            };
-            let name = *name;
-            if !other.list.iter().any(|(other, _)| *other == name) {
-                let drop = move |way: &mut Self| way.list.retain(|(own, _)| *own != name);
-                change(class, format!("\"{name}\" left out"), Box::new(drop));
-            }
-        }
-        if has(self, Step::SubtractRounded) && !has(other, Step::SubtractRounded) {
-            let exact = |way: &mut Self| {
-                for (_, step) in &mut way.list {
-                    if *step == Step::SubtractRounded {
-                        *step = Step::Subtract;
-                    }
-                }
-            };
-            change(self.step_class, "the zero point unrounded".to_owned(), Box::new(exact));
-        }
-        out
-    }
-
-    fn result(&self) -> String {
-        let start = Value::Number(self.stored.into());
-        let value = self.list.iter().fold(start, |value, (_, step)| step.apply(value, &self.q));
-        let format = self.q.format;
-        shortest(
-            format,
-            match value {
-                Value::Number(v) => format.nearest(&v),
-                Value::Infinite { negative } => format.infinity() | if negative { format.sign() } else { 0 },
-                Value::Nan => format.nan(),
-            },
-        )
-    }
 }

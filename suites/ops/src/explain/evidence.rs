@@ -1,7 +1,7 @@
 //! What a kernel puts out around one input, and the cause of where that is not what a scheme expects: at the input's multiplier and
 //! shift and where sequences part, in whole vectors and alone.
 
-use crate::fpm::causes::{possible, probe_channels};
+use crate::fpm::changes::{possible, probe_channels};
 use crate::fpm::hypotheses::Hypothesis;
 use crate::fpm::promised::{Promised, Regime};
 use crate::fpm::{FixedPointMultiply, case};
@@ -119,7 +119,7 @@ impl Against<'_> {
             return None;
         }
         let Self { contract, scheme, domain, group, kept } = *self;
-        let causes = FixedPointMultiply::causes_in(group, contract, scheme, domain, kept);
+        let causes = FixedPointMultiply::changes_in(group, contract, scheme, domain, kept);
         let found = explain::explain(&causes, &observed.iter().collect::<Vec<_>>());
         let hypothesis = found.cause.and_then(|at| possible(group, contract, scheme, kept).into_iter().nth(at));
         Some(Found { class: found.class, because: found.because, hypothesis })

@@ -3,7 +3,7 @@
 //! A scheme's steps are its own. A kernel is run in this process; its steps are those of its contract's scheme where it keeps the
 //! contract, otherwise those of the hypothesis that reproduces it around the input. `fpm.rs` and `requantize.rs` put the
 //! parties together, `words.rs` says what separates two of them, and `sheet.rs` holds what is
-//! printed of any operation. `quantize.rs` and `dequantize.rs` have step lists of their own: `cast.rs` finds which step separates two of them.
+//! printed of any operation. `quantize` and `dequantize.rs` compare two schemes by the changes that the operation lists, in `cast.rs`.
 
 pub mod cast;
 pub mod dequantize;

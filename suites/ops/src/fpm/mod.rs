@@ -1,6 +1,6 @@
 //! Fixed point multiply in the harness: accumulators at ties and decision boundaries of each multiplier, in bodies and tails of every length.
 
-pub mod causes;
+pub mod changes;
 mod fuzzed;
 pub mod hypotheses;
 mod plan;
@@ -19,7 +19,7 @@ use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::shrink::Witness;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{
-    Asked, Case, Cause, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Wanted,
+    Asked, Case, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Wanted,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
@@ -165,8 +165,8 @@ impl Operation for FixedPointMultiply {
         sweep::sweeps(kernel, runner, asked, wanted)
     }
 
-    fn causes(scheme: &Promised, _: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(&scheme.scheme)
+    fn changes(scheme: &Promised, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(&scheme.scheme)
     }
 
     fn groups(contract: &Promised, batch: &Batch, results: usize) -> Vec<usize> {
@@ -175,14 +175,14 @@ impl Operation for FixedPointMultiply {
         (0..results).zip(regimes.iter().cycle()).map(of).collect()
     }
 
-    fn causes_in(
+    fn changes_in(
         group: usize,
         contract: &Promised,
         scheme: &Promised,
         domain: &Domain,
         kept: bool,
-    ) -> Vec<Cause<Self>> {
-        causes::causes_in(group, contract, scheme, domain, kept)
+    ) -> Vec<Change<Self>> {
+        changes::changes_in(group, contract, scheme, domain, kept)
     }
 
     fn alone(case: &Case<Batch>, _: &Domain, index: usize) -> Vec<(Case<Batch>, usize)> {

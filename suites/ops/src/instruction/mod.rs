@@ -11,7 +11,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::side::differs;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Wanted};
 use tiebreak_impls::instruction::{Domain, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::instruction::Mnemonic;
@@ -55,9 +55,9 @@ impl Scheme {
 }
 
 /// The cause by which values differ, or nothing but flags.
-fn differ(scheme: &Scheme, class: Class) -> Cause<Instruction> {
+fn differ(scheme: &Scheme, class: Class) -> Change<Instruction> {
     let scheme = scheme.clone();
-    Cause::found(class, move |evidence: &[&Observed<Params>]| {
+    Change::found(class, move |evidence: &[&Observed<Params>]| {
         let (mut values, mut flags) = (0, 0);
         for seen in evidence {
             let elements = seen.case.tensors[0].len();
@@ -154,7 +154,7 @@ impl Operation for Instruction {
         plan::is_exhaustive(*domain)
     }
 
-    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
+    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
         vec![differ(scheme, Class::SaturationFlag), differ(scheme, Class::Value)]
     }
 

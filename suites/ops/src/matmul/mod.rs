@@ -1,6 +1,6 @@
 //! Integer matrix products in the harness: what is tried, and what could be the cause of a difference.
 
-mod causes;
+mod changes;
 mod fuzzed;
 mod layers;
 mod plan;
@@ -8,7 +8,7 @@ mod plan;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Layer, Operation, Parameter, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Layer, Operation, Parameter, Spec, Wanted};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::matmul::{Domain, Params, Run};
@@ -18,7 +18,7 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-pub use causes::{causes, orders, other_sign, reproduced, round_24, widths, wrapping};
+pub use changes::{changes, orders, other_sign, reproduced, round_24, widths, wrapping};
 
 /// The operation.
 pub enum Matmul {}
@@ -93,8 +93,8 @@ impl Operation for Matmul {
         (!asked.layers.is_empty()).then(|| layers::given(domain, &asked.layers, specs))
     }
 
-    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(scheme, domain)
+    fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme, domain)
     }
 
     fn smaller(case: &Case<Params>, _: &Domain) -> Vec<Case<Params>> {

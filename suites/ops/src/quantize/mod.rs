@@ -1,9 +1,8 @@
 //! Quantization in the harness: floats around the decision boundaries of each type, at ties, and everything that is no number.
 
-mod causes;
+mod changes;
 mod inputs;
 pub mod parts;
-mod path;
 mod smaller;
 pub mod sweep;
 
@@ -17,7 +16,7 @@ use tiebreak_engine::tensor::ReferenceOption;
 use tiebreak_engine::tensor::element::bits;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{Asked, Case, Cause, Element, Expected, Given, Operation, PathStep, Spec, Sweep, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Element, Expected, Given, Operation, Spec, Sweep, Wanted};
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_mlir::Function;
@@ -133,10 +132,6 @@ impl Operation for Quantize {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
-    fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Self>> {
-        path::path(contract, reference)
-    }
-
     fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
         tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
     }
@@ -168,17 +163,17 @@ impl Operation for Quantize {
         quantized::kinds(case, expected, 1, ("of a subnormal input", subnormal))
     }
 
-    fn causes(scheme: &Scheme, _: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(scheme)
+    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme)
     }
 
     fn stands_for_none(_: &Params, _: &[i32], _: usize) -> Option<bool> {
         None
     }
 
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Cause<Self>> {
+    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
         let because = format!("the values are those of {}", contract.label());
-        Some(Cause::scheme(Class::OtherScheme, because, *contract))
+        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 
     fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {

@@ -1,6 +1,7 @@
-//! What a quantize scheme is made of, read from its steps, and every single change to it. Causes and paths search that one list.
+//! What a quantize scheme is made of, read from its steps, and every single change to that.
 
 use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::Lead;
 use tiebreak_impls::quantized::Expressed;
 use tiebreak_oracle::quantize::Scheme;
 use tiebreak_oracle::quantize::scheme::DEFINITIONS;
@@ -46,7 +47,7 @@ pub(super) enum Part {
 
 /// One thing changed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(super) struct PartChange {
     pub(super) part: Part,
     pub(super) from: Parts,
     pub(super) to: Parts,
@@ -89,15 +90,15 @@ impl Parts {
         Some(Scheme { definition, overflow })
     }
 
-    /// Every single change, in the order of preference. A reciprocal matters only where steps are rounded.
-    pub(super) fn changes(self) -> Vec<Change> {
+    /// Every change of one part, in the order of preference. A reciprocal matters only where steps are rounded.
+    pub(super) fn changes(self) -> Vec<PartChange> {
         let rules = RULES.into_iter().filter(|rule| *rule != self.rule);
         let rules = rules.map(|rule| (Part::Rule, Self { rule, ..self }));
         let placed = (Part::ZeroPoint, Self { after: !self.after, ..self });
         let reciprocal = (Part::Reciprocal, Self { reciprocal: !self.reciprocal, ..self });
         let steps = (Part::Steps, Self { steps: !self.steps, reciprocal: false, ..self });
         let all = rules.chain([placed]).chain(Some(reciprocal).filter(|_| self.steps)).chain([steps]);
-        all.map(|(part, to)| Change { part, from: self, to }).collect()
+        all.map(|(part, to)| PartChange { part, from: self, to }).collect()
     }
 
     /// How many parts are others.
@@ -110,19 +111,20 @@ impl Parts {
         ];
         others.into_iter().filter(|other| *other).count()
     }
-
-    /// The first changes, each with what it makes, that lead to other parts.
-    pub(super) fn path(self, to: Self) -> Vec<Change> {
-        let (mut at, mut out) = (self, Vec::new());
-        while let Some(change) = at.changes().into_iter().find(|c| c.to.distance(to) < at.distance(to)) {
-            at = change.to;
-            out.push(change);
-        }
-        out
-    }
 }
 
-impl Change {
+impl PartChange {
+    /// Where it leads on the way to a scheme.
+    pub(super) fn lead(&self, target: &Scheme) -> Lead<Scheme> {
+        match Parts::of(target.definition.steps) {
+            Some(to) if to == self.to => Lead::To(*target),
+            Some(to) if self.to.distance(to) < self.from.distance(to) => {
+                self.to.scheme().map_or(Lead::Nearer, Lead::To)
+            }
+            _ => Lead::Away,
+        }
+    }
+
     /// The class of a difference that it makes in this expressed type.
     pub(super) fn class(&self, expressed: Expressed) -> Class {
         match self.part {
@@ -145,4 +147,12 @@ impl Change {
             Part::Steps => format!("no step is rounded in {}", expressed.name()),
         }
     }
+}
+
+/// The contract's steps with the rounding of the reference, and saturation: what the format alone costs. Nothing where the contract
+/// rounds so by itself.
+pub(super) fn ideal_steps(contract: &Scheme, reference: &Scheme) -> Option<Scheme> {
+    let (to, from) = (Parts::of(contract.definition.steps)?, Parts::of(reference.definition.steps)?);
+    let other = to.steps && !to.after && to.rule != from.rule;
+    Parts { rule: from.rule, ..to }.scheme().filter(|_| other)
 }

@@ -1,6 +1,6 @@
 //! Requantization in the harness: accumulators at ties and decision boundaries of each multiplier, zero points and clamps at their ends.
 
-pub mod causes;
+pub mod changes;
 pub mod channels;
 mod fuzzed;
 mod path;
@@ -16,7 +16,7 @@ use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::Sweep;
 use tiebreak_engine::tensor::fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Given, Layer, Operation, PathStep, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Layer, Operation, PathStep, Spec, Wanted};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::requantize::{Domain, Params, Run};
@@ -28,7 +28,7 @@ use tiebreak_reports::ledger::{Unit, Value};
 /// The operation.
 pub enum Requantize {}
 
-pub(crate) use causes::multiply;
+pub(crate) use changes::multiply;
 
 /// Results that no end of the clamp decides, among the kinds that the ledger counts.
 pub const INSIDE: &str = "inside the clamp";
@@ -100,7 +100,7 @@ impl Operation for Requantize {
         Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
     }
 
-    fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Self>> {
+    fn path(contract: &Scheme, reference: &Scheme, _: &Domain) -> Vec<PathStep<Self>> {
         path::path(contract, reference)
     }
 
@@ -144,12 +144,12 @@ impl Operation for Requantize {
         (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
     }
 
-    fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(scheme, domain)
+    fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme, domain)
     }
 
-    fn own(contract: &Scheme, reference: &Scheme) -> Option<Cause<Self>> {
-        Some(causes::multiplication(reference, contract))
+    fn own(contract: &Scheme, reference: &Scheme) -> Option<Change<Self>> {
+        Some(changes::multiplication(reference, contract))
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

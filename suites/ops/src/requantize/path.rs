@@ -1,9 +1,9 @@
 //! How the reference becomes the scheme of a contract, one change at a time: what each difference from the reference is due to.
 
-use super::causes::multiplication;
+use super::changes::multiplication;
 use super::{Requantize, parameters};
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::PathStep;
+use tiebreak_engine::tensor::{Case, Change, PathStep};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;
 use tiebreak_oracle::fpm::steps::Step;
@@ -14,7 +14,7 @@ use tiebreak_oracle::word::Overflow;
 
 /// The contract's steps, of which intermediates that do not fit are kept whole, or saturate but do not wrap, or are as promised.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(super) struct Kept {
     /// Class of what it changes.
     pub(super) class: Class,
     contract: Scheme,
@@ -22,7 +22,7 @@ pub(super) struct Change {
     wraps: bool,
 }
 
-impl Change {
+impl Kept {
     /// The steps at a channel.
     pub(super) fn steps(&self, p: &Params, channel: usize) -> Vec<Step> {
         let overflow = match self.contract.overflow {
@@ -39,6 +39,14 @@ impl Change {
         steps.map(|(_, step)| step).filter(kept).collect()
     }
 
+    fn because(&self) -> &'static str {
+        match (self.saturates, self.wraps) {
+            (_, true) => "intermediates wrap as promised",
+            (true, false) => "intermediates saturate as promised",
+            (false, false) => "the multiplication is that of the contract, with intermediates of any size",
+        }
+    }
+
     fn predict(&self, p: &Params, acc: &[i32]) -> Vec<Option<i32>> {
         let steps: Vec<_> = (0..p.channels.len()).map(|channel| self.steps(p, channel)).collect();
         let one = |(at, x): (usize, &i32)| {
@@ -53,7 +61,7 @@ impl Change {
 
 /// From a reference to a contract: first the contract's own multiplication, then what becomes of its intermediates that do not fit. A left
 /// shift that wraps is no matter of rounding.
-pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Change> {
+pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Kept> {
     let has = |step: Step, overflow: Overflow| {
         let inside = match contract.definition {
             Definition::Fpm(definition) => definition.steps.iter().any(|(_, other)| *other == step),
@@ -61,7 +69,7 @@ pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Change> {
         };
         inside || contract.overflow == overflow
     };
-    let change = |class, saturates, wraps| Change { class, contract: *contract, saturates, wraps };
+    let change = |class, saturates, wraps| Kept { class, contract: *contract, saturates, wraps };
     let mut out = Vec::new();
     if contract.definition.name() != reference.definition.name() {
         out.push(change(multiplication(reference, contract).class, false, false));
@@ -77,8 +85,9 @@ pub(super) fn changes(contract: &Scheme, reference: &Scheme) -> Vec<Change> {
 
 /// The same as steps of a path.
 pub(super) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Requantize>> {
-    let step = |change: Change| {
-        PathStep::predicts(change.class, move |case| Some(change.predict(&case.params, &case.tensors[0])))
+    let step = |change: Kept| {
+        let predict = move |case: &Case<Params>| Some(change.predict(&case.params, &case.tensors[0]));
+        PathStep::of(Change::predicts(change.class, change.because(), predict))
     };
     changes(contract, reference).into_iter().map(step).collect()
 }

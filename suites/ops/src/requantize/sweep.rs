@@ -1,7 +1,7 @@
 //! Every accumulator of one channel through one requantization. What each scheme gives is a list of pieces on which it is the floor of an affine
 //! function, most of them constant where the clamp decides, so that runs of equal results are compared with one number.
 
-use super::path::{Change, changes};
+use super::path::{Kept, changes};
 use super::{Requantize, parameters};
 use std::time::Instant;
 use tiebreak_common::class::Class;
@@ -73,7 +73,7 @@ fn holding(pieces: &[Piece], x: i64) -> Option<&Piece> {
 }
 
 impl SweptChange {
-    fn new(change: &Change, params: &Params) -> Self {
+    fn new(change: &Kept, params: &Params) -> Self {
         let Channel { multiplier, shift } = params.channels[0];
         let (steps, multiply) = (change.steps(params, 0), Multiply::q31(multiplier, shift));
         let pieces = fold_steps(&steps, Overflow::OutOfDomain, &multiply);
@@ -82,7 +82,7 @@ impl SweptChange {
 
     fn at(&self, x: i64) -> Option<i32> {
         let given = match &self.pieces {
-            Some(pieces) => holding(pieces, x)?.at(x).into(),
+            Some(pieces) => holding(pieces, x)?.at(x),
             None => integer::run(&self.steps, x, &self.multiply)?,
         };
         i32::try_from(given).ok()

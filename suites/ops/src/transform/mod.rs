@@ -1,6 +1,6 @@
 //! Layout transforms in the harness. Every element is tagged by its place, so that every move can be seen.
 
-mod causes;
+mod changes;
 mod fuzzed;
 
 use crate::conv2d::{Conv2d, convolution};
@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Cause, Expected, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Wanted};
 use tiebreak_impls::conv2d::Params as Convolution;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::shape::Sizes;
@@ -129,8 +129,8 @@ impl Operation for Transform {
         params.into_iter().enumerate().map(spec).collect()
     }
 
-    fn causes(scheme: &Kind, _: &Domain) -> Vec<Cause<Self>> {
-        causes::causes(*scheme)
+    fn changes(scheme: &Kind, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(*scheme)
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {

@@ -5,7 +5,7 @@ use tiebreak_impls::requantize::Params;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::requantize::causes::with_narrowed;
+use tiebreak_suites::requantize::changes::with_narrowed;
 use tiebreak_suites::tensor::explain::{Observed, explain};
 use tiebreak_suites::tensor::{Case, Operation, find, promise};
 
@@ -22,7 +22,7 @@ fn class(kernel: &str, changed: impl Fn(&Case<Params>) -> Case<Params>) -> Class
     });
     let observed: Vec<_> = observed.collect();
     assert!(observed.iter().any(|seen| seen.differ > 0), "nothing differs");
-    explain(&Requantize::causes(&scheme, &kernel.contract.domain), &observed.iter().collect::<Vec<_>>()).class
+    explain(&Requantize::changes(&scheme, &kernel.contract.domain), &observed.iter().collect::<Vec<_>>()).class
 }
 
 #[test]

@@ -35,7 +35,8 @@ impl<O: Operation> Subject<O> {
         // Against its own scheme there is nothing to count, but for what it declares.
         let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract) && O::declared(&contract).is_empty();
         let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
-        let path = reference.as_ref().map_or(Vec::new(), |reference| O::path(&contract, reference));
+        let domain = &kernel.contract.domain;
+        let path = reference.as_ref().map_or(Vec::new(), |reference| O::path(&contract, reference, domain));
         Ok(Self { kernel, contract, reference, path })
     }
 

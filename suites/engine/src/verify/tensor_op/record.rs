@@ -5,7 +5,8 @@ use super::kernel::Subject;
 use super::mismatches;
 use super::row_writer::RowWriter;
 use crate::lane::Lane;
-use crate::tensor::explain::{Cause, Explanation, explain};
+use crate::tensor::change::Change;
+use crate::tensor::explain::{Explanation, explain};
 use crate::tensor::explained::{Basis, Explained};
 use crate::tensor::fault::{Extent, Made, Seen, Sighting};
 use crate::tensor::judge::{Record, due_to, outs};
@@ -89,8 +90,8 @@ fn by_contract<O: Operation>(
     broken: &Explanation,
 ) -> Option<Explanation> {
     let (contract, domain) = (&subject.contract, &subject.kernel.contract.domain);
-    let causes = O::causes_in(group, contract, contract, domain, false);
-    let causes: Vec<Cause<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
+    let causes = O::changes_in(group, contract, contract, domain, false);
+    let causes: Vec<Change<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
     let explanation = explain(&causes, &seen.evidence());
     (explanation.class != Class::Unexplained).then_some(explanation)
 }

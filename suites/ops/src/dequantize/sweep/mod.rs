@@ -4,7 +4,7 @@
 mod counted;
 mod extent;
 
-use super::{Dequantize, causes};
+use super::Dequantize;
 use crate::quantized::{self, quantizations};
 use counted::{Counted, Step};
 use std::collections::BTreeMap;
@@ -15,7 +15,9 @@ use tiebreak_engine::runner::Runner;
 use tiebreak_engine::sweep::{self, Blocks, Space};
 use tiebreak_engine::tensor::element::{bits, float};
 use tiebreak_engine::tensor::fault::{self, Faulty, Made, Seen};
-use tiebreak_engine::tensor::{Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise, text};
+use tiebreak_engine::tensor::{
+    Asked, Case, Element, Expected, Operation, Sweep, SweptSide, SweptWitness, promise, text,
+};
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::Domain;
@@ -113,8 +115,9 @@ impl<'a> Plan<'a> {
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
         let q = *quantizations(quantized).ok()?.first()?;
         let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
-        let mut path = vec![stop(Class::OtherScheme, Scheme::parse("ideal").ok()?)];
-        let steps = causes::path(&promise::<Dequantize>(kernel).ok()?);
+        let ideal = Scheme::parse("ideal").ok()?;
+        let mut path = vec![stop(Class::OtherScheme, ideal)];
+        let steps = Dequantize::path(&promise::<Dequantize>(kernel).ok()?, &ideal, &kernel.contract.domain);
         path.extend(steps.iter().filter_map(|step| Some(stop(step.class(&params), *step.scheme()?))));
         Some(Self { kernel, lane, runner, q, params, faulty, path })
     }

@@ -3,17 +3,17 @@
 mod steps;
 
 use super::Comparison;
-use super::cast::{self, Entry, Way, compare};
+use super::cast::{self, Entry, compare};
 use super::sheet::{Row, Sheet};
 use crate::quantize::Quantize;
 use crate::quantized::quantizations;
 use serde_json::json;
-use steps::{Steps, described, lines};
+use steps::{described, lines};
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::element::Element;
-use tiebreak_engine::tensor::promise;
+use tiebreak_engine::tensor::{Case, promise};
 use tiebreak_impls::quantize::Kernel;
-use tiebreak_impls::quantized::Quantized;
+use tiebreak_impls::quantized::{Params, Quantized};
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::quantize::scheme::DEFINITIONS;
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
@@ -22,7 +22,8 @@ use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
 /// what it promises where it gives something else. The type has one scale.
 pub fn explain(quantized: &Quantized, x: u64, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Sheet, String> {
     let q = *quantizations(quantized)?.first().ok_or("the type has no scale")?;
-    let mut table = Table { quantized, q, x, entries: Vec::new(), labels: Vec::new(), comparisons: Vec::new() };
+    let case = cast::one(quantized, Element::Float(q.format).of(x));
+    let mut table = Table { quantized, q, x, case, entries: Vec::new(), labels: Vec::new(), comparisons: Vec::new() };
     for scheme in schemes {
         table.scheme(scheme)?;
     }
@@ -41,7 +42,9 @@ struct Table<'a> {
     quantized: &'a Quantized,
     q: Quantization,
     x: u64,
-    entries: Vec<Entry<Steps>>,
+    /// The float alone.
+    case: Case<Params>,
+    entries: Vec<Entry<Quantize>>,
     /// Schemes with their places among the entries.
     labels: Vec<(Scheme, usize)>,
     comparisons: Vec<Comparison>,
@@ -52,14 +55,10 @@ impl Table<'_> {
         self.q.format.decode(self.x).finite().map(|x| x / self.q.exact_scale() + self.q.zero_point)
     }
 
-    fn steps(&self, scheme: &Scheme) -> Steps {
-        Steps {
-            list: scheme.definition.steps.to_vec(),
-            overflow: scheme.overflow,
-            q: self.q,
-            x: self.x,
-            step_class: Class::step(self.quantized.expressed),
-        }
+    /// A row of a scheme, or of a kernel that promises it. Without a value there is no word to compare.
+    fn push(&mut self, row: Row, scheme: &Scheme, stored: Stored) {
+        let outs = stored.value().map(|v| v as i32).into_iter().collect();
+        self.entries.push(Entry { row, scheme: *scheme, steps: scheme.definition.steps.len(), outs });
     }
 
     fn error(&self, stored: Stored) -> Option<Rational> {
@@ -72,7 +71,7 @@ impl Table<'_> {
             return Ok(*at);
         }
         let stored = scheme.exact(&self.q, self.x);
-        let (way, taken) = (self.steps(scheme), scheme.definition.takes.takes(&self.q));
+        let taken = scheme.definition.takes.takes(&self.q);
         let steps_of = match stored {
             Stored::Poison => Some(self.targets(scheme)?),
             _ if !taken => Some(format!("{} does not take this type", scheme.definition.source)),
@@ -86,9 +85,9 @@ impl Table<'_> {
             text: described(stored),
             error: self.error(stored),
             steps_of,
-            steps: taken.then(|| lines(&way)),
+            steps: taken.then(|| lines(scheme, &self.q, self.x)),
         };
-        self.entries.push(Entry { row, way });
+        self.push(row, scheme, stored);
         self.labels.push((*scheme, self.entries.len() - 1));
         Ok(self.entries.len() - 1)
     }
@@ -108,7 +107,7 @@ impl Table<'_> {
             let own = promise::<Quantize>(kernel).map_err(|e| e.to_string())?;
             if own.label() == scheme.label() && !kernel.contract.domain.compiled {
                 let [body, tail] = self.run(kernel)?;
-                let behind = if body == tail { String::new() } else { format!(" (behind its vectors {tail})") };
+                let behind = if body == tail { String::new() } else { format!(" (after its vectors {tail})") };
                 given.push(format!("{} gives {body}{behind}", kernel.name));
             }
         }
@@ -139,9 +138,9 @@ impl Table<'_> {
                 text: value.to_string(),
                 error: self.error(Stored::Value(*value)),
                 steps_of: Some(steps_of),
-                steps: keeps.then(|| lines(&self.steps(&promised))),
+                steps: keeps.then(|| lines(&promised, &self.q, self.x)),
             };
-            self.entries.push(Entry { row, way: self.steps(&promised) });
+            self.push(row, &promised, Stored::Value(*value));
             let right = self.entries.len() - 1;
             let first = self.labels.first().map(|(_, at)| *at);
             if let Some(left) = own {
@@ -157,9 +156,10 @@ impl Table<'_> {
     fn compare(&mut self, left: usize, right: usize) {
         let (a, b) = (&self.entries[left].row, &self.entries[right].row);
         let number = a.result.is_number() && b.result.is_number();
-        let promises_none = b.steps.is_none() && self.entries[right].way.result() == described(Stored::Poison);
+        let poison = || self.entries[right].scheme.exact(&self.q, self.x) == Stored::Poison;
+        let promises_none = b.steps.is_none() && poison();
         let comparison = match (number, promises_none && a.text != b.text) {
-            (true, false) => compare(&self.entries, left, right),
+            (true, false) => compare(&self.entries, left, right, &self.case),
             (true, true) => {
                 let sentence = format!(
                     "{} gives {} where {} gives {}, class {}: it promises a scheme that has no value here",

@@ -1,7 +1,7 @@
 //! What a sweep saw, explained: sides with their causes and witnesses, and the sweeps of several channels as one.
 
 use super::{Part, Plan, Seen, Sides};
-use crate::fpm::causes::{causes_in, possible};
+use crate::fpm::changes::{changes_in, possible};
 use crate::fpm::promised::{Promised, Regime};
 use crate::fpm::{FixedPointMultiply, Q31, case, parameters, simpler};
 use std::collections::BTreeSet;
@@ -121,7 +121,7 @@ impl Plan<'_> {
             differ: all.iter().filter(|seen| i64::from(seen.got) != seen.expected).count(),
             faulty: Vec::new(),
         };
-        let causes = causes_in(group, &self.promised, scheme, &self.kernel.contract.domain, kept);
+        let causes = changes_in(group, &self.promised, scheme, &self.kernel.contract.domain, kept);
         let found = explain(&causes, &[&observed]);
         let hypotheses = possible(group, &self.promised, scheme, kept);
         let p = parameters(self.channel, Q31);

@@ -99,7 +99,7 @@ fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: 
     // Many causes fit one case, few fit all of a plan.
     let groups = O::groups(contract, &seen.case.params, seen.outs.len());
     let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
-    let causes = O::causes_in(group, contract, contract, domain, false);
+    let causes = O::changes_in(group, contract, contract, domain, false);
     let (planned, _) = self_check::planned::<O>(kernel, contract, &lane, 1);
     let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
     let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };

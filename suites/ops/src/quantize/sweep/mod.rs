@@ -60,6 +60,8 @@ pub struct Plan<'a> {
     /// Whether a known fault changes the lane's code for it.
     faulty: bool,
     pieces: Vec<Piece>,
+    /// The schemes from the reference to the contract, each with the class of what it changes.
+    path: Vec<(Class, Scheme)>,
     contract: Scheme,
     reference: Scheme,
 }
@@ -114,9 +116,11 @@ impl<'a> Plan<'a> {
         let q = *quantizations(quantized).ok()?.first()?;
         let contract = promise::<Quantize>(kernel).ok()?;
         let reference = Scheme::ideal(wanted.rounding);
-        let pieces = pieces(&q, &contract, &reference)?;
+        let steps = Quantize::path(&contract, &reference, &kernel.contract.domain);
+        let path: Vec<_> = steps.iter().filter_map(|step| Some((step.class(&params), *step.scheme()?))).collect();
+        let pieces = pieces(&q, &contract, &reference, &path)?;
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
-        Some(Self { kernel, lane, runner, q, params, faulty, pieces, contract, reference })
+        Some(Self { kernel, lane, runner, q, params, faulty, pieces, path, contract, reference })
     }
 
     fn sweep(&self) -> Sweep {

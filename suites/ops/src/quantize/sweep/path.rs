@@ -1,8 +1,8 @@
 //! How the reference becomes the contract's scheme, counted over all patterns at each change.
 
-use super::super::path::{ideal_steps, path};
 use super::Plan;
 use super::counted::Counted;
+use crate::quantize::parts::ideal_steps;
 use tiebreak_common::class::Class;
 use tiebreak_oracle::quantize::{Runs, Scheme, Stored};
 use tiebreak_reports::ledger::PathStep;
@@ -16,9 +16,8 @@ impl Plan<'_> {
         let mut out = Vec::new();
         let case = self.params(1);
         let mut before = self.reference;
-        for step in path(&self.contract, &self.reference) {
-            let Some(scheme) = step.scheme() else { continue };
-            out.extend(self.step(step.class(&case), &before, scheme));
+        for (class, scheme) in &self.path {
+            out.extend(self.step(*class, &before, scheme));
             before = *scheme;
         }
         if let Some(steps) = ideal_steps(&self.contract, &self.reference) {
@@ -40,7 +39,7 @@ impl Plan<'_> {
         let [a, b] = [from, to].map(|scheme| Runs::new(scheme, &self.q).ok());
         let (a, b) = (a?, b?);
         let differences = a.differ(&b);
-        // Told only after big rationals said the same.
+        // Nothing is counted that big rationals do not confirm.
         let chosen = a.differing(&b, REJUDGED);
         for w in chosen.iter().chain(&differences.witness) {
             let exact = [from, to].map(|scheme| scheme.exact(&self.q, w.bits));

@@ -1,9 +1,9 @@
-//! What may be the cause of a difference in a matrix product. Each predicts every result from the scheme, with one thing changed.
+//! What a kernel may do otherwise in a matrix product. Each predicts every result from the scheme, with one thing changed.
 
 use super::Matmul;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_engine::tensor::{Case, Change, Expected, Operation};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::matmul::Scheme;
@@ -14,19 +14,21 @@ const BLOCK: usize = 16;
 const ROWS: usize = 4;
 
 /// Every cause, in the order of preference.
-pub fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
+pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     let base = wrapping(scheme);
     let mut out = widths(scheme, domain);
-    out.push(Cause::predicts(Class::Saturation, "the accumulator saturates at each product", |case: &Case<Params>| {
-        Some(saturating_steps(case))
-    }));
+    out.push(Change::predicts(
+        Class::Saturation,
+        "the accumulator saturates at each product",
+        |case: &Case<Params>| Some(saturating_steps(case)),
+    ));
     out.extend(offsets(base));
     out.extend(tails(base));
     out.extend(signedness(base, domain));
-    out.push(Cause::predicts(Class::F32Step, "the accumulator is kept in f32", |case: &Case<Params>| {
+    out.push(Change::predicts(Class::F32Step, "the accumulator is kept in f32", |case: &Case<Params>| {
         Some(in_f32(case))
     }));
-    out.push(Cause::found(Class::Layout, move |evidence| permutation(base, evidence)));
+    out.push(Change::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }
 
@@ -39,7 +41,7 @@ pub fn wrapping(scheme: &Scheme) -> Scheme {
 }
 
 /// Accumulators too narrow, or with another policy at their end, of any operation that sums such products.
-pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -> Vec<Cause<O>> {
+pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -> Vec<Change<O>> {
     let pairs = match (domain.lhs, domain.rhs) {
         (Element::U8, Element::U8) => "pairs-u16-wrap:wrap",
         _ => "pairs-s16-wrap:wrap",
@@ -49,16 +51,16 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
         (Class::Saturation16, "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
         (Class::Saturation, "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
     ];
-    let known = |(class, because, name)| Some(Cause::scheme(class, because, Scheme::parse(name).ok()?));
+    let known = |(class, because, name)| Some(Change::scheme(class, because, Scheme::parse(name).ok()?));
     let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
     let (wraps, saturates) =
         (Scheme { overflow: Overflow::Wrap, ..*scheme }, Scheme { overflow: Overflow::Saturate, ..*scheme });
-    out.push(Cause::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
-    out.push(Cause::scheme(Class::Saturation, "the 32-bit result saturates", saturates));
+    out.push(Change::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
+    out.push(Change::scheme(Class::Saturation, "the 32-bit result saturates", saturates));
     out
 }
 
-fn offsets(base: Scheme) -> Vec<Cause<Matmul>> {
+fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
     let negated = |lhs: bool, rhs: bool| {
         move |case: &Case<Params>| {
             let flip = |offset: i32, flip: bool| if flip { offset.wrapping_neg() } else { offset };
@@ -69,9 +71,9 @@ fn offsets(base: Scheme) -> Vec<Cause<Matmul>> {
         }
     };
     let mut out = vec![
-        Cause::predicts(Class::OffsetSign, "lhs_offset is subtracted", negated(true, false)),
-        Cause::predicts(Class::OffsetSign, "rhs_offset is subtracted", negated(false, true)),
-        Cause::predicts(Class::OffsetSign, "both offsets are subtracted", negated(true, true)),
+        Change::predicts(Class::OffsetSign, "lhs_offset is subtracted", negated(true, false)),
+        Change::predicts(Class::OffsetSign, "rhs_offset is subtracted", negated(false, true)),
+        Change::predicts(Class::OffsetSign, "both offsets are subtracted", negated(true, true)),
     ];
     let terms: [(&str, Term); 3] = [
         ("lhs_offset times the sums of rhs columns is missing", |c, _, j| {
@@ -113,8 +115,8 @@ fn corrected(
     because: impl Into<String>,
     base: Scheme,
     correction: impl Fn(&Case<Params>, usize, usize) -> i32 + Send + Sync + 'static,
-) -> Cause<Matmul> {
-    Cause::predicts(class, because, move |case: &Case<Params>| {
+) -> Change<Matmul> {
+    Change::predicts(class, because, move |case: &Case<Params>| {
         let n = case.params.n;
         let expected = Matmul::expected(&base, case).ok()?;
         let add = |(at, v): (usize, Option<i32>)| v.map(|v| v.wrapping_add(correction(case, at / n, at % n)));
@@ -122,11 +124,11 @@ fn corrected(
     })
 }
 
-fn tails(base: Scheme) -> Vec<Cause<Matmul>> {
+fn tails(base: Scheme) -> Vec<Change<Matmul>> {
     let mut out = Vec::new();
     for block in [BLOCK, 8, ROWS] {
         let because = format!("products behind the last whole {block} of the depth are dropped");
-        out.push(Cause::predicts(Class::TruncatedTail, because.clone(), move |case: &Case<Params>| {
+        out.push(Change::predicts(Class::TruncatedTail, because.clone(), move |case: &Case<Params>| {
             let whole = Matmul::expected(&base, case).ok()?;
             let raw = |case: &Case<Params>| Matmul::expected(&base, &without_offsets(case)).ok();
             let (all, kept) = (raw(case)?, raw(&without_depth_tail(case, block))?);
@@ -136,7 +138,7 @@ fn tails(base: Scheme) -> Vec<Cause<Matmul>> {
             };
             Some(whole.into_iter().zip(lost).map(predict).collect())
         }));
-        out.push(Cause::predicts(
+        out.push(Change::predicts(
             Class::TruncatedTail,
             format!("{because}, with their offsets"),
             move |case: &Case<Params>| {
@@ -151,7 +153,7 @@ fn tails(base: Scheme) -> Vec<Cause<Matmul>> {
     for (because, columns) in
         [("columns behind the last whole 4 are left 0", true), ("rows behind the last whole 4 are left 0", false)]
     {
-        out.push(Cause::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
+        out.push(Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
             let (m, n) = (case.params.m, case.params.n);
             let mut expected = Matmul::expected(&base, case).ok()?;
             for (at, value) in expected.iter_mut().enumerate() {
@@ -175,7 +177,7 @@ fn without_depth_tail(case: &Case<Params>, block: usize) -> Case<Params> {
     case
 }
 
-fn signedness(base: Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
+fn signedness(base: Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     let mut out = Vec::new();
     for (lhs, rhs) in [(true, false), (false, true), (true, true)] {
         let types = [(lhs, domain.lhs, "lhs"), (rhs, domain.rhs, "rhs")];
@@ -185,7 +187,7 @@ fn signedness(base: Scheme, domain: &Domain) -> Vec<Cause<Matmul>> {
             .map(|(_, element, name)| format!("{name} ({}) with the other sign", element.name()));
         let because = format!("reads {}", read.collect::<Vec<_>>().join(" and "));
         let elements = types.map(|(on, element, _)| on.then_some(element));
-        out.push(Cause::predicts(Class::Signedness, because, move |case: &Case<Params>| {
+        out.push(Change::predicts(Class::Signedness, because, move |case: &Case<Params>| {
             let mut case = case.clone();
             for (element, tensor) in elements.iter().zip(&mut case.tensors) {
                 if let Some(element) = element {

@@ -1,10 +1,10 @@
-//! What may be the cause of a difference in a layout transform.
+//! What a kernel may do otherwise in a layout transform.
 
 use super::{Transform, exact};
 use crate::matmul::orders;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_engine::tensor::{Case, Change, Expected, Operation};
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_oracle::transform::Source;
 
@@ -17,10 +17,10 @@ fn row(kind: Kind) -> usize {
 }
 
 /// Every cause, in the order of preference.
-pub(super) fn causes(kind: Kind) -> Vec<Cause<Transform>> {
+pub(super) fn changes(kind: Kind) -> Vec<Change<Transform>> {
     let padded = |value: i32| {
         let because = format!("padding is {value} where it must be the zero point");
-        Cause::predicts(Class::Padding, because, move |case| {
+        Change::predicts(Class::Padding, because, move |case| {
             by_source(kind, case, |_, source| match source {
                 Source::ZeroPoint => Some(value),
                 _ => None,
@@ -33,7 +33,7 @@ pub(super) fn causes(kind: Kind) -> Vec<Cause<Transform>> {
     {
         for along_rows in [true, false] {
             let because = format!("{because}, along {}", if along_rows { "rows" } else { "columns" });
-            out.push(Cause::predicts(Class::TruncatedTail, because, move |case| {
+            out.push(Change::predicts(Class::TruncatedTail, because, move |case| {
                 let Params::Matrix { rows, columns } = case.params else { return None };
                 by_source(kind, case, |_, source| match source {
                     Source::Element(at) => {
@@ -45,7 +45,7 @@ pub(super) fn causes(kind: Kind) -> Vec<Cause<Transform>> {
             }));
         }
     }
-    out.push(Cause::found(Class::Layout, move |evidence| permutation(kind, evidence)));
+    out.push(Change::found(Class::Layout, move |evidence| permutation(kind, evidence)));
     out
 }
 

@@ -1,12 +1,12 @@
-//! What may be the cause of a difference in a requantization.
+//! What a kernel may do otherwise in a requantization.
 
 use super::Requantize;
-use crate::fpm::causes::class_of;
+use crate::fpm::changes::class_of;
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::matmul::round_24;
 use std::ops::RangeInclusive;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_engine::tensor::{Case, Change, Expected, Operation};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_oracle::fpm;
@@ -15,24 +15,24 @@ use tiebreak_oracle::scheme::Registered;
 use tiebreak_oracle::word::{INT32, Overflow};
 
 /// Every cause, in the order of preference.
-pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
+pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     let mut out = Vec::new();
     for (class, because, overflow) in [
         (Class::MissingSaturation, "a 32-bit intermediate wraps", Overflow::Wrap),
         (Class::Saturation, "a 32-bit intermediate saturates", Overflow::Saturate),
     ] {
-        out.push(Cause::scheme(class, because, Scheme { overflow, ..*scheme }));
+        out.push(Change::scheme(class, because, Scheme { overflow, ..*scheme }));
     }
     let saturates = scheme.overflow == Overflow::Saturate;
     let base = Scheme { overflow: if saturates { Overflow::Saturate } else { Overflow::Wrap }, ..*scheme };
     out.extend(multiplications(base));
-    out.push(Cause::predicts(Class::DirectedRounding, "the shift drops what it shifts out", |case| {
+    out.push(Change::predicts(Class::DirectedRounding, "the shift drops what it shifts out", |case| {
         Some(legacy(case, |v, shift| v >> shift))
     }));
-    out.push(Cause::predicts(Class::LogicalShift, "the shift is a logical one", |case| {
+    out.push(Change::predicts(Class::LogicalShift, "the shift is a logical one", |case| {
         Some(legacy(case, |v, shift| i64::from(((v as i32) as u32) >> shift)))
     }));
-    out.push(Cause::predicts(Class::LogicalShift, "the shift is a logical one, behind the rounding term", |case| {
+    out.push(Change::predicts(Class::LogicalShift, "the shift is a logical one, behind the rounding term", |case| {
         Some(legacy(case, |v, shift| {
             let half = if shift == 0 { 0 } else { 1i64 << (shift - 1) };
             i64::from(((v + half) as i32 as u32) >> shift)
@@ -40,18 +40,18 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Requantize>>
     }));
     out.extend(orders(base, domain));
     out.extend(narrowed_multipliers(base));
-    out.push(Cause::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
+    out.push(Change::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
     out
 }
 
 /// The multiplication by another scheme than the promised one.
-pub(super) fn multiplication(promised: &Scheme, other: &Scheme) -> Cause<Requantize> {
+pub(super) fn multiplication(promised: &Scheme, other: &Scheme) -> Change<Requantize> {
     let class = match (multiply(promised), multiply(other)) {
         (Some(promised), Some(other)) => class_of(&promised, &other),
         (None, None) => Class::TieDirection,
         _ => Class::OtherScheme,
     };
-    Cause::scheme(class, format!("the multiplication is {}", other.definition.name()), *other)
+    Change::scheme(class, format!("the multiplication is {}", other.definition.name()), *other)
 }
 
 /// The scheme of fixed point multiply inside.
@@ -63,7 +63,7 @@ pub(crate) fn multiply(scheme: &Scheme) -> Option<fpm::Scheme> {
 }
 
 /// The multiplication with one thing changed, as fixed point multiply itself has it.
-fn multiplications(base: Scheme) -> Vec<Cause<Requantize>> {
+fn multiplications(base: Scheme) -> Vec<Change<Requantize>> {
     if let Some(promised) = multiply(&base) {
         return hypotheses(&promised).into_iter().map(changed).collect();
     }
@@ -73,8 +73,8 @@ fn multiplications(base: Scheme) -> Vec<Cause<Requantize>> {
 }
 
 /// Bias, zero point and clamp as promised, and the multiplication by a hypothesis.
-fn changed(multiply: Hypothesis) -> Cause<Requantize> {
-    Cause::predicts(multiply.class, multiply.because.clone(), move |case| {
+fn changed(multiply: Hypothesis) -> Change<Requantize> {
+    Change::predicts(multiply.class, multiply.because.clone(), move |case| {
         let fit = |v: i64| multiply.overflow.fit(INT32, v.into()).map(|v| v as i64);
         Some(each(case, |p, channel, x| {
             let Channel { multiplier, shift } = p.channels[channel];
@@ -89,11 +89,11 @@ fn changed(multiply: Hypothesis) -> Cause<Requantize> {
 const LOW_BITS: RangeInclusive<u32> = 1..=24;
 
 /// The multiplier without its low bits, cut off or rounded away.
-fn narrowed_multipliers(base: Scheme) -> Vec<Cause<Requantize>> {
+fn narrowed_multipliers(base: Scheme) -> Vec<Change<Requantize>> {
     let cause = |(bits, rounds): (u32, bool)| {
         let how = if rounds { "rounded away" } else { "cut off" };
         let because = format!("the low {bits} bits of the multiplier are {how}");
-        Cause::predicts(Class::MultiplierNarrowed, because, move |case| {
+        Change::predicts(Class::MultiplierNarrowed, because, move |case| {
             Requantize::expected(&base, &with_narrowed(case, bits, rounds)).ok()
         })
     };
@@ -128,7 +128,7 @@ fn each(case: &Case<Params>, f: impl Fn(&Params, usize, i32) -> Option<i32>) -> 
 }
 
 /// Clamp and cast before the zero point is added.
-fn orders(base: Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
+fn orders(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     let range = domain.output.range();
     let (lo, hi) = (*range.start(), *range.end());
     let width = i64::from(hi) - i64::from(lo) + 1;
@@ -138,7 +138,7 @@ fn orders(base: Scheme, domain: &Domain) -> Vec<Cause<Requantize>> {
         Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()
     };
     let behind = move |because: &str, narrow: fn(i32, i32, i32) -> i32, by_cast: bool, end: u8| {
-        Cause::predicts(Class::ClampOrder, because.to_owned(), move |case: &Case<Params>| {
+        Change::predicts(Class::ClampOrder, because.to_owned(), move |case: &Case<Params>| {
             let p = &case.params;
             let finish = |v: i32| {
                 let narrowed = if by_cast { cast(v) } else { narrow(v, lo, hi) };

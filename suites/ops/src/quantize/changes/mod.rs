@@ -1,11 +1,13 @@
-//! What may be the cause of a difference in a quantization.
+//! What may be done otherwise in a quantization.
 
-use super::parts::{Change, Part, Parts};
+mod single;
+
+use super::parts::{Part, PartChange, Parts};
 use super::{Quantize, each, each_of};
 use crate::quantized::places::MISTAKES;
 use std::iter;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Cause, Expected};
+use tiebreak_engine::tensor::{Case, Change, Expected};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};
@@ -16,14 +18,18 @@ const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 /// Rules by which a tail may be rounded.
 const TAILS: [RoundingRule; 4] = [TiesAway, TiesEven, TowardZero, TiesUp];
 
-/// Every cause, in the order of preference.
-pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Quantize>> {
+/// Every change, in the order of preference.
+pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     let scheme = *scheme;
     let mut out = not_numbers(scheme);
     let Some(own) = Parts::of(scheme.definition.steps) else { return out };
     out.extend(narrowing(scheme, own));
     let changes = own.changes();
-    out.extend(changes.iter().flat_map(|change| changed(scheme, *change)));
+    let (steps, parts): (Vec<&PartChange>, Vec<_>) = changes.iter().partition(|change| change.part == Part::Steps);
+    out.extend(parts.into_iter().flat_map(|change| changed(scheme, *change)));
+    // One step alone comes before all of them.
+    out.extend(single::changes(scheme));
+    out.extend(steps.into_iter().flat_map(|change| changed(scheme, *change)));
     out.extend(others(scheme));
     out.extend(positions(scheme, own));
     // Of two changes at once the first gives the class.
@@ -42,9 +48,9 @@ fn is_nan(format: Format, x: u64) -> bool {
 }
 
 /// NaN becomes something else, and nothing else is wrong.
-fn not_numbers(scheme: Scheme) -> Vec<Cause<Quantize>> {
+fn not_numbers(scheme: Scheme) -> Vec<Change<Quantize>> {
     let to = |because: &'static str, value: fn(&Quantization) -> i64| {
-        Cause::predicts(Class::NanPolicy, because, move |case| {
+        Change::predicts(Class::NanPolicy, because, move |case| {
             let one = |q: &Quantization, x: u64| {
                 if is_nan(q.format, x) { Some(value(q)) } else { scheme.expected(q, x).value() }
             };
@@ -93,40 +99,42 @@ impl Wide {
     }
 }
 
-fn variant(class: Class, because: String, scheme: Scheme, other: Parts) -> Option<Cause<Quantize>> {
+fn variant(class: Class, because: String, scheme: Scheme, other: Parts) -> Option<Change<Quantize>> {
     let other = Wide::of(other)?;
-    Some(Cause::predicts(class, because, move |case| each(case, |q, x| other.instead_of(scheme, q, x)).ok()))
+    Some(Change::predicts(class, because, move |case| each(case, |q, x| other.instead_of(scheme, q, x)).ok()))
 }
 
 /// A type for changes that are the same in all.
 const ANY: Expressed = Expressed::F32;
 
-/// One change; where the class depends on the type, a cause for each type.
-fn changed(scheme: Scheme, change: Change) -> Vec<Cause<Quantize>> {
+/// One change of a part; where the class depends on the type, one for each type.
+fn changed(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
     if change.part == Part::Reciprocal && change.to.reciprocal {
         return reciprocals(scheme, change);
     }
     if change.part != Part::Steps {
-        return variant(change.class(ANY), change.because(ANY), scheme, change.to).into_iter().collect();
+        let variant = variant(change.class(ANY), change.because(ANY), scheme, change.to);
+        return variant.map(|variant| variant.leading(move |target| change.lead(target))).into_iter().collect();
     }
     let Some(other) = Wide::of(change.to) else { return Vec::new() };
     let one = |expressed: Expressed| {
-        Cause::predicts(change.class(expressed), change.because(expressed), move |case: &Case<Params>| {
-            let same = case.params.quantized.expressed == expressed;
-            same.then(|| each(case, |q, x| other.instead_of(scheme, q, x)).ok()).flatten()
+        Change::predicts(change.class(expressed), change.because(expressed), move |case: &Case<Params>| {
+            each(case, |q, x| other.instead_of(scheme, q, x)).ok()
         })
+        .at(move |params: &Params| params.quantized.expressed == expressed)
+        .leading(move |target| change.lead(target))
     };
     Expressed::ALL.into_iter().map(one).collect()
 }
 
 /// The reciprocal of the scale in place of a division. Of a scale so small that it is infinite every product is infinite, and that of 0 is NaN, of which each
 /// clamp makes something else.
-fn reciprocals(scheme: Scheme, change: Change) -> Vec<Cause<Quantize>> {
+fn reciprocals(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
     let Some(other) = Wide::of(change.to) else { return Vec::new() };
     type OfNan = fn(&Quantization) -> i64;
     let policies: [OfNan; 4] = [|q| q.min, |q| 0.clamp(q.min, q.max), |q| q.zero_point.clamp(q.min, q.max), |q| q.max];
     let cause = |of_nan: OfNan| {
-        Cause::predicts(change.class(ANY), change.because(ANY), move |case| {
+        Change::predicts(change.class(ANY), change.because(ANY), move |case| {
             let one = |q: &Quantization, x: u64| {
                 let own = other.instead_of(scheme, q, x)?;
                 if q.format.nearest(&q.exact_scale().recip()) != q.format.infinity() || is_nan(q.format, x) {
@@ -137,12 +145,13 @@ fn reciprocals(scheme: Scheme, change: Change) -> Vec<Cause<Quantize>> {
             };
             each(case, one).ok()
         })
+        .leading(move |target| change.lead(target))
     };
     policies.into_iter().map(cause).collect()
 }
 
 /// What happens between the integer and the stored value, in another order or not at all.
-fn narrowing(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
+fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     let Some(own) = Wide::of(own) else { return Vec::new() };
     type Narrow = fn(&Quantization, i64) -> i64;
     let orders: [(Class, &'static str, Narrow); 7] = [
@@ -165,7 +174,7 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
         }),
     ];
     let cause = |(class, because, narrow): (Class, &'static str, Narrow)| {
-        Cause::predicts(class, because, move |case| {
+        Change::predicts(class, because, move |case| {
             let one = |q: &Quantization, x: u64| {
                 let kept = scheme.expected(q, x).value()?;
                 Some(own.at(q, x).map_or(kept, |v| narrow(q, v)))
@@ -177,8 +186,8 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
 }
 
 /// Other parameters than the element's, or another type.
-fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
-    let sign = Cause::predicts(Class::Signedness, "the zero point is read with a sign", move |case| {
+fn others(scheme: Scheme) -> Vec<Change<Quantize>> {
+    let sign = Change::predicts(Class::Signedness, "the zero point is read with a sign", move |case| {
         let one = |q: &Quantization, x: u64| {
             let unused = 64 - q.storage.bits;
             // A zero point below an unsigned type is one of the signed type with a bit more, which schemes take.
@@ -190,12 +199,12 @@ fn others(scheme: Scheme) -> Vec<Cause<Quantize>> {
         each(case, one).ok()
     });
     let mistaken = MISTAKES.iter().map(|mistake| {
-        Cause::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
+        Change::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
             each_of(case, &(mistake.scales)(&case.params), |q, x| scheme.expected(q, x).value()).ok()
         })
     });
     let float =
-        Cause::predicts(Class::F32Step, "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
+        Change::predicts(Class::F32Step, "f64 is rounded to f32, and every step in f32", move |case: &Case<Params>| {
             let one = |q: &Quantization, x: u64| {
                 let [scale, x] = [q.scale, x].map(|bits| narrowed(q.format, bits));
                 let narrow = Quantization { format: Format::F32, scale, ..*q };
@@ -217,14 +226,14 @@ fn narrowed(format: Format, bits: u64) -> u64 {
 }
 
 /// A tail that is rounded by another rule than the body.
-fn positions(scheme: Scheme, own: Parts) -> Vec<Cause<Quantize>> {
+fn positions(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     let mut out = Vec::new();
     for vector in VECTORS {
         for rule in TAILS.into_iter().filter(|rule| *rule != own.rule) {
             let Some(other) = Wide::of(Parts { rule, ..own }) else { continue };
             let name = rule.name();
             let because = format!("elements behind the last whole vector of {vector} are rounded by {name}");
-            out.push(Cause::predicts(Class::Position, because, move |case: &Case<Params>| {
+            out.push(Change::predicts(Class::Position, because, move |case: &Case<Params>| {
                 let body = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
                 let tail = each(case, |q, x| other.instead_of(scheme, q, x)).ok()?;
                 Some(joined(body, &tail, vector))

@@ -1,4 +1,4 @@
-//! What may be the cause of a difference: the hypotheses about a scheme, the other place of a vector, and for a kernel that keeps its contract only what is its scheme.
+//! What a kernel may do otherwise: the hypotheses about a scheme, the other place of a vector, and for a kernel that keeps its contract only what is its scheme.
 
 use super::hypotheses::{Hypothesis, hypotheses, structural_class};
 use super::promised::{Promised, Regime};
@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::Cause;
+use tiebreak_engine::tensor::Change;
 use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 
-type Causes = Vec<Cause<FixedPointMultiply>>;
+type Causes = Vec<Change<FixedPointMultiply>>;
 
 /// Vector lengths at which a body and a tail differ.
 const VECTOR_LANES: [usize; 3] = [4, 8, 16];
@@ -35,7 +35,7 @@ pub fn possible(group: usize, contract: &Promised, scheme: &Promised, kept: bool
 }
 
 /// [`possible`] as causes, and the place in a vector where a contract is broken.
-pub(super) fn causes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
+pub(super) fn changes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
     let (zone, regime) = Promised::of_group(group);
     let (norm, own) = (*scheme.at(zone), *contract.at(zone));
     let all = possible(group, contract, scheme, kept);
@@ -61,13 +61,15 @@ pub(super) fn causes_in(group: usize, contract: &Promised, scheme: &Promised, do
 }
 
 /// Every cause of a difference from a scheme, wherever it is.
-pub(super) fn causes(scheme: &Scheme) -> Causes {
+pub(super) fn changes(scheme: &Scheme) -> Causes {
     hypotheses(scheme).into_iter().map(cause).chain([position(*scheme)]).collect()
 }
 
-fn cause(hypothesis: Hypothesis) -> Cause<FixedPointMultiply> {
+fn cause(hypothesis: Hypothesis) -> Change<FixedPointMultiply> {
     let (class, because) = (hypothesis.class, hypothesis.because.clone());
-    Cause::predicts(class, because, move |case| Some(each(case, |_, x, p| hypothesis.predicts(x, p).map(|v| v as i32))))
+    Change::predicts(class, because, move |case| {
+        Some(each(case, |_, x, p| hypothesis.predicts(x, p).map(|v| v as i32)))
+    })
 }
 
 /// What a kernel is known to compute although this run did not see it: it keeps its contract, so the contract's scheme. Probed in the formats and in the
@@ -146,10 +148,10 @@ fn elements(evidence: &[&Observed<Batch>]) -> Vec<Element> {
 }
 
 /// Body and tail each follow something, but not the same thing. One case shows one of them, and need not show both.
-fn position(norm: Scheme) -> Cause<FixedPointMultiply> {
+fn position(norm: Scheme) -> Change<FixedPointMultiply> {
     let as_promised = Hypothesis::of(&norm, Class::Position, "as promised".to_owned());
     let candidates: Arc<[Hypothesis]> = std::iter::once(as_promised).chain(hypotheses(&norm)).collect();
-    Cause::found(Class::Position, move |evidence| {
+    Change::found(Class::Position, move |evidence| {
         let elements = elements(evidence);
         let reproduces = |h: &Hypothesis, e: &Element| h.predicts(e.x, &e.p) == Some(e.got.into());
         let first = |part: &[&Element]| candidates.iter().find(|h| part.iter().all(|e| reproduces(h, e)));

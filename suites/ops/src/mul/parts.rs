@@ -1,9 +1,6 @@
-//! How the exact product, rounded once, becomes the scheme of a contract, one change at a time: what each difference from it is due to.
+//! What a multiplication scheme is made of, and which scheme is next on the way from the exact product to it.
 
-use super::Mul;
 use crate::fpm::hypotheses::last_rule;
-use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::PathStep;
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
 use tiebreak_oracle::mul::steps::Step;
 use tiebreak_oracle::mul::{Definition, Scheme};
@@ -51,32 +48,25 @@ pub(super) fn parts(definition: &Definition) -> Option<Parts> {
     Some(Parts { kind, rule, zero_point_first })
 }
 
-/// The class of a multiplier that is made of a quotient of this derivation, where the exact one is promised.
-pub(super) fn narrowed(derivation: &str) -> Class {
-    if derivation == "f32" { Class::F32Step } else { Class::MultiplierNarrowed }
-}
-
-/// The path from an exact product rounded by a rule to a contract; none where it is not known what either is made of.
-pub(super) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Mul>> {
-    let (Some(to), Some(from)) = (parts(contract.definition), parts(reference.definition)) else { return Vec::new() };
-    if !matches!(from, Parts { kind: Kind::Exact, zero_point_first: false, .. }) {
-        return Vec::new();
+/// The next scheme on the way to another, one part at a time: the rule of the exact product, then the place of the zero point or the multiplier, then the rest.
+/// None where it is not known what either is made of, or the first is not on that way.
+pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
+    let (at, to) = (parts(from.definition)?, parts(target.definition)?);
+    if from.label() == target.label() {
+        return None;
     }
-    let mut out = Vec::new();
-    if to.rule != from.rule {
-        out.push(PathStep::of(Class::rounding(from.rule, to.rule), Scheme::ideal(to.rule)));
-    }
-    match to.kind {
-        Kind::Rescaled(_, derivation) => {
-            out.push(PathStep::of(narrowed(derivation), Scheme::narrowed(derivation, to.rule)));
-            out.push(PathStep::of(Class::DoubleRounding, *contract));
+    match (at.kind, to.kind) {
+        (Kind::Exact, _) if !at.zero_point_first && at.rule != to.rule => Some(Scheme::ideal(to.rule)),
+        (Kind::Exact, Kind::Rescaled(_, derivation)) if !at.zero_point_first => {
+            Some(Scheme::narrowed(derivation, to.rule))
         }
-        Kind::Floats(_) => {
-            let placed = Scheme::parse("zero-point-first-nearest-even").ok().filter(|_| to.zero_point_first);
-            out.extend(placed.map(|scheme| PathStep::of(Class::ZeroPointPlacement, scheme)));
-            out.push(PathStep::of(Class::F32Step, *contract));
+        (Kind::Rescaled(..), Kind::Rescaled(_, derivation)) => {
+            (from.label() == Scheme::narrowed(derivation, to.rule).label()).then_some(*target)
         }
-        Kind::Exact => {}
+        (Kind::Exact, Kind::Floats(_)) if to.zero_point_first && !at.zero_point_first => {
+            Some(Scheme::parse("zero-point-first-nearest-even").unwrap_or(*target))
+        }
+        (Kind::Exact, Kind::Floats(_)) if to.zero_point_first || !at.zero_point_first => Some(*target),
+        _ => None,
     }
-    out
 }

@@ -1,55 +1,29 @@
-//! What may be the cause of a difference in a dequantization.
+//! What may be done otherwise in a dequantization.
+
+mod single;
 
 use super::{Dequantize, each, each_of};
 use crate::quantized::places::MISTAKES;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Cause, PathStep};
+use tiebreak_engine::tensor::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
-use tiebreak_oracle::dequantize::{Scheme, Step};
+use tiebreak_oracle::dequantize::{DEFINITIONS, Scheme, Step};
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// The path from the ideal scheme to that of a contract.
-pub(super) fn path(contract: &Scheme) -> Vec<PathStep<Dequantize>> {
-    let rounds = |step: &Step| !matches!(step, Step::Subtract | Step::Multiply);
-    let steps = || contract.definition.steps.iter().map(|(_, step)| step);
-    if steps().filter(|step| rounds(step)).count() == 1 {
-        return Vec::new();
-    }
-    let step = |scheme| PathStep::new(|p: &Params| Class::step(p.quantized.expressed), scheme);
-    if !steps().any(|step| *step == Step::SubtractProduct) {
-        return vec![step(*contract)];
-    }
-    let between = Scheme::parse("mlir-dcast").ok().map(step);
-    between.into_iter().chain([PathStep::of(Class::Distributed, *contract)]).collect()
-}
-
-/// Every cause, in the order of preference.
-pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Dequantize>> {
-    let mut out = Vec::new();
+/// Every change, in the order of preference.
+pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Dequantize>> {
     let scheme = *scheme;
-    for name in ["ideal", "integer-difference", "mlir-dcast"] {
-        let Ok(other) = Scheme::parse(name) else { continue };
-        if name == scheme.definition.name {
-            continue;
-        }
-        out.extend(Expressed::ALL.map(|expressed| {
-            let because = format!("rounded in {} as {name} does", expressed.name());
-            Cause::predicts(Class::step(expressed), because, move |case: &Case<Params>| {
-                let same = case.params.quantized.expressed == expressed;
-                same.then(|| each(case, |q, stored| other.expected(q, stored)).ok()).flatten()
-            })
-        }));
-    }
-    if let Ok(other) = Scheme::parse("distributed") {
-        out.push(Cause::scheme(
-            Class::Distributed,
-            "each term is multiplied by the scale, and rounded, by itself",
-            other,
-        ));
-    }
+    let others = DEFINITIONS.iter().filter(|other| other.name != scheme.definition.name);
+    let others = others.map(|definition| Scheme { definition, ..scheme });
+    let (by_terms, mut whole): (Vec<_>, Vec<_>) = others.partition(multiplies_terms);
+    whole.sort_by_key(|other| other.definition.steps.len());
+    // One step alone comes before all of them.
+    let mut out = single::changes(scheme);
+    out.extend(whole.into_iter().flat_map(|other| rounded_as(scheme, other)));
+    out.extend(by_terms.into_iter().map(|other| distributed(scheme, other)));
     out.extend(zero_points(scheme));
     out.extend(mistaken(scheme));
     out.push(narrow(scheme));
@@ -57,13 +31,69 @@ pub(super) fn causes(scheme: &Scheme) -> Vec<Cause<Dequantize>> {
     out
 }
 
+/// Whether each term is multiplied by the scale, and rounded, by itself.
+fn multiplies_terms(scheme: &Scheme) -> bool {
+    scheme.definition.steps.iter().any(|(_, step)| *step == Step::SubtractProduct)
+}
+
+/// Whether nothing is rounded but the result.
+fn rounds_once(scheme: &Scheme) -> bool {
+    let rounds = |step: &Step| !matches!(step, Step::Subtract | Step::Multiply);
+    scheme.definition.steps.iter().filter(|(_, step)| rounds(step)).count() == 1
+}
+
+/// The next scheme on the way from one to another: steps are rounded, then terms are multiplied by themselves; or the other way round.
+fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
+    if from.definition.name == target.definition.name {
+        return None;
+    }
+    if multiplies_terms(from) != multiplies_terms(target) && (rounds_once(from) || multiplies_terms(from)) {
+        return Scheme::parse("mlir-dcast").ok();
+    }
+    match (rounds_once(from), multiplies_terms(target)) {
+        (true, _) => Some(*target).filter(|target| !rounds_once(target)),
+        (false, true) => Some(*target).filter(|_| from.definition.name == "mlir-dcast"),
+        (false, false) => None,
+    }
+}
+
+/// Where a change to `other` leads. What undoes another scheme's steps leads nearer to any that is without them.
+fn leading(scheme: Scheme, other: Scheme) -> impl Fn(&Scheme) -> Lead<Scheme> {
+    move |target| match next(&scheme, target) {
+        Some(next) if next.definition.name == other.definition.name => Lead::To(next),
+        None if other.definition.name == target.definition.name => Lead::Nearer,
+        _ => Lead::Away,
+    }
+}
+
+/// Steps that are rounded as another scheme's are, in each type.
+fn rounded_as(scheme: Scheme, other: Scheme) -> Vec<Change<Dequantize>> {
+    let name = other.definition.name;
+    if multiplies_terms(&scheme) && name == "mlir-dcast" {
+        let because = "the difference is multiplied in place of each term";
+        return vec![Change::scheme(Class::Distributed, because, other).leading(leading(scheme, other))];
+    }
+    let at = |expressed: Expressed| {
+        let because = format!("rounded in {} as {name} does", expressed.name());
+        Change::scheme(Class::step(expressed), because, other)
+            .at(move |params: &Params| params.quantized.expressed == expressed)
+            .leading(leading(scheme, other))
+    };
+    Expressed::ALL.map(at).into()
+}
+
+fn distributed(scheme: Scheme, other: Scheme) -> Change<Dequantize> {
+    let because = "each term is multiplied by the scale, and rounded, by itself";
+    Change::scheme(Class::Distributed, because, other).leading(leading(scheme, other))
+}
+
 /// The last step rounds to the expressed type by another rule.
-fn last_roundings(scheme: Scheme) -> Vec<Cause<Dequantize>> {
+fn last_roundings(scheme: Scheme) -> Vec<Change<Dequantize>> {
     let Some(((_, Step::Round), steps)) = scheme.definition.steps.split_last() else { return Vec::new() };
     let rules = RoundingRule::ALL.into_iter().filter(|rule| *rule != RoundingRule::TiesEven);
     let cause = |rule: RoundingRule| {
         let because = format!("the result is rounded {}", rule.name());
-        Cause::predicts(Class::rounding(RoundingRule::TiesEven, rule), because, move |case: &Case<Params>| {
+        Change::predicts(Class::rounding(RoundingRule::TiesEven, rule), because, move |case: &Case<Params>| {
             let one = |q: &Quantization, stored: i64| {
                 let start = Value::Number(stored.into());
                 match steps.iter().fold(start, |value, (_, step)| step.apply(value, q)) {
@@ -78,17 +108,17 @@ fn last_roundings(scheme: Scheme) -> Vec<Cause<Dequantize>> {
 }
 
 /// Parameters of another channel or block.
-fn mistaken(scheme: Scheme) -> impl Iterator<Item = Cause<Dequantize>> {
+fn mistaken(scheme: Scheme) -> impl Iterator<Item = Change<Dequantize>> {
     MISTAKES.iter().map(move |mistake| {
-        Cause::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
+        Change::predicts(mistake.class, mistake.because, move |case: &Case<Params>| {
             each_of(case, &(mistake.scales)(&case.params), |q, stored| scheme.expected(q, stored)).ok()
         })
     })
 }
 
 /// f64 by way of f32.
-fn narrow(scheme: Scheme) -> Cause<Dequantize> {
-    Cause::predicts(Class::F32Step, "f64 is computed in f32", move |case: &Case<Params>| {
+fn narrow(scheme: Scheme) -> Change<Dequantize> {
+    Change::predicts(Class::F32Step, "f64 is computed in f32", move |case: &Case<Params>| {
         let one = |q: &Quantization, stored: i64| in_f32(&scheme, q, stored);
         (case.params.quantized.expressed == Expressed::F64).then(|| each(case, one).ok()).flatten()
     })
@@ -111,7 +141,7 @@ fn in_f32(scheme: &Scheme, q: &Quantization, stored: i64) -> u64 {
 }
 
 /// Another stored value, or another zero point, in the same steps.
-fn zero_points(scheme: Scheme) -> Vec<Cause<Dequantize>> {
+fn zero_points(scheme: Scheme) -> Vec<Change<Dequantize>> {
     type Changed = fn(&Quantization, i64) -> (i64, i64);
     let changes: [(Class, &'static str, Changed); 6] = [
         (Class::OffsetTerm, "the zero point is left out", |_, stored| (stored, 0)),
@@ -128,7 +158,7 @@ fn zero_points(scheme: Scheme) -> Vec<Cause<Dequantize>> {
         }),
     ];
     let cause = |(class, because, changed): (Class, &'static str, Changed)| {
-        Cause::predicts(class, because, move |case| {
+        Change::predicts(class, because, move |case| {
             let one = |q: &Quantization, stored: i64| {
                 let (stored, zero_point) = changed(q, stored);
                 scheme.expected(&Quantization { zero_point, ..*q }, stored)

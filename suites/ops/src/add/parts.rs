@@ -1,9 +1,6 @@
-//! How the exact sum becomes the scheme of a contract, one change at a time: what each difference from it is due to.
+//! What an addition scheme is made of, and which scheme is next on the way from the exact sum to it.
 
-use super::Add;
 use crate::fpm::hypotheses::last_rule;
-use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::PathStep;
 use tiebreak_oracle::add::steps::Step;
 use tiebreak_oracle::add::{Definition, Scheme};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
@@ -55,28 +52,25 @@ pub(super) fn parts(definition: &Definition) -> Option<Parts> {
     Some(Parts { kind, rule, zero_point_first })
 }
 
-/// The path from an exact sum rounded by a rule to a contract; none where it is not known what either is made of.
-pub(super) fn path(contract: &Scheme, reference: &Scheme) -> Vec<PathStep<Add>> {
-    let (Some(to), Some(from)) = (parts(contract.definition), parts(reference.definition)) else { return Vec::new() };
-    if !matches!(from, Parts { kind: Kind::Exact, zero_point_first: false, .. }) {
-        return Vec::new();
+/// The next scheme on the way to another, one part at a time: the rule of the exact sum, then the place of the zero point or the multipliers, then the rest.
+/// None where it is not known what either is made of, or the first is not on that way.
+pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
+    let (at, to) = (parts(from.definition)?, parts(target.definition)?);
+    let on_the_way = match (at.kind, to.kind) {
+        (Kind::Exact, _) => !at.zero_point_first || to.zero_point_first,
+        (Kind::Narrowed, Kind::Rescaled(_)) => at.rule == to.rule,
+        _ => false,
+    };
+    if !on_the_way || from.label() == target.label() {
+        return None;
     }
-    let mut out = Vec::new();
-    if to.rule != from.rule {
-        out.push(PathStep::of(Class::rounding(from.rule, to.rule), Scheme::ideal(to.rule)));
-    }
-    match to.kind {
-        Kind::Rescaled(_) => {
-            out.push(PathStep::of(Class::MultiplierNarrowed, Scheme::narrowed(to.rule)));
-            out.push(PathStep::of(Class::DoubleRounding, *contract));
+    Some(match (at.kind, to.kind) {
+        (Kind::Exact, _) if !at.zero_point_first && at.rule != to.rule => Scheme::ideal(to.rule),
+        (Kind::Exact, Kind::Rescaled(_)) => Scheme::narrowed(to.rule),
+        (Kind::Exact, Kind::Floats) if to.zero_point_first && !at.zero_point_first => {
+            Scheme::parse("zero-point-first-nearest-even").unwrap_or(*target)
         }
-        Kind::Narrowed | Kind::Fixed => out.push(PathStep::of(Class::MultiplierNarrowed, *contract)),
-        Kind::Floats => {
-            let placed = Scheme::parse("zero-point-first-nearest-even").ok().filter(|_| to.zero_point_first);
-            out.extend(placed.map(|scheme| PathStep::of(Class::ZeroPointPlacement, scheme)));
-            out.push(PathStep::of(Class::F32Step, *contract));
-        }
-        Kind::Exact => {}
-    }
-    out
+        (Kind::Exact, Kind::Exact) if at.zero_point_first == to.zero_point_first => return None,
+        _ => *target,
+    })
 }

@@ -1,10 +1,10 @@
-//! What may be the cause of a difference in a convolution.
+//! What a kernel may do otherwise in a convolution.
 
 use super::{Conv2d, products};
 use crate::matmul::{orders, other_sign, reproduced, widths, wrapping};
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Cause, Expected, Operation};
+use tiebreak_engine::tensor::{Case, Change, Expected, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_oracle::matmul::Scheme;
 
@@ -12,7 +12,7 @@ use tiebreak_oracle::matmul::Scheme;
 const COLUMNS: usize = 4;
 
 /// Every cause, in the order of preference.
-pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
+pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let base = wrapping(scheme);
     let mut out = paddings(base, domain);
     out.extend(widths(scheme, &domain.operands));
@@ -36,7 +36,7 @@ pub(super) fn causes(scheme: &Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
         }));
     }
     out.extend(layouts(base));
-    out.extend(products::causes(scheme, domain));
+    out.extend(products::changes(scheme, domain));
     out
 }
 
@@ -46,8 +46,8 @@ fn changed(
     because: impl Into<String>,
     base: Scheme,
     change: impl Fn(&mut Case<Params>) + Send + Sync + 'static,
-) -> Cause<Conv2d> {
-    Cause::predicts(class, because, move |case| {
+) -> Change<Conv2d> {
+    Change::predicts(class, because, move |case| {
         let mut case = case.clone();
         change(&mut case);
         Conv2d::expected(&base, &case).ok()
@@ -55,7 +55,7 @@ fn changed(
 }
 
 /// Borders filled with something other than the zero point: the image is written out with its borders, and convolved without any.
-fn paddings(base: Scheme, domain: &Domain) -> Vec<Cause<Conv2d>> {
+fn paddings(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let mut values = vec![0, -128, 128, *domain.operands.lhs_values.start(), *domain.operands.lhs_values.end()];
     values.dedup();
     let padded = |value: i32| {
@@ -81,10 +81,10 @@ fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
     Case { params, tensors: [input, case.tensors[1].clone(), Vec::new()], misalign: case.misalign }
 }
 
-type Change = fn(&mut Params);
+type Swap = fn(&mut Params);
 
-fn layouts(base: Scheme) -> Vec<Cause<Conv2d>> {
-    let swaps: [(&str, Change); 3] = [
+fn layouts(base: Scheme) -> Vec<Change<Conv2d>> {
+    let swaps: [(&str, Swap); 3] = [
         ("the strides of rows and columns are exchanged", |p| std::mem::swap(&mut p.stride_h, &mut p.stride_w)),
         ("the dilations of rows and columns are exchanged", |p| std::mem::swap(&mut p.dilation_h, &mut p.dilation_w)),
         ("the borders are exchanged, top with bottom and left with right", |p| {
@@ -96,7 +96,7 @@ fn layouts(base: Scheme) -> Vec<Cause<Conv2d>> {
         .into_iter()
         .map(|(because, swap)| changed(Class::Layout, because, base, move |case| swap(&mut case.params)))
         .collect();
-    out.push(Cause::found(Class::Layout, move |evidence| permutation(base, evidence)));
+    out.push(Change::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }
 

@@ -1,0 +1,90 @@
+//! One step of a scheme left out or done exactly, or its conversion fitted.
+
+use super::super::parts::{Named, spelled};
+use super::super::{Quantize, each};
+use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::{Case, Change, Lead};
+use tiebreak_impls::quantized::{Expressed, Params};
+use tiebreak_oracle::quantize::Scheme;
+use tiebreak_oracle::quantize::steps::{Addend, Step, run};
+use tiebreak_oracle::word::Overflow;
+
+/// A change of one step.
+struct Single {
+    /// Its class, where it does not depend on the type.
+    class: Option<Class>,
+    because: String,
+    /// The steps with it, and the policy for results that do not fit.
+    steps: Vec<Named>,
+    overflow: Overflow,
+    /// Whether another scheme's steps are without what it changes.
+    is_without: Box<dyn Fn(&Scheme) -> bool + Send + Sync>,
+}
+
+/// Every change of one step; no scheme is made of any but by chance.
+pub(super) fn changes(scheme: Scheme) -> Vec<Change<Quantize>> {
+    let list = spelled(scheme.definition.steps);
+    let dropped = list.iter().filter_map(|(name, step)| dropped(&list, scheme.overflow, name, *step));
+    dropped.chain(unrounded(&list, scheme.overflow)).chain(fitted(&list, scheme.overflow)).flat_map(change).collect()
+}
+
+fn dropped(list: &[Named], overflow: Overflow, name: &'static str, step: Step) -> Option<Single> {
+    let class = match step {
+        Step::RoundToFormat => None,
+        Step::ClampBeforeZeroPoint => Some(Class::ClampOrder),
+        Step::Saturate(_) => Some(Class::Saturation),
+        _ => return None,
+    };
+    let steps = list.iter().copied().filter(|(own, _)| *own != name).collect();
+    let is_without = move |target: &Scheme| !spelled(target.definition.steps).iter().any(|(other, _)| *other == name);
+    Some(Single {
+        class,
+        because: format!("\"{name}\" is left out"),
+        steps,
+        overflow,
+        is_without: Box::new(is_without),
+    })
+}
+
+/// The zero point as it is, where it is rounded to the expressed type.
+fn unrounded(list: &[Named], overflow: Overflow) -> Option<Single> {
+    const ROUNDED: Step = Step::Add(Addend::ZeroPointRounded);
+    list.iter().find(|(_, step)| *step == ROUNDED)?;
+    let exact = |(name, step): &Named| (*name, if *step == ROUNDED { Step::Add(Addend::ZeroPoint) } else { *step });
+    let is_without = |target: &Scheme| !target.definition.steps.iter().any(|(_, step)| *step == ROUNDED);
+    Some(Single {
+        class: None,
+        because: "the zero point is not rounded".to_owned(),
+        steps: list.iter().map(exact).collect(),
+        overflow,
+        is_without: Box::new(is_without),
+    })
+}
+
+fn fitted(list: &[Named], overflow: Overflow) -> Option<Single> {
+    let converts = list.iter().any(|(_, step)| matches!(step, Step::Convert(_)));
+    (converts && overflow != Overflow::Saturate).then(|| Single {
+        class: Some(Class::MissingSaturation),
+        because: "the conversion saturates".to_owned(),
+        steps: list.to_vec(),
+        overflow: Overflow::Saturate,
+        is_without: Box::new(move |target| target.overflow != overflow),
+    })
+}
+
+/// The change, or one for each type where the class depends on it.
+fn change(single: Single) -> Vec<Change<Quantize>> {
+    let Single { class, because, steps, overflow, is_without } = single;
+    let is_without = std::sync::Arc::new(is_without);
+    let of = |class: Class| {
+        let (steps, is_without) = (steps.clone(), is_without.clone());
+        Change::predicts(class, because.clone(), move |case: &Case<Params>| {
+            each(case, |q, x| run(&steps, overflow, q, x).1.value()).ok()
+        })
+        .leading(move |target| if is_without(target) { Lead::Nearer } else { Lead::Away })
+    };
+    let at = |expressed: Expressed| {
+        of(Class::step(expressed)).at(move |params: &Params| params.quantized.expressed == expressed)
+    };
+    class.map_or_else(|| Expressed::ALL.map(at).into(), |class| vec![of(class)])
+}
