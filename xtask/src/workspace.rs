@@ -80,7 +80,7 @@ impl Workspace {
 }
 
 /// The cargo that started this program, or else the one on the path.
-fn cargo_program() -> Command {
+pub(crate) fn cargo_program() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 

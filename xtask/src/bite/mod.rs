@@ -3,6 +3,7 @@
 
 mod known;
 mod outcome;
+mod record;
 mod scratch;
 
 use crate::cargo;
@@ -16,6 +17,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use known::Known;
 use outcome::{Ended, Tally};
+use record::Record;
 use scratch::Scratch;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -44,6 +46,9 @@ pub(crate) struct Arguments {
     /// The part I of N parts of the changes, such as 1/4
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(u32, u32)>,
+    /// CSV that keeps what became of each change: those in it are counted and not tried again
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "corrupt")]
+    outcomes: Option<PathBuf>,
 }
 
 /// `I/N`, with I from 1 to N.
@@ -66,18 +71,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let tiebreak = cargo::build(&workspace, &[cargo::TIEBREAK])?[cargo::TIEBREAK.1].clone();
     let scratch = Scratch::write(&workspace, program, tiebreak)?;
     let known = Known::read(&workspace.root.join("impls/equivalent-mutants.txt"))?;
+    let mut record = Record::open(arguments.outcomes.clone())?;
     let mut tallies = Vec::new();
+    let mut is_first = true;
     for op in select(scratch.operations()?, &arguments.op)? {
         let every = scratch.list(&op)?;
-        let chosen = choose(&every, arguments);
+        record.keep(&op, &every);
+        let chosen: Vec<String> =
+            choose(&every, arguments).into_iter().filter(|change| record.of(&op, change).is_none()).collect();
         note(format_args!("{op}: {} of {} changes", chosen.len(), every.len()));
-        let ended = scratch.judge(&op, &chosen)?;
-        tallies.push(Tally::new(op, every.len(), ended, &known));
+        for some in chosen.chunks(BATCH) {
+            if std::mem::take(&mut is_first) {
+                scratch.holds()?;
+            }
+            record.add(&op, &scratch.judge(&op, some)?)?;
+        }
+        let tried = every.iter().filter_map(|change| Some((change.clone(), record.of(&op, change)?))).collect();
+        tallies.push(Tally::new(op, every.len(), tried, &known));
     }
     print(format_args!("{}", page(&tallies)))?;
     let survivors: usize = tallies.iter().map(|tally| tally.survivors().count()).sum();
     Ok(ExitCode::from(u8::from(survivors > 0)))
 }
+
+/// Changes after which what became of them is kept.
+const BATCH: usize = 16;
 
 /// Becomes `tiebreak corrupt`.
 fn corrupt(arguments: &Arguments) -> Result<ExitCode> {
@@ -187,7 +205,7 @@ mod tests {
     use super::*;
 
     fn arguments(sample: Option<u32>, seed: u64, shard: Option<(u32, u32)>) -> Arguments {
-        Arguments { op: Vec::new(), corrupt: false, sample, seed, shard }
+        Arguments { op: Vec::new(), corrupt: false, sample, seed, shard, outcomes: None }
     }
 
     fn names() -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::outcome::{self, Ended, Seen};
 use crate::process;
 use crate::say::note;
-use crate::workspace::Workspace;
+use crate::workspace::{self, Workspace};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,12 +93,34 @@ impl Scratch {
         changes.iter().map(|name| Ok((name.clone(), ended(name)?))).collect()
     }
 
+    /// Builds the copy as it is, and lets `verify` judge it: where that does not hold, no change can be judged.
+    pub(crate) fn holds(&self) -> Result<()> {
+        let ops = self.operations()?;
+        let mut command = workspace::cargo_program();
+        command.current_dir(&self.root).args(["test", "--quiet", "--profile", "bite", "--test", "bite"]);
+        self.judged_by(&mut command, &ops.iter().map(String::as_str).collect::<Vec<_>>())?;
+        note(format_args!("the kernels as they are, by `cargo test --test bite`"));
+        process::output(command.env_remove("CARGO_TARGET_DIR").env("CARGO_INCREMENTAL", "1"))
+            .context("`verify --effort quick` must hold before a change is tried")?;
+        Ok(())
+    }
+
+    /// Gives the test what it asks: the program, the operations, and where to write.
+    fn judged_by(&self, command: &mut Command, ops: &[&str]) -> Result<()> {
+        fs::create_dir_all(&self.out).with_context(|| format!("cannot make {}", self.out.display()))?;
+        command.env("TIEBREAK_BITE_PROGRAM", &self.tiebreak).env("TIEBREAK_BITE_OPS", ops.join(" "));
+        command.env("TIEBREAK_BITE_DIRECTORY", &self.out);
+        Ok(())
+    }
+
     /// What cargo-mutants says of each change, tried by one kind of test.
     fn tried(&self, op: &str, changes: &[String], tests: &[&str]) -> Result<BTreeMap<String, Seen>> {
         let names: Vec<String> = changes.iter().map(|name| escaped(name)).collect();
         let mut command = self.command(op);
         command.args([
             "--in-place",
+            "--baseline",
+            "skip",
             "--line-col",
             "true",
             "--timeout",
@@ -115,9 +137,7 @@ impl Scratch {
             .arg(&self.out)
             .arg("--")
             .args(tests);
-        command.env("TIEBREAK_BITE_PROGRAM", &self.tiebreak).env("TIEBREAK_BITE_OPS", judges(op).join(" "));
-        command.env("TIEBREAK_BITE_DIRECTORY", &self.out);
-        fs::create_dir_all(&self.out).with_context(|| format!("cannot make {}", self.out.display()))?;
+        self.judged_by(&mut command, &judges(op))?;
         note(format_args!("{op}: {} changes by `cargo test {}`", changes.len(), tests.join(" ")));
         // Its exit code says that a change survived, which is in the outcomes too.
         let code = process::status(command.stdout(Stdio::null()))?.code();
