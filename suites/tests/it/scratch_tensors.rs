@@ -56,7 +56,7 @@ fn the_tail_of_the_depth_is_dropped() {
         "matmul",
         "arm-uadalp",
         "truncated-tail",
-        "products behind the last whole 16 of the depth are dropped",
+        "products after the last whole 16 of the depth are dropped",
     );
     broken(&change, "conv2d", "arm-uadalp", "truncated-tail", "");
 }

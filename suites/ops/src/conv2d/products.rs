@@ -1,4 +1,4 @@
-//! A convolution is a matrix product behind im2col, group by group: what may be wrong with the product may be wrong with the convolution.
+//! A convolution is a matrix product of patches, group by group: what may be wrong with the product may be wrong with the convolution.
 
 use super::{Conv2d, convolution};
 use crate::matmul;
