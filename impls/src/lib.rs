@@ -36,3 +36,37 @@ pub enum Form {
     /// Real vector instructions where this build has them, otherwise the portable form.
     Native,
 }
+
+/// Every operation, for what is made of each: the variant of its job, and its marker. Input and output are those of a worker.
+macro_rules! operations {
+    ($make:ident) => {
+        $make! {
+            /// Fixed point multiply. Input: `len` accumulators. Output: `len` int32.
+            Fpm(crate::fpm::Fpm);
+            /// One vector instruction or its portable model. Input: the first operands, then as many second operands, each
+            /// sign-extended to int32. Output: a result for each pair of operands, then one int32 a vector of 128 bits: 1 where the
+            /// cumulative saturation flag was set by that vector, otherwise 0.
+            Instruction(crate::instruction::Instruction);
+            /// Dot-product steps. Input: accumulators, then the elements of `a`, then those of `b`, each in an int32 whatever its
+            /// type. Output: `len` results.
+            Dot(crate::dot::Dot);
+            /// Integer matrix product. Input: lhs `[M,K]`, then rhs `[K,N]`, row-major. Output: `[M,N]`; `len` is `M*N`.
+            Matmul(crate::matmul::Matmul);
+            /// Convolution. Input: the image `[B,H,W,C]`, then the weights `[KH,KW,C/groups,O]`. Output: `[B,OH,OW,O]`.
+            Conv2d(crate::conv2d::Conv2d);
+            /// Requantization. Input: `len` accumulators. Output: `len` values of the kernel's output type.
+            Requantize(crate::requantize::Requantize);
+            /// Quantization. Input: words of expressed values, two a value of f64, otherwise one. Output: `len` stored values.
+            Quantize(crate::quantize::Quantize);
+            /// Dequantization. Input: stored values. Output: `len` words of expressed values, two a value of f64, otherwise one.
+            Dequantize(crate::dequantize::Dequantize);
+            /// Quantized addition. Input: `len` stored values of the left operand, then those of the right one. Output: `len` stored values.
+            Add(crate::add::Add);
+            /// Quantized multiplication. Input and output as those of [`Job::Add`].
+            Mul(crate::mul::Mul);
+            /// Layout transform. Input and output: the elements before and after it.
+            Transform(crate::transform::Transform);
+        }
+    };
+}
+pub(crate) use operations;

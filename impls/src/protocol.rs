@@ -23,7 +23,6 @@
 use crate::Form;
 use crate::execute::Lengths;
 use crate::operation::{Code, Operation};
-use crate::{add, conv2d, dequantize, dot, fpm, instruction, matmul, mul, quantize, requantize, transform};
 use serde::{Deserialize, Serialize};
 
 /// Version of this protocol; a worker of another version is refused.
@@ -53,8 +52,8 @@ pub struct Batch {
     pub misalign: usize,
 }
 
-/// The jobs of all operations: of each the variant, its marker, and the payload.
-macro_rules! operations {
+/// The jobs of all operations: of each the variant and its marker.
+macro_rules! jobs {
     ($($(#[$doc:meta])* $variant:ident($operation:ty);)+) => {
         /// Operation, kernel and parameters.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,33 +138,7 @@ macro_rules! operations {
     };
 }
 
-operations! {
-    /// Fixed point multiply. Input: `len` accumulators. Output: `len` int32.
-    Fpm(fpm::Fpm);
-    /// One vector instruction or its portable model. Input: the first operands, then as many second operands, each
-    /// sign-extended to int32. Output: a result for each pair of operands, then one int32 a vector of 128 bits: 1 where the
-    /// cumulative saturation flag was set by that vector, otherwise 0.
-    Instruction(instruction::Instruction);
-    /// Dot-product steps. Input: accumulators, then the elements of `a`, then those of `b`, each in an int32 whatever its
-    /// type. Output: `len` results.
-    Dot(dot::Dot);
-    /// Integer matrix product. Input: lhs `[M,K]`, then rhs `[K,N]`, row-major. Output: `[M,N]`; `len` is `M*N`.
-    Matmul(matmul::Matmul);
-    /// Convolution. Input: the image `[B,H,W,C]`, then the weights `[KH,KW,C/groups,O]`. Output: `[B,OH,OW,O]`.
-    Conv2d(conv2d::Conv2d);
-    /// Requantization. Input: `len` accumulators. Output: `len` values of the kernel's output type.
-    Requantize(requantize::Requantize);
-    /// Quantization. Input: words of expressed values, two a value of f64, otherwise one. Output: `len` stored values.
-    Quantize(quantize::Quantize);
-    /// Dequantization. Input: stored values. Output: `len` words of expressed values, two a value of f64, otherwise one.
-    Dequantize(dequantize::Dequantize);
-    /// Quantized addition. Input: `len` stored values of the left operand, then those of the right one. Output: `len` stored values.
-    Add(add::Add);
-    /// Quantized multiplication. Input and output as those of [`Job::Add`].
-    Mul(mul::Mul);
-    /// Layout transform. Input and output: the elements before and after it.
-    Transform(transform::Transform);
-}
+crate::operations!(jobs);
 
 /// What this build can run of an operation.
 fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {

@@ -49,6 +49,9 @@
 //!       "got": 0, "expected": -1,           // "expected" is null where there is nothing to compare (a crash)
 //!       "scheme": "ties-up", "class": "double-rounding", "because": "...", "command": "..."
 //!     },
+//!     "examples": [                         // an input of each other class, as far as the run kept one; absent where there is none
+//!       {"class": "wrap", "case": "x=1 m=3 s=1", "got": 0, "expected": 1, "command": "..."}
+//!     ],
 //!     "seconds": 3.5                        // summed over threads
 //!   }],
 //!   "catalogue": [                          // kept corner cases, by operation and lane

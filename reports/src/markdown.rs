@@ -162,6 +162,10 @@ fn witnesses(ledger: &Ledger) -> Section {
             let _ = writeln!(out, "  - {}", plain(&text::one_line(&shown.witness.because)));
         }
         let _ = writeln!(out, "  - again: {}", code(&shown.witness.command));
+        for example in &shown.row.examples {
+            let _ = writeln!(out, "  - {}", plain(&text::one_line(&text::example(example))));
+            let _ = writeln!(out, "    - again: {}", code(&example.command));
+        }
     }
     section("Differences from the reference, by their smallest witness", &out)
 }

@@ -1,7 +1,7 @@
 //! How a number, a case, a witness and a finding read, the same in every report.
 
 use crate::ledger::{
-    Bound, BoundWitness, Case, CatalogueRun, Coverage, Finding, LaneStatus, OutsideDomain, Verdict, Witness,
+    Bound, BoundWitness, Case, CatalogueRun, Coverage, Example, Finding, LaneStatus, OutsideDomain, Verdict, Witness,
 };
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
@@ -149,6 +149,12 @@ pub fn witness(witness: &Witness) -> String {
         }
         None => format!("{case}: class {class}"),
     }
+}
+
+/// A difference of another class than the smallest one's.
+pub fn example(example: &Example) -> String {
+    let Example { class, case, got, expected, .. } = example;
+    format!("of class {class}: {case}: got {got}, expected {expected}")
 }
 
 /// Text of others on one line: a worker may say anything, and must not draw on the terminal.

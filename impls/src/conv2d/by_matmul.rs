@@ -7,9 +7,9 @@
 //! Source: RFC on int8 convolution for Arm, Convolution implementation strategy.
 
 use super::Params;
+use super::im2col::{depth, im2col};
 use crate::element::Element;
 use crate::matmul;
-use crate::transform::{depth, im2col};
 
 /// The steps of a convolution, so that a mutant can replace one and keep the rest.
 #[derive(Clone, Copy, Debug)]

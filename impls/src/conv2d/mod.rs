@@ -3,6 +3,7 @@
 
 pub(crate) mod by_matmul;
 pub(crate) mod direct;
+pub(crate) mod im2col;
 pub(crate) mod onednn;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -9,11 +9,11 @@
 //! Source: apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount (later aprofile/asimd/popcount.py). There
 //! the counts are weighted before they are added up, in the narrow lanes, and planes are few.
 
+use super::blocks::{DEPTH, ROWS};
 use super::{Domain, Kernel, contract, form, portable};
 use crate::dot::arm_bitserial::count;
 use crate::element::Element;
 use crate::simd::{BYTES, LANES, Portable, Register};
-use crate::transform::{DEPTH, ROWS};
 
 /// Planes of a byte.
 const PLANES: usize = 8;

@@ -5,8 +5,8 @@
 //! section Efficient handling of offsets. Each step is a function pointer, so that a mutant can replace one and keep the rest.
 
 use super::Params;
+use super::blocks::{self, DEPTH, ROWS, padded};
 use crate::element::Element;
-use crate::transform::{self, DEPTH, ROWS, padded};
 use bytemuck::Pod;
 
 /// `micro_kernel(depth_blocks, a, b, c)`: `c[4*i + j] = sum over k of a[i,k] * b[j,k]`, raw elements, modulo 2^32. `a` and `b`
@@ -56,10 +56,10 @@ impl<T: Bytes> Steps<T> {
         Self {
             lhs,
             rhs,
-            interleave: transform::interleave,
-            block_transpose: transform::block_transpose,
+            interleave: blocks::interleave,
+            block_transpose: blocks::block_transpose,
             micro_kernel,
-            unpack: transform::unpack,
+            unpack: blocks::unpack,
             expand,
         }
     }

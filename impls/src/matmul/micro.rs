@@ -1,7 +1,7 @@
 //! Micro-kernels over 128-bit registers: a block of 4 by 4 of which each result has an accumulator of four lanes.
 
+use super::blocks::{DEPTH, ROWS};
 use crate::simd::{BYTES, LANES, Register};
-use crate::transform::{DEPTH, ROWS};
 
 /// Bytes of a block of a panel, at one byte an element.
 pub(super) const BLOCK: usize = ROWS * DEPTH;

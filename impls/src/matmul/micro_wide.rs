@@ -1,9 +1,9 @@
 //! Micro-kernels over 256-bit registers. A row of 16 bytes fills half of one, so that a row of `a` stands in both halves and meets
 //! two rows of `b`; a row of 16 int16 fills one.
 
+use super::blocks::ROWS;
 use super::micro::BLOCK;
 use crate::simd::{WIDE_BYTES, WIDE_LANES, Wide};
-use crate::transform::ROWS;
 
 /// Bytes of a block of int16.
 const WIDE_BLOCK: usize = 2 * BLOCK;

@@ -9,6 +9,7 @@ pub(crate) mod arm_i8mm;
 pub(crate) mod arm_int16;
 pub(crate) mod arm_uadalp;
 pub(crate) mod arm_umlal;
+pub(crate) mod blocks;
 pub(crate) mod driver;
 pub(crate) mod gemmlowp;
 mod micro;

@@ -3,11 +3,11 @@
 //!
 //! Source: PTX ISA, Integer Arithmetic Instructions: dp4a; apache/tvm python/tvm/topi/cuda/tensor_intrin.py, dp4a.
 
+use super::blocks::{DEPTH, ROWS};
 use super::micro::BLOCK;
 use super::{Domain, Kernel, contract, portable};
 use crate::dot::nvidia_dp4a::{dp4a_mixed, dp4a_s8, dp4a_u8};
 use crate::element::Element;
-use crate::transform::{DEPTH, ROWS};
 
 const SOURCE: &str = "PTX ISA, Integer Arithmetic Instructions, dp4a; apache/tvm python/tvm/topi/cuda/tensor_intrin.py";
 

@@ -1,11 +1,10 @@
 //! Matrix products with one wrong step: the sums of the micro-kernel, the packing, or the terms of the offsets.
 
 use super::tensor::{Mutant, mutant};
-use super::transform::interleave_tail;
 use crate::element::Element::{self, I8, U8};
+use crate::matmul::blocks::{DEPTH, ROWS, interleave, padded};
 use crate::matmul::driver::{MicroKernel, Steps, Terms, expand, product};
 use crate::matmul::{Domain, Params, Run};
-use crate::transform::{DEPTH, ROWS, padded};
 
 /// The correct steps, in scalar code.
 const UNSIGNED: Steps = Steps::new(U8, U8, |_, a, b, c| blocks([U8, U8], a, b, c, sum));
@@ -176,5 +175,18 @@ fn in_f32(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
             i128::from(a + i64::from(params.lhs_offset)) * i128::from(b + i64::from(params.rhs_offset))
         };
         *out = (0..params.k).fold(0f32, |sum, k| (sum as i128 + product(k)) as f32) as i32;
+    }
+}
+
+/// `interleave` without the columns after the last whole block of 16, where there is 0.
+pub(super) fn interleave_tail<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
+    interleave(rows, columns, input, out);
+    let tail = columns % DEPTH;
+    if tail == 0 {
+        return;
+    }
+    let panel = columns.div_ceil(DEPTH) * DEPTH * ROWS;
+    for panel in out.chunks_exact_mut(panel) {
+        panel[columns / DEPTH * DEPTH * ROWS..].fill(T::default());
     }
 }

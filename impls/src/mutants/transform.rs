@@ -1,8 +1,10 @@
 //! Transforms that put an element in the wrong place, or leave one out.
 
+use super::matmul::interleave_tail;
 use super::tensor::{Mutant, mutant};
-use crate::conv2d;
-use crate::transform::{DEPTH, Domain, Kind, Params, ROWS, Run, block_transpose, im2col, interleave};
+use crate::conv2d::{self, im2col::im2col};
+use crate::matmul::blocks::{DEPTH, ROWS, block_transpose};
+use crate::transform::{Domain, Kind, Params, Run};
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(
@@ -24,7 +26,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         }
     ),
     mutant!(
-        "mutant-interleave-tail", "truncated-tail", "columns behind the last whole block are left 0",
+        "mutant-interleave-tail", "truncated-tail", "columns after the last whole block are left 0",
         claims "interleave" Wrap on Domain { kind: Kind::Interleave },
         from "of our own: K / 16 blocks for ceil(K / 16)",
         |params, input, out| {
@@ -40,18 +42,5 @@ fn block_transpose_rows(rows: usize, columns: usize, input: &[i32], out: &mut [i
     for block in out.chunks_exact_mut(ROWS * DEPTH) {
         let (first, second) = block.split_at_mut(2 * DEPTH);
         first[DEPTH..].swap_with_slice(&mut second[..DEPTH]);
-    }
-}
-
-/// `interleave` without the columns after the last whole block of 16, where there is 0.
-pub(super) fn interleave_tail<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
-    interleave(rows, columns, input, out);
-    let tail = columns % DEPTH;
-    if tail == 0 {
-        return;
-    }
-    let panel = columns.div_ceil(DEPTH) * DEPTH * ROWS;
-    for panel in out.chunks_exact_mut(panel) {
-        panel[columns / DEPTH * DEPTH * ROWS..].fill(T::default());
     }
 }

@@ -1,9 +1,7 @@
-//! Packing into blocks of 4 by 16, and back: what the micro-kernel reads lies together, and every block is whole.
-//!
-//! Source: RFC on int8 convolution for Arm, sections Interleaving, Interleaving and block-transposing, Unpacking; apache/tvm
-//! python/tvm/topi/arm_cpu/conv2d_gemm.py and conv2d_alter_op.py.
+//! The packing of a matrix product as kernels.
 
-use super::{DEPTH, Kernel, Kind, Params, ROWS, kernel};
+use super::{Kernel, Kind, Params, kernel};
+use crate::matmul::blocks::{block_transpose, interleave, unpack};
 
 pub(super) const INTERLEAVE: Kernel = kernel(
     "tvm-interleave",
@@ -30,46 +28,3 @@ pub(super) const UNPACK: Kernel =
         let Params::Matrix { rows, columns } = *params else { return };
         unpack(rows, columns, input, out);
     });
-
-/// Elements of one block.
-const BLOCK: usize = ROWS * DEPTH;
-
-/// `[M,K]` to `[M'/4, K'/16, 4, 16]`: a row is cut into runs of 16, which lie one block apart. Padding is `T::default()`.
-pub fn interleave<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
-    debug_assert_eq!(input.len(), rows * columns);
-    let panel = columns.div_ceil(DEPTH) * BLOCK;
-    out.fill(T::default());
-    for (i, row) in input.chunks_exact(columns).enumerate() {
-        let panel = &mut out[i / ROWS * panel..][..panel];
-        for (run, block) in row.chunks(DEPTH).zip(panel.chunks_exact_mut(BLOCK)) {
-            block[i % ROWS * DEPTH..][..run.len()].copy_from_slice(run);
-        }
-    }
-}
-
-/// `[K,N]` to `[N'/4, K'/16, 4, 16]`: a row is cut into runs of 4, one a panel, each scattered over the 4 rows of a
-/// block. Padding is `T::default()`.
-pub fn block_transpose<T: Copy + Default>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
-    debug_assert_eq!(input.len(), rows * columns);
-    let panel = rows.div_ceil(DEPTH) * BLOCK;
-    out.fill(T::default());
-    for (k, row) in input.chunks_exact(columns).enumerate() {
-        let at = k / DEPTH * BLOCK + k % DEPTH;
-        for (run, panel) in row.chunks(ROWS).zip(out.chunks_exact_mut(panel)) {
-            let place = panel[at..].iter_mut().step_by(DEPTH);
-            run.iter().zip(place).for_each(|(element, place)| *place = *element);
-        }
-    }
-}
-
-/// `[M'/4, N'/4, 4, 4]` to `[M,N]`; the padding is dropped.
-pub fn unpack<T: Copy>(rows: usize, columns: usize, input: &[T], out: &mut [T]) {
-    debug_assert_eq!(out.len(), rows * columns);
-    let panel = columns.div_ceil(ROWS) * ROWS * ROWS;
-    for (i, row) in out.chunks_exact_mut(columns).enumerate() {
-        let panel = &input[i / ROWS * panel..][..panel];
-        for (run, block) in row.chunks_mut(ROWS).zip(panel.chunks_exact(ROWS * ROWS)) {
-            run.copy_from_slice(&block[i % ROWS * ROWS..][..run.len()]);
-        }
-    }
-}

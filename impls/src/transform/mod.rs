@@ -8,23 +8,16 @@ mod im2col;
 mod tests;
 mod unflatten;
 
-pub use blocks::{block_transpose, interleave, unpack};
-pub use im2col::{depth, im2col};
-
 use crate::contract::{Contract, Overflow, Promise};
 use crate::conv2d;
 use crate::kernel;
+use crate::matmul::blocks::{DEPTH, ROWS, padded};
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
 use crate::operation::{Call, TensorOperation};
 use crate::protocol::Job;
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
-
-/// Rows of a block.
-pub const ROWS: usize = 4;
-/// Depth of a block.
-pub const DEPTH: usize = 16;
 
 /// Which transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,11 +48,6 @@ pub enum Params {
         /// Columns.
         columns: usize,
     },
-}
-
-/// `n` rounded up to whole blocks.
-pub fn padded(n: usize, block: usize) -> usize {
-    n.div_ceil(block) * block
 }
 
 /// The parameters of a transform.

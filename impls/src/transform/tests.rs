@@ -1,7 +1,11 @@
 //! Each transform against the index formula of its source.
 
-use super::{DEPTH, Params, ROWS, depth, find, im2col, kernels, padded};
-use crate::conv2d;
+use super::{Params, find, kernels};
+use crate::conv2d::{
+    self,
+    im2col::{depth, im2col},
+};
+use crate::matmul::blocks::{DEPTH, ROWS, padded};
 
 /// Runs a registered transform on `1, 2, 3, ...`, with what lay in the output before made visible.
 fn run(name: &str, params: &Params) -> (Vec<i32>, Vec<i32>) {

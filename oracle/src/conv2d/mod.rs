@@ -13,7 +13,7 @@ use crate::matmul::{self, Columns, Lanes, width};
 use crate::shape::{self, ShapeError, broken};
 use rug::Integer;
 
-pub(crate) use scatter::patches;
+pub use scatter::patches;
 
 /// Shape and zero points of one convolution. Input `[B,H,W,C]`, weights `[KH,KW,C/groups,O]`, output `[B,OH,OW,O]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -17,7 +17,7 @@ fn step(place: usize, element: usize, [stride, dilation, steps]: [usize; 3]) -> 
 
 /// Of each output of an input of checked length, in their order, the elements under the filter: filter row, filter column, all channels. What
 /// lies outside the image is the zero point.
-pub(crate) fn patches(p: &Convolution, input: &[i32]) -> Vec<Vec<i32>> {
+pub fn patches(p: &Convolution, input: &[i32]) -> Vec<Vec<i32>> {
     let rows = steps(p.top + p.height + p.bottom, p.kernel_h, p.stride_h, p.dilation_h);
     let columns = steps(p.left + p.width + p.right, p.kernel_w, p.stride_w, p.dilation_w);
     let depth = p.kernel_h * p.kernel_w * p.channels;

@@ -145,9 +145,18 @@ fn says(group: &Group<'_>) -> Vec<String> {
     let deltas = deltas.filter(|deltas| !deltas.is_empty());
     let deltas = deltas
         .map(|deltas| format!("by got - {}: {}", line.reference.map_or("", |row| &row.scheme), deltas.join(", ")));
+    let examples = [line.contract, line.reference].into_iter().flatten().flat_map(|row| &row.examples);
+    let examples = examples.map(text::example);
     let spanned = line.contract.filter(|row| !row.sizes.is_empty()).map(spans::described).into_iter().flatten();
     let spanned = spanned.filter(|line| !line.is_empty()).map(|line| format!("inputs: {line}"));
-    paths.chain(shown).chain(because).chain(deltas).chain(spanned).map(|line| text::one_line(&line)).collect()
+    paths
+        .chain(shown)
+        .chain(because)
+        .chain(examples)
+        .chain(deltas)
+        .chain(spanned)
+        .map(|line| text::one_line(&line))
+        .collect()
 }
 
 fn rerun(ledger: &Ledger, line: &Line<'_>, lane: &str) -> String {

@@ -248,6 +248,9 @@ pub struct Row {
     pub path: Vec<PathStep>,
     /// Smallest differing input.
     pub witness: Option<Witness>,
+    /// A small input of each other class, as far as the run kept one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
     /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.
     pub seconds: f64,
 }
@@ -339,6 +342,21 @@ pub struct Witness {
     pub class: String,
     /// What reproduces the kernel's output, in words.
     pub because: String,
+    /// Command that runs this case again.
+    pub command: String,
+}
+
+/// An input that differs, beside the smallest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// Class of the difference.
+    pub class: String,
+    /// The case, as `mismatches.csv` has it.
+    pub case: String,
+    /// What the kernel gave.
+    pub got: Value,
+    /// What the scheme gives.
+    pub expected: Value,
     /// Command that runs this case again.
     pub command: String,
 }

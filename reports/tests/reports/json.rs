@@ -3,7 +3,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_reports::json::render;
-use tiebreak_reports::ledger::{DropReason, Extent, OutsideDomain, PathStep, Range, Row, Unchecked};
+use tiebreak_reports::ledger::{DropReason, Example, Extent, OutsideDomain, PathStep, Range, Row, Unchecked};
 
 #[test]
 fn the_summary_of_a_broken_run() {
@@ -84,6 +84,13 @@ fn the_documented_form_is_the_real_one() {
     ledger.rows[0].sizes = [("k", 64)].map(sample::size).into();
     ledger.rows[0].ranges = [("lhs_offset".to_owned(), Range { least: -128.0, greatest: 127.0 })].into();
     ledger.rows[0].kinds = [("inside the clamp".to_owned(), 3)].into();
+    ledger.rows[0].examples = vec![Example {
+        class: "wrap".into(),
+        case: "x=1 m=3 s=1".into(),
+        got: 0.into(),
+        expected: 1.into(),
+        command: "cargo xtask verify".into(),
+    }];
     ledger.outside_domain =
         vec![OutsideDomain { op: "fpm".into(), kernel: "tflite-single".into(), domain: "shift <= 0".into() }];
     ledger.planned = vec![sample::planned("tvm-neon-rfc", "host", 1000, &[(DropReason::OutsideDomain, 999)])];

@@ -74,7 +74,7 @@ fn a_bad_index_is_refused() {
     assert_eq!(reason::<Matmul>("m=1 out[0: exact=0 # x"), "out[0: not a flat index, such as out[0]");
     assert_eq!(
         reason::<Conv2d>("out_channels=2: exact=0 # x"),
-        "no result: write `out[INDEX]: SCHEME=VALUE ...` behind the case"
+        "no result: write `out[INDEX]: SCHEME=VALUE ...` after the case"
     );
     assert!(reason::<Matmul>("m=1 lhs[0,1]=1 out[0]: exact=0 # x").contains("not an index into lhs of shape [1, 1]"));
     assert!(reason::<Matmul>("m=1 lhs[0,0=1 out[0]: exact=0 # x").contains("not an index into lhs"));

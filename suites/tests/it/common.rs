@@ -1,4 +1,4 @@
-//! Lanes, the program `tiebreak`, and what it leaves behind.
+//! Lanes, the program `tiebreak`, and what it leaves.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -38,6 +38,12 @@ fn a_run_distinguishes_rounding_from_wrapping() {
     let row = items(&ledger, "rows").iter().find(|row| row["against"] == "reference").expect("a row");
     let of = |class: &str| row["classes"][class].as_u64().unwrap_or_default();
     assert!(of("double-rounding") > 1000 && of("wrap") > 1000, "{}", row["classes"]);
+    // The class that the witness does not show has an example, whose command shows it.
+    let [example] = &row["examples"].as_array().expect("examples")[..] else { panic!("{}", row["examples"]) };
+    assert_ne!(example["class"], row["witness"]["class"]);
+    let again = again(example["command"].as_str().expect("a command")).exits(0).ledger();
+    let shown = items(&again, "rows").iter().find(|row| row["against"] == "reference").expect("a row");
+    assert_eq!(shown["witness"]["class"], example["class"], "{example}");
     let near: u64 = ["-1", "1"].iter().filter_map(|delta| row["by_delta"][delta].as_u64()).sum();
     assert!(near >= of("double-rounding"), "{row}");
 }

@@ -1,4 +1,4 @@
-//! What a run prints and leaves behind: stable, agreeing with itself, and able to be run again.
+//! What a run prints and leaves: stable, agreeing with itself, and able to be run again.
 
 use crate::common::*;
 use serde_json::Value;

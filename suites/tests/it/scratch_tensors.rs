@@ -34,7 +34,7 @@ fn conv2d_pads_with_0() {
 fn two_rows_of_a_block_change_places() {
     let change = Change {
         name: "rows-exchanged",
-        file: "transform/blocks.rs",
+        file: "matmul/blocks.rs",
         from: "            let place = panel[at..].iter_mut().step_by(DEPTH);\n            run.iter().zip(place).for_each(|(element, place)| *place = *element);\n",
         to: "            for (i, element) in run.iter().enumerate() {\n                panel[at + [1, 0, 2, 3][i] * DEPTH] = *element;\n            }\n",
     };
@@ -56,7 +56,7 @@ fn the_tail_of_the_depth_is_dropped() {
         "matmul",
         "arm-uadalp",
         "truncated-tail",
-        "products behind the last whole 16 of the depth are dropped",
+        "products after the last whole 16 of the depth are dropped",
     );
     broken(&change, "conv2d", "arm-uadalp", "truncated-tail", "");
 }

@@ -167,6 +167,8 @@ fn judges(op: &str) -> Vec<&str> {
     match op {
         "add" | "mul" => vec!["add", "mul"],
         "quantize" | "dequantize" => vec!["quantize", "dequantize"],
+        // Packing and patches are kernels of their own.
+        "matmul" | "conv2d" => vec![op, "transform"],
         op => vec![op],
     }
 }

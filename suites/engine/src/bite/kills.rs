@@ -21,7 +21,7 @@ pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
 /// Runs the whole plan on one mutant.
 fn kill<O: Operation>(mutant: &Mutant<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Kill> {
     let scheme = O::contract(&mutant.kernel)?;
-    let cases = planned::<O>(&mutant.kernel, &scheme, measure);
+    let cases = planned::<O>(&mutant.kernel, &scheme, measure)?;
     let (mut first, mut generators) = (None, Vec::<String>::new());
     for (i, Planned { generator, posed }) in cases.iter().enumerate() {
         // What another case of the generator has shown needs no further one.

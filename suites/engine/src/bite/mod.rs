@@ -8,6 +8,7 @@ pub mod planted;
 use crate::lane::Lane;
 use crate::tensor::judge::Posed;
 use crate::tensor::{Asked, Operation};
+use anyhow::{Result, anyhow};
 use tiebreak_common::budget::Effort;
 use tiebreak_impls::kernel::Kernel;
 
@@ -30,19 +31,20 @@ struct Planned<P> {
     posed: Posed<P>,
 }
 
-/// The cases of a kernel's plan, with what the scheme of its contract expects.
+/// The cases of a kernel's plan, with what the scheme of its contract expects; an error where the scheme refuses one, as in a run.
 fn planned<O: Operation>(
     kernel: &Kernel<O::Run, O::Domain>,
     scheme: &O::Scheme,
     measure: &Measure<'_>,
-) -> Vec<Planned<O::Params>> {
+) -> Result<Vec<Planned<O::Params>>> {
     let domain = &kernel.contract.domain;
     let specs = O::plan(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
     let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
     let pose = |(i, spec): (usize, &crate::tensor::Spec<O::Params>)| {
         let case = spec.case::<O>(domain, measure.seed, i)?;
-        let contract = O::expected(scheme, &case).ok()?;
-        Some(Planned { generator: spec.generator, posed: Posed { case, contract, reference: None } })
+        let contract = O::expected(scheme, &case).map_err(|reason| anyhow!("{} {}: {reason}", O::OP, kernel.name));
+        let posed = |contract| Posed { case, contract, reference: None };
+        Some(contract.map(|contract| Planned { generator: spec.generator, posed: posed(contract) }))
     };
     covered.filter_map(pose).collect()
 }

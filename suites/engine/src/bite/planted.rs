@@ -75,7 +75,7 @@ struct Subject<'a, O: Operation> {
 
 fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
     let scheme = O::contract(kernel)?;
-    let cases = planned::<O>(kernel, &scheme, measure);
+    let cases = planned::<O>(kernel, &scheme, measure)?;
     let runner = Runner::new(measure.lane);
     let mut given = Vec::with_capacity(cases.len());
     for case in &cases {

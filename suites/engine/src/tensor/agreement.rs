@@ -48,11 +48,11 @@ pub struct Agreements<'a, O: Operation> {
 
 impl<'a, O: Operation> Agreements<'a, O> {
     /// A compiled kernel with the kernels of this process that promise the same, and in each two lanes. Of others, the kernel in its first lane
-    /// with those behind it in the registry.
+    /// with those after it in the registry.
     pub fn new(kernel: &'static Kernel<O::Run, O::Domain>, lanes: &'a [&'a Lane]) -> Self {
         let compiled = O::compiled(&kernel.contract.domain);
-        let behind = O::kernels().iter().skip_while(|k| !compiled && k.name != kernel.name);
-        let same = behind.filter(|k| k.name != kernel.name && k.contract.promise == kernel.contract.promise);
+        let after = O::kernels().iter().skip_while(|k| !compiled && k.name != kernel.name);
+        let same = after.filter(|k| k.name != kernel.name && k.contract.promise == kernel.contract.promise);
         let models: Vec<_> = same.filter(|k| O::COMPARED && !O::compiled(&k.contract.domain)).collect();
         let mut each = Vec::new();
         for lane in 0..lanes.len() {

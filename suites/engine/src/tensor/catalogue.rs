@@ -100,7 +100,7 @@ fn written(line: &str) -> Result<Written<'_>, String> {
         .ok_or("no provenance: end the line with `# where it comes from`")?;
     // Colons stand in types and policies, too; no value begins with `out`.
     let (case, rest) =
-        rest.rsplit_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` behind the case")?;
+        rest.rsplit_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` after the case")?;
     let (result, values) = rest.split_once(':').unwrap_or((rest, ""));
     let index = result.strip_prefix('[').and_then(|r| r.trim_end().strip_suffix(']')).and_then(|i| i.parse().ok());
     let index = index.ok_or_else(|| format!("out{}: not a flat index, such as out[0]", result.trim_end()))?;

@@ -2,6 +2,8 @@
 //! An operation says what its cases are, what its schemes expect, and which changes to a scheme a kernel may make.
 
 pub mod agreement;
+mod asked;
+mod case;
 pub mod catalogue;
 pub mod change;
 pub mod element;
@@ -15,11 +17,10 @@ pub mod self_check;
 pub mod shrink;
 pub mod side;
 pub mod spans;
+mod swept;
 pub mod text;
 
-use crate::count::Count;
-use crate::runner::{FailedBatch, Runner};
-use fill::Fill;
+use crate::runner::Runner;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::{Budget, Effort};
@@ -30,184 +31,21 @@ use tiebreak_impls::mutants::Witness as Published;
 use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_impls::operation::{self as impls, TensorOperation};
 use tiebreak_impls::protocol::Job;
-use tiebreak_impls::quantized::Quantized;
 use tiebreak_impls::shape::{ShapeError, Sizes};
-use tiebreak_impls::{conv2d, requantize};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::scheme::Described;
-use tiebreak_reports::ledger::{self, Against, Value};
+use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text as words;
 
+pub use asked::{Asked, Layer, Parameter, ReferenceOption, Wanted};
+pub use case::{Case, Spec, by};
 pub use change::{Change, Lead, PathStep};
 pub use element::Element;
 use explain::Observed;
 pub use given::Given;
 use shrink::Witness;
-
-/// Parameters with the tensors a kernel reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case<P> {
-    /// Shape, offsets, ...
-    pub params: P,
-    /// Input tensors, in the order of the payload; elements in int32.
-    pub tensors: [Vec<i32>; 3],
-    /// Elements between a 64-byte boundary and the first one of each operand.
-    pub misalign: usize,
-}
-
-impl<P> Case<P> {
-    /// The tensors one behind the other, as a lane takes them.
-    pub fn payload(&self) -> Vec<i32> {
-        self.tensors.concat()
-    }
-}
-
-/// A case before its tensors are made.
-#[derive(Clone, Debug)]
-pub struct Spec<P> {
-    /// Shape, offsets, ...
-    pub params: P,
-    /// What each tensor is filled with.
-    pub fills: [Fill; 3],
-    /// As in [`Case`].
-    pub misalign: usize,
-    /// The part of the plan that made it.
-    pub generator: &'static str,
-}
-
-/// Runs a part of a plan, and names what it makes after it.
-pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnce(&mut Vec<Spec<P>>)) {
-    let first = specs.len();
-    make(specs);
-    specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
-}
-
-/// A layer of a model.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layer {
-    /// Shape and zero points, of int8 operands.
-    pub shape: conv2d::Params,
-    /// Its own weights as int8 in the layout of a convolution's, where the model has them.
-    pub weights: Option<Vec<i32>>,
-    /// The multipliers, shifts and biases of its channels, and zero point and clamp of int8 results, where the model has its scales. Without
-    /// accumulators: `len` is 0.
-    pub output: Option<requantize::Params>,
-}
-
-/// What the caller asked for, in place of the plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// One case, as text.
-    pub case: Option<String>,
-    /// Layers of a model.
-    pub layers: Vec<Layer>,
-    /// Multipliers and shifts.
-    pub channels: Vec<Channel>,
-    /// Quantized types.
-    pub types: Vec<Quantized>,
-    /// One input, for each of the multipliers and shifts.
-    pub x: Option<i32>,
-    /// Fractional bits of the multipliers, where they are not the usual ones.
-    pub q: Option<u32>,
-}
-
-/// What the caller wants differences counted against, each operation by its own schemes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// Scheme of fixed point multiply, with its policy.
-    pub multiplication: String,
-    /// Rule by which a quantized value is rounded once.
-    pub rounding: RoundingRule,
-}
-
-impl Default for Wanted {
-    fn default() -> Self {
-        Self { multiplication: "ties-up".to_owned(), rounding: RoundingRule::TiesEven }
-    }
-}
-
-/// What a caller may give in place of an operation's plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parameter {
-    /// Multipliers and shifts.
-    Pairs,
-    /// Quantized types.
-    Types,
-    /// Layers of a model.
-    Model,
-}
-
-/// The option by which a caller chooses what differences are counted against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ReferenceOption {
-    /// A scheme of fixed point multiply.
-    Reference,
-    /// A rule by which results are rounded once.
-    Rounding,
-}
-
-impl Asked {
-    /// Whether the plan is to run.
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Whether it is one input, which is run as it is.
-    pub fn is_one_case(&self) -> bool {
-        self.case.is_some() || self.x.is_some()
-    }
-}
-
-/// Every input of one kind, judged.
-#[derive(Clone, Debug)]
-pub struct Sweep {
-    /// What its inputs are: `pair sums`, `patterns`.
-    pub what: &'static str,
-    /// Whether none is left out.
-    pub exhaustive: bool,
-    /// Against contract and reference.
-    pub sides: Vec<SweptSide>,
-    /// Results that follow a known fault of what made the lane's code, which differ from no side for it.
-    pub faults: fault::Seen,
-    /// Blocks that gave no output at first, each with the input that makes it happen again, if one does.
-    pub failures: Vec<FailedBatch<ledger::Case>>,
-    /// Multipliers and shifts of which every input was run, where that is what is counted.
-    pub parameters: u64,
-    /// Seconds of lane and judge.
-    pub seconds: f64,
-}
-
-/// One side of a sweep.
-#[derive(Clone, Debug)]
-pub struct SweptSide {
-    /// Contract or reference.
-    pub against: Against,
-    /// The scheme, by label.
-    pub scheme: String,
-    /// What was counted.
-    pub count: Count,
-    /// Class of the witness.
-    pub class: Option<Class>,
-    /// What the differences are due to, in words.
-    pub because: String,
-    /// How the reference becomes the contract's scheme.
-    pub path: Vec<ledger::PathStep>,
-    /// An input that differs.
-    pub witness: Option<SweptWitness>,
-}
-
-/// An input of a sweep that differs.
-#[derive(Clone, Debug)]
-pub struct SweptWitness {
-    /// The input by argument.
-    pub case: ledger::Case,
-    /// What the kernel gave.
-    pub got: Value,
-    /// What the scheme gives.
-    pub expected: Value,
-}
+pub use swept::{Sweep, SweptSide, SweptWitness};
 
 /// A kernel in another's clothes that is equal to a promise not its own: where the harness finds a difference, it is wrong.
 pub struct Control<O: Operation> {
@@ -468,41 +306,4 @@ pub fn promise<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> Result<O::Sc
         tiebreak_impls::contract::Overflow::OutOfDomain => "out-of-domain",
     };
     O::scheme(&format!("{}:{overflow}", kernel.contract.promise.scheme))
-}
-
-impl<P> Spec<P> {
-    /// A spec of no part of a plan in particular.
-    pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
-        Self { params, fills, misalign, generator: "plan" }
-    }
-
-    /// The same as one of a part of a plan.
-    pub fn by(self, generator: &'static str) -> Self {
-        Self { generator, ..self }
-    }
-}
-
-impl<P: Clone> Spec<P> {
-    /// A spec for a case as it is.
-    pub fn given(case: Case<P>) -> Self {
-        Self::new(case.params, case.tensors.map(Fill::Given), case.misalign)
-    }
-
-    /// Makes the tensors: lengths from the shape, random ones from a stream of their own.
-    pub fn case<O: Operation<Params = P>>(&self, domain: &O::Domain, seed: u64, index: usize) -> Option<Case<P>> {
-        let sizes = O::sizes(domain, &self.params).ok()?;
-        let tensor = |t: usize| {
-            if sizes.inputs[t] == 0 {
-                return Vec::new();
-            }
-            let purpose = text::whole::purpose(O::OP, index, O::TENSORS.get(t).unwrap_or(&""));
-            self.fills[t].make(sizes.inputs[t], &O::range(domain, t), seed, &purpose)
-        };
-        Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
-    }
-
-    /// The text by which each tensor is made again, where there is one.
-    pub fn made(&self, seed: u64, index: usize) -> [Option<String>; 3] {
-        [0, 1, 2].map(|t| text::whole::made(&self.fills[t], seed, index))
-    }
 }

@@ -44,6 +44,7 @@ impl Place<'_> {
             extents: BTreeMap::new(),
             path: Vec::new(),
             witness: None,
+            examples: Vec::new(),
             seconds: 0.0,
         }
     }

@@ -194,7 +194,7 @@ const NAMES: [&str; 18] = [
     "input_zero_point",
     "weight_zero_point",
 ];
-/// Told even where they are as usual.
+/// Written even where they are as usual.
 const SHAPE: [&str; 2] = ["height", "width"];
 
 fn values(p: &Params) -> [i64; 18] {

@@ -1,4 +1,4 @@
-//! A convolution is a matrix product behind im2col, group by group: what may be wrong with the product may be wrong with the convolution.
+//! A convolution is a matrix product of patches, group by group: what may be wrong with the product may be wrong with the convolution.
 
 use super::{Conv2d, convolution};
 use crate::matmul;
@@ -8,8 +8,8 @@ use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::{Case, Change};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::matmul::Params as Product;
+use tiebreak_oracle::conv2d::patches;
 use tiebreak_oracle::matmul::Scheme;
-use tiebreak_oracle::transform::Transform;
 
 /// Classes of differences that are made in the product, where a convolution has no causes of its own for them.
 const CLASSES: [Class; 4] = [Class::OffsetTerm, Class::PaddedDepth, Class::TruncatedTail, Class::Layout];
@@ -34,7 +34,7 @@ fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
     let p = seen.case.params;
     let (each, share) = (p.channels / p.groups, p.out_channels / p.groups);
     let [input, weights, _] = &seen.case.tensors;
-    let columns = Transform::Im2col(convolution(&p)).expected(input).ok()?;
+    let columns = patches(&convolution(&p), input).concat();
     let (taps, pixels) = (p.kernel_h * p.kernel_w, seen.outs.len() / p.out_channels);
     let params = Product {
         m: pixels,

@@ -257,7 +257,7 @@ impl Operation for FixedPointMultiply {
         let Params { q, channels } = &batch.params;
         let multipliers: Vec<i32> = channels.iter().map(|c| c.multiplier).collect();
         let shifts: Vec<i32> = channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", text::told_list(&multipliers)), ("s", text::told_list(&shifts))];
+        let mut out = vec![("m", text::list_value(&multipliers)), ("s", text::list_value(&shifts))];
         out.extend((*q != Q31).then(|| ("q", Value::Integer((*q).into()))));
         out.extend((batch.len != 1).then_some(("len", Value::Integer(batch.len as i64))));
         out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

@@ -127,7 +127,7 @@ fn corrected(
 fn tails(base: Scheme) -> Vec<Change<Matmul>> {
     let mut out = Vec::new();
     for block in [BLOCK, 8, ROWS] {
-        let because = format!("products behind the last whole {block} of the depth are dropped");
+        let because = format!("products after the last whole {block} of the depth are dropped");
         out.push(Change::predicts(Class::TruncatedTail, because.clone(), move |case: &Case<Params>| {
             let whole = Matmul::expected(&base, case).ok()?;
             let raw = |case: &Case<Params>| Matmul::expected(&base, &without_offsets(case)).ok();
@@ -151,14 +151,14 @@ fn tails(base: Scheme) -> Vec<Change<Matmul>> {
         ));
     }
     for (because, columns) in
-        [("columns behind the last whole 4 are left 0", true), ("rows behind the last whole 4 are left 0", false)]
+        [("columns after the last whole 4 are left 0", true), ("rows after the last whole 4 are left 0", false)]
     {
         out.push(Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
             let (m, n) = (case.params.m, case.params.n);
             let mut expected = Matmul::expected(&base, case).ok()?;
             for (at, value) in expected.iter_mut().enumerate() {
-                let behind = if columns { at % n >= n - n % ROWS } else { at / n >= m - m % ROWS };
-                *value = if behind { Some(0) } else { *value };
+                let in_tail = if columns { at % n >= n - n % ROWS } else { at / n >= m - m % ROWS };
+                *value = if in_tail { Some(0) } else { *value };
             }
             Some(expected)
         }));
@@ -301,7 +301,9 @@ fn packed_rows(base: Scheme, evidence: &[&Observed<Params>], expected: &[Expecte
                 parts.is_some_and(|((all, own), moved)| all.wrapping_sub(own).wrapping_add(moved) == *out)
             })
         });
-        same.then(|| format!("rows of each packed block of rhs come in the order {order:?}, behind their sums"))
+        same.then(|| {
+            format!("rows of each packed block of rhs come in the order {order:?}, after their sums were taken")
+        })
     })
 }
 

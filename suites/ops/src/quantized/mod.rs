@@ -70,7 +70,7 @@ pub fn at_fault<O: Operation<Params = Params>>(
         Effect::FixedPoint => possible(&O::scheme("ideal").ok()?, case, &steps).ok(),
         Effect::EitherSideOfTies => {
             let mut may = possible(contract, case, &ties).ok()?;
-            // Where integers are rounded to f32 as well, the steps behind have their ties elsewhere.
+            // Where integers are rounded to f32 as well, the steps after that have their ties elsewhere.
             for known in &known {
                 if let Effect::IntegersByF32(name) = known.effect {
                     let more = possible(&O::scheme(name).ok()?, &by_f32, &ties).ok()?;

@@ -14,7 +14,7 @@ use tiebreak_oracle::quantize::Quantization;
 pub trait Elements {
     /// Words of an element.
     fn words(&self, expressed: Expressed) -> usize;
-    /// Elements worth trying at these parameters, one behind the other.
+    /// Elements worth trying at these parameters, one after the other.
     fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32>;
     /// So many elements by chance: where results change, what is subnormal, and any.
     fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32>;
@@ -42,7 +42,7 @@ const STORAGE: [Storage; 7] = [
 /// Kinds of a type's parameters.
 const KINDS: usize = 6;
 
-/// Longest tensor of one value: two vectors of anything, and what is behind them.
+/// Longest tensor of one value: two vectors of anything, and what comes after them.
 const REPEATED: usize = 70;
 
 /// The cases of a run.

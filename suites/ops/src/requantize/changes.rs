@@ -32,12 +32,16 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
     out.push(Change::predicts(Class::LogicalShift, "the shift is a logical one", |case| {
         Some(legacy(case, |v, shift| i64::from(((v as i32) as u32) >> shift)))
     }));
-    out.push(Change::predicts(Class::LogicalShift, "the shift is a logical one, behind the rounding term", |case| {
-        Some(legacy(case, |v, shift| {
-            let half = if shift == 0 { 0 } else { 1i64 << (shift - 1) };
-            i64::from(((v + half) as i32 as u32) >> shift)
-        }))
-    }));
+    out.push(Change::predicts(
+        Class::LogicalShift,
+        "the shift is a logical one, after the rounding term is added",
+        |case| {
+            Some(legacy(case, |v, shift| {
+                let half = if shift == 0 { 0 } else { 1i64 << (shift - 1) };
+                i64::from(((v + half) as i32 as u32) >> shift)
+            }))
+        },
+    ));
     out.extend(orders(base, domain));
     out.extend(narrowed_multipliers(base));
     out.push(Change::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
@@ -137,7 +141,7 @@ fn orders(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
         let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..case.params.clone() };
         Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()
     };
-    let behind = move |because: &str, narrow: fn(i32, i32, i32) -> i32, by_cast: bool, end: u8| {
+    let placed = move |because: &str, narrow: fn(i32, i32, i32) -> i32, by_cast: bool, end: u8| {
         Change::predicts(Class::ClampOrder, because.to_owned(), move |case: &Case<Params>| {
             let p = &case.params;
             let finish = |v: i32| {
@@ -154,14 +158,14 @@ fn orders(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
     };
     let mut out = Vec::new();
     for (end, then) in [(1, "clamped"), (0, "cast"), (2, "left as it is")] {
-        out.push(behind(
-            &format!("the zero point is added behind the cast, and the sum {then}"),
+        out.push(placed(
+            &format!("the zero point is added after the cast, and the sum {then}"),
             |v, _, _| v,
             true,
             end,
         ));
-        out.push(behind(
-            &format!("the zero point is added behind the clamp, and the sum {then}"),
+        out.push(placed(
+            &format!("the zero point is added after the clamp, and the sum {then}"),
             |v, lo, hi| v.clamp(lo, hi),
             false,
             end,

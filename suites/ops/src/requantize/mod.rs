@@ -187,8 +187,8 @@ impl Operation for Requantize {
     fn arguments(p: &Params) -> Vec<(String, Value)> {
         let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
         let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", text::told_list(&multipliers)), ("s", text::told_list(&shifts))];
-        out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", text::told_list(&p.bias))));
+        let mut out = vec![("m", text::list_value(&multipliers)), ("s", text::list_value(&shifts))];
+        out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", text::list_value(&p.bias))));
         out.extend([("zero_point", p.zero_point.into()), ("min", p.min.into()), ("max", p.max.into())]);
         if p.len > 1 {
             out.push(("len", Value::Integer(p.len as i64)));

@@ -29,7 +29,7 @@ pub(super) fn changes(kind: Kind) -> Vec<Change<Transform>> {
     };
     let mut out = vec![padded(0), padded(-128), padded(128)];
     for (because, block) in
-        [("elements behind the last whole 4 rows are lost", 4), ("elements behind the last whole 16 are lost", 16)]
+        [("elements after the last whole 4 rows are lost", 4), ("elements after the last whole 16 are lost", 16)]
     {
         for along_rows in [true, false] {
             let because = format!("{because}, along {}", if along_rows { "rows" } else { "columns" });

@@ -286,7 +286,7 @@ pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32
 }
 
 /// Values one a channel as [`take_list`] reads them.
-pub fn told_list(values: &[i32]) -> Value {
+pub fn list_value(values: &[i32]) -> Value {
     match values {
         [one] => (*one).into(),
         _ => Value::Text(values.iter().map(i32::to_string).collect::<Vec<_>>().join(",")),

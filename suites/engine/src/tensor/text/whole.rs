@@ -26,7 +26,7 @@ pub fn described(element: &Element, tensor: &[i32]) -> String {
     format!("[{}]", runs.join(","))
 }
 
-/// A value and those behind it: integers counted upwards, floats by their patterns.
+/// A value and those after it: integers counted upwards, floats by their patterns.
 fn consecutive(element: &Element, first: &[i32]) -> impl Iterator<Item = Vec<i32>> {
     let first = bits(first);
     (0..).map(move |i: u64| element.of(first.wrapping_add(i)))

@@ -15,7 +15,7 @@ use crate::tensor::side::{Group, Side};
 use crate::tensor::{Operation, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::class::Class;
-use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
+use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
 
 /// Writes one record, of the cases that `specs` make, into the ledger: a row for each side, and a finding for everything outside the contract.
 pub(super) fn settle<O: Operation>(
@@ -51,7 +51,7 @@ pub(super) fn settle<O: Operation>(
         let rest = if kept && !subject.path.is_empty() { Some(Class::Unexplained) } else { None };
         let writer = RowWriter { request, subject, lane, against, scheme };
         let witness = seen.first().map(|first| writer.witness(&first.explanation, &first.witness));
-        part.mismatches.extend(mismatches::rows(&writer, side, specs, &seen));
+        let mismatches = mismatches::rows(&writer, side, specs, &seen);
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.path.is_empty();
         let classes = classes(side, &seen, rest);
@@ -62,10 +62,22 @@ pub(super) fn settle<O: Operation>(
             row.kinds = record.kinds.iter().map(|(kind, results)| ((*kind).to_owned(), *results)).collect();
             (row.sizes, row.ranges) = (record.spans.sizes(), record.spans.ranges());
         }
+        row.examples = examples(&row, &mismatches);
+        part.mismatches.extend(mismatches);
         part.rows.push(row);
     }
     let writer = RowWriter { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
     part.findings.extend(writer.failed(&record.failures));
+}
+
+/// Of each class of a row that its witness does not show, the first difference that was kept.
+fn examples(row: &Row, kept: &[Mismatch]) -> Vec<Example> {
+    let shown = row.witness.as_ref().map(|witness| &witness.class);
+    let of = |class: &String| {
+        let Mismatch { class, case, got, expected, command, .. } = kept.iter().find(|m| m.class == *class)?.clone();
+        Some(Example { class, case, got, expected, command })
+    };
+    row.classes.keys().filter(|class| Some(*class) != shown).filter_map(of).collect()
 }
 
 /// The classes of differences of which no class was known one by one: `rest`, or of each group what explains it.

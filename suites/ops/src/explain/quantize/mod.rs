@@ -107,8 +107,8 @@ impl Table<'_> {
             let own = promise::<Quantize>(kernel).map_err(|e| e.to_string())?;
             if own.label() == scheme.label() && !kernel.contract.domain.compiled {
                 let [body, tail] = self.run(kernel)?;
-                let behind = if body == tail { String::new() } else { format!(" (after its vectors {tail})") };
-                given.push(format!("{} gives {body}{behind}", kernel.name));
+                let in_tail = if body == tail { String::new() } else { format!(" (after its vectors {tail})") };
+                given.push(format!("{} gives {body}{in_tail}", kernel.name));
             }
         }
         let start = "poison: there is no value, and none is expected";

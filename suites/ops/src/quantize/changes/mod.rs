@@ -13,7 +13,7 @@ use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};
 use tiebreak_oracle::rounding::RoundingRule::{self, *};
 
-/// Elements of a vector behind which a tail may go another way.
+/// Lengths of vectors after which a tail may go another way.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 /// Rules by which a tail may be rounded.
 const TAILS: [RoundingRule; 4] = [TiesAway, TiesEven, TowardZero, TiesUp];
@@ -163,7 +163,7 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
         (Class::ClampOrder, "the low bits are taken before the zero point is added", |q, v| {
             (q.storage.wrap(v - q.zero_point) + q.zero_point).clamp(q.min, q.max)
         }),
-        (Class::ClampOrder, "the low bits are taken before and behind the zero point", |q, v| {
+        (Class::ClampOrder, "the low bits are taken before and after the zero point is added", |q, v| {
             q.storage.wrap(q.storage.wrap(v - q.zero_point) + q.zero_point).clamp(q.min, q.max)
         }),
         (Class::ClampOrder, "clamped before the zero point is added, and again", |q, v| {
@@ -232,7 +232,7 @@ fn positions(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
         for rule in TAILS.into_iter().filter(|rule| *rule != own.rule) {
             let Some(other) = Wide::of(Parts { rule, ..own }) else { continue };
             let name = rule.name();
-            let because = format!("elements behind the last whole vector of {vector} are rounded by {name}");
+            let because = format!("elements after the last whole vector of {vector} are rounded by {name}");
             out.push(Change::predicts(Class::Position, because, move |case: &Case<Params>| {
                 let body = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
                 let tail = each(case, |q, x| other.instead_of(scheme, q, x)).ok()?;

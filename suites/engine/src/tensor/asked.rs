@@ -1,0 +1,82 @@
+//! What a caller asks for: cases in place of the plan, and what differences are counted against.
+
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::quantized::Quantized;
+use tiebreak_impls::{conv2d, requantize};
+use tiebreak_oracle::rounding::RoundingRule;
+
+/// A layer of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// Shape and zero points, of int8 operands.
+    pub shape: conv2d::Params,
+    /// Its own weights as int8 in the layout of a convolution's, where the model has them.
+    pub weights: Option<Vec<i32>>,
+    /// The multipliers, shifts and biases of its channels, and zero point and clamp of int8 results, where the model has its scales. Without
+    /// accumulators: `len` is 0.
+    pub output: Option<requantize::Params>,
+}
+
+/// What the caller asked for, in place of the plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// One case, as text.
+    pub case: Option<String>,
+    /// Layers of a model.
+    pub layers: Vec<Layer>,
+    /// Multipliers and shifts.
+    pub channels: Vec<Channel>,
+    /// Quantized types.
+    pub types: Vec<Quantized>,
+    /// One input, for each of the multipliers and shifts.
+    pub x: Option<i32>,
+    /// Fractional bits of the multipliers, where they are not the usual ones.
+    pub q: Option<u32>,
+}
+
+/// What the caller wants differences counted against, each operation by its own schemes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Scheme of fixed point multiply, with its policy.
+    pub multiplication: String,
+    /// Rule by which a quantized value is rounded once.
+    pub rounding: RoundingRule,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { multiplication: "ties-up".to_owned(), rounding: RoundingRule::TiesEven }
+    }
+}
+
+/// What a caller may give in place of an operation's plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// Multipliers and shifts.
+    Pairs,
+    /// Quantized types.
+    Types,
+    /// Layers of a model.
+    Model,
+}
+
+/// The option by which a caller chooses what differences are counted against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReferenceOption {
+    /// A scheme of fixed point multiply.
+    Reference,
+    /// A rule by which results are rounded once.
+    Rounding,
+}
+
+impl Asked {
+    /// Whether the plan is to run.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether it is one input, which is run as it is.
+    pub fn is_one_case(&self) -> bool {
+        self.case.is_some() || self.x.is_some()
+    }
+}

@@ -1,0 +1,79 @@
+//! A case, and a spec of which one is made.
+
+use super::fill::Fill;
+use super::{Operation, text};
+
+/// Parameters with the tensors a kernel reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case<P> {
+    /// Shape, offsets, ...
+    pub params: P,
+    /// Input tensors, in the order of the payload; elements in int32.
+    pub tensors: [Vec<i32>; 3],
+    /// Elements between a 64-byte boundary and the first one of each operand.
+    pub misalign: usize,
+}
+
+impl<P> Case<P> {
+    /// The tensors one after the other, as a lane takes them.
+    pub fn payload(&self) -> Vec<i32> {
+        self.tensors.concat()
+    }
+}
+
+/// A case before its tensors are made.
+#[derive(Clone, Debug)]
+pub struct Spec<P> {
+    /// Shape, offsets, ...
+    pub params: P,
+    /// What each tensor is filled with.
+    pub fills: [Fill; 3],
+    /// As in [`Case`].
+    pub misalign: usize,
+    /// The part of the plan that made it.
+    pub generator: &'static str,
+}
+
+/// Runs a part of a plan, and names what it makes after it.
+pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnce(&mut Vec<Spec<P>>)) {
+    let first = specs.len();
+    make(specs);
+    specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
+}
+
+impl<P> Spec<P> {
+    /// A spec of no part of a plan in particular.
+    pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
+        Self { params, fills, misalign, generator: "plan" }
+    }
+
+    /// The same as one of a part of a plan.
+    pub fn by(self, generator: &'static str) -> Self {
+        Self { generator, ..self }
+    }
+}
+
+impl<P: Clone> Spec<P> {
+    /// A spec for a case as it is.
+    pub fn given(case: Case<P>) -> Self {
+        Self::new(case.params, case.tensors.map(Fill::Given), case.misalign)
+    }
+
+    /// Makes the tensors: lengths from the shape, random ones from a stream of their own.
+    pub fn case<O: Operation<Params = P>>(&self, domain: &O::Domain, seed: u64, index: usize) -> Option<Case<P>> {
+        let sizes = O::sizes(domain, &self.params).ok()?;
+        let tensor = |t: usize| {
+            if sizes.inputs[t] == 0 {
+                return Vec::new();
+            }
+            let purpose = text::whole::purpose(O::OP, index, O::TENSORS.get(t).unwrap_or(&""));
+            self.fills[t].make(sizes.inputs[t], &O::range(domain, t), seed, &purpose)
+        };
+        Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
+    }
+
+    /// The text by which each tensor is made again, where there is one.
+    pub fn made(&self, seed: u64, index: usize) -> [Option<String>; 3] {
+        [0, 1, 2].map(|t| text::whole::made(&self.fills[t], seed, index))
+    }
+}
