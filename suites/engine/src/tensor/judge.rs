@@ -123,6 +123,22 @@ pub fn outs<O: Operation>(
     Ok(out)
 }
 
+/// The same of a case that may be none: nothing if it has no sizes or the kernel gives no results. What the modules of a lane lack is not asked
+/// for, since each refusal costs a worker.
+pub fn tried<O: Operation>(
+    lease: &mut Lease<'_>,
+    kernel: &str,
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+) -> Option<Vec<i32>> {
+    let results = O::sizes(domain, &case.params).ok()?.outputs;
+    let lacks = |function| lease.lane().lacks(&function);
+    if O::function(&case.params).is_some_and(lacks) {
+        return None;
+    }
+    outs::<O>(lease, kernel, case, results).ok()
+}
+
 /// What each result that differs from the reference is due to: a known fault, the first step of the path that gives it, or that the contract gives no value.
 pub fn due_to<O: Operation>(
     path: &[PathStep<O>],
