@@ -10,9 +10,11 @@ use crate::say::{note, print};
 use crate::setup;
 use crate::tools::Tool;
 use crate::workspace::{Host, Workspace};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use std::process::{Command, ExitCode};
+use std::io::Write;
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
 use std::time::Instant;
 
 /// The arguments of `test`.
@@ -42,6 +44,14 @@ enum Step {
     Browser,
 }
 
+/// When the output of a step's command is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Output {
+    AsItComes,
+    /// Whole, so that it is not mixed with that of the steps that run meanwhile.
+    AtItsEnd,
+}
+
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
@@ -52,7 +62,7 @@ enum Outcome {
 }
 
 impl Step {
-    /// In the order in which they run: `lanes` before the tests, which may start a worker.
+    /// In the order in which they are listed, and run but for those beside the others: `lanes` before the tests, which may start a worker.
     const ALL: [Self; 7] =
         [Self::Lanes, Self::Fmt, Self::Clippy, Self::ClippyAarch64, Self::Unit, Self::Aarch64, Self::Browser];
 
@@ -66,6 +76,11 @@ impl Step {
             Self::Aarch64 => "aarch64",
             Self::Browser => "browser",
         }
+    }
+
+    /// Whether the step runs beside the others, once the lanes are built: it builds in a directory of its own, for long on one core.
+    fn is_beside(self) -> bool {
+        matches!(self, Self::ClippyAarch64 | Self::Aarch64)
     }
 
     /// The tools without which the step cannot run.
@@ -105,12 +120,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         // By themselves: where a system has no such package, the others are installed all the same.
         probe = setup::provision(&workspace, &Tool::BROWSER)?;
     }
-    let mut outcomes = Vec::new();
-    for step in steps {
+    let timed = |step: Step, output: Output| {
         let start = Instant::now();
-        let outcome = run_step(&workspace, &probe, step, arguments.only.contains(&step));
-        outcomes.push((step, outcome, start.elapsed().as_secs_f64()));
-    }
+        let outcome = run_step(&workspace, &probe, (step, output), arguments.only.contains(&step));
+        (step, outcome, start.elapsed().as_secs_f64())
+    };
+    let each = |steps: &[Step], output: Output| steps.iter().map(|step| timed(*step, output)).collect::<Vec<_>>();
+    let (lanes, steps): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|step| *step == Step::Lanes);
+    let (beside, steps): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|step| step.is_beside());
+    let mut outcomes = each(&lanes, Output::AsItComes);
+    outcomes.extend(thread::scope(|scope| {
+        let beside = scope.spawn(|| each(&beside, Output::AtItsEnd));
+        let mut outcomes = each(&steps, Output::AsItComes);
+        outcomes.extend(beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        outcomes
+    }));
+    outcomes.sort_by_key(|(step, ..)| Step::ALL.iter().position(|known| known == step));
     for (step, outcome, seconds) in &outcomes {
         note(line(*step, outcome, *seconds));
     }
@@ -141,7 +166,7 @@ fn compiled(host: Host) -> &'static [Tool] {
 }
 
 /// Without a browser, reports are not opened, which is said, and fails only where the step is `named`. `.ci/run` installs one.
-fn run_step(workspace: &Workspace, probe: &Probe, step: Step, named: bool) -> Outcome {
+fn run_step(workspace: &Workspace, probe: &Probe, (step, output): (Step, Output), named: bool) -> Outcome {
     if let Some(reason) = step.not_applicable(probe.host) {
         return Outcome::NotApplicable(reason);
     }
@@ -149,19 +174,25 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step, named: bool) -> Ou
     if !missing.is_empty() {
         return without(step, named, &missing.join("; "));
     }
+    let check = |command: &mut Command| check((step, output), command);
     let result = match step {
         Step::Lanes => build_lanes(workspace, probe),
-        Step::Fmt => check(step, workspace.cargo().args(["fmt", "--all", "--check"])),
-        Step::Clippy => check(
-            step,
-            workspace.cargo().args(["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-        ),
-        Step::ClippyAarch64 => check(step, &mut clippy_aarch64(workspace, probe)),
-        Step::Unit => check(step, &mut unit(workspace)),
+        Step::Fmt => check(workspace.cargo().args(["fmt", "--all", "--check"])),
+        Step::Clippy => check(workspace.cargo().args([
+            "clippy",
+            "--release",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ])),
+        Step::ClippyAarch64 => check(&mut clippy_aarch64(workspace, probe)),
+        Step::Unit => check(&mut unit(workspace)),
         Step::Aarch64 => {
-            check(step, cargo::aarch64(workspace, probe, "test").args(["--release", "--package", cargo::WORKER.0]))
+            check(cargo::aarch64(workspace, probe, "test").args(["--release", "--package", cargo::WORKER.0]))
         }
-        Step::Browser => browser::command(workspace, probe, &[]).and_then(|mut command| check(step, &mut command)),
+        Step::Browser => browser::command(workspace, probe, &[]).and_then(|mut command| check(&mut command)),
     };
     result.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
 }
@@ -184,10 +215,24 @@ fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
 }
 
 /// Runs a step's command and shows its output.
-fn check(step: Step, command: &mut Command) -> Result<Outcome> {
+fn check((step, output): (Step, Output), command: &mut Command) -> Result<Outcome> {
     let line = process::line(command);
-    note(format_args!("==> {}: {line}", step.name()));
-    let status = process::status(command)?;
+    let announce = || note(format_args!("==> {}: {line}", step.name()));
+    let status = match output {
+        Output::AsItComes => {
+            announce();
+            process::status(command)?
+        }
+        Output::AtItsEnd => {
+            let ended = command.stdin(Stdio::null()).output();
+            let ended = ended.with_context(|| format!("`{line}` could not be started"))?;
+            announce();
+            print(String::from_utf8_lossy(&ended.stdout))?;
+            // A standard error that cannot be written is ignored.
+            let _ = std::io::stderr().write_all(&ended.stderr);
+            ended.status
+        }
+    };
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
 }
 

@@ -42,26 +42,41 @@ pub(super) struct Object {
     pub(super) made_now: bool,
 }
 
+/// Where an object lies in the cache, and what it is made of.
+struct Place {
+    object: PathBuf,
+    note: PathBuf,
+    key: String,
+}
+
 impl Unit<'_> {
-    /// The object's path; compiles it unless it is there as it was made, by these very tools.
-    pub(super) fn object(&self) -> Result<Object> {
-        let (key, cache) = (self.key(), &self.toolchain.cache);
-        let mut hasher = DefaultHasher::new();
-        key.hash(&mut hasher);
-        let arch = self.toolchain.triple.split('-').next().unwrap_or_default();
-        let name = format!("{:016x}-{arch}-o{}", hasher.finish(), self.level);
-        let (object, made) = (cache.join(format!("{name}.so")), cache.join(format!("{name}.txt")));
-        if self.identity.whole && is_as_made(&object, &made, &key) {
-            return Ok(Object { file: object, made_now: false });
-        }
-        let work = Work::new(cache)?;
-        let compiled = self.compile(&work.0)?;
+    /// The object, if it is there as it was made, by these very tools.
+    pub(super) fn kept(&self) -> Option<Object> {
+        let Place { object, note, key } = self.place();
+        let kept = self.identity.whole && is_as_made(&object, &note, &key);
+        kept.then_some(Object { file: object, made_now: false })
+    }
+
+    /// Makes the object of what [`lower`] gave for its text.
+    pub(super) fn make(&self, lowered: &str) -> Result<Object> {
+        let Place { object, note: made, key } = self.place();
+        let work = Work::new(&self.toolchain.cache)?;
+        let compiled = self.compile(&work.0, lowered)?;
         let draft = work.0.join("key");
         let note = note(&compiled, &key).with_context(|| format!("reading {}", compiled.display()))?;
         fs::write(&draft, note).with_context(|| format!("writing {}", draft.display()))?;
         fs::rename(&compiled, &object).with_context(|| format!("writing {}", object.display()))?;
         fs::rename(&draft, &made).with_context(|| format!("writing {}", made.display()))?;
         Ok(Object { file: object, made_now: true })
+    }
+
+    fn place(&self) -> Place {
+        let (key, cache) = (self.key(), &self.toolchain.cache);
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let arch = self.toolchain.triple.split('-').next().unwrap_or_default();
+        let name = format!("{:016x}-{arch}-o{}", hasher.finish(), self.level);
+        Place { object: cache.join(format!("{name}.so")), note: cache.join(format!("{name}.txt")), key }
     }
 
     /// Everything the object depends on.
@@ -71,24 +86,12 @@ impl Unit<'_> {
         format!("{tools}{version} {triple} {features} -O{level} {kernels:?}\n{PIPELINE}\n{text}")
     }
 
-    fn compile(&self, work: &Path) -> Result<PathBuf> {
-        let Toolchain { mlir_opt, mlir_translate, opt, llc, triple, features, linker, archives, .. } = self.toolchain;
+    fn compile(&self, work: &Path, lowered: &str) -> Result<PathBuf> {
+        let Toolchain { opt, llc, triple, features, linker, archives, .. } = self.toolchain;
         let file = |name: &str| work.join(name);
         let (level, triple, features) =
             (format!("-O{}", self.level), format!("-mtriple={triple}"), format!("-mattr={features}"));
-        fs::write(file("module.mlir"), self.text).with_context(|| format!("writing into {}", work.display()))?;
-        run(Command::new(mlir_opt)
-            .arg(format!("--pass-pipeline={PIPELINE}"))
-            .arg(file("module.mlir"))
-            .args(["--emit-bytecode", "-o"])
-            .arg(file("lowered.mlirbc")))?;
-        run(Command::new(mlir_translate)
-            .arg("--mlir-to-llvmir")
-            .arg(file("lowered.mlirbc"))
-            .arg("-o")
-            .arg(file("module.ll")))?;
-        let ir = fs::read_to_string(file("module.ll")).context("reading what mlir-translate wrote")?;
-        fs::write(file("module.ll"), ir + &self.described()).context("writing the module's names")?;
+        fs::write(file("module.ll"), lowered.to_owned() + &self.described()).context("writing the module's names")?;
         let target = [&triple, &level, &features];
         run(Command::new(opt).args(target).arg(file("module.ll")).arg("-o").arg(file("module.bc")))?;
         run(Command::new(llc)
@@ -112,6 +115,24 @@ impl Unit<'_> {
         };
         self.kernels.iter().map(constant).collect()
     }
+}
+
+/// A module in LLVM IR, which is the same for every target and level.
+pub(super) fn lower(toolchain: &Toolchain, text: &str) -> Result<String> {
+    let work = Work::new(&toolchain.cache)?;
+    let file = |name: &str| work.0.join(name);
+    fs::write(file("module.mlir"), text).with_context(|| format!("writing into {}", work.0.display()))?;
+    run(Command::new(&toolchain.mlir_opt)
+        .arg(format!("--pass-pipeline={PIPELINE}"))
+        .arg(file("module.mlir"))
+        .args(["--emit-bytecode", "-o"])
+        .arg(file("lowered.mlirbc")))?;
+    run(Command::new(&toolchain.mlir_translate)
+        .arg("--mlir-to-llvmir")
+        .arg(file("lowered.mlirbc"))
+        .arg("-o")
+        .arg(file("module.ll")))?;
+    fs::read_to_string(file("module.ll")).context("reading what mlir-translate wrote")
 }
 
 /// What lies beside an object: its own hash, so that a damaged one is not taken, and what it was made of, so that no hash of that needs to be trusted.

@@ -6,6 +6,7 @@
 mod compile;
 pub mod conversion;
 pub mod faults;
+mod lowered;
 pub mod quant_type;
 mod text;
 mod toolchain;
@@ -15,15 +16,18 @@ pub mod types;
 pub use text::Function;
 pub use toolchain::Toolchain;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use compile::{Object, Unit};
+use lowered::Lowered;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use tiebreak_impls::quantized::{Cast, Container, Expressed};
 use tiebreak_reports::ledger::Content;
 use toolchain::LEVELS;
+use tools::Identity;
 
 /// Names an object to the worker of a lane of compiled modules.
 pub const MODULE: &str = "--module";
@@ -36,6 +40,9 @@ const HELD: usize = 48;
 pub struct Plan {
     /// The text of each module with its cast.
     modules: Vec<(Cast, String)>,
+    /// The names of the functions.
+    symbols: BTreeSet<String>,
+    lowered: Lowered,
 }
 
 impl Plan {
@@ -49,12 +56,18 @@ impl Plan {
             let group = groups.entry((function.cast, params.quantized.expressed, params.container)).or_default();
             group.insert(function.symbol(), function);
         }
-        let mut modules = Vec::new();
+        let (mut modules, mut symbols) = (Vec::new(), BTreeSet::new());
         for ((cast, ..), functions) in groups {
+            symbols.extend(functions.keys().cloned());
             let texts: Vec<String> = functions.values().map(Function::text).collect();
             modules.extend(texts.chunks(HELD).map(|texts| (cast, texts.concat())));
         }
-        Self { modules }
+        Self { modules, symbols, lowered: Lowered::default() }
+    }
+
+    /// The names of its functions, as [`Function::symbol`] gives them.
+    pub fn symbols(&self) -> &BTreeSet<String> {
+        &self.symbols
     }
 
     /// How many objects it gives a lane.
@@ -66,16 +79,9 @@ impl Plan {
     /// Errors are those of the tools, in their words.
     pub fn compile(&self, toolchain: &Toolchain, done: impl Fn() + Sync) -> Result<(Vec<PathBuf>, Vec<Content>)> {
         let identity = &toolchain.identity()?;
-        let units: Vec<_> =
-            self.modules.iter().flat_map(|module| LEVELS.into_iter().map(move |level| (module, level))).collect();
-        let object = |((cast, text), level): &(&(Cast, String), u32)| {
-            let isa = toolchain.isa_path(*cast == Cast::Quantize, *level);
-            let kernels = [(format!("mlir-opt-{}-o{level}", cast.name()), isa)];
-            let object = Unit { toolchain, identity, level: *level, text, kernels: &kernels }.object();
-            done();
-            object
-        };
-        let objects: Vec<Object> = units.par_iter().map(object).collect::<Result<_>>()?;
+        let of = |(cast, text): &(Cast, String)| self.of_module(toolchain, identity, (*cast, text), &done);
+        let objects: Vec<Vec<Object>> = self.modules.par_iter().map(of).collect::<Result<_>>()?;
+        let objects: Vec<Object> = objects.into_iter().flatten().collect();
         let made_now = || objects.iter().filter(|object| object.made_now);
         if made_now().next().is_some() && toolchain.identity()?.files != identity.files {
             // Nobody knows which of them the new tools made.
@@ -83,5 +89,31 @@ impl Plan {
             bail!("the tools were replaced while they compiled: run it again");
         }
         Ok((objects.into_iter().map(|object| object.file).collect(), identity.files.clone()))
+    }
+
+    /// The objects of one module, at each level.
+    fn of_module(
+        &self,
+        toolchain: &Toolchain,
+        identity: &Identity,
+        (cast, text): (Cast, &str),
+        done: impl Fn() + Sync,
+    ) -> Result<Vec<Object>> {
+        let lowered = OnceLock::new();
+        let object = |level: &u32| {
+            let isa = toolchain.isa_path(cast == Cast::Quantize, *level);
+            let kernels = [(format!("mlir-opt-{}-o{level}", cast.name()), isa)];
+            let unit = Unit { toolchain, identity, level: *level, text, kernels: &kernels };
+            let object = unit.kept().map_or_else(
+                || {
+                    let lowered = lowered.get_or_init(|| self.lowered.of(toolchain, identity, text));
+                    unit.make(lowered.as_ref().map_err(|error| anyhow!("{error:#}"))?)
+                },
+                Ok,
+            );
+            done();
+            object
+        };
+        LEVELS.par_iter().map(object).collect()
     }
 }

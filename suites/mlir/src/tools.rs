@@ -26,6 +26,13 @@ impl Identity {
             text
         })
     }
+
+    /// The same of what takes part before a target does: `mlir-opt` and `mlir-translate`, which are the first, and all libraries.
+    pub(super) fn front(&self) -> String {
+        let files = self.files.iter().enumerate();
+        let front = files.filter(|(at, file)| *at < 2 || file.role == Role::Library);
+        Self { files: front.map(|(_, file)| file.clone()).collect(), whole: self.whole }.text()
+    }
 }
 
 impl Toolchain {

@@ -11,7 +11,7 @@ use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::config::Lanes;
-use tiebreak_suites::tensor::judge::{Posed, held_against};
+use tiebreak_suites::tensor::judge::{Posed, held};
 use tiebreak_suites::tensor::{Case, Operation};
 
 /// The lanes file: beside what this test was built into, otherwise that of the workspace.
@@ -110,8 +110,10 @@ pub(crate) fn params(channel: Channel) -> Params {
 /// A case as a kernel of fixed point multiply is held against its contract and a reference.
 pub(crate) fn posed(kernel: &Kernel, reference: Option<&Promised>, case: Case<Batch>) -> Posed<Batch> {
     let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
-    let expected = |scheme: &Promised| held_against::<FixedPointMultiply>(&contract, scheme, &case).expect("a value");
-    Posed { contract: expected(&contract), reference: reference.map(expected), case }
+    let expected = |scheme: &Promised| FixedPointMultiply::expected(scheme, &case).expect("a value");
+    let contract = expected(&contract);
+    let reference = reference.map(|scheme| held::<FixedPointMultiply>(&contract, expected(scheme)));
+    Posed { contract, reference, case }
 }
 
 /// The scheme of that name.

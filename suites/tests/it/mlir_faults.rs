@@ -2,13 +2,16 @@
 
 use crate::common::*;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use tempfile::TempDir;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_oracle::dequantize;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::lane::Lane;
+use tiebreak_suites::lane::config::Lanes;
 use tiebreak_suites::lane::provide;
 use tiebreak_suites::mlir::faults::KNOWN;
 use tiebreak_suites::mlir::{Function, Plan};
@@ -313,28 +316,41 @@ const CLAMPED_I32: &str = "type=!quant.uniform<i32<-2147483648:2147000000>:bf16,
 const U31: &str = "type=!quant.uniform<u31:bf16,1.0:2126512127>";
 const SCALAR: &str = "type=!quant.uniform<u16:f16,0.0625> container=scalar";
 
-/// A lane of the shipped tools that gives `lie` for the input of an edge.
-fn lying(edge: &Edge, lie: i32) -> (TempDir, Lane, Case<Params>) {
-    let quantizes = edge.kernel.contains("qcast");
-    let value = if quantizes { "x=0" } else { "q=0" };
-    let text = format!("{} {value}", edge.case);
-    let mut case = if quantizes {
+fn quantizes(edge: &Edge) -> bool {
+    edge.kernel.contains("qcast")
+}
+
+/// The case of an edge.
+fn case_of(edge: &Edge) -> Case<Params> {
+    let text = format!("{} {}", edge.case, if quantizes(edge) { "x=0" } else { "q=0" });
+    let case = if quantizes(edge) {
         text::parse::<Quantize>(&text, &kernel_of::<Quantize>(edge.kernel).contract.domain)
     } else {
         text::parse::<Dequantize>(&text, &kernel_of::<Dequantize>(edge.kernel).contract.domain)
-    }
-    .expect("a case");
-    case.tensors[0] = vec![edge.input];
-    let cast = if quantizes { Cast::Quantize } else { Cast::Dequantize };
-    let plan = Plan::new([Function { cast, params: case.params.clone() }]);
-    let names = [edge.lane.to_owned()];
-    let mut lanes = provide(&LANES, &names, &plan, || ()).expect("the tools compile it");
+    };
+    Case { tensors: [vec![edge.input], Vec::new(), Vec::new()], ..case.expect("a case") }
+}
+
+/// The lanes of the edges, with modules of all their casts.
+static PROVIDED: LazyLock<Lanes> = LazyLock::new(|| {
+    let function = |edge: &Edge| {
+        let cast = if quantizes(edge) { Cast::Quantize } else { Cast::Dequantize };
+        Function { cast, params: case_of(edge).params }
+    };
+    let names: BTreeSet<String> = EDGES.iter().map(|edge| edge.lane.to_owned()).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    provide(&LANES, &names, &Plan::new(EDGES.iter().map(function)), || ()).expect("the tools compile it")
+});
+
+/// A lane of the shipped tools that gives `lie` for the input of an edge.
+fn lying(edge: &Edge, lie: i32) -> (TempDir, Lane) {
     let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut lanes = PROVIDED.clone();
     let entry = lanes.lanes.iter_mut().find(|lane| lane.name == edge.lane).expect("a known lane");
     let command = entry.command.clone().expect("run `cargo xtask test`, which builds the lanes");
     entry.command = Some(corrupted(dir.path(), &command, edge.kernel, &[(edge.input, lie)]));
     let lane = Lane::open(edge.lane, &lanes).expect("a known lane").unwrap_or_else(|reason| panic!("{reason}"));
-    (dir, lane, case)
+    (dir, lane)
 }
 
 type KernelOf<O> = Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
@@ -345,7 +361,7 @@ fn kernel_of<O: Operation>(name: &str) -> &'static KernelOf<O> {
 
 /// Results that differ from the contract, those that follow a known fault, and those that differ from a reference that is the contract.
 fn judged<O: Operation<Params = Params>>(edge: &Edge, lie: i32) -> (u64, u64, u64) {
-    let (_dir, lane, case) = lying(edge, lie);
+    let ((_dir, lane), case) = (lying(edge, lie), case_of(edge));
     let kernel = kernel_of::<O>(edge.kernel);
     let contract = promise::<O>(kernel).expect("a scheme");
     let expected = O::expected(&contract, &case).expect("a case of the domain");
@@ -366,7 +382,7 @@ fn a_known_fault_allows_its_values_and_not_the_next() {
         assert!(EDGES.iter().any(|edge| shown(&edge)), "{known:?}");
     }
     for edge in EDGES.iter().filter(|edge| !cfg!(target_arch = "aarch64") || lanes.contains(&edge.lane)) {
-        let judged = |lie| match edge.kernel.contains("qcast") {
+        let judged = |lie| match quantizes(edge) {
             true => judged::<Quantize>(edge, lie),
             false => judged::<Dequantize>(edge, lie),
         };

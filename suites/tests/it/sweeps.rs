@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_reports::ledger::Value;
-use tiebreak_suites::engine::count::{Count, Deltas};
+use tiebreak_suites::engine::count::{Count, Deltas, FAR};
 use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan, SPACE};
@@ -15,7 +15,9 @@ use tiebreak_suites::tensor::judge::outs;
 use tiebreak_suites::tensor::{Expected, SweptSide};
 
 /// Accumulators of one batch here: whole vectors, so that no element lies in a tail.
-const BATCH: i64 = 1 << 16;
+const BATCH: i64 = 1 << 14;
+/// Deltas up to this, either way, are compared each, the others by their number.
+const SMALL: u64 = 16;
 
 /// What one scheme counts of a chunk, with the differing accumulator nearest to zero, what came out for it and what was expected.
 #[derive(Default)]
@@ -34,7 +36,8 @@ impl Judged {
             };
             all.count.inputs += 1;
             if *got != expected {
-                all.count.differs(i64::from(*got) - i64::from(expected), None, 1);
+                let delta = i64::from(*got) - i64::from(expected);
+                all.count.differs(if delta.unsigned_abs() <= SMALL { delta } else { FAR }, None, 1);
                 all.offer((*x, *got, expected));
             }
         }
@@ -76,7 +79,7 @@ fn one_by_one(kernel: &Kernel, lane: &Lane, reference: &Promised, channel: Chann
 /// Small deltas each, the others together: a sweep does not tell those apart.
 pub(crate) fn deltas(all: &Deltas) -> (BTreeMap<i64, u64>, u64) {
     let all = all.all();
-    let small = all.iter().filter(|(delta, _)| delta.unsigned_abs() <= 16).map(|(delta, n)| (*delta, *n));
+    let small = all.iter().filter(|(delta, _)| delta.unsigned_abs() <= SMALL).map(|(delta, n)| (*delta, *n));
     let small: BTreeMap<i64, u64> = small.collect();
     let far = all.values().sum::<u64>() - small.values().sum::<u64>();
     (small, far)

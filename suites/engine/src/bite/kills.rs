@@ -5,6 +5,7 @@ use crate::tensor::judge::run;
 use crate::tensor::{Operation, self_check};
 use anyhow::Result;
 use rayon::prelude::*;
+use std::cell::RefCell;
 use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_reports::bite::Kill;
 
@@ -21,26 +22,27 @@ pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
 /// Runs the whole plan on one mutant.
 fn kill<O: Operation>(mutant: &Mutant<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Kill> {
     let scheme = O::contract(&mutant.kernel)?;
-    let cases = planned::<O>(&mutant.kernel, &scheme, measure)?;
-    let (mut first, mut generators) = (None, Vec::<String>::new());
-    for (i, Planned { generator, posed }) in cases.iter().enumerate() {
-        // What another case of the generator has shown needs no further one.
-        if generators.iter().any(|known| known == generator) {
-            continue;
-        }
-        let record = run::<O>(measure.lane, &mutant.kernel, &scheme, &[], std::slice::from_ref(posed));
+    let generators = RefCell::new(Vec::<String>::new());
+    // What another case of the generator has shown needs no further one.
+    let wanted = |generator: &str| !generators.borrow().iter().any(|known| known == generator);
+    let (mut first, mut run_so_far) = (None, 0);
+    for planned in planned::<O>(&mutant.kernel, &scheme, measure, wanted) {
+        let Planned { generator, posed } = planned?;
+        run_so_far += 1;
+        let record = run::<O>(measure.lane, &mutant.kernel, &scheme, &[], &[posed]);
         if record.contract.count.differ > 0 {
-            generators.push((*generator).to_owned());
-            first.get_or_insert((i as u64 + 1, (*generator).to_owned()));
+            generators.borrow_mut().push(generator.to_owned());
+            first.get_or_insert((run_so_far, generator.to_owned()));
         }
     }
+    let generators = generators.take();
     let seen = self_check::check::<O>(mutant, measure.lane, measure.seed)?.seen;
     Ok(Kill {
         op: O::OP.to_owned(),
         mutant: mutant.kernel.name.to_owned(),
         lane: measure.lane.name.clone(),
         class: mutant.class.to_owned(),
-        cases: first.as_ref().map_or(cases.len() as u64, |(cases, _)| *cases),
+        cases: first.as_ref().map_or(run_so_far, |(cases, _)| *cases),
         generator: first.map(|(_, generator)| generator),
         generators,
         witness: seen,

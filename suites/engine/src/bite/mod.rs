@@ -31,20 +31,21 @@ struct Planned<P> {
     posed: Posed<P>,
 }
 
-/// The cases of a kernel's plan, with what the scheme of its contract expects; an error where the scheme refuses one, as in a run.
-fn planned<O: Operation>(
-    kernel: &Kernel<O::Run, O::Domain>,
-    scheme: &O::Scheme,
-    measure: &Measure<'_>,
-) -> Result<Vec<Planned<O::Params>>> {
+/// The cases of a kernel's plan, with what the scheme of its contract expects, but for those of generators that are not wanted when their turn
+/// comes; an error where the scheme refuses one, as in a run.
+fn planned<'a, O: Operation>(
+    kernel: &'a Kernel<O::Run, O::Domain>,
+    scheme: &'a O::Scheme,
+    measure: &'a Measure<'_>,
+    wanted: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = Result<Planned<O::Params>>> + 'a {
     let domain = &kernel.contract.domain;
     let specs = O::plan(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
-    let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
-    let pose = |(i, spec): (usize, &crate::tensor::Spec<O::Params>)| {
+    let covered = specs.into_iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
+    covered.filter(move |(_, spec)| wanted(spec.generator)).filter_map(move |(i, spec)| {
         let case = spec.case::<O>(domain, measure.seed, i)?;
         let contract = O::expected(scheme, &case).map_err(|reason| anyhow!("{} {}: {reason}", O::OP, kernel.name));
         let posed = |contract| Posed { case, contract, reference: None };
         Some(contract.map(|contract| Planned { generator: spec.generator, posed: posed(contract) }))
-    };
-    covered.filter_map(pose).collect()
+    })
 }

@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::iter::StepBy;
+use std::ops::Range;
 
 /// A predicate of batches and words. Ranges hold both ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -99,38 +101,48 @@ impl Place {
             && within(&self.misalign, &misalign)
     }
 
-    /// Whether this word is struck, in such a batch.
-    pub fn of_word(&self, seen: &Seen<'_>, index: usize, value: i32) -> bool {
+    /// Where words may be struck, in such a batch: no other index needs to be looked at.
+    fn indices(&self, seen: &Seen<'_>, words: usize) -> StepBy<Range<usize>> {
+        let in_last = |vector: usize| if seen.len.is_multiple_of(vector) { words } else { seen.len / vector * vector };
+        let [first, last] = self.index.unwrap_or([0, usize::MAX]);
+        let first = first.max(self.last_vector.map_or(0, in_last));
+        let [by, rest] = self.position_mod.unwrap_or([1, 0]);
+        let first = first + (rest + by - first % by) % by;
+        (first..last.saturating_add(1).min(words)).step_by(by)
+    }
+
+    /// Whether the word at one of these indices is struck.
+    fn of_word(&self, seen: &Seen<'_>, index: usize, value: i32) -> bool {
         let columns = seen.columns.max(1);
-        let in_last = |vector: usize| !seen.len.is_multiple_of(vector) && index >= seen.len / vector * vector;
         let input = || seen.payload.get(index).copied().unwrap_or_default();
         self.position_mod.is_none_or(|[by, rest]| index % by == rest)
-            && self.last_vector.is_none_or(in_last)
-            && within(&self.index, &index)
-            && within(&self.column, &(index % columns))
-            && within(&self.row, &(index / columns))
+            && (self.column.is_none() || within(&self.column, &(index % columns)))
+            && (self.row.is_none() || within(&self.row, &(index / columns)))
             && (self.input.is_none() || within(&self.input, &input()))
             && within(&self.value, &value)
     }
 }
 
 impl Strike {
-    /// Replaces the words that are struck, by one more or by the word so many places before: how many.
-    pub fn strike(&self, seen: &Seen<'_>, words: &mut [i32]) -> u64 {
+    /// The words that are struck, each with what replaces it: one more, or the word so many places before.
+    pub fn changes(&self, seen: &Seen<'_>, words: &[i32]) -> impl Iterator<Item = (usize, i32)> {
         let Self { place, moved } = self;
-        if !place.of_batch(seen) {
-            return 0;
-        }
-        let right = words.to_vec();
-        let mut struck = 0;
-        for (index, word) in words.iter_mut().enumerate().filter(|(index, word)| place.of_word(seen, *index, **word)) {
-            struck += 1;
-            *word = match moved {
-                None => word.wrapping_add(1),
-                Some(places) => index.checked_sub(*places).map_or(*word, |from| right[from]),
+        let indices = place.of_batch(seen).then(|| place.indices(seen, words.len()));
+        let struck = indices.into_iter().flatten().filter(move |index| place.of_word(seen, *index, words[*index]));
+        struck.map(move |index| {
+            let changed = match moved {
+                None => words[index].wrapping_add(1),
+                Some(places) => words[index.checked_sub(*places).unwrap_or(index)],
             };
-        }
-        struck
+            (index, changed)
+        })
+    }
+
+    /// Replaces the words that are struck: how many.
+    pub fn strike(&self, seen: &Seen<'_>, words: &mut [i32]) -> u64 {
+        let changes: Vec<(usize, i32)> = self.changes(seen, words).collect();
+        changes.iter().for_each(|(index, changed)| words[*index] = *changed);
+        changes.len() as u64
     }
 }
 

@@ -75,7 +75,7 @@ struct Subject<'a, O: Operation> {
 
 fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
     let scheme = O::contract(kernel)?;
-    let cases = planned::<O>(kernel, &scheme, measure)?;
+    let cases: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
     let runner = Runner::new(measure.lane);
     let mut given = Vec::with_capacity(cases.len());
     for case in &cases {
@@ -141,22 +141,21 @@ impl<O: Operation> Subject<'_, O> {
         Tried { family, threshold, case: first.map(|at| at as u64 + 1), only, hole }
     }
 
-    /// Whether a case shows a fault; adds the results that it strikes.
+    /// Whether a case shows a fault; adds the results that it strikes, all of them if it does not.
     fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
         let Posed { case, contract, .. } = &self.cases[at].posed;
         let results = O::TENSORS.len();
         let (payload, request, number) = (&case.tensors[0], &self.requests[at], self.calls[at]);
-        let outs = match fault {
+        match fault {
             Fault::Where(strike) => {
-                let mut outs = self.given[at].clone();
+                let given = &self.given[at];
                 let columns = self.columns(&case.params, results);
-                let seen = Seen { request, number, payload, columns, len: outs.len() };
-                let count = strike.strike(&seen, &mut outs);
-                if count == 0 {
-                    return false;
-                }
-                *struck += count;
-                outs
+                let seen = Seen { request, number, payload, columns, len: given.len() };
+                // What is not struck is as the contract expects.
+                strike.changes(&seen, given).any(|(index, changed)| {
+                    *struck += 1;
+                    contract[index].is_some_and(|expected| expected != changed)
+                })
             }
             Fault::Reads(strike) => {
                 let mut changed = case.clone();
@@ -169,9 +168,8 @@ impl<O: Operation> Subject<'_, O> {
                 *struck += count;
                 let mut lease = self.measure.lane.lease();
                 let Ok(outs) = outs::<O>(&mut lease, self.kernel.name, &changed, contract.len()) else { return true };
-                outs
+                differs(contract, &outs)
             }
-        };
-        differs(contract, &outs)
+        }
     }
 }

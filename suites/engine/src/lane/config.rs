@@ -48,6 +48,9 @@ pub struct Entry {
     /// The files that made this lane's modules, once they are compiled.
     #[serde(skip)]
     pub made_by: Vec<Content>,
+    /// The functions of these modules, where this program has compiled them.
+    #[serde(skip)]
+    pub compiled: Option<BTreeSet<String>>,
 }
 
 impl Lanes {

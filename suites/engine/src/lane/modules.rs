@@ -15,6 +15,7 @@ pub fn provide(lanes: &Lanes, names: &[String], plan: &Plan, done: impl Fn() + S
             let arguments = objects.iter().map(|object| object.to_string_lossy().into_owned());
             command.extend(arguments.flat_map(|object| [MODULE.to_owned(), object]));
             entry.made_by = files;
+            entry.compiled = Some(plan.symbols().clone());
         }
     }
     Ok(lanes)

@@ -4,12 +4,13 @@ use super::config::{Entry, HOST, Lanes};
 use super::in_process::InProcess;
 use super::process::Worker;
 use super::{Failure, NotRun, Order, Session};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 use tiebreak_common::identity;
 use tiebreak_impls::protocol::{Hello, Job};
-use tiebreak_mlir::MODULE;
+use tiebreak_mlir::{Function, MODULE};
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_reports::ledger::Content;
 
@@ -36,6 +37,8 @@ pub struct Lane {
     mapped: Vec<PathBuf>,
     /// What made its modules.
     made_by: Vec<Content>,
+    /// The functions of its modules, where they are known.
+    functions: Option<BTreeSet<String>>,
     idle: Mutex<Vec<Box<dyn Session>>>,
 }
 
@@ -61,6 +64,7 @@ impl Lane {
             compiled: false,
             mapped: identity::mapped(std::process::id()),
             made_by: Vec::new(),
+            functions: None,
             idle: Mutex::default(),
         }
     }
@@ -96,6 +100,7 @@ impl Lane {
             compiled: entry.modules.is_some(),
             mapped,
             made_by: entry.made_by.clone(),
+            functions: entry.compiled.clone(),
             idle: Mutex::new(idle),
         })
     }
@@ -141,6 +146,11 @@ impl Lane {
     /// Whether this lane has compiled modules, and no other kernels.
     pub fn is_compiled(&self) -> bool {
         self.compiled
+    }
+
+    /// Whether no module of this lane has a function, as far as its modules are known.
+    pub fn lacks(&self, function: &Function) -> bool {
+        self.functions.as_ref().is_some_and(|known| !known.contains(&function.symbol()))
     }
 
     /// Whether this is a lane of the project's, which must offer every kernel; a lane of the caller's own is asked for what it offers.

@@ -1,10 +1,10 @@
 //! Two kernels that promise one scheme, or one kernel in two lanes, compared to the bit: also where the contract gives no value, and each
 //! target gives what its instructions give.
 
-use super::judge::{Answers, Posed, answers, outs};
+use super::judge::{Answers, Posed, answers, tried};
 use super::shrink::{Witness, shrink_by};
 use super::{Asked, Case, Operation};
-use crate::lane::{Lane, Lease};
+use crate::lane::Lane;
 use crate::runner::Runner;
 use std::collections::BTreeMap;
 use tiebreak_impls::kernel::Kernel;
@@ -100,9 +100,8 @@ impl<'a, O: Operation> Agreements<'a, O> {
         let (lane, (other, their_lane)) = self.parties(agreement);
         let (mut ours, mut theirs) = (lane.lease(), their_lane.lease());
         let mut shows = |case: &Case<O::Params>| {
-            let results = O::sizes(domain, &case.params).ok()?.outputs;
-            let run = |lease: &mut Lease<'_>, kernel: &str| outs::<O>(lease, kernel, case, results).ok();
-            let (got, expected) = (run(&mut ours, self.kernel.name)?, run(&mut theirs, other)?);
+            let got = tried::<O>(&mut ours, self.kernel.name, domain, case)?;
+            let expected = tried::<O>(&mut theirs, other, domain, case)?;
             let element = O::element(domain, &case.params, O::TENSORS.len());
             let pairs = || got.chunks(element.words()).zip(expected.chunks(element.words()));
             let index = pairs().position(|(a, b)| a != b)?;

@@ -128,6 +128,22 @@ pub fn outs<O: Operation>(
     Ok(out)
 }
 
+/// Whether a lane is known to have no function for some parameters. Asking for one is refused, and each refusal costs a worker.
+pub fn lacks<O: Operation>(lane: &Lane, params: &O::Params) -> bool {
+    O::function(params).is_some_and(|function| lane.lacks(&function))
+}
+
+/// What a kernel gives for a case that may be none: nothing if it has no sizes, the lane lacks it, or the kernel gives no results.
+pub fn tried<O: Operation>(
+    lease: &mut Lease<'_>,
+    kernel: &str,
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+) -> Option<Vec<i32>> {
+    let results = O::sizes(domain, &case.params).ok()?.outputs;
+    if lacks::<O>(lease.lane(), &case.params) { None } else { outs::<O>(lease, kernel, case, results).ok() }
+}
+
 /// What each result that differs from the reference is due to: a known fault, the first step of the path that gives it, or that the contract gives no value.
 pub fn due_to<O: Operation>(
     path: &[PathStep<O>],

@@ -3,7 +3,7 @@
 use super::change::Change;
 use super::explain::Observed;
 use super::fault::{Faulty, Made};
-use super::judge::{held_against, outs};
+use super::judge::{held_against, tried};
 use super::side::differs;
 use super::{Asked, Case, Operation};
 use crate::lane::{Lane, Lease};
@@ -52,8 +52,7 @@ pub struct Shown<'a, O: Operation> {
 impl<O: Operation> Shown<'_, O> {
     /// The witness that a case is, where it shows this.
     fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
-        let results = O::sizes(self.domain, &case.params).ok()?.outputs;
-        let outs = outs::<O>(lease, self.kernel, case, results).ok()?;
+        let outs = tried::<O>(lease, self.kernel, self.domain, case)?;
         let words = O::element(self.domain, &case.params, O::TENSORS.len()).words();
         let faulty = self.made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
         let expected = held_against::<O>(self.contract, self.scheme, case).ok()?;

@@ -4,7 +4,7 @@ use super::row_writer::{RowWriter, command};
 use crate::lane::Lane;
 use crate::tensor::explain::Observed;
 use crate::tensor::explained::Explained;
-use crate::tensor::judge::{due_to, run};
+use crate::tensor::judge::{due_to, lacks, run};
 use crate::tensor::shrink::{Witness, any_difference, first_difference};
 use crate::tensor::side::Side;
 use crate::tensor::text::{self, Draft};
@@ -112,7 +112,7 @@ fn alone<O: Operation>(
 /// The first difference that a case shows by itself, judged as a run judges it.
 fn shown<O: Operation>(writer: &RowWriter<'_, O>, lane: &Lane, case: Case<O::Params>) -> Option<Witness<O::Params>> {
     let subject = writer.subject;
-    if !O::covers(writer.domain(), &case.params) {
+    if !O::covers(writer.domain(), &case.params) || lacks::<O>(lane, &case.params) {
         return None;
     }
     let posed = subject.pose(case).ok()?;

@@ -1,0 +1,26 @@
+//! Modules in LLVM IR, each made once for all levels and lanes of a run that have the same tools.
+
+use super::compile::lower;
+use super::toolchain::Toolchain;
+use super::tools::Identity;
+use anyhow::Result;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What was lowered so far, by the tools and the text that it was made of.
+#[derive(Debug, Default)]
+pub(super) struct Lowered(Mutex<HashMap<String, Arc<String>>>);
+
+impl Lowered {
+    /// A module in LLVM IR. Of tools that are not known as a whole, nothing is kept.
+    pub(super) fn of(&self, toolchain: &Toolchain, identity: &Identity, text: &str) -> Result<Arc<String>> {
+        let key = format!("{}{}\n{text}", identity.front(), toolchain.version);
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lowered) = known().get(&key).filter(|_| identity.whole) {
+            return Ok(Arc::clone(lowered));
+        }
+        let lowered = Arc::new(lower(toolchain, text)?);
+        known().insert(key, Arc::clone(&lowered));
+        Ok(lowered)
+    }
+}
