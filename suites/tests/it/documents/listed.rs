@@ -52,6 +52,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "takes longer than the quick plan",
     ),
     ("cargo xtask bite", Xtask, "compiles cargo-mutants, and a worker for each change"),
+    (
+        "cargo xtask bite --shard 1/16 --outcomes outcomes.csv",
+        Xtask,
+        "compiles cargo-mutants, and a worker for each change",
+    ),
     ("cargo xtask bite --op add --sample 5", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),
     (
