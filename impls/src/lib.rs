@@ -22,6 +22,8 @@ pub mod operation;
 pub mod protocol;
 pub mod quantize;
 pub mod quantized;
+#[cfg(test)]
+mod random;
 pub mod requantize;
 pub mod shape;
 pub mod simd;

@@ -4,6 +4,7 @@ use super::{Kernel, Params, kernels};
 use crate::Form;
 use crate::element::Element;
 use crate::matmul::tests::raw;
+use crate::random::Random;
 
 /// One result: its raw products in the order of im2col, outside the image with the zero point as input, and its sum with
 /// zero points taken off first, outside the image 0.
@@ -73,11 +74,8 @@ pub(crate) fn shapes() -> Vec<Params> {
 /// Pseudorandom elements, with runs of both ends of the range.
 pub(crate) fn elements(element: Element, len: usize, seed: u64) -> Vec<i32> {
     let (lo, hi) = (*element.range().start(), *element.range().end());
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as i32
-    };
+    let mut random = Random::new(seed);
+    let mut next = || (random.word() >> 1) as i32;
     (0..len)
         .map(|_| match next() % 8 {
             0 => lo,

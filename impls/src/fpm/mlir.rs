@@ -64,15 +64,13 @@ pub(crate) fn apply_scale<const DOUBLE_ROUND: bool>(x: i32, m: i32, shift: u32) 
 mod tests {
     use super::*;
     use crate::fpm::tosa::apply_scale_32;
+    use crate::random::Random;
 
     /// Every shift, at corners and pseudorandom values: the same 32 bits as in 64-bit arithmetic, whether they hold the result or not.
     #[test]
     fn halves_give_what_64_bits_give() {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 32) as i32) >> ((state >> 20) & 31)
-        };
+        let mut stream = Random::new(1);
+        let mut random = || stream.int32_of_any_size();
         for shift in 2..=62u32 {
             let s = 31 - shift as i32;
             for i in 0..4000 {

@@ -1,6 +1,7 @@
 //! The models against the definitions in unbounded integers, and on aarch64 against the instructions.
 
 use super::{Kernel, kernels};
+use crate::random::Random;
 
 /// The definition, from the text of the Arm manual, in `i128`: nothing here overflows, so nothing is clamped.
 fn definition(name: &str, bits: u32, a: i32, b: i32) -> (i32, bool) {
@@ -71,11 +72,8 @@ fn corners(bits: u32) -> Vec<i32> {
 fn directed(bits: u32, random: usize) -> impl Iterator<Item = (i32, i32)> {
     let corners = corners(bits);
     let pairs: Vec<_> = corners.iter().flat_map(|a| corners.iter().map(move |b| (*a, *b))).collect();
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut next = move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 32) as i32 >> (32 - bits)
-    };
+    let mut stream = Random::new(1);
+    let mut next = move || stream.int32() >> (32 - bits);
     pairs.into_iter().chain((0..random).map(move |_| (next(), next())))
 }
 

@@ -140,11 +140,11 @@ fn s8s8_witness_of_the_report() {
 #[test]
 fn requantize_mutants_differ_and_run_on_their_whole_domain() {
     for Mutant { kernel, .. } in super::requantize::MUTANTS {
-        let mut random = requantize::tests::Random(7);
+        let mut random = crate::random::Random::new(7);
         let mut differences = 0;
         for mut params in requantize::tests::batches(&kernel.contract.domain, &mut random) {
             let corners = [i32::MIN, -300, -3, -1, 0, 1, 300, 1 << 24 | 1, i32::MAX];
-            let acc: Vec<i32> = corners.into_iter().chain((0..20).map(|_| random.next())).collect();
+            let acc: Vec<i32> = corners.into_iter().chain((0..20).map(|_| random.int32_of_any_size())).collect();
             params.len = acc.len();
             kernel.contract.domain.sizes(&params).expect("in the domain");
             let mut out = vec![0; acc.len()];

@@ -5,6 +5,7 @@ use crate::Form;
 use crate::contract::Promise;
 use crate::fpm::definitions::scaled;
 use crate::fpm::{Params, find};
+use crate::random::Random;
 
 /// The promised value, from the definitions; kernels of fixed point multiply that mutants stand for wrap.
 fn promised(promise: Promise, x: i32, m: i32, s: i32) -> i32 {
@@ -69,14 +70,10 @@ fn mutants_are_not_kernels() {
 #[test]
 fn controls_are_equal_at_corners() {
     for control in controls() {
-        let mut state = 1u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 32) as i32
-        };
+        let mut random = Random::new(1);
         let domain = &control.domain;
         for s in domain.shifts.clone() {
-            let random: Vec<i32> = (0..200).map(|_| next() >> (next() & 31)).collect();
+            let random: Vec<i32> = (0..200).map(|_| random.int32_of_any_size()).collect();
             for m in [*domain.multipliers.start(), 1 << 30, 1395864320, i32::MAX - 127, *domain.multipliers.end()] {
                 if !domain.contains(m, s, 31) {
                     continue;

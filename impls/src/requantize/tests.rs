@@ -5,6 +5,7 @@ use crate::Form;
 use crate::contract::Overflow;
 use crate::fpm::Channel;
 use crate::fpm::definitions::scaled;
+use crate::random::Random;
 
 /// Corners of int32, where sums and products wrap.
 const CORNERS: [i32; 14] = [
@@ -23,17 +24,6 @@ const CORNERS: [i32; 14] = [
     i32::MAX - 255,
     i32::MAX,
 ];
-
-/// Pseudorandom int32 of every magnitude.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> i32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let value = (self.0 >> 32) as i32;
-        value >> ((self.0 >> 20) & 31)
-    }
-}
 
 fn fit(overflow: Overflow, x: i128) -> i128 {
     match overflow {
@@ -71,11 +61,13 @@ pub(crate) fn batches(domain: &Domain, random: &mut Random) -> Vec<Params> {
     let multipliers = [i32::MIN, i32::MIN + 1, -1, 0, 1, 1 << 30, (1 << 30) + 1, 1395864371, 0x7FFF_EA86, i32::MAX];
     let mut all = Vec::new();
     for shift in domain.channels.shifts.clone() {
-        for multiplier in multipliers.into_iter().chain([random.next(), random.next()]) {
+        for multiplier in multipliers.into_iter().chain([random.int32_of_any_size(), random.int32_of_any_size()]) {
             if !domain.takes(Channel { multiplier, shift }) {
                 continue;
             }
-            for (bias, zero_point) in [(0, 0), (1, lo), (i32::MIN, hi), (i32::MAX, hi / 2), (random.next(), 3)] {
+            for (bias, zero_point) in
+                [(0, 0), (1, lo), (i32::MIN, hi), (i32::MAX, hi / 2), (random.int32_of_any_size(), 3)]
+            {
                 let zero_point = if domain.zero_point { zero_point } else { 0 };
                 let (min, max) = if domain.clamp && zero_point == lo { (lo + 3, hi - 7) } else { (lo, hi) };
                 let bias = if domain.bias { bias } else { 0 };
@@ -90,9 +82,9 @@ pub(crate) fn batches(domain: &Domain, random: &mut Random) -> Vec<Params> {
 #[test]
 fn every_kernel_keeps_its_promise() {
     for kernel in kernels() {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for mut params in batches(&kernel.contract.domain, &mut random) {
-            let acc: Vec<i32> = CORNERS.into_iter().chain((0..23).map(|_| random.next())).collect();
+            let acc: Vec<i32> = CORNERS.into_iter().chain((0..23).map(|_| random.int32_of_any_size())).collect();
             params.len = acc.len();
             kernel.contract.domain.sizes(&params).expect("in the domain");
             for form in [Form::Portable, Form::Native] {

@@ -1,12 +1,15 @@
 //! Models of instructions against the instructions, register by register, where this machine has them.
 
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+use crate::random::Random;
+
 /// Deterministic bytes: extremes more often than not, so that sums reach the ends of their lanes.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
-fn bytes<const N: usize>(state: &mut u64) -> [u8; N] {
+fn bytes<const N: usize>(random: &mut Random) -> [u8; N] {
     std::array::from_fn(|_| {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let random = (*state >> 33) as u8;
-        match *state >> 61 {
+        let word = random.word();
+        let random = word as u8;
+        match word >> 29 {
             0..=4 => [0x00, 0x7f, 0x80, 0xff][usize::from(random % 4)],
             _ => random,
         }
@@ -21,6 +24,7 @@ const REGISTERS: usize = 20_000;
 mod neon {
     use super::super::{Neon, Portable, Register};
     use super::{REGISTERS, bytes};
+    use crate::random::Random;
     use crate::simd::isa::{DOTPROD, I8MM};
 
     /// Holds one method of three operands on both types.
@@ -29,9 +33,9 @@ mod neon {
             fn $name<R: Register>($acc: R, $a: R, $b: R) -> R {
                 $run
             }
-            let mut state = 1;
+            let mut random = Random::new(1);
             for _ in 0..REGISTERS {
-                let operands: [[u8; 16]; 3] = [bytes(&mut state), bytes(&mut state), bytes(&mut state)];
+                let operands: [[u8; 16]; 3] = [bytes(&mut random), bytes(&mut random), bytes(&mut random)];
                 let (mut model, mut instruction) = ([0; 16], [0; 16]);
                 let [acc, a, b] = operands.each_ref().map(Portable::load_bytes);
                 $name(acc, a, b).store_bytes(&mut model);
@@ -46,9 +50,9 @@ mod neon {
     #[test]
     fn float_instructions_are_their_models() {
         use super::super::Float;
-        let mut state = 1;
+        let mut random = Random::new(1);
         for _ in 0..REGISTERS {
-            let operands: [[u8; 16]; 2] = [bytes(&mut state), bytes(&mut state)];
+            let operands: [[u8; 16]; 2] = [bytes(&mut random), bytes(&mut random)];
             fn all<R: Register + Float>(a: R, b: R) -> [R; 6] {
                 [a.fcvtns(), a.sqxtn_4h(), a.sqxtn_4h().sqxtn2_8h(b), a.sqadd_8h(b), a.sqxtn_8b(), a.sqxtun_8b()]
             }
@@ -122,6 +126,7 @@ mod avx2 {
     use super::super::avx2::{Ymm, evex};
     use super::super::{PortableWide, WIDE_LANES, Wide};
     use super::{REGISTERS, bytes};
+    use crate::random::Random;
     use crate::simd::isa::{AVX2, VNNI};
 
     /// Holds one method of three operands on both types; `$real` is the type of real registers.
@@ -130,9 +135,9 @@ mod avx2 {
             fn $name<W: Wide>($acc: W, $a: W, $b: W) -> W {
                 $run
             }
-            let mut state = 1;
+            let mut random = Random::new(1);
             for _ in 0..REGISTERS {
-                let operands: [[u8; 32]; 3] = [bytes(&mut state), bytes(&mut state), bytes(&mut state)];
+                let operands: [[u8; 32]; 3] = [bytes(&mut random), bytes(&mut random), bytes(&mut random)];
                 let (mut model, mut instruction) = ([0; WIDE_LANES], [0; WIDE_LANES]);
                 let [acc, a, b] = operands.each_ref().map(PortableWide::load_bytes);
                 $name(acc, a, b).store(&mut model);

@@ -53,9 +53,9 @@ pub(super) fn gemmlowp_double(p: &Parameters, x: i64) -> Option<i128> {
         p.word.max()
     } else {
         let ab = a * m;
-        let half = 1i128 << (p.q - 1);
-        let nudge = if ab >= 0 { half } else { 1 - half };
-        (ab + nudge) / (1i128 << p.q)
+        let nudge = if ab >= 0 { p.half() } else { (1 - p.half()).min(0) };
+        // Of Q0.31 every other product fits.
+        p.word.saturate((ab + nudge) / (1i128 << p.q))
     };
     Some(divide_by_pot(high, (-p.s).max(0)))
 }
@@ -63,7 +63,7 @@ pub(super) fn gemmlowp_double(p: &Parameters, x: i64) -> Option<i128> {
 /// CMSIS-NN: the doubling high multiply rounds by adding and shifting, and is cast without saturation.
 pub(super) fn cmsis_nn_double(p: &Parameters, x: i64) -> Option<i128> {
     let a = shifted_left_wrapping(p, x, p.s.max(0));
-    let high = p.word.wrap((a * i128::from(p.m) + (1i128 << (p.q - 1))) >> p.q);
+    let high = p.word.wrap((a * i128::from(p.m) + p.half()) >> p.q);
     Some(divide_by_pot(high, (-p.s).max(0)))
 }
 
@@ -107,7 +107,7 @@ fn tosa(p: &Parameters, x: i64, double_round: bool) -> Option<i128> {
     }
     let mut round = 1i128 << (shift - 1);
     if double_round && shift > p.q as i32 {
-        round += if value >= 0 { 1i128 << (p.q - 1) } else { -(1i128 << (p.q - 1)) };
+        round += if value >= 0 { p.half() } else { -p.half() };
     }
     Some((value * i128::from(p.m) + round) >> shift)
 }

@@ -46,7 +46,7 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
             Step::RequireNonNegativeMultiplier if p.m < 0 => return None,
             Step::RequireNonNegativeMultiplier => {}
             Step::NudgeAwayFromZero if p.s < 0 => {
-                let nudge = 1i128 << (p.q - 1 + f);
+                let nudge = p.half() << f;
                 n += if n < 0 { -nudge } else { nudge };
             }
             Step::NudgeAwayFromZero => {}
@@ -55,8 +55,7 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
             Step::Wrap => n = p.word.wrap(integer(n, f)?),
             Step::Saturate => n = p.word.saturate(integer(n, f)?),
             Step::NudgeBySign => {
-                let half = 1i128 << (p.q - 1);
-                n += if n < 0 { 1 - half } else { half } << f;
+                n += if n < 0 { (1 - p.half()).min(0) } else { p.half() } << f;
             }
             Step::PowerOfTwoShift => {
                 let k = power_of_two_shift(p)?;

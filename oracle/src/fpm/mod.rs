@@ -33,6 +33,11 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// Half a unit of the product's high part, `2^(Q-1)`; 0 where the product has no low part.
+    pub(crate) fn half(&self) -> i128 {
+        (1 << self.q) >> 1
+    }
+
     /// The usual format: int32 accumulators, Q0.31 multiplier.
     pub fn q31(m: i32, s: i32) -> Self {
         Self { m: m.into(), s, q: 31, word: INT32 }

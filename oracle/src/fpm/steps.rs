@@ -161,13 +161,16 @@ impl Step {
             Self::FixupMasked if p.s < 0 => in_integers(v, &|v| p.word.wrap_exact(&(v + Integer::from(v & -p.s)))),
             Self::FixupMasked => v,
             Self::NudgeAwayFromZero if p.s < 0 => {
-                let nudge = Integer::from(1) << (p.q - 1);
+                let nudge = Integer::from(p.half());
                 if v < 0 { v - nudge } else { v + nudge }
             }
             Self::NudgeAwayFromZero => v,
             Self::NudgeBySign => {
-                let half = Integer::from(1) << (p.q - 1);
-                if v < 0 { v + 1 - half } else { v + half }
+                if v < 0 {
+                    v + (1 - p.half()).min(0)
+                } else {
+                    v + p.half()
+                }
             }
             Self::PowerOfTwoShift => {
                 let k = power_of_two_shift(p)?;
