@@ -46,7 +46,7 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
             Step::RequireNonNegativeMultiplier if p.m < 0 => return None,
             Step::RequireNonNegativeMultiplier => {}
             Step::NudgeAwayFromZero if p.s < 0 => {
-                let nudge = 1i128 << (p.q - 1 + f);
+                let nudge = ((1i128 << p.q) >> 1) << f;
                 n += if n < 0 { -nudge } else { nudge };
             }
             Step::NudgeAwayFromZero => {}
@@ -54,6 +54,7 @@ pub fn run(steps: &[Step], x: i64, p: &Parameters) -> Option<i128> {
             Step::FixupNegative => n -= i128::from(n < 0 && p.s < 0) << f,
             Step::Wrap => n = p.word.wrap(integer(n, f)?),
             Step::Saturate => n = p.word.saturate(integer(n, f)?),
+            Step::NudgeBySign if p.q == 0 => {}
             Step::NudgeBySign => {
                 let half = 1i128 << (p.q - 1);
                 n += if n < 0 { 1 - half } else { half } << f;

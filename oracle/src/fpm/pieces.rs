@@ -123,7 +123,7 @@ impl Folder {
             }
             Step::FixupNegative if p.s < 0 => self.integers()?.cut(|v, out| by_sign(v, |n| n.raised(-1), |n| n, out)),
             Step::NudgeAwayFromZero if p.s < 0 => {
-                let nudge = 1i128 << (p.q - 1);
+                let nudge = (1i128 << p.q) >> 1;
                 self.integers()?.cut(|v, out| by_sign(v, |n| n.raised(-nudge), |n| n.raised(nudge), out))
             }
             Step::FixupNegative | Step::NudgeAwayFromZero => Some(()),

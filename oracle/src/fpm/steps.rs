@@ -161,12 +161,14 @@ impl Step {
             Self::FixupMasked if p.s < 0 => in_integers(v, &|v| p.word.wrap_exact(&(v + Integer::from(v & -p.s)))),
             Self::FixupMasked => v,
             Self::NudgeAwayFromZero if p.s < 0 => {
-                let nudge = Integer::from(1) << (p.q - 1);
+                let nudge = p.q.checked_sub(1).map_or(Integer::ZERO, |bits| Integer::from(1) << bits);
                 if v < 0 { v - nudge } else { v + nudge }
             }
             Self::NudgeAwayFromZero => v,
             Self::NudgeBySign => {
-                let half = Integer::from(1) << (p.q - 1);
+                // Without fractional bits there is nothing to round.
+                let Some(bits) = p.q.checked_sub(1) else { return Some(v) };
+                let half = Integer::from(1) << bits;
                 if v < 0 { v + 1 - half } else { v + half }
             }
             Self::PowerOfTwoShift => {

@@ -32,7 +32,7 @@ pub struct Question {
     pub multiplier: i64,
     /// Shift, -31 to 31, positive = left.
     pub shift: i32,
-    /// Fractional bits of the multiplier, 0 to 31.
+    /// Fractional bits of the multiplier, fewer than those of the word.
     pub q: u32,
     /// First accumulator, of the word.
     pub first: i64,
@@ -87,7 +87,7 @@ impl Question {
         let bits = *numbers.one_of(&[32, 8, 32, 12, 16, 31, 2, 24]);
         let word = word_range(bits);
         let (multiplier, shift) = (numbers.of(word.clone()).into(), numbers.of(-31..=31));
-        let q = if numbers.byte().is_multiple_of(4) { numbers.of(0..=31) as u32 } else { bits - 1 };
+        let q = if numbers.byte().is_multiple_of(4) { numbers.of(0..=bits as i32 - 1) as u32 } else { bits - 1 };
         let first = numbers.of(word).into();
         let count = numbers.size(VISITED as usize) as u32;
         let output = numbers.byte().is_multiple_of(2).then(|| {
@@ -102,7 +102,7 @@ impl Question {
         let word = (2..=32).contains(&self.bits).then_some(Word { bits: self.bits })?;
         let held = word.holds(self.multiplier.into()) && word.holds(self.first.into());
         let ordered = self.output.is_none_or(|[_, min, max]| min <= max);
-        let inside = (-31..=31).contains(&self.shift) && self.q <= 31 && (1..=VISITED).contains(&self.count);
+        let inside = (-31..=31).contains(&self.shift) && self.q < self.bits && (1..=VISITED).contains(&self.count);
         (held && ordered && inside).then_some(Parameters { m: self.multiplier, s: self.shift, q: self.q, word })
     }
 
