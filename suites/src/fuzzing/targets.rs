@@ -5,27 +5,34 @@ use crate::registry::{Visitor, visit_tensors};
 use tensor::Fuzzed;
 use tiebreak_oracle::names::{UnknownName, unknown};
 
+/// Judges an input: what to report where something is wrong.
+type Judge = fn(&[u8]) -> Result<(), String>;
+/// What a target begins with.
+type Seeds = fn() -> Vec<String>;
+/// Whether a target has a kernel of that name.
+type Known = fn(&str) -> Result<(), UnknownName>;
+
 /// One target, of the same name in `fuzz/fuzz_targets`.
 #[derive(Clone)]
 pub struct Target {
     /// Its name; that of the operation, where it has one.
     pub name: &'static str,
     /// Judges an input: what to report where something is wrong. A reader panics instead.
-    pub judge: fn(&[u8]) -> Result<(), String>,
+    pub judge: Judge,
     /// What it begins with; models are made elsewhere.
-    pub seeds: fn() -> Vec<String>,
+    pub seeds: Seeds,
     /// The text of an input, where it is no text itself.
     pub text: fn(&[u8]) -> Option<String>,
     /// Whether it runs kernels, of which one may be named.
-    pub kernel: Option<fn(&str) -> Result<(), UnknownName>>,
+    pub kernel: Option<Known>,
 }
 
 /// Every target.
 pub fn targets() -> Vec<Target> {
     let mut all = Operations(Vec::new());
     visit_tensors(&mut all);
-    let none: fn() -> Vec<String> = Vec::new;
-    let readers: [(&'static str, fn(&[u8]) -> Result<(), String>, fn() -> Vec<String>); 9] = [
+    let none: Seeds = Vec::new;
+    let readers: [(&'static str, Judge, Seeds); 9] = [
         ("cases", |text| read(cases::cases, text), seeds::cases),
         ("quant_type", |text| read(quant_type, text), seeds::quant_types),
         ("parameters", |text| read(readers::parameters, text), seeds::parameters),
