@@ -85,7 +85,7 @@ macro_rules! jobs {
             }
 
             /// Whether its kernel is a known bug that takes its process down.
-            pub(crate) fn ends_its_process(&self) -> bool {
+            pub fn ends_its_process(&self) -> bool {
                 match self {
                     $(Self::$variant { kernel, .. } => {
                         <$operation as Operation>::process_mutants().any(|mutant| mutant.name() == kernel)

@@ -28,7 +28,7 @@ pub trait Runner {
 }
 
 /// The kernels of this crate, with real vector instructions where there are any.
-struct Kernels;
+pub struct Kernels;
 
 impl Runner for Kernels {
     fn hello(&self) -> Hello {

@@ -33,6 +33,11 @@ pub(super) fn halves(p: &Parameters, x: i64) -> Option<i128> {
     Some(if k > 0 { ((product(p, x) >> (k - 1)) + 1) >> 1 } else { product(p, x) << -k })
 }
 
+/// Half a unit of the product's integers; nothing where it has no fractional bits.
+fn half(p: &Parameters) -> i128 {
+    (1i128 << p.q) >> 1
+}
+
 fn shifted_left_wrapping(p: &Parameters, x: i64, by: i32) -> i128 {
     p.word.wrap(i128::from(x) << by)
 }
@@ -53,7 +58,7 @@ pub(super) fn gemmlowp_double(p: &Parameters, x: i64) -> Option<i128> {
         p.word.max()
     } else {
         let ab = a * m;
-        let nudge = if ab >= 0 { p.half() } else { (1 - p.half()).min(0) };
+        let nudge = if ab >= 0 { half(p) } else { (1 - half(p)).min(0) };
         // Of Q0.31 every other product fits.
         p.word.saturate((ab + nudge) / (1i128 << p.q))
     };
@@ -63,14 +68,13 @@ pub(super) fn gemmlowp_double(p: &Parameters, x: i64) -> Option<i128> {
 /// CMSIS-NN: the doubling high multiply rounds by adding and shifting, and is cast without saturation.
 pub(super) fn cmsis_nn_double(p: &Parameters, x: i64) -> Option<i128> {
     let a = shifted_left_wrapping(p, x, p.s.max(0));
-    let high = p.word.wrap((a * i128::from(p.m) + p.half()) >> p.q);
+    let high = p.word.wrap((a * i128::from(p.m) + half(p)) >> p.q);
     Some(divide_by_pot(high, (-p.s).max(0)))
 }
 
-/// Arm's SQRDMULH: `sat((2ab + 2^(w-1)) >> w)`. Schemes built on it have Q = w - 1.
+/// Arm's SQRDMULH, `sat((2ab + 2^(w-1)) >> w)`, where Q = w - 1; at another Q the same high half of a product with so many fractional bits.
 fn sqrdmulh(p: &Parameters, a: i128) -> i128 {
-    let round = 1i128 << (p.word.bits - 1);
-    p.word.saturate((2 * a * i128::from(p.m) + round) >> p.word.bits)
+    p.word.saturate((a * i128::from(p.m) + half(p)) >> p.q)
 }
 
 /// Arm's SRSHL by a negative amount: `(v + 2^(n-1)) >> n`.
@@ -95,7 +99,7 @@ pub(super) fn sqdmulh_srshl(p: &Parameters, x: i64, saturating_shift: bool) -> O
     let right = (-p.s).max(1);
     let shifted = i128::from(x) << (p.s + right);
     let a = if saturating_shift { p.word.saturate(shifted) } else { p.word.wrap(shifted) };
-    let high = p.word.saturate((2 * a * i128::from(p.m)) >> p.word.bits);
+    let high = p.word.saturate((a * i128::from(p.m)) >> p.q);
     Some(srshl_right(high, right))
 }
 
@@ -107,7 +111,7 @@ fn tosa(p: &Parameters, x: i64, double_round: bool) -> Option<i128> {
     }
     let mut round = 1i128 << (shift - 1);
     if double_round && shift > p.q as i32 {
-        round += if value >= 0 { p.half() } else { -p.half() };
+        round += if value >= 0 { half(p) } else { -half(p) };
     }
     Some((value * i128::from(p.m) + round) >> shift)
 }

@@ -5,6 +5,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tiebreak_impls::mutants;
+use tiebreak_oracle::fpm::Scheme;
 
 fn explain(op: &str, more: &[&str]) -> Run {
     tiebreak(&[&["explain", op], more].concat())
@@ -257,4 +258,15 @@ fn bad_input() {
     refused("requantize", &["--acc=1", "--multiplier=1", "--shift=0"], &["--scheme"]);
     let clamp = ["--scheme=ties-up", "--acc=1", "--multiplier=1", "--shift=0", "--clamp=3:1"];
     refused("requantize", &clamp, &["--clamp", "3 is above 1"]);
+}
+
+/// Found by the fuzz target `census`: half a unit of no fractional bits ended the program for every scheme that doubles.
+#[test]
+fn a_multiplier_without_fractional_bits_is_explained() {
+    let mut arguments = vec!["explain", "fpm", "--q=0", "--x=3", "--multiplier=-5", "--shift=0", "--format=csv"];
+    let labels: Vec<String> = Scheme::every().map(|scheme| scheme.label()).collect();
+    arguments.extend(labels.iter().flat_map(|label| ["--scheme", label.as_str()]));
+    let run = tiebreak(&arguments).exits(0);
+    let double = run.stdout.lines().filter(|line| line.contains("gemmlowp-double") && line.contains("-15"));
+    assert!(double.count() > 0, "{}", run.printed());
 }

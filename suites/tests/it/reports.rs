@@ -78,7 +78,7 @@ fn the_json_form_is_the_documented_one() {
     let run = verify(&["--kernel=tvm-neon-rfc", "--effort=quick", "--lane=host", "--lane", aarch64(), "--format=json"])
         .exits(0);
     let summary: Value = serde_json::from_str(&run.stdout).expect("standard output is JSON alone");
-    let top = "format version command seed effort reference verdict seconds environment lanes rows catalogue agreements bounds outside_domain planned positions unchecked self_checks findings";
+    let top = "format version command seed effort reference verdict seconds environment lanes rows catalogue agreements bounds outside_domain planned positions unchecked self_checks findings meanings";
     assert_eq!(keys(&summary), set(top));
     assert_eq!(summary["format"], tiebreak_reports::ledger::FORMAT);
     assert_eq!((&summary["seed"], &summary["effort"]), (&1.into(), &"quick".into()));
@@ -88,7 +88,8 @@ fn the_json_form_is_the_documented_one() {
     let rows = items(&summary, "rows");
     assert_eq!(rows.len(), 4, "contract and reference in two lanes");
     for r in rows {
-        assert_eq!(keys(r), set(row));
+        let spanned = if r["against"] == "contract" { " sizes ranges" } else { "" };
+        assert_eq!(keys(r), set(&format!("{row}{spanned}")));
         assert!(r["inputs"].as_u64() > Some(10_000) && r["coverage"] == "sampled", "{r}");
     }
     let reference = rows.iter().find(|r| r["against"] == "reference").expect("a row against the reference");

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use tiebreak_reports::read;
-use tiebreak_reports::space::{Chunk, Ledger, Place, Plan, Shard};
+use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, Shard};
 
 /// A ledger, or the journal of a run that has not ended.
 #[derive(Clone, Debug)]
@@ -37,11 +37,12 @@ pub enum Merged {
 
 /// Reads a ledger, and checks that its plan is one.
 pub fn ledger(text: &str) -> Result<Ledger> {
-    // A plan without sense has no chunks to compare with.
-    let plan = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
-    if let Some(tiebreak_reports::space::Line::Plan(plan)) = plan
-        && plan.format == Plan::FORMAT
-    {
+    // A plan without sense has no chunks to compare with, wherever it stands.
+    let plan = text.lines().find_map(|line| match serde_json::from_str(line) {
+        Ok(Line::Plan(plan)) => Some(plan),
+        _ => None,
+    });
+    if let Some(plan) = plan.filter(|plan| plan.format == Plan::FORMAT) {
         check(&plan)?;
     }
     Ok(Ledger::parse(text)?)

@@ -65,10 +65,13 @@ impl Lanes {
         }
         let text = read::text(path, read::LANES)
             .context("cannot read the lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
-        let lanes: Self = serde_json::from_str(&text).with_context(|| {
-            format!("{} is not a lanes file: {{\"lanes\":[{{\"name\":..,\"command\":[..]}}]}}", path.display())
-        })?;
-        lanes.check().with_context(|| format!("{} is not a lanes file", path.display()))?;
+        Self::parse(&text).with_context(|| format!("{} is not a lanes file", path.display()))
+    }
+
+    /// The lanes of a file's text.
+    pub fn parse(text: &str) -> Result<Self> {
+        let lanes: Self = serde_json::from_str(text).context("write {\"lanes\":[{\"name\":..,\"command\":[..]}]}")?;
+        lanes.check()?;
         Ok(lanes)
     }
 

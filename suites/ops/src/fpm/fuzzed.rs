@@ -4,8 +4,10 @@ use super::FixedPointMultiply;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::fuzzing::{moved, within};
+use tiebreak_engine::tensor::Operation;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Params};
+use tiebreak_reports::ledger;
 
 impl Fuzzed for FixedPointMultiply {
     fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Batch {
@@ -13,5 +15,9 @@ impl Fuzzed for FixedPointMultiply {
         let q = within(numbers.byte().into(), *domain.q.start() as i32..=*domain.q.end() as i32) as u32;
         let channels = (0..count).map(|_| moved(numbers.int32(), numbers.byte() as i8 as i32, q, domain)).collect();
         Batch { params: Params { q, channels }, len: numbers.size(41) - 1 }
+    }
+
+    fn explained(case: &ledger::Case, kernel: &str, _: &str) -> Option<String> {
+        Some(format!("fpm --kernel {kernel} {}", Self::command(case)))
     }
 }

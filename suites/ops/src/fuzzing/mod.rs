@@ -1,16 +1,31 @@
 //! The logic of the fuzz targets, which themselves are only glue.
 
+pub mod cases;
 pub mod numbers;
 mod quant_type;
 pub mod seeds;
 pub mod tensor;
-pub mod texts;
 
 use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
 
 pub use quant_type::quant_type;
+
+/// The kernel that the command line of a fuzz target names, `--kernel=NAME`: libFuzzer leaves flags with two dashes to the target.
+pub fn chosen_kernel() -> Option<&'static str> {
+    static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
+    let named = || std::env::args().find_map(|argument| argument.strip_prefix("--kernel=").map(str::to_owned));
+    CHOSEN.get_or_init(named).as_deref()
+}
+
+/// A reader that refuses a text says why.
+pub fn refused<T, E: ToString>(read: Result<T, E>) {
+    if let Err(error) = read {
+        assert!(!error.to_string().is_empty());
+    }
+}
 
 /// `n` where it is in the range, otherwise something that is.
 pub fn within(n: i32, range: RangeInclusive<i32>) -> i32 {

@@ -1,5 +1,5 @@
 //! Seeds for fuzzing the text parsers: without a seed a fuzzer finds no type and no case in an hour. They are made of what is kept
-//! here anyway, the catalogues and the examples of the RFC of quantized types; the example `fuzz-seeds` writes them, with models, into files.
+//! here anyway, the catalogues and the examples of the RFC of quantized types; the example `fuzzing` writes them, with models, into files.
 
 use crate::dequantize::Dequantize;
 use crate::quantize::Quantize;
@@ -27,8 +27,8 @@ pub fn quant_types() -> Vec<String> {
     all
 }
 
-/// Cases of every operation and catalogue lines for the target `texts`, and a file of parameters.
-pub fn texts() -> Vec<String> {
+/// Cases of every operation and catalogue lines for the target `cases`.
+pub fn cases() -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for line in catalogues().into_iter().flat_map(str::lines) {
         if let Some((case, _)) = line.split_once(" out[") {
@@ -38,6 +38,16 @@ pub fn texts() -> Vec<String> {
     let whole =
         ["m=2 n=3 k=4 lhs=[1,2*3,-4*4] rhs=1..", "m=9 n=9 k=9 lhs=uniform@1/2 rhs=alternating/3 lhs_offset=-128"];
     out.extend(whole.map(str::to_owned));
-    out.extend(["multiplier,shift\n1073741824,-1\n".to_owned(), "shift,name,multiplier\r\n0,\"a,b\",7\r\n".to_owned()]);
     out
+}
+
+/// Files of multipliers and shifts for the target `parameters`.
+pub fn parameters() -> Vec<String> {
+    let files = [
+        "multiplier,shift\n1073741824,-1\n",
+        "shift,name,multiplier\r\n0,\"a,b\",7\r\n",
+        "multiplier,shift\n-2147483648,31\n\n2147483647,-31\n",
+        "\u{feff}multiplier,shift\n1,32\n",
+    ];
+    files.map(str::to_owned).to_vec()
 }

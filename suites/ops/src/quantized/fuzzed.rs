@@ -6,8 +6,10 @@ use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::quantize::Quantize;
 use rug::Rational;
+use tiebreak_engine::tensor::Operation;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_reports::ledger::{self, Value};
 
 impl Fuzzed for Quantize {
     fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
@@ -26,6 +28,10 @@ impl Fuzzed for Quantize {
         });
         [words.concat(), Vec::new(), Vec::new()]
     }
+
+    fn explained(case: &ledger::Case, kernel: &str, scheme: &str) -> Option<String> {
+        explained::<Self>(case, "x", kernel, scheme)
+    }
 }
 
 impl Fuzzed for Dequantize {
@@ -39,6 +45,22 @@ impl Fuzzed for Dequantize {
         let stored = numbers.repeated(elements, |numbers| storage.low_bits(numbers.int32().into()) as i32);
         [stored, Vec::new(), Vec::new()]
     }
+
+    fn explained(case: &ledger::Case, kernel: &str, scheme: &str) -> Option<String> {
+        explained::<Self>(case, "q", kernel, scheme)
+    }
+}
+
+/// Of one value by one scale; a known bug is explained by the scheme that it should have kept.
+fn explained<O: Operation>(case: &ledger::Case, value: &str, kernel: &str, scheme: &str) -> Option<String> {
+    let ty = case.get("type")?.to_string();
+    let one = !case.contains_key("shape") && !ty.contains('{');
+    let given = case.get(value).map_or("0".to_owned(), Value::to_string);
+    let party = match O::kernels().iter().any(|known| known.name == kernel) {
+        true => format!("--kernel {kernel}"),
+        false => format!("--scheme {scheme}"),
+    };
+    one.then(|| format!("{} {party} --type '{ty}' --{value}={given}", O::OP))
 }
 
 fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {

@@ -5,6 +5,7 @@ use crate::fuzzing::moved;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use tiebreak_impls::requantize::{Domain, Params};
+use tiebreak_reports::ledger::{self, Value};
 
 impl Fuzzed for Requantize {
     fn params(domain: &Domain, numbers: &mut Numbers<'_>) -> Params {
@@ -21,5 +22,18 @@ impl Fuzzed for Requantize {
             [a, b] => (a.min(b), a.max(b)),
         };
         Params { len: numbers.size(40), channels, bias, zero_point, min, max }
+    }
+
+    /// Of one channel and one accumulator.
+    fn explained(case: &ledger::Case, _: &str, scheme: &str) -> Option<String> {
+        let of = |name: &str| case.get(name).map_or("0".to_owned(), Value::to_string);
+        let named = [of("x"), of("bias"), of("m"), of("s"), of("zero_point"), of("min"), of("max")];
+        let [acc, bias, m, s, zero_point, min, max] = &named;
+        let one = !case.contains_key("len") && named.iter().all(|value| value.parse::<i32>().is_ok());
+        one.then(|| {
+            let channel = format!("--multiplier={m} --shift={s} --bias={bias}");
+            let output = format!("--zero-point={zero_point} --clamp={min}:{max}");
+            format!("requantize --scheme {scheme} --acc={acc} {channel} {output}")
+        })
     }
 }

@@ -59,6 +59,14 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ),
     ("cargo xtask bite --op add --sample 5", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),
+    ("cargo xtask fuzz fpm --seconds 60", Xtask, "builds with another compiler's flags, and runs for a minute"),
+    (
+        "cargo xtask fuzz fpm --kernel mutant-double-rounding",
+        Xtask,
+        "builds with another compiler's flags; `a_multiplication_is_reported_with_its_own_command` holds what it prints",
+    ),
+    ("cargo xtask fuzz TARGET --input FILE", Xtask, "judges a file that a find leaves"),
+    ("cargo xtask fuzz --seconds 2 --planted", Xtask, "builds with another compiler's flags; `.ci/run` runs it"),
     (
         "cargo xtask help explain fpm",
         As("cargo xtask explain fpm --help"),

@@ -1,7 +1,7 @@
 //! Seeds of fuzzing enter what they are for.
 
 use tiebreak_suites::fuzzing;
-use tiebreak_suites::fuzzing::seeds::{quant_types, texts};
+use tiebreak_suites::fuzzing::seeds::{cases, quant_types};
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::quant_type::parse;
 use tiebreak_suites::registry::{Visitor, visit_tensors};
@@ -31,7 +31,7 @@ fn read_as<O: Operation>(all: &[String]) -> usize {
 
 #[test]
 fn every_operation_reads_cases() {
-    let all = texts();
+    let all = cases();
     struct Read<'a>(&'a [String], Vec<usize>);
     impl Visitor for Read<'_> {
         fn visit<O: Fuzzed>(&mut self) {
@@ -42,5 +42,5 @@ fn every_operation_reads_cases() {
     visit_tensors(&mut read);
     let read = read.1;
     assert!(read.iter().all(|n| *n >= 5), "{read:?}");
-    all.iter().for_each(|text| fuzzing::texts(text.as_bytes()));
+    all.iter().for_each(|text| fuzzing::cases::cases(text.as_bytes()));
 }

@@ -1,6 +1,7 @@
 //! What `ops` has of its own, tested here: its library is compiled once.
 
 mod fuzz_seeds;
+mod fuzz_targets;
 mod fuzz_tensors;
 mod fuzz_texts;
 mod fuzz_types;

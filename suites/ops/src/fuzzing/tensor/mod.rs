@@ -1,17 +1,19 @@
-//! Tensor operations: small cases through kernels in this process, in both forms, against their contracts.
+//! Operations on tensors: small cases through kernels in this process, in every form that this machine has, against their contracts.
+//!
+//! An input is either numbers, which `arbitrary` makes a case of, or the text `KERNEL CASE`. Seeds and what is kept of a campaign are texts.
+
+mod judge;
+mod report;
 
 use super::numbers::Numbers;
-use tiebreak_engine::lane::Lane;
-use tiebreak_engine::tensor::explain::{Observed, explain};
-use tiebreak_engine::tensor::judge::outs;
-use tiebreak_engine::tensor::shrink::{Shown, first_difference, shrink};
-use tiebreak_engine::tensor::side::{Group, of_group};
-use tiebreak_engine::tensor::{Asked, Case, Expected, Operation, Wanted, catalogue, self_check};
-use tiebreak_engine::verify::Command;
-use tiebreak_engine::verify::tensor_op::{again, line};
-use tiebreak_impls::Form;
-use tiebreak_impls::execute::execute;
+use tiebreak_engine::tensor::text::{Draft, complete};
+use tiebreak_engine::tensor::{Case, Operation};
 use tiebreak_impls::kernel;
+use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_reports::ledger;
+use tiebreak_reports::text as words;
+
+pub use judge::hold;
 
 /// An operation whose parameters a fuzzer can make up.
 pub trait Fuzzed: Operation {
@@ -24,25 +26,71 @@ pub trait Fuzzed: Operation {
         let mut tensor = |t: usize| numbers.tensor(inputs[t], &Self::range(domain, t));
         [tensor(0), tensor(1), tensor(2)]
     }
+
+    /// The arguments of `explain` that show one result of a case step by step, where it has the operation: the case in words, the name of a
+    /// kernel, and the scheme that the kernel promises.
+    fn explained(_case: &ledger::Case, _kernel: &str, _scheme: &str) -> Option<String> {
+        None
+    }
 }
 
-type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
+/// A kernel or mutant of an operation.
+pub type Kernel<O> = kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
 
-/// Cases up to so many results times elements of the largest input are compared with big integers too.
-const EXACT: usize = 1 << 10;
+/// Results times elements of the largest input of a case from a text that is run.
+pub const RUN: usize = 1 << 18;
 
-/// Runs the case that the bytes stand for, which begin with the choice of a kernel, and compares every result: what to report
-/// where one differs.
+/// What an input stands for.
+pub struct Posed<O: Operation> {
+    /// The kernel.
+    pub kernel: &'static Kernel<O>,
+    /// A case that its domain covers.
+    pub case: Case<O::Params>,
+}
+
+/// Runs the case that an input stands for through one of the operation's kernels, and compares every result: what to report where one
+/// differs. Where the command line of this program names a kernel, that one is run.
 pub fn run<O: Fuzzed>(bytes: &[u8]) -> Result<(), String> {
-    let mut numbers = Numbers::new(bytes);
-    let kernel = kernel::<O>(&mut numbers);
-    made::<O>(&kernel.contract.domain, numbers).map_or(Ok(()), |case| hold::<O>(kernel, &case))
+    match super::chosen_kernel() {
+        Some(name) => run_among::<O>(&[one::<O>(name).map_err(|error| error.to_string())?], bytes),
+        None => run_among::<O>(&kernels::<O>(), bytes),
+    }
 }
 
-/// The kernel that the first numbers choose. What a compiler makes runs in lanes of its own.
-pub fn kernel<O: Operation>(numbers: &mut Numbers<'_>) -> &'static Kernel<O> {
-    let kernels: Vec<&'static Kernel<O>> = O::kernels().iter().filter(|k| !O::compiled(&k.contract.domain)).collect();
-    numbers.one_of::<&'static Kernel<O>>(&kernels)
+/// [`run`] through one of these kernels, of which there is one at least.
+pub fn run_among<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Result<(), String> {
+    read::<O>(among, bytes).map_or(Ok(()), |posed| hold::<O>(posed.kernel, &posed.case))
+}
+
+/// The kernels of an operation. What a compiler makes runs in lanes of its own.
+pub fn kernels<O: Operation>() -> Vec<&'static Kernel<O>> {
+    O::kernels().iter().filter(|kernel| !O::compiled(&kernel.contract.domain)).collect()
+}
+
+/// The kernel or mutant of that name, which runs in this process.
+pub fn one<O: Operation>(name: &str) -> Result<&'static Kernel<O>, UnknownName> {
+    let known = || kernels::<O>().into_iter().chain(O::mutants().iter().map(|mutant| &mutant.kernel));
+    known().find(|kernel| kernel.name == name).ok_or_else(|| unknown("kernel", name, known().map(|k| k.name)))
+}
+
+/// The kernel and case that an input stands for; nothing where no kernel takes the case.
+pub fn read<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Option<Posed<O>> {
+    if let Some((name, case)) = std::str::from_utf8(bytes).ok().and_then(|text| text.trim_end().split_once(' '))
+        && one::<O>(name).is_ok()
+    {
+        let kernel = among.iter().find(|kernel| kernel.name == name).or(among.first())?;
+        return Some(Posed { kernel, case: case_of::<O>(kernel, case)? });
+    }
+    let mut numbers = Numbers::new(bytes);
+    let kernel = *numbers.one_of(among);
+    Some(Posed { kernel, case: made::<O>(&kernel.contract.domain, numbers)? })
+}
+
+/// The case of a text, where the kernel takes it and it is small.
+fn case_of<O: Operation>(kernel: &'static Kernel<O>, text: &str) -> Option<Case<O::Params>> {
+    let (draft, domain) = (Draft::<O>::read(text).ok()?, &kernel.contract.domain);
+    draft.work(domain).filter(|work| *work <= RUN)?;
+    draft.case(domain).ok()
 }
 
 /// The case that a domain makes of the numbers; `None` if it does not cover it.
@@ -56,68 +104,17 @@ pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<C
     Some(Case { params, tensors, misalign })
 }
 
-/// Runs a case that the kernel's domain covers.
-pub fn hold<O: Operation>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
-    let described = |reason: String| format!("{} {} {case:?}: {reason}", O::OP, kernel.name);
-    let contract = O::contract(kernel).map_err(|e| described(e.to_string()))?;
-    let expected = O::expected(&contract, case).map_err(described)?;
-    let work = expected.len() * case.tensors.iter().map(Vec::len).max().unwrap_or(0);
-    if work <= EXACT && O::exact(&contract, case).as_ref() != Ok(&expected) {
-        return Err(described("the oracle disagrees with itself".to_owned()));
-    }
-    for form in [Form::Portable, Form::Native] {
-        let mut outs = vec![0; expected.len()];
-        execute(&O::job(kernel.name, &case.params), form, &case.payload(), &mut outs, case.misalign)
-            .map_err(described)?;
-        let differ = different(&expected, &outs);
-        if differ > 0 {
-            return Err(report::<O>(
-                kernel,
-                &contract,
-                Observed { case: case.clone(), outs, expected, differ, faulty: Vec::new() },
-            ));
-        }
-    }
-    Ok(())
+/// The text of an input, which is read as the same kernel and case. Nothing where no kernel takes it, or the case has no text or a large one.
+pub fn line<O: Fuzzed>(bytes: &[u8]) -> Option<String> {
+    let Posed { kernel, case } = read::<O>(&kernels::<O>(), bytes)?;
+    let case = words::case(&complete::<O>(&kernel.contract.domain, &case, &[const { None }; 3])?);
+    case_of::<O>(kernel, &case).map(|_| format!("{} {case}", kernel.name))
 }
 
-fn different(expected: &Expected, outs: &[i32]) -> usize {
-    expected.iter().zip(outs).filter(|(expected, out)| expected.is_some_and(|expected| expected != **out)).count()
-}
-
-/// The smallest witness, as a line to read, a line for the catalogue, and a command.
-fn report<O: Operation>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: Observed<O::Params>) -> String {
-    let (lane, name, domain) = (Lane::host(), kernel.name, &kernel.contract.domain);
-    let again_seen = outs::<O>(&mut lane.lease(), name, &seen.case, seen.outs.len());
-    if !again_seen.is_ok_and(|outs| outs == seen.outs) {
-        return format!(
-            "{} {name} {:?}: differs from its contract in a form that the host lane does not run",
-            O::OP,
-            seen.case
-        );
-    }
-    // Many causes fit one case, few fit all of a plan.
-    let groups = O::groups(contract, &seen.case.params, seen.outs.len());
-    let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
-    let causes = O::changes_in(group, contract, contract, domain, false);
-    let (planned, _) = self_check::planned::<O>(kernel, contract, &lane, 1);
-    let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
-    let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
-    let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
-    let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
-    let class = explain(&causes, &evidence).class;
-    let (scheme, asked) = (contract, &Asked::default());
-    let shown = Shown { kernel: name, made: None, domain, contract, scheme, causes: &causes, class, asked };
-    let Some(witness) = shrink(&shown, &lane, &seen) else {
-        return format!("{} {name} {:?}: differs, but not when judged again", O::OP, seen.case);
-    };
-    let mut schemes = vec![contract.clone()];
-    let reference = O::reference(kernel, &Wanted::default()).and_then(|name| O::scheme(&name).ok());
-    schemes.extend(reference.filter(|scheme| O::label(scheme) != O::label(contract)));
-    let provenance = format!("{name}, found by fuzzing");
-    let kept = catalogue::ready_line::<O>(domain, (&witness.case, witness.index), &schemes, &provenance);
-    let kept = kept.map_or(String::new(), |kept| format!("\ncatalogue: {kept}"));
-    let shown = line::<O>(domain, &witness, &O::label(contract), class);
-    let again = again::<O>(&Command::default(), kernel, "host", (&witness.case, witness.index));
-    format!("{} {name} host {shown}{kept}\nagain: {again}", O::OP)
+/// The catalogue's cases, each for every kernel that takes it.
+pub fn seeds<O: Fuzzed>() -> Vec<String> {
+    let cases = O::CATALOGUE.lines().filter_map(|line| line.split_once(" out[")).map(|(case, _)| case);
+    let taken = cases.flat_map(|case| kernels::<O>().into_iter().map(move |kernel| (kernel, case)));
+    let taken = taken.filter(|(kernel, case)| case_of::<O>(kernel, case).is_some());
+    taken.map(|(kernel, case)| format!("{} {case}", kernel.name)).collect()
 }

@@ -1,0 +1,40 @@
+//! The readers of cases: the text of a case, and the lines of the catalogues.
+
+use super::refused;
+use super::tensor::{Fuzzed, RUN, hold};
+use crate::registry::{Visitor, visit_tensors};
+use tiebreak_engine::tensor::catalogue;
+use tiebreak_engine::tensor::text::Draft;
+
+/// Reads `text` as every catalogue and as a case of every operation. Each may refuse it, in words; none may panic. Small cases are also run by
+/// every kernel that takes them.
+pub fn cases(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    visit_tensors(&mut Reads(text));
+}
+
+struct Reads<'a>(&'a str);
+
+impl Visitor for Reads<'_> {
+    fn visit<O: Fuzzed>(&mut self) {
+        operation::<O>(self.0);
+    }
+}
+
+fn operation<O: Fuzzed>(text: &str) {
+    refused(catalogue::read::<O>(text));
+    let draft = match Draft::<O>::read(text) {
+        Ok(draft) => draft,
+        Err(reason) => return refused(Err::<(), _>(reason)),
+    };
+    for kernel in super::tensor::kernels::<O>() {
+        let domain = &kernel.contract.domain;
+        if draft.work(domain).is_none_or(|work| work > RUN) {
+            continue;
+        }
+        match draft.case(domain) {
+            Ok(case) => hold::<O>(kernel, &case).unwrap_or_else(|report| panic!("{report}")),
+            Err(reason) => refused(Err::<(), _>(reason)),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! One case through a kernel in every form that this machine has.
+
+use super::report::{report, unseen};
+use super::{Fuzzed, Kernel};
+use tiebreak_engine::tensor::explain::Observed;
+use tiebreak_engine::tensor::{Case, Expected, Operation};
+use tiebreak_impls::execute::execute;
+use tiebreak_impls::kernel::Native;
+use tiebreak_impls::{Form, frame};
+
+/// Cases up to so many results times elements of the largest input may be compared with big integers too.
+const EXACT: usize = 1 << 10;
+
+/// One in so many of these is: big integers take ten times as long as everything else.
+const ONE_IN: u32 = 16;
+
+/// The forms of a kernel that are code of their own here: models of its instructions, and the instructions where the machine has them.
+pub(super) fn forms<O: Operation>(kernel: &Kernel<O>) -> &'static [Form] {
+    match kernel.native {
+        Some(Native { run: Some(_), available, .. }) if available() => &[Form::Portable, Form::Native],
+        _ => &[Form::Portable],
+    }
+}
+
+/// Runs a case that the kernel's domain covers, in buffers that show what the kernel does around them.
+pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
+    let fails = |reason: String| unseen::<O>(kernel, case, &reason);
+    let contract = O::contract(kernel).map_err(|e| fails(e.to_string()))?;
+    let expected = O::expected(&contract, case).map_err(fails)?;
+    let (job, payload) = (O::job(kernel.name, &case.params), case.payload());
+    let work = expected.len() * case.tensors.iter().map(Vec::len).max().unwrap_or(0);
+    if work <= EXACT && is_chosen(&payload) && O::exact(&contract, case).as_ref() != Ok(&expected) {
+        return Err(fails("the oracle disagrees with itself".to_owned()));
+    }
+    for form in forms::<O>(kernel) {
+        let mut outs = vec![0; expected.len()];
+        let call = |input: &[i32], output: &mut [i32]| execute(&job, *form, input, output, case.misalign);
+        frame::run(&payload, &mut outs, case.misalign, call).map_err(fails)?;
+        let differ = different(&expected, &outs);
+        if differ > 0 {
+            let seen = Observed { case: case.clone(), outs, expected, differ, faulty: Vec::new() };
+            return Err(report::<O>(kernel, &contract, seen));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a case is one in [`ONE_IN`]: its elements decide, so that an input is judged the same each time.
+fn is_chosen(payload: &[i32]) -> bool {
+    let mixed = payload.iter().fold(0u32, |mixed, element| (mixed ^ *element as u32).wrapping_mul(0x9E37_79B1));
+    (mixed >> 16).is_multiple_of(ONE_IN)
+}
+
+fn different(expected: &Expected, outs: &[i32]) -> usize {
+    expected.iter().zip(outs).filter(|(expected, out)| expected.is_some_and(|expected| expected != **out)).count()
+}

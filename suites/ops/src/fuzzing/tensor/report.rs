@@ -1,0 +1,68 @@
+//! What a target found, in words: the smallest witness, a line for the catalogue, and the commands that show it again.
+
+use super::{Fuzzed, Kernel};
+use tiebreak_engine::lane::Lane;
+use tiebreak_engine::tensor::explain::{Observed, explain};
+use tiebreak_engine::tensor::judge::outs;
+use tiebreak_engine::tensor::shrink::{Shown, Witness, first_difference, shrink};
+use tiebreak_engine::tensor::side::{Group, of_group};
+use tiebreak_engine::tensor::text::arguments;
+use tiebreak_engine::tensor::{Asked, Case, Wanted, catalogue, self_check};
+use tiebreak_engine::verify::Command;
+use tiebreak_engine::verify::tensor_op::{again, line};
+
+/// A find that no lane of this process shows, or that is no difference of a result: the whole case.
+pub(super) fn unseen<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>, reason: &str) -> String {
+    let kept = catalogued::<O>(kernel, (case, 0));
+    let again = again::<O>(&Command::default(), kernel, "host", (case, 0));
+    // A case without a text is shown as it is in memory.
+    let whole = if kept.is_empty() { format!(" {case:?}") } else { String::new() };
+    format!("{} {}{whole}: {reason}{kept}\nagain: {again}", O::OP, kernel.name)
+}
+
+/// The smallest witness, as a line to read, a line for the catalogue, and commands.
+pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme, seen: Observed<O::Params>) -> String {
+    let (lane, name, domain) = (Lane::host(), kernel.name, &kernel.contract.domain);
+    let again_seen = outs::<O>(&mut lane.lease(), name, &seen.case, seen.outs.len());
+    if !again_seen.is_ok_and(|outs| outs == seen.outs) {
+        return unseen::<O>(kernel, &seen.case, "differs from its contract in a form that the host lane does not run");
+    }
+    // Many causes fit one case, few fit all of a plan.
+    let groups = O::groups(contract, &seen.case.params, seen.outs.len());
+    let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
+    let causes = O::changes_in(group, contract, contract, domain, false);
+    let (planned, _) = self_check::planned::<O>(kernel, contract, &lane, 1);
+    let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
+    let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
+    let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
+    let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
+    let class = explain(&causes, &evidence).class;
+    let (scheme, asked) = (contract, &Asked::default());
+    let shown = Shown { kernel: name, made: None, domain, contract, scheme, causes: &causes, class, asked };
+    let Some(witness) = shrink(&shown, &lane, &seen) else {
+        return unseen::<O>(kernel, &seen.case, "differs, but not when judged again");
+    };
+    let shown = line::<O>(domain, &witness, &O::label(contract), class);
+    let kept = catalogued::<O>(kernel, (&witness.case, witness.index));
+    format!("{} {name} host {shown}{kept}{}", O::OP, commands::<O>(kernel, contract, &witness))
+}
+
+/// The line for the catalogue, by the contract and the usual reference; none for a case without a text.
+fn catalogued<O: Fuzzed>(kernel: &'static Kernel<O>, case: (&Case<O::Params>, usize)) -> String {
+    let contract = O::contract(kernel).ok();
+    let reference = O::reference(kernel, &Wanted::default()).and_then(|name| O::scheme(&name).ok());
+    let mut schemes: Vec<O::Scheme> = contract.into_iter().chain(reference).collect();
+    schemes.dedup_by_key(|scheme| O::label(scheme));
+    let provenance = format!("{}, found by fuzzing", kernel.name);
+    let line = catalogue::ready_line::<O>(&kernel.contract.domain, case, &schemes, &provenance);
+    line.map_or(String::new(), |line| format!("\ncatalogue: {line}"))
+}
+
+/// What runs the witness again, and what explains it where `explain` has the operation.
+fn commands<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme, witness: &Witness<O::Params>) -> String {
+    let place = (&witness.case, witness.index);
+    let again = format!("\nagain: {}", again::<O>(&Command::default(), kernel, "host", place));
+    let spelled = O::spelled(place.0, place.1, None).or_else(|| arguments::<O>(&kernel.contract.domain, place.0));
+    let explained = spelled.and_then(|case| O::explained(&case, kernel.name, &O::label(contract)));
+    explained.map_or(again.clone(), |explained| format!("{again}\nexplain: cargo xtask explain {explained}"))
+}

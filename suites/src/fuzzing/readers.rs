@@ -1,0 +1,125 @@
+//! The readers of files and streams that somebody else wrote. Each may refuse its input, in words; none may panic, and what is read is put to use.
+
+use super::refused;
+use crate::audit::{self, Runtime, Side};
+use crate::lane::config::Lanes;
+use crate::parameters::parse_csv;
+use crate::space::{journal, merge};
+use std::path::Path;
+use tiebreak_impls::protocol::{Answer, Hello, Job};
+use tiebreak_impls::worker::{Kernels, Runner, serve_with};
+use tiebreak_reports::table::{self, Detail, Style};
+use tiebreak_reports::{diff, html, json, junit, ledger, markdown, summary};
+
+/// Words read and written of a batch that is run.
+const RUN: usize = 1 << 12;
+
+/// A file of multipliers and shifts, as `--params` takes it.
+pub fn parameters(text: &[u8]) {
+    refused(parse_csv(Path::new("fuzz.csv"), text));
+}
+
+/// A model of TFLite: the layers that `--model` runs, and its audit.
+pub fn tflite(bytes: &[u8]) {
+    refused(crate::model::parse(bytes));
+    audited(bytes);
+}
+
+/// A model of ONNX: its audit. It is read as one unless it begins as a model of TFLite does.
+pub fn onnx(bytes: &[u8]) {
+    audited(bytes);
+}
+
+fn audited(bytes: &[u8]) {
+    let [left, right] = ["tflite-reference", "xnnpack"].map(|name| Runtime::find(name).expect("a runtime"));
+    refused(audit::examine(bytes, Side::Runtime(left), &[Side::Runtime(right)]));
+}
+
+/// A lanes file.
+pub fn lanes(text: &[u8]) {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    match Lanes::parse(text) {
+        Ok(lanes) => {
+            let _names = (lanes.default_names(), lanes.compiled_names().count(), lanes.names().count());
+        }
+        error => refused(error.map(drop).map_err(|error| format!("{error:#}"))),
+    }
+}
+
+/// A ledger of a run: every report is made of it, and it is compared with itself.
+pub fn ledger(text: &[u8]) {
+    let ledger = match serde_json::from_slice::<ledger::Ledger>(text) {
+        Ok(ledger) if ledger.adds_up() => ledger,
+        other => return refused(other.map(drop)),
+    };
+    html::render(&ledger, html::Earlier::default());
+    markdown::render(&ledger);
+    summary::render(&ledger);
+    junit::render(&ledger);
+    table::render(&ledger, Detail::Screen, Style::default());
+    table::render(&ledger, Detail::Tables, Style::default());
+    json::render(&ledger);
+    let written = serde_json::to_string(&ledger).expect("string keys only");
+    let again = serde_json::from_str::<ledger::Ledger>(&written).expect("what was written is read");
+    let twice = serde_json::to_string(&again).expect("string keys only");
+    assert!(twice == written, "a ledger that is written and read is another: {written}");
+    assert!(!diff::diff(&ledger, &again).is_worse(), "a ledger is worse than itself: {written}");
+}
+
+/// The ledger of a space, and its journal.
+pub fn space(text: &[u8]) {
+    refused(journal::read(text));
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    match merge::ledger(text) {
+        Ok(ledger) => assert_eq!(ledger.render(), text),
+        Err(error) => refused(Err::<(), _>(format!("{error:#}"))),
+    }
+}
+
+/// What harness and worker say to each other: an answer as the harness reads it, and requests as a worker serves them. Each request has an
+/// answer, and the answers are read to their last byte.
+pub fn protocol(bytes: &[u8]) {
+    refused(serde_json::from_slice::<Answer>(bytes));
+    let mut answers = Vec::new();
+    let served = serve_with(&Small, bytes, &mut answers);
+    let given = frames(&answers).unwrap_or_else(|reason| panic!("{reason}: {}", answers.escape_ascii()));
+    // Without its payload a request has no answer: the harness is gone.
+    let requests = bytes.split_inclusive(|byte| *byte == b'\n').count();
+    assert!(given <= requests && (given > 0 || requests == 0 || served.is_err()), "{given} answers: {served:?}");
+}
+
+/// A worker that refuses what would take long or end this process.
+struct Small;
+
+impl Runner for Small {
+    fn hello(&self) -> Hello {
+        Kernels.hello()
+    }
+
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
+        if job.ends_its_process() {
+            return Err("this would end the process".to_owned());
+        }
+        if input.len().max(output.len()) > RUN {
+            return Err("too large to be run here".to_owned());
+        }
+        Kernels.run(job, input, output, misalign)
+    }
+}
+
+/// How many answers there are.
+fn frames(mut bytes: &[u8]) -> Result<usize, String> {
+    let mut count = 0;
+    while !bytes.is_empty() {
+        let end = bytes.iter().position(|byte| *byte == b'\n').ok_or("an answer without an end")?;
+        let (line, rest) = bytes.split_at(end + 1);
+        let payload = match serde_json::from_slice::<Answer>(line) {
+            Ok(Answer::Done { bytes }) => bytes,
+            Ok(Answer::Hello(_) | Answer::Failed { .. }) => 0,
+            Err(error) => return Err(format!("no answer: {error}")),
+        };
+        bytes = rest.get(payload..).ok_or("an answer with less output than it says")?;
+        count += 1;
+    }
+    Ok(count)
+}

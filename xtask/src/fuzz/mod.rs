@@ -1,0 +1,214 @@
+//! `cargo xtask fuzz`: fuzz targets under cargo-fuzz, without a sanitizer, so that a stable toolchain is enough.
+//!
+//! A campaign begins with the seeds that the example `fuzzing` of `suites` writes, of the catalogues among others, and with what the campaigns
+//! before it kept: `fuzz/corpus/TARGET.txt`, an input a line, which a person can read.
+
+mod campaign;
+
+use crate::process;
+use crate::process::which;
+use crate::say::{note, print};
+use crate::setup;
+use crate::tools::Tool;
+use crate::workspace::Workspace;
+use anyhow::{Context, Result};
+use campaign::{Campaign, Ended};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::sync::LazyLock;
+
+/// Every target has its lines in the manifest, and a file of its name in `fuzz/fuzz_targets`.
+static TARGETS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let bins = include_str!("../../../fuzz/Cargo.toml").split("[[bin]]").skip(1);
+    bins.filter_map(|bin| Some(bin.split_once("name = \"")?.1.split_once('"')?.0)).collect()
+});
+
+/// Known bugs that targets must find.
+const PLANTED: [(&str, &str); 3] =
+    [("fpm", "mutant-double-rounding"), ("matmul", "mutant-u8-pair-wrap"), ("quantize", "mutant-quantize-ties-away")];
+
+/// Seconds in which a planted bug must be found.
+const FOUND_WITHIN: u64 = 60;
+
+/// The arguments of `fuzz`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Target [default: each in turn]
+    #[arg(value_parser = PossibleValuesParser::new(TARGETS.iter()))]
+    target: Option<String>,
+    /// Seconds for each target
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// Kernel or known bug to run, in place of all kernels of the operation
+    #[arg(long, value_name = "NAME", requires = "target")]
+    kernel: Option<String>,
+    /// Judge this input alone, without the fuzzer
+    #[arg(long, value_name = "FILE", requires = "target")]
+    input: Option<PathBuf>,
+    /// Then plant a known bug in fpm, in matmul and in quantize, each of which must be found within a minute
+    #[arg(long, conflicts_with_all = ["target", "kernel", "input"])]
+    planted: bool,
+    /// Passed to libFuzzer, such as `-max_len=200`
+    #[arg(last = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Fuzzes. Exit code 1 if a target found something, or a planted bug was not found.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let fuzzing = Fuzzing { workspace: &workspace, arguments };
+    if let (Some(target), Some(file)) = (&arguments.target, &arguments.input) {
+        return fuzzing.show(target, file);
+    }
+    if let (Some(target), Some(kernel)) = (&arguments.target, &arguments.kernel) {
+        let known = process::status(campaign::harness(&workspace).args(["kernel", target, kernel]))?;
+        if !known.success() {
+            return Ok(ExitCode::from(2));
+        }
+    }
+    provision(&workspace)?;
+    in_step(&workspace)?;
+    build(&workspace, arguments.target.as_deref())?;
+    let failed = fuzzing.each()? | fuzzing.bugs()?;
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+struct Fuzzing<'a> {
+    workspace: &'a Workspace,
+    arguments: &'a Arguments,
+}
+
+impl Fuzzing<'_> {
+    /// Judges one input.
+    fn show(&self, target: &str, file: &std::path::Path) -> Result<ExitCode> {
+        let mut command = campaign::harness(self.workspace);
+        command.args(["show", target]).arg(file);
+        command.args(self.arguments.kernel.iter().map(|kernel| format!("--kernel={kernel}")));
+        let code = process::status(&mut command)?.code().and_then(|code| u8::try_from(code).ok());
+        Ok(ExitCode::from(code.unwrap_or(2)))
+    }
+
+    /// The selected targets, one after another; whether one found something.
+    fn each(&self) -> Result<bool> {
+        let selected = TARGETS.iter().filter(|name| self.arguments.target.as_deref().is_none_or(|only| only == **name));
+        let mut found = false;
+        print(format_args!(
+            "{:<12} {:>7} {:>12} {:>12} {:>6}  ended\n",
+            "target", "seconds", "executions", "a second", "kept"
+        ))?;
+        for target in selected {
+            let campaign = Campaign {
+                workspace: self.workspace,
+                target,
+                seconds: self.arguments.seconds,
+                kernel: self.arguments.kernel.as_deref(),
+                arguments: &self.arguments.arguments,
+            };
+            let ended = campaign.run()?;
+            print(campaign.row(&ended))?;
+            found |= campaign.report(&ended)?;
+        }
+        Ok(found)
+    }
+
+    /// The planted bugs, where they are asked for; whether one was not found.
+    fn bugs(&self) -> Result<bool> {
+        let planted: &[_] = if self.arguments.planted { &PLANTED } else { &[] };
+        let mut missed = false;
+        for (target, bug) in planted {
+            let (kernel, seconds) = (Some(*bug), FOUND_WITHIN);
+            let campaign = Campaign { workspace: self.workspace, target, seconds, kernel, arguments: &[] };
+            let Ended { artifact, seconds, .. } = campaign.run()?;
+            let found = if artifact.is_some() { "found" } else { "NOT found" };
+            print(format_args!("planted {bug} in {target}: {found} after {seconds} s\n"))?;
+            missed |= artifact.is_none();
+        }
+        Ok(missed)
+    }
+}
+
+/// Builds a target, or all.
+fn build(workspace: &Workspace, target: Option<&str>) -> Result<()> {
+    let mut command = campaign::cargo(workspace);
+    command.args(["fuzz", "build", "-s", "none", "--codegen-units", "16"]).args(target);
+    note(process::line(&command));
+    anyhow::ensure!(process::status(&mut command)?.success(), "the fuzz targets cannot be built");
+    Ok(())
+}
+
+/// Fails if the lock file of the fuzz targets does not match the workspace: cargo-fuzz would change it silently.
+fn in_step(workspace: &Workspace) -> Result<()> {
+    let mut command = workspace.cargo();
+    command.args(["metadata", "--locked", "--format-version", "1", "--manifest-path", "fuzz/Cargo.toml"]);
+    process::output(&mut command).map(drop).context(
+        "fuzz/Cargo.lock is out of step with the workspace; `cargo metadata --manifest-path fuzz/Cargo.toml` brings it there: commit it",
+    )
+}
+
+/// Installs a C++ compiler and cargo-fuzz, and the tools that everything needs.
+fn provision(workspace: &Workspace) -> Result<()> {
+    let tools = [Tool::BASE.as_slice(), &[Tool::Cxx]].concat();
+    setup::require(&setup::provision(workspace, &tools)?, &tools)?;
+    if which(&["cargo-fuzz"]).is_some() {
+        return Ok(());
+    }
+    note("installing cargo-fuzz: it builds and runs the fuzz targets");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    process::output(command.args(["install", "cargo-fuzz", "--locked"])).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use std::collections::BTreeSet;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn parsed(words: &[&str]) -> Result<Arguments, clap::Error> {
+        Line::try_parse_from([&["fuzz"], words].concat()).map(|line| line.arguments)
+    }
+
+    #[test]
+    fn an_unknown_target_is_code_2_and_names_the_nearest() {
+        let error = parsed(&["requantise"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("'requantize'"), "{error}");
+        assert_eq!(parsed(&["fpm", "--seconds", "0"]).unwrap_err().exit_code(), 2);
+        assert_eq!(parsed(&["--kernel", "tvm-neon"]).unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
+    fn what_is_not_named_is_as_usual() {
+        let usual = parsed(&[]).expect("no argument is needed");
+        assert_eq!((usual.target, usual.seconds, usual.planted), (None, 30, false));
+        let given = parsed(&["fpm", "--seconds=5", "--", "-max_len=9"]).expect("all of them are known");
+        assert_eq!((given.target.as_deref(), given.seconds), (Some("fpm"), 5));
+        assert_eq!(given.arguments, ["-max_len=9"]);
+    }
+
+    /// The names of the files of a directory of `fuzz`.
+    fn files(directory: &str) -> BTreeSet<String> {
+        let directory = Workspace::locate().expect("the workspace").root.join("fuzz").join(directory);
+        let stem = |entry: std::io::Result<std::fs::DirEntry>| {
+            let path = entry.expect("a directory that can be read").path();
+            path.file_stem().and_then(std::ffi::OsStr::to_str).expect("a name").to_owned()
+        };
+        std::fs::read_dir(&directory).expect("a directory of fuzz").map(stem).collect()
+    }
+
+    #[test]
+    fn the_targets_of_the_manifest_are_those_of_the_directory() {
+        let known: BTreeSet<String> = TARGETS.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(files("fuzz_targets"), known);
+        assert!(files("dictionaries").is_subset(&known));
+        assert!(PLANTED.iter().all(|(target, _)| known.contains(*target)));
+    }
+}
