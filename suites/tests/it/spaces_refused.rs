@@ -220,3 +220,17 @@ fn bad_calls() {
     refused(space(&["--jobs=0"]), 2, &["--jobs"]);
     refused(tiebreak(&["merge"]), 2, &["<FILE>"]);
 }
+
+/// Once only a plan in the first line was checked: another one with chunks of no multipliers ended the program.
+#[test]
+fn a_plan_that_is_not_the_first_line_is_checked_too() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let text = String::from_utf8(bytes(&reference(dir.path()))).expect("UTF-8");
+    let (plan, chunks) = text.split_once('\n').expect("lines");
+    let size = CHUNK.trim_start_matches("--chunk=");
+    let empty = plan.replace(&format!("\"chunk\":{size}"), "\"chunk\":0");
+    assert_ne!(empty, plan, "{plan}");
+    let file = dir.path().join("last.jsonl");
+    std::fs::write(&file, format!("{chunks}{empty}\n")).expect("it can be written");
+    refused(merge(&dir.path().join("out"), &[file]), 2, &["last.jsonl"]);
+}

@@ -44,6 +44,17 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Parsed,
         "needs two runs; those of `ledgers` are compared",
     ),
+    (
+        "cargo xtask mutants",
+        As("cargo xtask mutants --op add"),
+        "takes five seconds; the tests of `bite` run it as JSON",
+    ),
+    ("cargo xtask mutants --format csv", As("cargo xtask mutants --op add --format csv"), "the same, in five seconds"),
+    (
+        "cargo xtask corrupt",
+        As("cargo xtask corrupt --op add"),
+        "takes ten seconds; the tests of `bite` run it as JSON",
+    ),
     ("cargo xtask corrupt --format csv", Parsed, "takes ten seconds; the tests of `bite` run it as JSON"),
     ("cargo xtask corrupt --effort standard --format csv", Parsed, "takes a quarter of a minute"),
     (
