@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// The arguments of `test`.
 #[derive(Debug, Args)]
@@ -23,6 +23,10 @@ pub(crate) struct Arguments {
     /// Steps to run [default: all]
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Step>,
+    /// Let property tests draw other cases than every time, from a new seed, which is printed. A case that fails is kept in a file below a
+    /// `proptest-regressions` directory, to be committed with the repair
+    #[arg(long)]
+    new_seed: bool,
 }
 
 /// One thing that is checked.
@@ -122,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let timed = |step: Step, output: Output| {
         let start = Instant::now();
-        let outcome = run_step(&workspace, &probe, (step, output), arguments.only.contains(&step));
+        let outcome = run_step(&workspace, &probe, (step, output), arguments);
         (step, outcome, start.elapsed().as_secs_f64())
     };
     let each = |steps: &[Step], output: Output| steps.iter().map(|step| timed(*step, output)).collect::<Vec<_>>();
@@ -166,7 +170,8 @@ fn compiled(host: Host) -> &'static [Tool] {
 }
 
 /// Without a browser, reports are not opened, which is said, and fails only where the step is `named`. `.ci/run` installs one.
-fn run_step(workspace: &Workspace, probe: &Probe, (step, output): (Step, Output), named: bool) -> Outcome {
+fn run_step(workspace: &Workspace, probe: &Probe, (step, output): (Step, Output), arguments: &Arguments) -> Outcome {
+    let named = arguments.only.contains(&step);
     if let Some(reason) = step.not_applicable(probe.host) {
         return Outcome::NotApplicable(reason);
     }
@@ -188,7 +193,7 @@ fn run_step(workspace: &Workspace, probe: &Probe, (step, output): (Step, Output)
             "warnings",
         ])),
         Step::ClippyAarch64 => check(&mut clippy_aarch64(workspace, probe)),
-        Step::Unit => check(&mut unit(workspace)),
+        Step::Unit => check(&mut unit(workspace, arguments.new_seed)),
         Step::Aarch64 => {
             check(cargo::aarch64(workspace, probe, "test").args(["--release", "--package", cargo::WORKER.0]))
         }
@@ -237,17 +242,27 @@ fn check((step, output): (Step, Output), command: &mut Command) -> Result<Outcom
 }
 
 /// All tests of the host, even after one fails. Many of them wait for other processes, so more run at a time than there are cores.
-/// Property tests draw the same cases each time. The caller's environment may change both.
-fn unit(workspace: &Workspace) -> Command {
+/// Property tests draw the same cases each time, or those of a new seed. The caller's environment may change both.
+fn unit(workspace: &Workspace, new_seed: bool) -> Command {
     let mut command = workspace.cargo();
     command.args(["test", "--release", "--workspace", "--no-fail-fast"]);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    for (name, value) in [("RUST_TEST_THREADS", 2 * cores), ("PROPTEST_RNG_SEED", 1)] {
+    let seed = if new_seed { fresh_seed() } else { 1 };
+    for (name, value) in [("RUST_TEST_THREADS", 2 * cores as u64), ("PROPTEST_RNG_SEED", seed)] {
         if std::env::var_os(name).is_none() {
             command.env(name, value.to_string());
         }
     }
+    if new_seed {
+        note(format_args!("property tests draw from `PROPTEST_RNG_SEED={seed}`, which repeats them"));
+    }
     command
+}
+
+/// A seed that no run before had.
+fn fresh_seed() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    since.as_micros() as u64
 }
 
 /// Clippy for aarch64 (in the release profile like everything here, so that dependencies are built once). Debian's driver is called as cargo's own clippy calls its driver.
