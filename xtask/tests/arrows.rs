@@ -59,10 +59,11 @@ fn sources(directory: &Path, out: &mut Vec<PathBuf>) {
 #[test]
 fn the_engine_names_no_operation() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
-    let registry = std::fs::read_to_string(root.join("impls/src/protocol.rs")).expect("the registry of jobs");
-    let jobs = registry.split("\noperations! {").nth(1).expect("the list").split("\n}").next().expect("its end");
-    let operations: Vec<String> =
-        jobs.lines().filter_map(|line| line.trim().split_once('(')).map(|(job, _)| job.to_lowercase()).collect();
+    let registry = std::fs::read_to_string(root.join("impls/src/lib.rs")).expect("the list of operations");
+    let list =
+        registry.split("macro_rules! operations {").nth(1).expect("the list").split("\n}").next().expect("its end");
+    let lines = list.lines().filter_map(|line| line.trim().split_once("(crate::"));
+    let operations: Vec<String> = lines.map(|(operation, _)| operation.to_lowercase()).collect();
     assert!(operations.len() >= 10 && operations.contains(&"fpm".to_owned()), "{operations:?}");
     let mut files = Vec::new();
     sources(&root.join("suites/engine/src"), &mut files);

@@ -88,8 +88,8 @@ fn the_json_form_is_the_documented_one() {
     let rows = items(&summary, "rows");
     assert_eq!(rows.len(), 4, "contract and reference in two lanes");
     for r in rows {
-        let spanned = if r["against"] == "contract" { " sizes ranges" } else { "" };
-        assert_eq!(keys(r), set(&format!("{row}{spanned}")));
+        let more = if r["against"] == "contract" { "sizes ranges" } else { "examples" };
+        assert_eq!(keys(r), set(&format!("{row} {more}")));
         assert!(r["inputs"].as_u64() > Some(10_000) && r["coverage"] == "sampled", "{r}");
     }
     let reference = rows.iter().find(|r| r["against"] == "reference").expect("a row against the reference");
