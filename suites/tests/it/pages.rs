@@ -2,8 +2,14 @@
 
 use crate::common::*;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
+use tiebreak_reports::ledger::Ledger;
+use tiebreak_reports::text::case;
+use tiebreak_suites::fuzzing::tensor::Fuzzed;
+use tiebreak_suites::tensor::text;
+use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 fn figure<'a>(ledger: &'a Value, kind: &str) -> &'a Value {
     items(ledger, "figures").iter().find(|figure| figure["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
@@ -189,4 +195,46 @@ fn what_is_published_is_drawn_from_its_ledgers() {
         assert!(kept.len() < 1 << 20, "{name} is larger than a megabyte");
         assert!(index.contains(&format!("href=\"./{name}/report.html\"")), "{name}");
     }
+}
+
+/// Witnesses and examples of one operation's rows, through big numbers: what is printed as expected is.
+struct Witnesses<'a> {
+    ledger: &'a Ledger,
+    checked: BTreeMap<&'static str, usize>,
+}
+
+impl Visitor for Witnesses<'_> {
+    fn visit<O: Fuzzed>(&mut self) {
+        for row in self.ledger.rows.iter().filter(|row| row.op == O::OP) {
+            let kernel = O::kernels().iter().find(|kernel| kernel.name == row.kernel).expect("a kernel");
+            // A case of millions of elements is not spelled out: its command runs the kernel's plan.
+            let whole = row.witness.iter().filter(|w| w.command.contains(" --case ") || w.command.contains(" --x="));
+            let shown = whole.map(|w| (case(&w.case), w.expected.as_ref(), &w.scheme));
+            let examples = row.examples.iter().map(|e| (e.case.clone(), Some(&e.expected), &row.scheme));
+            for (spelled, expected, scheme) in shown.chain(examples) {
+                let case = text::parse::<O>(&spelled, &kernel.contract.domain).expect("a case");
+                let at = spelled
+                    .split(' ')
+                    .find_map(|word| word.strip_prefix("at="))
+                    .map_or(0, |at| at.parse().expect("at"));
+                let exact = O::exact(&O::scheme(scheme).expect("a scheme"), &case).expect("values");
+                let element = O::element(&kernel.contract.domain, &case.params, O::TENSORS.len());
+                let words = exact.chunks(element.words()).nth(at).expect("a result").to_vec();
+                let words: Vec<i32> = words.into_iter().map(|word| word.expect("a value")).collect();
+                assert_eq!(Some(&element.described(&words)), expected, "{} {}: {spelled}", row.op, row.kernel);
+                *self.checked.entry(O::OP).or_default() += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn every_witness_of_the_published_run_holds_against_big_numbers() {
+    let file = workspace().join("reports/published/2026-11-22-default/ledger.json");
+    let ledger: Ledger = serde_json::from_slice(&std::fs::read(file).expect("it is there")).expect("a ledger");
+    let mut witnesses = Witnesses { ledger: &ledger, checked: BTreeMap::new() };
+    visit_tensors(&mut witnesses);
+    let checked = witnesses.checked;
+    println!("checked {checked:?}");
+    assert!(checked.len() >= 9 && checked.values().sum::<usize>() > 150, "{checked:?}");
 }
