@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -132,14 +132,22 @@ fn watched(command: &mut Command) -> Result<(bool, [u64; 2])> {
         .spawn()
         .with_context(|| format!("`{line}` could not be started"))?;
     let said = BufReader::new(child.stderr.take().context("a pipe was asked for")?);
-    let mut stats = [0; 2];
+    let (mut stats, shows_progress) = ([0; 2], std::io::stderr().is_terminal());
     for bytes in said.split(b'\n') {
         let bytes = bytes.with_context(|| format!("what `{line}` says cannot be read"))?;
         let text = String::from_utf8_lossy(&bytes);
         read_stat(&text, &mut stats);
-        eprintln!("{text}");
+        if shows_progress || !is_progress(&text) {
+            // A standard error that cannot be written is ignored.
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
     }
     Ok((child.wait()?.success(), stats))
+}
+
+/// What libFuzzer says while it goes on, and the words that it recommends: thousands of lines, which are for a terminal.
+fn is_progress(line: &str) -> bool {
+    line.starts_with('#') || line.starts_with("INFO:") || (line.starts_with('"') && line.contains("\" # Uses: "))
 }
 
 /// Takes a line of libFuzzer's last words.
@@ -172,6 +180,19 @@ fn files(directory: &Path) -> Result<BTreeSet<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn progress_is_for_a_terminal_and_finds_are_for_everybody() {
+        for line in
+            ["#12\tDONE   cov: 5", "INFO: Seed: 3", "\"ties-up\" # Uses: 4", "###### Recommended dictionary. ######"]
+        {
+            assert!(is_progress(line), "{line}");
+        }
+        for line in ["catalogue: m=1 s=0 x=1", "==7== ERROR: libFuzzer: deadly signal", "stat::new_units_added: 4", ""]
+        {
+            assert!(!is_progress(line), "{line}");
+        }
+    }
 
     #[test]
     fn the_last_words_of_the_fuzzer_are_read() {
