@@ -69,19 +69,30 @@ pub(crate) fn unreached(ledger: &Ledger) -> Option<String> {
 
 /// What the inputs of a kernel spanned, for a reader: sizes, kinds, and everything else.
 pub(crate) fn described(row: &Row) -> [String; 3] {
-    let size = |(name, size): (&String, &Size)| match size.remainders {
-        64 => format!("{name} {} to {}, every remainder of 64", count(size.least), count(size.greatest)),
-        _ if size.least == size.greatest => format!("{name} {}", count(size.least)),
-        n => format!("{name} {} to {}, {n} remainders of 64", count(size.least), count(size.greatest)),
+    let size = |(name, size): (&String, &Size)| {
+        let Size { least, greatest, remainders } = *size;
+        let (from, to) = (count(least), count(greatest));
+        match remainders {
+            _ if least == greatest => format!("{name} {to}"),
+            _ if name == NO_EXTENT => format!("{name} {from} to {to}"),
+            64 => format!("{name} {from} to {to}, every remainder of 64"),
+            n => format!("{name} {from} to {to}, {n} of 64 remainders"),
+        }
     };
     let all: u64 = row.inputs.max(1);
     let kind = |(kind, n): (&String, &u64)| format!("{kind} {} %", percent(*n, all));
-    let range =
-        |(name, range): (&String, &Range)| format!("{name} {} to {}", number(range.least), number(range.greatest));
+    let range = |(name, range): (&String, &Range)| match (number(range.least), number(range.greatest)) {
+        (least, greatest) if least == greatest => format!("{name} {least}"),
+        (least, greatest) => format!("{name} {least} to {greatest}"),
+    };
+    let line = |title: &str, parts: Vec<String>| match parts.is_empty() {
+        true => String::new(),
+        false => format!("{title}: {}", parts.join("; ")),
+    };
     [
-        row.sizes.iter().map(size).collect::<Vec<_>>().join("; "),
-        row.kinds.iter().map(kind).collect::<Vec<_>>().join("; "),
-        row.ranges.iter().map(range).collect::<Vec<_>>().join("; "),
+        line("sizes run", row.sizes.iter().map(size).collect()),
+        line("kinds of results", row.kinds.iter().map(kind).collect()),
+        line("parameters run", row.ranges.iter().map(range).collect()),
     ]
 }
 

@@ -81,8 +81,11 @@ pub(super) fn catalogue(ledger: &Ledger) -> Option<Table> {
 /// Bounds, those that several lanes show in one row.
 pub(super) fn bounds(ledger: &Ledger) -> Option<Table> {
     let heads = ["operation", "kernel", "quantity", "#safe up to", "one past it", "lanes"];
-    let mut table =
-        Table::new("bound-statements", "How far each kernel is safe: right at the bound, wrong one past it", &heads);
+    let mut table = Table::new(
+        "bound-statements",
+        "How far each kernel gives the sum itself: right at the bound, wrong one past it, where a sum leaves its type and wraps as the contract allows",
+        &heads,
+    );
     for (bound, lanes) in view::bounds(ledger) {
         let at = ledger.bounds.iter().position(|known| std::ptr::eq(known, bound)).expect("a bound of the ledger");
         let from = if bound.bound.is_some() { format!("/bounds/{at}/bound") } else { String::new() };

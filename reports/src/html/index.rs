@@ -87,7 +87,9 @@ fn link(directory: &str, file: &str) -> String {
 pub fn render(entries: &[Entry]) -> String {
     let heads = ["report", "commit", "verdict", "#findings", "#inputs", "what ran", "against the one before"];
     let mut reports = Table::new("reports", "Reports, the newest first", &heads);
-    reports.rows = (0..entries.len()).rev().filter_map(|at| row(entries, at)).collect();
+    let mut newest: Vec<usize> = (0..entries.len()).rev().collect();
+    newest.sort_by_key(|at| std::cmp::Reverse(begun(&entries[*at])));
+    reports.rows = newest.into_iter().filter_map(|at| row(entries, at)).collect();
     let other = |entry: &Entry| match &entry.holds {
         Holds::Run(_) => None,
         Holds::Other { title, file } => {
@@ -97,6 +99,11 @@ pub fn render(entries: &[Entry]) -> String {
     let others = entries.iter().filter_map(other);
     let page = Page { style: STYLE, script: SCRIPT, reports, others: others.collect() };
     page.render().expect("written to memory")
+}
+
+/// When its run began, where that is recorded.
+fn begun(entry: &Entry) -> Option<&str> {
+    Some(entry.ledger()?.environment.as_ref()?.date.as_str())
 }
 
 fn row(entries: &[Entry], at: usize) -> Option<Row> {

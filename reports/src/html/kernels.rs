@@ -146,10 +146,12 @@ fn says(group: &Group<'_>) -> Vec<String> {
     let deltas = deltas
         .map(|deltas| format!("by got - {}: {}", line.reference.map_or("", |row| &row.scheme), deltas.join(", ")));
     let examples = [line.contract, line.reference].into_iter().flatten().flat_map(|row| &row.examples);
-    let examples = examples.map(text::example);
+    let examples = examples.map(|example| format!("{}; again: {}", text::example(example), example.command));
+    let reference = line.reference.map(|row| format!("reference: {}", text::scheme(&row.scheme)));
     let spanned = line.contract.filter(|row| !row.sizes.is_empty()).map(spans::described).into_iter().flatten();
-    let spanned = spanned.filter(|line| !line.is_empty()).map(|line| format!("inputs: {line}"));
+    let spanned = spanned.filter(|line| !line.is_empty());
     paths
+        .chain(reference)
         .chain(shown)
         .chain(because)
         .chain(examples)

@@ -108,7 +108,7 @@ fn classes(ledger: &Ledger, op: &str) -> Option<Table> {
     let mut table = Table::new(
         &format!("{}-classes", id(op)),
         format!("{op}: why results differ from the reference, which no contract forbids"),
-        &["class", "#kernels", "#inputs, summed over kernels and lanes", "meaning", "kernels"],
+        &["class", "#number of kernels", "#inputs, summed over kernels and lanes", "meaning", "kernels"],
     );
     let mut classes: Vec<_> = classes.into_iter().collect();
     classes.sort_by_key(|(_, (_, inputs, _))| std::cmp::Reverse(*inputs));

@@ -107,9 +107,9 @@ fn what_the_inputs_did_not_reach() {
     let details = markdown::render(&ledger);
     for line in [
         "- fpm `tvm-relay` (host)",
-        "channels.len 1 to 4,099, every remainder of 64",
-        "of a left shift 0.0 %; of a right shift 50.0 %",
-        "channels.shift -31 to 30",
+        "sizes run: channels.len 1 to 4,099, every remainder of 64; misalign 1 to 4,099; results 1 to 4,099, 1 of 64 remainders",
+        "kinds of results: of a left shift 0.0 %; of a right shift 50.0 %",
+        "parameters run: channels.shift -31 to 30",
     ] {
         assert!(details.contains(line), "{line}: {details}");
     }
