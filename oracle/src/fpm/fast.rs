@@ -33,7 +33,7 @@ pub(super) fn halves(p: &Parameters, x: i64) -> Option<i128> {
     Some(if k > 0 { ((product(p, x) >> (k - 1)) + 1) >> 1 } else { product(p, x) << -k })
 }
 
-/// Half a unit of the product's integers; nothing where it has no fractional bits.
+/// Half a unit of the product's integers; 0 without fractional bits.
 fn half(p: &Parameters) -> i128 {
     (1i128 << p.q) >> 1
 }

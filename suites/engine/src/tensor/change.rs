@@ -162,7 +162,7 @@ impl<O: Operation> PathStep<O> {
     }
 }
 
-/// The first change of each scheme that leads nearer to a contract's, from the reference on; nothing where no change leads there.
+/// The first change of each scheme that leads nearer to a contract's, from the reference on; empty if no change leads there.
 pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &O::Domain) -> Vec<PathStep<O>> {
     let mut out = Vec::new();
     let mut at = reference.clone();

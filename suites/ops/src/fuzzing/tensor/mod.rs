@@ -73,7 +73,7 @@ pub fn one<O: Operation>(name: &str) -> Result<&'static Kernel<O>, UnknownName> 
     known().find(|kernel| kernel.name == name).ok_or_else(|| unknown("kernel", name, known().map(|k| k.name)))
 }
 
-/// The kernel and case that an input stands for; nothing where no kernel takes the case.
+/// The kernel and case that an input stands for; `None` if no kernel takes the case.
 pub fn read<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Option<Posed<O>> {
     if let Some((name, case)) = std::str::from_utf8(bytes).ok().and_then(|text| text.trim_end().split_once(' '))
         && one::<O>(name).is_ok()
