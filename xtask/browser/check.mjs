@@ -27,7 +27,7 @@ async function faults(file, schemes = ["light", "dark"], kind = "") {
   for (const colorScheme of schemes) {
     const context = await browser.newContext({ colorScheme, viewport: { width: 1200, height: 900 } });
     const page = await context.newPage();
-    page.setDefaultTimeout(5000);
+    page.setDefaultTimeout(60000);
     page.on("console", (message) => message.type() === "error" && found.push(`console: ${message.text()}`));
     page.on("pageerror", (error) => found.push(`script: ${error.message}`));
     page.on("request", (request) => /^(file|data):/.test(request.url()) || found.push(`network: ${request.url()}`));

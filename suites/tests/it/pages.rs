@@ -136,6 +136,28 @@ fn a_page_is_drawn_again_from_its_ledger() {
     assert_eq!(std::fs::read_to_string(&page).expect("it is written"), compared);
 }
 
+/// Without arguments, the run in tiebreak-out is compared with the latest published one of the same command.
+#[test]
+fn a_run_is_compared_with_the_published_one_of_its_command() {
+    let run = verify(&["--op=transform", "--kernel=tvm-im2col", "--lane=host", "--effort=quick"]).exits(0);
+    let dir = tempfile::tempdir().expect("a directory");
+    let keep = |name: &str, date: &str, command: &str| {
+        let mut ledger = run.ledger();
+        (ledger["environment"]["date"], ledger["command"]) = (date.into(), command.into());
+        std::fs::create_dir_all(dir.path().join(name)).expect("a directory");
+        std::fs::write(dir.path().join(name).join("ledger.json"), ledger.to_string()).expect("it can be written");
+    };
+    keep("tiebreak-out", "2026-03-01T00:00:00Z", "cargo xtask verify");
+    keep("reports/published/2026-01-01-default", "2026-01-01T00:00:00Z", "cargo xtask verify");
+    keep("reports/published/2026-02-01-default", "2026-02-01T00:00:00Z", "cargo xtask verify");
+    keep("reports/published/2026-02-02-other", "2026-02-02T00:00:00Z", "cargo xtask verify --op transform");
+    keep("reports/published/2026-04-01-default", "2026-04-01T00:00:00Z", "cargo xtask verify");
+    let drawn = program().current_dir(dir.path()).arg("report").output().expect("it starts");
+    assert_eq!(drawn.status.code(), Some(0), "{}", String::from_utf8_lossy(&drawn.stderr));
+    let page = std::fs::read_to_string(dir.path().join("tiebreak-out/report.html")).expect("it is written");
+    assert!(page.contains("Against the run of 2026-02-01T00:00:00Z"), "{page}");
+}
+
 #[test]
 fn what_cannot_be_drawn_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");

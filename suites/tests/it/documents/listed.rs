@@ -20,6 +20,7 @@ const FETCHED: &str = "needs fetched models; `the_published_audit_is_what_the_pr
 /// The command, what is done instead, and why.
 pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
+    ("cargo xtask test --only unit --new-seed", Xtask, "runs these tests"),
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with models", Xtask, "fetches files from PyPI"),
