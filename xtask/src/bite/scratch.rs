@@ -16,7 +16,7 @@ const JUDGE: &str = include_str!("judge.rs.in");
 
 /// Built quickly: what is measured is what `verify` sees, not how fast a kernel is.
 const PROFILE: &str =
-    "\n[profile.bite]\ninherits = \"release\"\nopt-level = 1\nincremental = true\ncodegen-units = 16\n";
+    "\n[profile.bite]\ninherits = \"release\"\nopt-level = 1\nincremental = true\ncodegen-units = 256\n";
 
 /// Longest time for one change, in seconds: a quick run of one operation takes a few.
 const PATIENCE: &str = "90";
@@ -78,7 +78,7 @@ impl Scratch {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let by_verify = self.tried(op, changes, &["--test", "bite"])?;
+        let by_verify = self.tried(op, changes, &["--test=bite"])?;
         let missed = |name: &&String| by_verify.get(*name) == Some(&Seen::Missed);
         let held: Vec<String> = changes.iter().filter(missed).cloned().collect();
         let by_tests = if held.is_empty() { BTreeMap::new() } else { self.tried(op, &held, &["--lib"])? };
@@ -135,8 +135,8 @@ impl Scratch {
             .arg(format!("^({})$", names.join("|")))
             .arg("--output")
             .arg(&self.out)
-            .arg("--")
-            .args(tests);
+            // Of cargo's building and testing both: nothing is built that is not run.
+            .args(tests.iter().map(|test| format!("--cargo-arg={test}")));
         self.judged_by(&mut command, &judges(op))?;
         note(format_args!("{op}: {} changes by `cargo test {}`", changes.len(), tests.join(" ")));
         // Its exit code says that a change survived, which is in the outcomes too.
