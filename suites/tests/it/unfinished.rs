@@ -108,7 +108,7 @@ fn an_old_verdict_does_not_survive_a_kill() {
 fn a_run_that_fails_fast_ends_at_the_first_finding_and_holds_where_there_is_none() {
     let dir = held();
     let broken = ["verify", "--kernel=mutant-dead-fixup", "--op=fpm", "--op=dot", "--lane=host", "--effort=quick"];
-    let run = output(call(dir.path(), &broken).args(["--kernel=tflite-dot-i8", "--fail-fast"]));
+    let run = output(call(dir.path(), &broken).args(["--kernel=arm-uadalp", "--fail-fast"]));
     assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
     let ledger = unfinished(dir.path(), "--fail-fast ended it at the first finding");
     assert_eq!(items(&ledger, "findings")[0]["kernel"], "mutant-dead-fixup");
