@@ -93,6 +93,21 @@ fn qcast_truncates_and_targets_differ_on_poison() {
     assert_eq!((at("mlir-qcast-vector"), at("mlir-qcast-arm")), (127, -128));
 }
 
+/// fcvtzs in place of fcvtzu, and all 32 bits are clamped where a register still holds them: a scalar.
+#[test]
+fn qcast_of_bf16_converts_as_signed_on_aarch64() {
+    let arm = |params: &Params, value| quantize(named("mlir-qcast-arm"), Form::Portable, params, &[value])[0];
+    let unsigned = |expressed| arm(&layer(expressed, U8, 1.0, 0, 1), -1.0);
+    assert_eq!((unsigned(Expressed::F32), unsigned(Expressed::Bf16)), (0, 255));
+    let clamped = |expressed, container| {
+        let mut params = Params { container, ..layer(expressed, I8, 1.0, 0, 1) };
+        (params.quantized.min, params.quantized.max) = (-8, 7);
+        arm(&params, 200.0)
+    };
+    let of = |expressed| [Container::Scalar, Container::Ranked].map(|container| clamped(expressed, container));
+    assert_eq!((of(Expressed::F32), of(Expressed::Bf16)), ([-8, -8], [7, -8]));
+}
+
 /// Every step is rounded in the expressed type: 2^24 + 1 is no f32, 2049 no f16, 257 no bf16.
 #[test]
 fn qcast_computes_in_the_expressed_type() {

@@ -143,6 +143,63 @@ fn the_legacy_multiplication_wraps_in_int32() {
     assert_eq!((one(1000, 7, -5), one(-1, 1, -1)), (219, 0));
 }
 
+/// A bound that moves would leave parameters out of every run, in silence.
+#[test]
+fn multipliers_and_shifts_are_those_of_the_sources() {
+    for kernel in kernels() {
+        let (name, domain) = (kernel.name, &kernel.contract.domain);
+        let legacy = ["gemmlowp-quantize-down", "gemmlowp-quantize-down-shipped", "gemmlowp-eight-bit-int"];
+        let largest = match name {
+            _ if name.starts_with("gemmlowp-quantize-down") || legacy.contains(&name) => 0,
+            "xnnpack-rndnu-scalar-i8" => 0,
+            "tvm-requantize-tonearest-i8" => 1,
+            "tflite-requantize-i16" => 7,
+            _ if name.starts_with("xnnpack-rndnu") => 8,
+            _ if name.starts_with("tosa") => 29,
+            "tflite-requantize-single-i8" => 30,
+            _ if name.starts_with("cmsis-nn") => 30,
+            _ => 31,
+        };
+        assert_eq!(domain.channels.shifts, -31..=largest, "{name}");
+        assert_eq!(domain.fraction(), if legacy.contains(&name) { 0 } else { 31 }, "{name}");
+    }
+}
+
+/// The argument by which a batch is refused; none where it is not.
+fn refused(name: &str, change: impl Fn(&mut Params)) -> Option<&'static str> {
+    let domain = &find(name).expect("registered").contract.domain;
+    let range = domain.output.range();
+    let channel = Channel { multiplier: 1 << 30, shift: 0 };
+    let (min, max) = (*range.start(), *range.end());
+    let mut params = Params { len: 4, channels: vec![channel], bias: vec![0], zero_point: 0, min, max };
+    change(&mut params);
+    domain.sizes(&params).err().map(|error| error.argument)
+}
+
+#[test]
+fn batches_that_cannot_be_are_refused_by_the_argument() {
+    let two = |params: &mut Params| {
+        params.channels.push(params.channels[0]);
+        params.bias.push(0);
+    };
+    for kernel in kernels() {
+        let (name, domain) = (kernel.name, &kernel.contract.domain);
+        assert_eq!(refused(name, |_| {}), None);
+        assert_eq!(refused(name, |p| p.len = 0), Some("len"));
+        assert_eq!(refused(name, |p| p.channels.clear()), Some("channels"));
+        assert_eq!(refused(name, |p| (p.channels.clear(), p.bias.clear()).0), Some("channels"));
+        assert_eq!(refused(name, |p| two(p)), (!domain.channels.per_channel).then_some("channels"), "{name}");
+        assert_eq!(refused(name, |p| p.bias.push(0)), Some("bias"));
+        assert_eq!(refused(name, |p| p.bias[0] = 1), (!domain.bias).then_some("bias"), "{name}");
+        assert_eq!(refused(name, |p| p.zero_point = 1), (!domain.zero_point).then_some("zero_point"), "{name}");
+        assert_eq!(refused(name, |p| p.zero_point = p.max + 1), Some("zero_point"));
+        assert_eq!(refused(name, |p| p.min -= 1), Some("min"));
+        assert_eq!(refused(name, |p| p.max += 1), Some("max"));
+        assert_eq!(refused(name, |p| p.max = p.min), (!domain.clamp).then_some("min"), "{name}");
+        assert_eq!(refused(name, |p| (p.min, p.max) = (1, 0)), Some("min"));
+    }
+}
+
 #[test]
 fn names_are_unique_and_sources_named() {
     for (i, kernel) in kernels().iter().enumerate() {
