@@ -54,7 +54,7 @@ enum Command {
     Bench(bench::Arguments),
     /// Run fuzz targets with cargo-fuzz, which is installed if absent
     Fuzz(fuzz::Arguments),
-    /// Count how many small changes of the kernels' code a quick verification convicts, with cargo-mutants, which is installed if absent
+    /// Count how many small changes of the kernels' code a quick verification convicts, or how many of the oracle's its tests do, with cargo-mutants, which is installed if absent
     Bite(bite::Arguments),
     /// Run tests as the copy of the oracle that `bite` makes asks for
     #[command(hide = true)]

@@ -5,6 +5,7 @@ mod kernels;
 mod known;
 mod oracle;
 mod outcome;
+mod reach;
 mod record;
 mod sample;
 mod scratch;
@@ -24,6 +25,7 @@ use kernels::Kernels;
 use known::Known;
 use oracle::Oracle;
 use outcome::{Ended, Tally};
+use reach::Reach;
 use record::Record;
 use sample::Choice;
 use scratch::Scratch;
@@ -76,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let program = provision(&workspace)?;
     let subject: Box<dyn Subject> = if arguments.oracle {
-        Box::new(Oracle)
+        Box::new(Oracle { reach: Reach::read(&workspace.root.join("oracle"))? })
     } else {
         Box::new(Kernels { tiebreak: cargo::build(&workspace, &[cargo::TIEBREAK])?[cargo::TIEBREAK.1].clone() })
     };

@@ -1,6 +1,7 @@
 //! Changes of the oracle, judged by its own tests: those of the changed part first, the exhaustive ones that take longest last.
 
 use super::outcome::{Ended, Seen};
+use super::reach::Reach;
 use super::sample::{Choice, file};
 use super::scratch::Scratch;
 use super::select;
@@ -12,7 +13,9 @@ use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 
 /// The oracle.
-pub(crate) struct Oracle;
+pub(crate) struct Oracle {
+    pub(crate) reach: Reach,
+}
 
 /// Tests of more than some seconds, which only what survives all others is judged by: the quickest first.
 const LONG: [&str; 10] = [
@@ -27,25 +30,6 @@ const LONG: [&str; 10] = [
     "census::every_pair_at_every_multiplier_and_shift_of_ten_bits",
     "census::every_accumulator_of_a_few",
 ];
-
-/// Whose tests are those of a part besides the modules that begin with its name.
-const TESTS: [(&str, &[&str]); 12] = [
-    ("conv2d", &["tensor_forms"]),
-    ("dequantize", &["cast_", "either_way"]),
-    ("derivation", &["cast_runs"]),
-    ("dot", &["narrow_lanes", "tensor_forms"]),
-    ("elementwise", &["add_forms", "mul_forms"]),
-    ("float", &["either_way"]),
-    ("fpm", &["double_rounding"]),
-    ("matmul", &["narrow_lanes", "tensor_forms"]),
-    ("pair_sum", &["narrow_lanes"]),
-    ("quantize", &["cast_", "either_way"]),
-    ("requantize", &["tensor_forms"]),
-    ("census", &["staircases"]),
-];
-
-/// Parts of which others are made: where they are changed, any of the long tests may see it.
-const SHARED: [&str; 5] = ["fpm", "quantize", "rounding", "word", "scheme"];
 
 impl Subject for Oracle {
     fn package(&self) -> &'static str {
@@ -96,7 +80,11 @@ impl Subject for Oracle {
     /// All tests but the long ones.
     fn holds(&self, scratch: &Scratch) -> Result<()> {
         let mut command = scratch.cargo();
-        command.args(["test", "--quiet", "--profile", "bite"]).args(TARGETS).envs(environment(&stages("")));
+        command.args(["test", "--quiet", "--profile", "bite"]).args(TARGETS).envs(environment(&[stage(
+            Vec::new(),
+            &LONG,
+            600,
+        )]));
         note(format_args!("the oracle as it is, by `cargo test {}`", TARGETS.join(" ")));
         process::output(&mut command).context("the oracle's tests must pass before a change is tried")?;
         Ok(())
@@ -105,7 +93,7 @@ impl Subject for Oracle {
     fn judge(&self, scratch: &Scratch, part: &str, changes: &[String]) -> Result<Vec<(String, Ended)>> {
         note(format_args!("{part}: {} changes by `cargo test {}`", changes.len(), TARGETS.join(" ")));
         let files = ["oracle/src/**".to_owned()];
-        let seen = scratch.tried(&files, changes, &TARGETS, &environment(&stages(part)))?;
+        let seen = scratch.tried(&files, changes, &TARGETS, &environment(&stages(part, &self.reach)))?;
         let ended = |name: &String| match seen.get(name) {
             Some(Seen::Caught) => Ok(Ended::Tests),
             Some(Seen::TimedOut) => Ok(Ended::TimedOut),
@@ -134,26 +122,25 @@ fn part(change: &str) -> &str {
     path.split('/').next().unwrap_or(path).trim_end_matches(".rs")
 }
 
-/// Tests of the part, all others, and the long ones that may see it. Those of no part are all others.
-fn stages(part: &str) -> Vec<Stage> {
-    let others = TESTS.iter().find(|(name, _)| *name == part).map_or(&[][..], |(_, others)| others);
-    let its_own: Vec<&str> = [part].into_iter().filter(|part| !part.is_empty()).chain(others.iter().copied()).collect();
-    let stage = |arguments: Vec<&str>, skipped: &[&str], seconds| Stage {
-        arguments: arguments
-            .into_iter()
-            .chain(skipped.iter().flat_map(|name| ["--skip", name]))
-            .map(str::to_owned)
-            .collect(),
-        seconds,
-    };
-    let mut stages = Vec::new();
-    if !its_own.is_empty() {
-        stages.push(stage(its_own.clone(), &LONG, 90));
-    }
-    stages.push(stage(Vec::new(), &[&its_own[..], &LONG].concat(), 300));
-    let reaches = |test: &&str| SHARED.contains(&part) || its_own.iter().any(|filter| test.starts_with(filter));
-    stages.extend(LONG.into_iter().filter(reaches).map(|test| stage(vec!["--exact", test], &[], 900)));
-    stages
+/// Tests that name the part, those of what is made of it, and of both the long ones.
+fn stages(part: &str, reach: &Reach) -> Vec<Stage> {
+    let filters = |names: Vec<String>| names.iter().map(|name| format!("{name}::")).collect::<Vec<_>>();
+    let [direct, others] = reach.of(part).map(filters);
+    let reached = |test: &&str| direct.iter().chain(&others).any(|filter| test.starts_with(filter.as_str()));
+    let long: Vec<Stage> = LONG
+        .into_iter()
+        .filter(reached)
+        .map(|test| stage(vec!["--exact".to_owned(), test.to_owned()], &[], 900))
+        .collect();
+    let mut stages = vec![stage(direct, &LONG, 120)];
+    // Without a filter all tests would run.
+    stages.extend((!others.is_empty()).then(|| stage(others, &LONG, 300)));
+    stages.into_iter().chain(long).collect()
+}
+
+fn stage(filters: Vec<String>, skipped: &[&str], seconds: u64) -> Stage {
+    let skipped = skipped.iter().flat_map(|name| ["--skip", name]).map(str::to_owned);
+    Stage { arguments: filters.into_iter().chain(skipped).collect(), seconds }
 }
 
 /// Property tests draw the same cases for every change, do not look for smaller ones, and keep nothing.
@@ -179,19 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn the_tests_of_a_part_come_first_and_its_long_ones_last() {
-        let stages = stages("mul");
-        assert_eq!(stages[0].arguments[0], "mul");
-        assert!(
-            stages[0]
-                .arguments
-                .iter()
-                .all(|argument| !stages[2].arguments[1..].contains(argument) || argument == LONG[2])
-        );
-        assert_eq!(stages[1].arguments[..2], ["--skip", "mul"]);
-        assert_eq!(stages[2..].iter().map(|stage| stage.arguments[1].as_str()).collect::<Vec<_>>(), [LONG[2]]);
-        assert_eq!(super::stages("rounding").len(), 2 + LONG.len());
-        assert_eq!(super::stages("transform").len(), 2);
+    fn tests_that_name_a_part_come_first_and_long_ones_last() {
+        let reach = Reach::read(&Workspace::locate().expect("the workspace").root.join("oracle")).expect("it is there");
+        let stages = stages("mul", &reach);
+        let [first, .., last] = &stages[..] else { panic!("{stages:?}") };
+        assert!(first.arguments.iter().any(|argument| argument == "mul_forms::"));
+        assert!(first.arguments.windows(2).any(|pair| pair == ["--skip", LONG[2]]));
+        assert_eq!(last.arguments, ["--exact", LONG[2]]);
+        let no_long = |stage: &Stage| stage.arguments[0] != "--exact";
+        assert!(super::stages("transform", &reach).iter().all(no_long));
     }
 
     #[test]
@@ -201,10 +184,6 @@ mod tests {
             let (module, test) = name.split_once("::").expect("a module and a test");
             let text = std::fs::read_to_string(root.join(format!("{module}.rs"))).expect("the module is there");
             assert!(text.contains(&format!("fn {test}(")), "there is no test {name}");
-        }
-        let main = std::fs::read_to_string(root.join("main.rs")).expect("the modules are listed");
-        for module in TESTS.iter().flat_map(|(_, modules)| *modules) {
-            assert!(main.contains(&format!("mod {module}")), "there is no module {module}");
         }
     }
 }
