@@ -8,6 +8,7 @@ mod cast_runs;
 mod census;
 mod double_rounding;
 mod either_way;
+mod element_domains;
 mod float_formats;
 mod fpm_forms;
 mod mul_forms;
