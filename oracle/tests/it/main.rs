@@ -15,5 +15,6 @@ mod mul_forms;
 mod narrow_lanes;
 mod shapes;
 mod staircases;
+mod steps;
 mod tensor_forms;
 mod transforms;
