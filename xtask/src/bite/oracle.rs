@@ -125,20 +125,17 @@ fn part(change: &str) -> &str {
     path.split('/').next().unwrap_or(path).trim_end_matches(".rs")
 }
 
-/// Tests that name the part, those of what is made of it, and of both the long ones.
+/// Tests of the part's own name, those that name it, those of what is made of it, and the long ones among all of them.
 fn stages(part: &str, reach: &Reach) -> Vec<Stage> {
-    let filters = |names: Vec<String>| names.iter().map(|name| format!("{name}::")).collect::<Vec<_>>();
-    let [direct, others] = reach.of(part).map(filters);
-    let reached = |test: &&str| direct.iter().chain(&others).any(|filter| test.starts_with(filter.as_str()));
-    let long: Vec<Stage> = LONG
-        .into_iter()
-        .filter(reached)
-        .map(|test| Stage { arguments: words(&["--exact", test]), seconds: 600 })
-        .collect();
-    let mut stages = vec![stage(direct, 120)];
+    let [direct, others] = reach.of(part);
+    let (own, direct): (Vec<String>, Vec<String>) = direct.into_iter().partition(|name| name.starts_with(part));
+    let filters = [own, direct, others].map(|names| names.iter().map(|name| format!("{name}::")).collect::<Vec<_>>());
+    let reached = |test: &&str| filters.iter().flatten().any(|filter| test.starts_with(filter.as_str()));
+    let long = |test| Stage { arguments: words(&["--exact", test]), seconds: 600 };
+    let long: Vec<Stage> = LONG.into_iter().filter(reached).map(long).collect();
     // Without a filter all tests would run.
-    stages.extend((!others.is_empty()).then(|| stage(others, 300)));
-    stages.into_iter().chain(long).collect()
+    let stages = filters.into_iter().zip([120, 120, 300]).filter(|(filters, _)| !filters.is_empty());
+    stages.map(|(filters, seconds)| stage(filters, seconds)).chain(long).collect()
 }
 
 /// Tests of these names but the long ones; all others where there is no name.
