@@ -18,3 +18,4 @@ mod staircases;
 mod steps;
 mod tensor_forms;
 mod transforms;
+mod words;
