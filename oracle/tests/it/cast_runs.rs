@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::{NoRuns, Quantization, Runs, Scheme, Storage, Stored, Threshold, Witness, zip};
 use tiebreak_oracle::word::Overflow;
@@ -194,6 +195,9 @@ fn wide_storage_is_taken_in_parts() {
         Runs::new(&Scheme::parse("mlir-qcast:wrap").unwrap(), &types(Format::F32)[0]).err(),
         Some(NoRuns::Wraps)
     );
+    // No float is in no part.
+    let none = Runs::within(&scheme, &q, RangeInclusive::new(5, 4)).unwrap();
+    assert_eq!((none.keys(), none.iter().count()), (RangeInclusive::new(5, 4), 0));
     for first in [0x4000_0000, 0x7F7F_FF00, 0] {
         let keys = Format::F32.key(first).unwrap()..=Format::F32.key(first + 0x80).unwrap();
         let runs = Runs::within(&scheme, &q, keys).unwrap();
