@@ -82,7 +82,8 @@ impl Step {
         }
     }
 
-    /// Whether the step runs beside the others, once the lanes are built: it builds in a directory of its own, for long on one core.
+    /// Whether the step runs beside the others, from the beginning: it builds in a directory of its own, while GMP, on the host, leaves cores
+    /// idle.
     fn is_beside(self) -> bool {
         matches!(self, Self::ClippyAarch64 | Self::Aarch64)
     }
@@ -130,15 +131,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         (step, outcome, start.elapsed().as_secs_f64())
     };
     let each = |steps: &[Step], output: Output| steps.iter().map(|step| timed(*step, output)).collect::<Vec<_>>();
-    let (lanes, steps): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|step| *step == Step::Lanes);
     let (beside, steps): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|step| step.is_beside());
-    let mut outcomes = each(&lanes, Output::AsItComes);
-    outcomes.extend(thread::scope(|scope| {
+    let mut outcomes = thread::scope(|scope| {
         let beside = scope.spawn(|| each(&beside, Output::AtItsEnd));
         let mut outcomes = each(&steps, Output::AsItComes);
         outcomes.extend(beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         outcomes
-    }));
+    });
     outcomes.sort_by_key(|(step, ..)| Step::ALL.iter().position(|known| known == step));
     for (step, outcome, seconds) in &outcomes {
         note(line(*step, outcome, *seconds));

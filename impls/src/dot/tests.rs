@@ -1,9 +1,10 @@
 //! Every step, in both forms, against the promise of its contract.
 
-use super::{Domain, Kernel, Params, kernels};
+use super::{Domain, Dot, Kernel, Params, find, kernels};
 use crate::Form;
 use crate::contract::Overflow;
 use crate::element::Element;
+use crate::operation::{Operation, TensorOperation};
 
 /// One result by the scheme, its products in 64 bits.
 fn expected(kernel: &Kernel, acc: &[i32], a: &[i32], b: &[i32], result: usize) -> i32 {
@@ -148,4 +149,32 @@ fn pairs_are_where_sixteen_bits_do_not_suffice() {
 fn names_are_each_used_once() {
     let names: std::collections::BTreeSet<_> = kernels().iter().map(|kernel| kernel.name).collect();
     assert_eq!(names.len(), kernels().len());
+}
+
+/// Bytes of 1 to 127 in each place, of which no sum of two products leaves 16 bits.
+#[test]
+fn a_range_gives_each_result_the_pair_of_its_own_four_bytes() {
+    let mut swept = 0;
+    for kernel in kernels() {
+        let domain = &kernel.contract.domain;
+        let params = Params { len: 3 * domain.results };
+        assert_eq!(<Dot as TensorOperation>::takes_ranges(domain, &params), !domain.pairs.is_empty());
+        if domain.pairs.is_empty() {
+            continue;
+        }
+        let mut input = vec![7; domain.sizes(&params).expect("whole steps").input()];
+        <Dot as TensorOperation>::fill(domain, &params, 0x0403_0201, &mut input);
+        let mut out = vec![0; params.len];
+        Dot::execute(kernel, &params, Form::Portable, &input, &mut out, 0).expect("it runs");
+        let pairs: Vec<i32> = (1..).map(|first| first * 3 + 2 * 4).take(params.len).collect();
+        assert_eq!(out, pairs, "{}", kernel.name);
+        swept += 1;
+    }
+    assert!(swept >= 3, "{swept}");
+}
+
+#[test]
+fn kernels_are_found_by_their_names() {
+    assert!(kernels().iter().all(|kernel| find(kernel.name).is_some_and(|found| found.name == kernel.name)));
+    assert!(find("no-such-kernel").is_none());
 }

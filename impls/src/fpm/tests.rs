@@ -1,7 +1,10 @@
 //! Kernels at values computed by hand or by the definition of their scheme, at every length and alignment.
 
-use super::{Channel, Kernel, Params, find, kernels};
+use super::tflite::quantize_multiplier;
+use super::{Batch, Batches, Channel, Fpm, Kernel, Params, find, kernels};
 use crate::Form;
+use crate::operation::{Operation, TensorOperation};
+use crate::shape::Sizes;
 
 fn one(name: &str, form: Form, x: i32, m: i32, s: i32) -> i32 {
     let kernel = find(name).expect(name);
@@ -171,4 +174,36 @@ fn isa_paths_say_what_executes() {
     let native = path("xnnpack-rndnu-neon", Form::Native);
     let expected = if cfg!(target_arch = "aarch64") { "neon: sqshl, sqdmulh, srshl" } else { "portable" };
     assert_eq!(native, expected);
+}
+
+/// As an operation on tensors it takes what a worker is sent, and gives the same.
+#[test]
+fn batches_are_what_the_protocol_runs() {
+    for kernel in kernels() {
+        let domain = &kernel.contract.domain;
+        for channels in 0..4 {
+            let channel = |i: i32| Channel { multiplier: (1 << 30) + 12_345 * i, shift: -i };
+            let params = Params { q: 31, channels: (0..channels).map(channel).collect() };
+            let takes = channels == 1 || channels > 1 && domain.per_channel;
+            for len in [0, 1, 9] {
+                let batch = Batch { params: params.clone(), len };
+                let sizes = Batches::sizes(domain, &batch);
+                let expected = takes.then_some(Sizes { inputs: [len, 0, 0], outputs: len });
+                assert_eq!(sizes.ok(), expected, "{} {channels} {len}", kernel.name);
+                let (x, mut batched, mut sent) = (inputs(len), vec![7; len], vec![7; len]);
+                let run = <Batches as Operation>::execute(kernel, &batch, Form::Portable, &x, &mut batched, 0);
+                let served = Fpm::execute(kernel, &params, Form::Portable, &x, &mut sent, 0);
+                assert_eq!([run.is_ok(), served.is_ok()], [takes; 2], "{} {channels} {len}", kernel.name);
+                assert_eq!(batched, sent, "{} {channels} {len}", kernel.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_smallest_multiplier_of_tflite_has_a_shift_of_31() {
+    let smallest = 2f64.powi(-32);
+    assert_eq!(quantize_multiplier(1.5 * smallest), (3 << 29, -31));
+    assert_eq!(quantize_multiplier(smallest), (1 << 30, -31));
+    assert_eq!(quantize_multiplier(0.75 * smallest), (0, 0));
 }

@@ -1,6 +1,6 @@
 //! The models against the definitions in unbounded integers, and on aarch64 against the instructions.
 
-use super::{Kernel, kernels};
+use super::{Kernel, find, kernels};
 use crate::random::Random;
 
 /// The definition, from the text of the Arm manual, in `i128`: nothing here overflows, so nothing is clamped.
@@ -141,4 +141,10 @@ fn names_are_unique_and_say_their_width() {
         assert_eq!(kernel.contract.domain.lanes() as u32 * kernel.contract.domain.bits, 128);
         assert!(kernels()[..i].iter().all(|other| other.name != kernel.name));
     }
+}
+
+#[test]
+fn instructions_are_found_by_their_names() {
+    assert!(kernels().iter().all(|kernel| find(kernel.name).is_some_and(|found| found.name == kernel.name)));
+    assert!(find("no-such-instruction").is_none());
 }

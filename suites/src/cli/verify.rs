@@ -94,6 +94,9 @@ pub(super) struct Args {
     /// Accept that a kernel named with --kernel leaves out parameters given that are outside its domain
     #[arg(long)]
     allow_outside_domain: bool,
+    /// End at the first kernel that has findings: the files hold what was judged until then, marked as unfinished
+    #[arg(long)]
+    fail_fast: bool,
     /// The lanes there are beside host, in place of those that `cargo xtask` builds; all lanes of your own run unless --lane names
     /// some; see CONTRIBUTING.md
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
@@ -254,6 +257,7 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         kernels: once(&args.kernel),
         lanes: once(&args.lane),
         allow_outside_domain: args.allow_outside_domain,
+        fail_fast: args.fail_fast,
         allow_not_run: args.allow_not_run.clone(),
         effort: args.effort,
         reference,

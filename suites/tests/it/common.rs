@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use tempfile::TempDir;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::{fpm, mutants};
@@ -13,6 +13,7 @@ use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::config::Lanes;
 use tiebreak_suites::tensor::judge::{Posed, held};
 use tiebreak_suites::tensor::{Case, Operation};
+use tiebreak_suites::verify::{OPS, kernel_names};
 
 /// The lanes file: beside what this test was built into, otherwise that of the workspace.
 pub(crate) fn lanes_file() -> PathBuf {
@@ -22,6 +23,56 @@ pub(crate) fn lanes_file() -> PathBuf {
     let found = candidates.find(|file| file.is_file());
     found
         .unwrap_or_else(|| panic!("no lanes file: run `cargo xtask test`, which builds the lanes and then these tests"))
+}
+
+/// What a run leaves that several tests look at.
+pub(crate) struct Shared {
+    /// What it printed.
+    pub(crate) stdout: String,
+    /// The ledger.
+    pub(crate) ledger: Value,
+    /// The text of `mismatches.csv`.
+    pub(crate) mismatches: String,
+    /// The text of `details.md`.
+    pub(crate) details: String,
+}
+
+impl Shared {
+    fn of(run: &Run) -> Self {
+        let (mismatches, details) = (run.file("mismatches.csv"), run.file("details.md"));
+        Self { stdout: run.stdout.clone(), ledger: run.ledger(), mismatches, details }
+    }
+}
+
+/// A quick run of everything on the host and on aarch64, which holds: run once for all tests that look at it.
+pub(crate) fn whole() -> &'static Shared {
+    static RUN: LazyLock<Shared> =
+        LazyLock::new(|| Shared::of(&verify(&["--effort=quick", "--lane=host", "--lane", aarch64()]).exits(0)));
+    &RUN
+}
+
+/// Every kernel and every mutant of an operation, on the host with quick effort: run once for all tests that look at it.
+pub(crate) fn everything(op: &str) -> &'static Shared {
+    static RUNS: LazyLock<Vec<(&str, OnceLock<Shared>)>> =
+        LazyLock::new(|| OPS.iter().map(|op| (*op, OnceLock::new())).collect());
+    let (_, run) = RUNS.iter().find(|(known, _)| *known == op).expect("an operation");
+    run.get_or_init(|| {
+        let mut arguments = vec!["--op", op, "--lane=host", "--effort=quick"];
+        let names = names(op);
+        arguments.extend(names.iter().flat_map(|name| ["--kernel", name]));
+        Shared::of(&verify(&arguments).exits(1))
+    })
+}
+
+/// The kernels and mutants of an operation that the host has.
+fn names(op: &str) -> Vec<&'static str> {
+    match op {
+        "fpm" => {
+            fpm::kernels().iter().map(|k| k.name).chain(mutants::fpm::mutants().iter().map(|m| m.kernel.name)).collect()
+        }
+        // Lanes of compiled modules have those of the compiler.
+        _ => kernel_names(&[op.to_owned()]).into_iter().filter(|name| !name.starts_with("mlir-opt")).collect(),
+    }
 }
 
 /// The workspace.

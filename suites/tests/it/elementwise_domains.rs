@@ -56,8 +56,6 @@ fn what_the_oracle_says_a_kernel_takes_it_takes() {
 
 /// The cases of each kernel in a short run, those of them that run, and why the others do not.
 fn counts(op: &str) -> Vec<String> {
-    let run = verify(&["--op", op, "--effort=quick", "--lane=host"]).exits(0);
-    let ledger = run.ledger();
     let count = |planned: &Value| {
         let dropped = planned["dropped"].as_array().cloned().unwrap_or_default();
         let why = |d: &Value| format!(", {} {}", d["count"], d["why"].as_str().expect("a reason"));
@@ -65,7 +63,8 @@ fn counts(op: &str) -> Vec<String> {
         let kernel = planned["kernel"].as_str().expect("a name");
         format!("{kernel}: {} of {}{why}", planned["run"], planned["planned"])
     };
-    items(&ledger, "planned").iter().map(count).collect()
+    let of = |planned: &&Value| planned["op"] == op && planned["lane"] == "host";
+    items(&whole().ledger, "planned").iter().filter(of).map(count).collect()
 }
 
 /// A kernel whose own check took fewer scales would change nothing here; the oracle's domain would.

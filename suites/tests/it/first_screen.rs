@@ -20,28 +20,27 @@ fn operations(ledger: &Value) -> BTreeSet<&str> {
 /// It was 1,205 lines.
 #[test]
 fn a_run_of_everything_that_holds_is_one_screen() {
-    let run = verify(&["--effort=quick", "--lane=host"]).exits(0);
-    let lines: Vec<_> = run.stdout.lines().collect();
-    assert!(lines.len() <= 50, "{} lines\n{}", lines.len(), run.printed());
+    let Shared { stdout, ledger, details, .. } = whole();
+    let lines: Vec<_> = stdout.lines().collect();
+    assert!(lines.len() <= 50, "{} lines\n{}", lines.len(), stdout);
     // The command and the directory of the files are the caller's.
     let own = |line: &&&str| !line.starts_with("  cargo xtask verify ") && !line.starts_with("files: ");
-    assert!(lines.iter().filter(own).all(|line| line.chars().count() <= 100), "{}", run.printed());
-    let ledger = run.ledger();
-    let ops = operations(&ledger);
+    assert!(lines.iter().filter(own).all(|line| line.chars().count() <= 100), "{}", stdout);
+    let ops = operations(ledger);
     assert_eq!(ops.len(), tiebreak_suites::verify::OPS.len());
-    let shown = beneath(&run.stdout, "Operations");
+    let shown = beneath(stdout, "Operations");
     for op in ops {
         let of = |line: &&&str| line.split_whitespace().next() == Some(op) && line.contains("exact");
-        assert_eq!(shown.iter().filter(of).count(), 1, "{op}\n{}", run.printed());
+        assert_eq!(shown.iter().filter(of).count(), 1, "{op}\n{}", stdout);
     }
-    let checks = items(&ledger, "self_checks").iter().filter(|check| check["kind"] == "mutant").count();
+    let checks = items(ledger, "self_checks").iter().filter(|check| check["kind"] == "mutant").count();
     let killed = format!("mutants {checks}/{checks} killed");
-    assert!(checks > 50 && beneath(&run.stdout, "Checks")[0].contains(&killed), "{killed}\n{}", run.printed());
-    assert!(!beneath(&run.stdout, "Not covered").is_empty(), "{}", run.printed());
-    assert!(run.stdout.contains("\nholds: every contract held on "), "{}", run.printed());
+    assert!(checks > 50 && beneath(stdout, "Checks")[0].contains(&killed), "{killed}\n{}", stdout);
+    assert!(!beneath(stdout, "Not covered").is_empty(), "{}", stdout);
+    assert!(stdout.contains("\nholds: every contract held on "), "{}", stdout);
     let files = lines.last().expect("several lines");
     assert!(files.starts_with("files: ") && files.contains("details.md"), "{files}");
-    assert!(run.file("details.md").lines().count() > 500);
+    assert!(details.lines().count() > 500);
 }
 
 /// A run of everything in a lane that has two kernels, of which one is wrong at ties only.

@@ -34,6 +34,7 @@ mod mismatches;
 mod mlir;
 mod mlir_faults;
 mod models;
+mod module_workers;
 mod mutants;
 mod object_code;
 mod pages;

@@ -3,9 +3,8 @@
 use crate::common::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tiebreak_impls::{fpm, mutants};
 use tiebreak_suites::stream::{below, stream};
-use tiebreak_suites::verify::{OPS, kernel_names};
+use tiebreak_suites::verify::OPS;
 
 /// Rows replayed of each operation and side.
 const SAMPLE: usize = 8;
@@ -44,24 +43,9 @@ fn sample(op: &str, rows: &[Row]) -> Vec<Row> {
     out
 }
 
-/// Everything of one operation that has differences, in one run on the host.
-fn names(op: &str) -> Vec<&'static str> {
-    match op {
-        "fpm" => {
-            fpm::kernels().iter().map(|k| k.name).chain(mutants::fpm::mutants().iter().map(|m| m.kernel.name)).collect()
-        }
-        // Lanes of compiled modules have those of the compiler.
-        _ => kernel_names(&[op.to_owned()]).into_iter().filter(|name| !name.starts_with("mlir-opt")).collect(),
-    }
-}
-
 #[track_caller]
 fn sampled_rows_replay(op: &str, sides: usize) {
-    let mut arguments = vec!["--op", op, "--lane=host", "--effort=quick"];
-    let names = names(op);
-    arguments.extend(names.iter().flat_map(|name| ["--kernel", name]));
-    let run = verify(&arguments).exits(1);
-    let all = rows(&run.file("mismatches.csv"));
+    let all = rows(&everything(op).mismatches);
     let some = sample(op, &all);
     let of = |against: &str| some.iter().filter(|row| row["against"] == against).count();
     assert_eq!([of("contract"), of("reference")].into_iter().filter(|n| *n > 0).count(), sides, "{op}");

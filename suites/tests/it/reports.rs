@@ -241,11 +241,11 @@ fn commands_beside_witnesses_of_mutants_show_them_again() {
 
 #[test]
 fn commands_beside_witnesses_against_references_show_them_again() {
-    for reference in ["ties-up", "ties-away"] {
-        let run = verify(&["--op=fpm", "--lane=host", "--lane", aarch64(), "--effort=quick", "--reference", reference])
-            .exits(0);
-        let ledger = run.ledger();
-        let differing: Vec<_> = items(&ledger, "rows").iter().filter(|r| r["differ"] != 0).collect();
+    let run = verify(&["--op=fpm", "--lane=host", "--lane", aarch64(), "--effort=quick", "--reference=ties-away"]);
+    let other = run.exits(0).ledger();
+    for (reference, ledger) in [("ties-up", &whole().ledger), ("ties-away", &other)] {
+        let differs = |r: &&Value| r["op"] == "fpm" && r["differ"] != 0;
+        let differing: Vec<_> = items(ledger, "rows").iter().filter(differs).collect();
         assert!(differing.len() >= 20, "only {} rows differ", differing.len());
         differing.iter().for_each(|row| shown_again(row));
         println!("{} commands against {reference}", differing.len());
@@ -294,9 +294,40 @@ fn depends_on_its_seed_alone(what: &[&str]) {
     println!("{} rows, {} mismatches", items(&one, "rows").len(), csv.lines().count() - 1);
 }
 
+/// What a ledger says of some operations: every list of which the entries name one.
+fn said_of(ledger: Value, ops: &[&str]) -> BTreeMap<String, Vec<Value>> {
+    let Value::Object(ledger) = timeless(ledger) else { panic!("a ledger is an object") };
+    let lists = ledger.into_iter().filter_map(|(name, list)| match list {
+        Value::Array(list) => Some((name, list)),
+        _ => None,
+    });
+    let of = |entry: &Value| entry["op"].as_str().is_some_and(|op| ops.contains(&op));
+    let said = lists.map(|(name, list)| (name, list.into_iter().filter(of).collect::<Vec<_>>()));
+    said.filter(|(_, list)| !list.is_empty()).collect()
+}
+
+/// Nor on the number of threads, nor on what else runs.
 #[test]
 fn runs_depend_on_their_seed_and_on_nothing_else() {
-    depends_on_its_seed_alone(&["--op=fpm", "--op=instruction"]);
+    let ops = ["fpm", "instruction"];
+    let run = |more: &[&str]| {
+        let arguments = ["--op=fpm", "--op=instruction", "--effort=quick", "--lane=host", "--lane", aarch64()];
+        let run = verify(&[&arguments[..], more].concat()).exits(0);
+        (said_of(run.ledger(), &ops), run.file("mismatches.csv"))
+    };
+    let of = |csv: &str| {
+        let of = |line: &&str| ops.iter().any(|op| line.starts_with(&format!("{op},")));
+        csv.lines().filter(of).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (one, csv) = run(&["--jobs=1"]);
+    assert!(one["rows"].len() > 80 && one["self_checks"].len() > 40 && of(&csv).len() > 100);
+    let with_all = said_of(whole().ledger.clone(), &ops);
+    let differing: Vec<_> = one.keys().filter(|name| with_all.get(*name) != one.get(*name)).collect();
+    assert!(with_all.len() == one.len() && differing.is_empty(), "{differing:?}");
+    assert_eq!(of(&csv), of(&whole().mismatches));
+    let (other, other_csv) = run(&["--seed=8"]);
+    assert_ne!(one["rows"], other["rows"]);
+    assert_ne!(csv, other_csv);
 }
 
 /// Kernels that differ from their reference, so that there are witnesses to be found and shrunk.

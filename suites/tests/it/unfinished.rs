@@ -104,6 +104,21 @@ fn an_old_verdict_does_not_survive_a_kill() {
     unfinished(dir.path(), "it is still going on, or was killed");
 }
 
+#[test]
+fn a_run_that_fails_fast_ends_at_the_first_finding_and_holds_where_there_is_none() {
+    let dir = held();
+    let broken = ["verify", "--kernel=mutant-dead-fixup", "--op=fpm", "--op=dot", "--lane=host", "--effort=quick"];
+    let run = output(call(dir.path(), &broken).args(["--kernel=arm-uadalp", "--fail-fast"]));
+    assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
+    let ledger = unfinished(dir.path(), "--fail-fast ended it at the first finding");
+    assert_eq!(items(&ledger, "findings")[0]["kernel"], "mutant-dead-fixup");
+    let dots = items(&ledger, "rows").iter().filter(|row| row["op"] == "dot").count();
+    assert_eq!(dots, 0, "the operation after that of the finding was run");
+    let sound = output(call(dir.path(), &SOUND).arg("--fail-fast"));
+    assert_eq!(sound.status.code(), Some(0));
+    assert_eq!(self::ledger(dir.path())["verdict"], "holds");
+}
+
 /// Whatever was judged until then is kept, and no worker is left.
 fn interrupted_by(signal: &str, code: i32) {
     let dir = held();

@@ -41,6 +41,8 @@ pub struct Request {
     pub allow_not_run: Vec<String>,
     /// Whether kernels that are named may leave out parameters that are given.
     pub allow_outside_domain: bool,
+    /// Whether the run ends at its first finding.
+    pub fail_fast: bool,
     /// How much.
     pub effort: Effort,
     /// What operations run in place of their plan.
@@ -64,7 +66,17 @@ impl Request {
     fn wanted(&self) -> Wanted {
         Wanted { multiplication: self.reference.label(), rounding: self.rounding }
     }
+
+    /// An error where there are findings and the run ends at the first.
+    fn go_on(&self, findings: &[Finding]) -> Result<(), FirstFinding> {
+        if self.fail_fast && !findings.is_empty() { Err(FirstFinding) } else { Ok(()) }
+    }
 }
+
+/// Why a run did not go on: [`Request::fail_fast`]. What it has is kept.
+#[derive(Debug, thiserror::Error)]
+#[error("--fail-fast ended it at the first finding")]
+struct FirstFinding;
 
 /// What a run gives.
 #[derive(Clone, Debug)]
@@ -102,24 +114,33 @@ pub struct Part {
 
 /// Runs it. An error is one of usage; whatever goes wrong with a kernel or a lane is in the ledger.
 pub fn run(request: &Request, registry: &Registry) -> Result<Outcome> {
-    let begun = Instant::now();
+    let (seed, effort) = (request.seed, request.effort);
+    let heading = Heading { command: request.command.whole(), seed, effort, begun: Instant::now() };
+    match complete(request, registry, &heading) {
+        Err(error) if error.is::<FirstFinding>() => Ok(request.kept.unfinished(&heading, &error.to_string())),
+        outcome => outcome,
+    }
+}
+
+/// The outcome of a run that goes to its end.
+fn complete(request: &Request, registry: &Registry, heading: &Heading) -> Result<Outcome> {
     let selected = select(request, registry)?;
     let names = lane_names(request, registry);
     let Opened { lanes, statuses, findings } = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
     let mut part = Part { findings, ..Part::default() };
     request.kept.lanes(&statuses);
     request.kept.operation(&part);
+    request.go_on(&part.findings)?;
     // Lanes of compiled modules come last, and have no kernels but those.
     let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
     for (op, names) in &selected {
         part.extend(op.verify(request, names, if op.is_compiled() { &lanes } else { own })?);
         request.kept.operation(&part);
+        request.go_on(&part.findings)?;
     }
     let bounds = (registry.bounds)(request, own)?;
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
-    let (seed, effort) = (request.seed, request.effort);
-    let Outcome { mut ledger, mismatches } =
-        part.outcome(&Heading { command: request.command.whole(), seed, effort, begun }, statuses);
+    let Outcome { mut ledger, mismatches } = part.outcome(heading, statuses);
     ledger.bounds = bounds;
     let unseen = coverage::findings(request, &ledger);
     ledger.findings.extend(unseen);

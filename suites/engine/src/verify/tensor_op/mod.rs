@@ -92,14 +92,19 @@ impl<O: Operation> Verifies for Tensor<O> {
         let mut part = Part::default();
         let catalogue =
             if request.asked.is_nothing() { run_catalogue::<O>(request, &named, lanes)? } else { Part::default() };
+        if let Err(first) = request.go_on(&catalogue.findings) {
+            request.kept.kernel(&catalogue);
+            return Err(first.into());
+        }
         let bar = progress(O::OP, named.len() * lanes.len().max(1));
         let verified: Vec<Part> = named
             .par_iter()
             .map(|kernel| {
-                let part = one_kernel::<O>(request, kernel, lanes);
-                part.iter().for_each(|part| request.kept.kernel(part));
+                let part = one_kernel::<O>(request, kernel, lanes)?;
+                request.kept.kernel(&part);
                 bar.inc(lanes.len() as u64);
-                part
+                request.go_on(&part.findings)?;
+                Ok(part)
             })
             .collect::<Result<_>>()?;
         bar.finish_and_clear();
