@@ -40,7 +40,8 @@ pub(crate) fn run(command: &[OsString]) -> Result<ExitCode> {
     for stage in &stages {
         let mut command = Command::new(program);
         command.args(arguments).args(&stage.arguments);
-        match ended(&mut command, Duration::from_secs(stage.seconds))? {
+        let show = |line: &str| print(format_args!("{line}\n"));
+        match ended(&mut command, Duration::from_secs(stage.seconds), show)? {
             Ending::Passed => {}
             Ending::Failed => return Ok(ExitCode::FAILURE),
             Ending::Late => {
@@ -53,14 +54,14 @@ pub(crate) fn run(command: &[OsString]) -> Result<ExitCode> {
 }
 
 /// Runs tests until one fails, and shows what they print.
-fn ended(command: &mut Command, limit: Duration) -> Result<Ending> {
+fn ended(command: &mut Command, limit: Duration, show: impl Fn(&str) -> Result<()>) -> Result<Ending> {
     let start = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("the tests do not start")?;
     let lines = lines(&mut child)?;
     loop {
         match lines.recv_timeout(limit.saturating_sub(start.elapsed())) {
             Ok(line) => {
-                print(format_args!("{line}\n"))?;
+                show(&line)?;
                 if is_failure(&line) {
                     return end(&mut child, Ending::Failed);
                 }
@@ -102,7 +103,8 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, seconds: u64) -> Ending {
-        ended(Command::new("sh").args(["-c", script]), Duration::from_secs(seconds)).expect("it starts")
+        let silent = |_: &str| Ok(());
+        ended(Command::new("sh").args(["-c", script]), Duration::from_secs(seconds), silent).expect("it starts")
     }
 
     #[test]
