@@ -305,6 +305,53 @@ mod tests {
         assert_eq!((at("f32-dequantize-quantize", "f32"), at("f32-dequantize-reciprocal", "f32")), (7, 7));
     }
 
+    /// Multipliers from the least that f32 has to 2^96: products that no 128 bits of fixed point hold, and such as are lost beside a half.
+    #[test]
+    fn both_forms_agree_whatever_the_size_of_the_multiplier() {
+        let significands = ["1", "1.5", "1.9999999"].map(|text| decimal(text).expect("a decimal"));
+        for (e, significand) in
+            (-126..=96).step_by(3).chain(-34..-27).flat_map(|e| significands.iter().map(move |s| (e, s)))
+        {
+            let real: Rational = significand.clone() << e;
+            let scales = Scales { input: real.clone(), weight: Rational::from(1), output: Rational::from(1) };
+            for definition in DEFINITIONS {
+                let of_multiplier = definition.of_multiplier(&real);
+                let scheme = of_multiplier.or_else(|| definition.of_scales(&scales)).expect("a scheme");
+                for x in [i32::MIN, -3, -1, 0, 1, i32::MAX] {
+                    for zero_point in [0, -1, 1 << 30] {
+                        let output = Output { zero_point, ..ANY };
+                        assert_eq!(scheme.fast(x, &output), scheme.exact(x, &output), "{} {real} {x}", definition.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn schemes_of_one_key_are_one_function() {
+        let triples = [["0.5", "1", "1"], ["0.5", "1", "2"], ["0.3", "0.7", "0.11"]].map(scales);
+        let schemes: Vec<Scheme> = triples
+            .iter()
+            .flat_map(|scales| DEFINITIONS.iter().flat_map(|d| ["f32", "f64"].map(|from| scheme(d.name, scales, from))))
+            .collect();
+        let mut shared = 0;
+        for zero_point in [0, 3] {
+            let output = Output { zero_point, ..ANY };
+            let inputs = || (-40..40).flat_map(|x: i32| [x, x << 20 | 5]);
+            let outputs = |scheme: &Scheme| inputs().map(|x| scheme.exact(x, &output)).collect::<Vec<_>>();
+            let all: Vec<_> = schemes.iter().map(|scheme| (scheme.key(&output), outputs(scheme))).collect();
+            for (i, (key, outputs)) in all.iter().enumerate() {
+                for (other, others) in &all[..i] {
+                    shared += usize::from(key == other);
+                    assert!(key != other || outputs == others, "{key:?} at {zero_point}");
+                }
+            }
+            let [plain, first] = ["f32-product", "f32-product-zero-point"].map(|name| scheme(name, &triples[0], "f32"));
+            assert_eq!(plain.key(&output) == first.key(&output), zero_point == 0);
+        }
+        assert!(shared > 10, "{shared}");
+    }
+
     proptest! {
         #[test]
         fn both_forms_agree(

@@ -322,6 +322,30 @@ mod tests {
         }
     }
 
+    /// Every three differences, in one lane, in several, and behind the last whole step: none makes up for another.
+    #[test]
+    fn differences_are_those_counted_one_by_one() {
+        const DELTAS: [i64; 8] = [0, 1, -1, 2, -16, 17, -17, 1 << 20];
+        let stepper = stepper(&sweep("ties-up:wrap", 1_395_864_371, -1), -500, 1100);
+        let right: Vec<i64> = (0..1100).map(|i| stepper.ahead(i).into()).collect();
+        let three = (0..512).map(|i| [i / 64, i / 8 % 8, i % 8].map(|j| DELTAS[j]));
+        for (deltas, places) in
+            three.flat_map(|deltas| [[0, 8, 16], [7, 15, 1023], [1, 10, 27], [9, 29, 30]].map(|p| (deltas, p)))
+        {
+            let len = if places[2] < 40 { 31 } else { 1100 };
+            let mut outs = right[..len].to_vec();
+            places.into_iter().zip(deltas).for_each(|(place, delta)| outs[place] += delta);
+            let outs: Vec<i32> = outs.into_iter().map(|out| out as i32).collect();
+            let count = |kind: fn(i64) -> bool| deltas.into_iter().filter(|delta| kind(*delta)).count() as u64;
+            let all = Differences { plus: count(|d| d == 1), minus: count(|d| d == -1) };
+            let (more, far) = (count(|d| d.abs() > 1), count(|d| d.abs() > 16));
+            assert_eq!(stepper.equals(&outs), deltas == [0; 3], "{deltas:?} at {places:?}");
+            assert_eq!(stepper.differences(&outs), (more == 0).then_some(all), "{deltas:?} at {places:?}");
+            let expected = (more == far).then_some((all, far));
+            assert_eq!(stepper.far_differences(&outs, 16), expected, "{deltas:?} at {places:?}");
+        }
+    }
+
     #[test]
     fn differences_are_counted_each_way() {
         let stepper = stepper(&sweep("ties-up:wrap", 1_395_864_371, -1), -500, 1100);

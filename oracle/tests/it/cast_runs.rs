@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use tiebreak_oracle::float::Format;
-use tiebreak_oracle::quantize::{NoRuns, Quantization, Runs, Scheme, Storage, Stored, Threshold, zip};
+use tiebreak_oracle::quantize::{NoRuns, Quantization, Runs, Scheme, Storage, Stored, Threshold, Witness, zip};
 use tiebreak_oracle::word::Overflow;
 
 fn quantization(format: Format, scale: &str, zero_point: i64, storage: &str) -> Quantization {
@@ -136,6 +137,39 @@ fn differences_are_those_of_all_patterns_one_by_one() {
     }
 }
 
+/// Of few, each; of more than are asked for, some at the ends of intervals, from the first on.
+#[test]
+fn differing_floats_are_those_found_one_by_one() {
+    let q = types(Format::F16)[0];
+    for pair in [["toward-zero", "nearest-even"], ["toward-zero", "zero-point-after-nearest-away"]] {
+        let [a, b] = pair.map(|label| Runs::new(&Scheme::parse(label).unwrap(), &q).unwrap());
+        let results = |key: i64| [&a, &b].map(|runs| runs.of(q.format.from_key(key)));
+        let differs = |key: &i64| matches!(results(*key), [Stored::Value(x), Stored::Value(y)] if x != y);
+        let most = q.format.infinity() as i64;
+        let keys: Vec<i64> = (-most - 1..=most).filter(differs).collect();
+        let found = |most: usize| {
+            let key = |w: Witness| {
+                let key = q.format.key(w.bits).unwrap();
+                assert_eq!([w.left, w.right], results(key));
+                key
+            };
+            a.differing(&b, most).into_iter().map(key).collect::<Vec<_>>()
+        };
+        assert!(keys.len() > 100, "{}", keys.len());
+        for most in [keys.len(), keys.len() + 1, usize::MAX] {
+            assert!(found(most) == keys, "{most}");
+        }
+        let is_end = |key: &i64| [-1, 1].iter().any(|on| results(key + on) != results(*key));
+        let ends = keys.iter().filter(|key| is_end(key)).count();
+        for most in [1, 2, 3, ends / 2, keys.len() - 1] {
+            let some = found(most);
+            assert!(some.is_sorted() && some.iter().all(|key| differs(key) && is_end(key)), "{some:?}");
+            assert_eq!(some[0], keys[0]);
+            assert!((most.min(ends).div_ceil(2)..=most).contains(&some.len()), "{} of {most}", some.len());
+        }
+    }
+}
+
 #[test]
 fn three_schemes_side_by_side_cover_every_float_once() {
     let q = types(Format::F32)[0];
@@ -161,6 +195,9 @@ fn wide_storage_is_taken_in_parts() {
         Runs::new(&Scheme::parse("mlir-qcast:wrap").unwrap(), &types(Format::F32)[0]).err(),
         Some(NoRuns::Wraps)
     );
+    // No float is in no part.
+    let none = Runs::within(&scheme, &q, RangeInclusive::new(5, 4)).unwrap();
+    assert_eq!((none.keys(), none.iter().count()), (RangeInclusive::new(5, 4), 0));
     for first in [0x4000_0000, 0x7F7F_FF00, 0] {
         let keys = Format::F32.key(first).unwrap()..=Format::F32.key(first + 0x80).unwrap();
         let runs = Runs::within(&scheme, &q, keys).unwrap();

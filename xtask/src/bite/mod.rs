@@ -1,10 +1,16 @@
-//! `cargo xtask bite`: how many small changes of a kernel's code does `verify` convict? The changes are those of cargo-mutants, which is installed
-//! where it is absent. They are made in a copy of `impls`, whose worker `verify` runs as a lane.
+//! `cargo xtask bite`: how many small changes of a kernel's code does `verify` convict, and how many of the oracle's do its tests? The changes are
+//! those of cargo-mutants, which is installed where it is absent. They are made in a copy of the package.
 
+mod kernels;
 mod known;
+mod oracle;
 mod outcome;
+mod reach;
 mod record;
+mod sample;
 mod scratch;
+mod staged;
+mod subject;
 
 use crate::cargo;
 use crate::forward;
@@ -15,15 +21,21 @@ use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::{Result, bail};
 use clap::Args;
+use kernels::Kernels;
 use known::Known;
+use oracle::Oracle;
 use outcome::{Ended, Tally};
+use reach::Reach;
 use record::Record;
+use sample::Choice;
 use scratch::Scratch;
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use subject::Subject;
+
+pub(crate) use staged::run as staged;
 
 /// The release of cargo-mutants: another one may make other changes.
 const VERSION: &str = "25.3.1";
@@ -31,30 +43,27 @@ const VERSION: &str = "25.3.1";
 /// The arguments of `bite`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Operation whose kernels are changed; may be repeated [default: all]
+    /// Operation whose kernels are changed, or part of the oracle; may be repeated [default: all]
     #[arg(long)]
     op: Vec<String>,
+    /// Change the oracle in place of the kernels, and let its own tests judge
+    #[arg(long, conflicts_with = "corrupt")]
+    oracle: bool,
     /// Change what the kernels answer, in one place each, in place of their code: `cargo xtask corrupt`
     #[arg(long, conflicts_with = "shard")]
     corrupt: bool,
-    /// How many changes of each operation are tried, chosen by the seed [default: all]
+    /// How many changes of each operation are tried, or of the whole oracle, chosen by the seed [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sample: Option<u32>,
     /// Seed of the sample
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The part I of N parts of the changes, such as 1/4
-    #[arg(long, value_name = "I/N", value_parser = shard)]
+    #[arg(long, value_name = "I/N", value_parser = sample::shard)]
     shard: Option<(u32, u32)>,
     /// CSV that keeps what became of each change: those in it are counted and not tried again
     #[arg(long, value_name = "FILE.csv", conflicts_with = "corrupt")]
     outcomes: Option<PathBuf>,
-}
-
-/// `I/N`, with I from 1 to N.
-fn shard(text: &str) -> Result<(u32, u32), String> {
-    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-    parts.filter(|(i, n)| (1..=*n).contains(i)).ok_or_else(|| "it is I/N, such as 1/4, with I from 1 to N".to_owned())
 }
 
 /// Tries the changes. Exit code 1 if one survives that is not listed as equivalent.
@@ -68,30 +77,40 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         bail!("{}", probe.complaint(missing));
     }
     let program = provision(&workspace)?;
-    let tiebreak = cargo::build(&workspace, &[cargo::TIEBREAK])?[cargo::TIEBREAK.1].clone();
-    let scratch = Scratch::write(&workspace, program, tiebreak)?;
-    let known = Known::read(&workspace.root.join("impls/equivalent-mutants.txt"))?;
+    let subject: Box<dyn Subject> = if arguments.oracle {
+        Box::new(Oracle { reach: Reach::read(&workspace.root.join("oracle"))? })
+    } else {
+        Box::new(Kernels { tiebreak: cargo::build(&workspace, &[cargo::TIEBREAK])?[cargo::TIEBREAK.1].clone() })
+    };
+    let scratch = Scratch::write(&workspace, &*subject, program)?;
+    let tallies = tried(&workspace, &*subject, &scratch, arguments)?;
+    print(format_args!("{}", page(subject.heading(), &tallies)))?;
+    let survivors: usize = tallies.iter().map(|tally| tally.survivors().count()).sum();
+    Ok(ExitCode::from(u8::from(survivors > 0)))
+}
+
+/// What became of the changes of each part.
+fn tried(workspace: &Workspace, subject: &dyn Subject, scratch: &Scratch, arguments: &Arguments) -> Result<Vec<Tally>> {
+    let known = Known::read(&workspace.root.join(subject.package()).join("equivalent-mutants.txt"))?;
     let mut record = Record::open(arguments.outcomes.clone())?;
+    let choice = Choice { sample: arguments.sample, seed: arguments.seed, shard: arguments.shard };
     let mut tallies = Vec::new();
     let mut is_first = true;
-    for op in select(scratch.operations()?, &arguments.op)? {
-        let every = scratch.list(&op)?;
+    for part in subject.parts(scratch, &choice, &arguments.op)? {
+        let (op, every) = (part.name, part.every);
         record.keep(&op, &every);
-        let chosen: Vec<String> =
-            choose(&every, arguments).into_iter().filter(|change| record.of(&op, change).is_none()).collect();
+        let chosen: Vec<String> = part.chosen.into_iter().filter(|change| record.of(&op, change).is_none()).collect();
         note(format_args!("{op}: {} of {} changes", chosen.len(), every.len()));
         for some in chosen.chunks(BATCH) {
             if std::mem::take(&mut is_first) {
-                scratch.holds()?;
+                subject.holds(scratch)?;
             }
-            record.add(&op, &scratch.judge(&op, some)?)?;
+            record.add(&op, &subject.judge(scratch, &op, some)?)?;
         }
         let tried = every.iter().filter_map(|change| Some((change.clone(), record.of(&op, change)?))).collect();
-        tallies.push(Tally::new(op, every.len(), tried, &known));
+        tallies.push(Tally::new(op, every.len(), tried, &known, subject.is_judged_by_tests()));
     }
-    print(format_args!("{}", page(&tallies)))?;
-    let survivors: usize = tallies.iter().map(|tally| tally.survivors().count()).sum();
-    Ok(ExitCode::from(u8::from(survivors > 0)))
+    Ok(tallies)
 }
 
 /// Changes after which what became of them is kept.
@@ -107,32 +126,12 @@ fn corrupt(arguments: &Arguments) -> Result<ExitCode> {
     forward::run(corrupt, &line)
 }
 
-/// The operations that were asked for, or all.
-fn select(all: Vec<String>, asked: &[String]) -> Result<Vec<String>> {
+/// Those that were asked for, or all.
+fn select(what: &str, all: Vec<String>, asked: &[String]) -> Result<Vec<String>> {
     if let Some(unknown) = asked.iter().find(|op| !all.contains(op)) {
-        bail!("there is no operation `{unknown}`; there are: {}", all.join(", "));
+        bail!("there is no {what} `{unknown}`; there are: {}", all.join(", "));
     }
     Ok(all.into_iter().filter(|op| asked.is_empty() || asked.contains(op)).collect())
-}
-
-/// The changes that are tried, in their order: those of the sample, and of these the shard's.
-fn choose(every: &[String], arguments: &Arguments) -> Vec<String> {
-    let mut drawn: Vec<(u64, usize)> =
-        every.iter().enumerate().map(|(i, name)| (draw(arguments.seed, name), i)).collect();
-    drawn.sort_unstable();
-    drawn.truncate(arguments.sample.map_or(usize::MAX, |n| n as usize));
-    let mut places: Vec<usize> = drawn.into_iter().map(|(_, i)| i).collect();
-    places.sort_unstable();
-    let (part, parts) = arguments.shard.unwrap_or((1, 1));
-    let here = places.into_iter().enumerate().filter(|(i, _)| *i as u32 % parts == part - 1);
-    here.map(|(_, place)| every[place].clone()).collect()
-}
-
-/// A number that depends on the seed and on the name of a change alone.
-fn draw(seed: u64, name: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (seed, name).hash(&mut hasher);
-    hasher.finish()
 }
 
 /// cargo-mutants of [`VERSION`], installed if it is not there yet.
@@ -155,22 +154,14 @@ fn provision(workspace: &Workspace) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The table, and below it each survivor.
-fn page(tallies: &[Tally]) -> String {
+/// The table, with a row of all where there are several, and below it each survivor.
+fn page(heading: &str, tallies: &[Tally]) -> String {
     let mut text = format!(
-        "{:<12} {:>8} {:>6} {:>7} {:>9} {:>10} {:>10} {:>10} {:>7} {:>9}\n",
-        "operation",
-        "changes",
-        "tried",
-        "verify",
-        "tests",
-        "timed out",
-        "not viable",
-        "equivalent",
-        "missed",
-        "kill rate"
+        "{heading:<12} {:>8} {:>6} {:>7} {:>9} {:>10} {:>10} {:>10} {:>7} {:>9}\n",
+        "changes", "tried", "verify", "tests", "timed out", "not viable", "equivalent", "missed", "kill rate"
     );
-    for tally in tallies {
+    let all = Tally::of(tallies);
+    for tally in tallies.iter().chain(all.as_ref().filter(|_| tallies.len() > 1)) {
         let count = |ended: Ended| tally.count(ended);
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -204,44 +195,28 @@ fn page(tallies: &[Tally]) -> String {
 mod tests {
     use super::*;
 
-    fn arguments(sample: Option<u32>, seed: u64, shard: Option<(u32, u32)>) -> Arguments {
-        Arguments { op: Vec::new(), corrupt: false, sample, seed, shard, outcomes: None }
-    }
-
-    fn names() -> Vec<String> {
-        (0..50).map(|i| format!("change {i}")).collect()
-    }
-
-    #[test]
-    fn a_sample_depends_on_its_seed_and_on_nothing_else() {
-        let of = |seed| choose(&names(), &arguments(Some(9), seed, None));
-        assert_eq!((of(1).len(), of(1)), (9, of(1)));
-        assert_ne!(of(1), of(2));
-    }
-
-    #[test]
-    fn shards_are_a_partition_of_the_sample() {
-        let whole = choose(&names(), &arguments(Some(20), 3, None));
-        let mut parts: Vec<String> =
-            (1..=3).flat_map(|i| choose(&names(), &arguments(Some(20), 3, Some((i, 3))))).collect();
-        parts.sort_by_key(|name| names().iter().position(|n| n == name));
-        assert_eq!(parts, whole);
-    }
-
-    #[test]
-    fn a_shard_is_one_of_its_number() {
-        assert_eq!(shard("2/4"), Ok((2, 4)));
-        for wrong in ["0/4", "5/4", "4", "a/b", "1/0"] {
-            assert!(shard(wrong).is_err(), "{wrong}");
-        }
-    }
-
     #[test]
     fn an_unknown_operation_is_refused_with_the_names_of_all() {
         let all = || vec!["add".to_owned(), "mul".to_owned()];
-        assert_eq!(select(all(), &[]).expect("all"), all());
-        assert_eq!(select(all(), &["mul".to_owned()]).expect("one"), ["mul"]);
-        let error = select(all(), &["sub".to_owned()]).unwrap_err().to_string();
+        assert_eq!(select("operation", all(), &[]).expect("all"), all());
+        assert_eq!(select("operation", all(), &["mul".to_owned()]).expect("one"), ["mul"]);
+        let error = select("operation", all(), &["sub".to_owned()]).unwrap_err().to_string();
         assert_eq!(error, "there is no operation `sub`; there are: add, mul");
+    }
+
+    #[test]
+    fn a_table_of_several_ends_with_all_of_them() {
+        let tally = |op: &str, ended| {
+            Tally::new(op.to_owned(), 3, vec![(format!("{op}.rs:1:1: change"), ended)], &Known::default(), true)
+        };
+        let text = page("part", &[tally("add", Ended::Tests), tally("mul", Ended::Missed)]);
+        let lines: Vec<String> =
+            text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(
+            lines[1..=3],
+            ["add 3 1 0 1 0 0 0 0 100.0 %", "mul 3 1 0 0 0 0 0 1 0.0 %", "all 6 2 0 1 0 0 0 1 50.0 %"]
+        );
+        assert_eq!(lines[4..], ["mul: nothing sees mul.rs:1:1: change"]);
+        assert_eq!(page("part", &[tally("add", Ended::Tests)]).lines().count(), 2);
     }
 }

@@ -42,15 +42,40 @@ const LISTS: [(&str, Seen); 4] = [
     ("unviable.txt", Seen::NotViable),
 ];
 
+/// A line of a log: the tests did not fail but were ended.
+pub(crate) const RAN_TOO_LONG: &str = "tiebreak: these tests ran for too long";
+
 /// What became of each change, by its name.
 pub(crate) fn read(directory: &Path) -> Result<BTreeMap<String, Seen>> {
+    let text = |name: &str| {
+        let path = directory.join(name);
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
     let mut all = BTreeMap::new();
     for (name, seen) in LISTS {
-        let path = directory.join(name);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        all.extend(text.lines().map(|line| (line.to_owned(), seen)));
+        all.extend(text(name)?.lines().map(|line| (line.to_owned(), seen)));
+    }
+    let outcomes: Outcomes = serde_json::from_str(&text("outcomes.json")?).context("outcomes.json is not as known")?;
+    // Lists and outcomes are written together, in one order.
+    let caught = outcomes.outcomes.iter().filter(|outcome| outcome.summary == "CaughtMutant");
+    for (name, outcome) in text(LISTS[0].0)?.lines().zip(caught) {
+        if text(&outcome.log_path)?.lines().any(|line| line == RAN_TOO_LONG) {
+            all.insert(name.to_owned(), Seen::TimedOut);
+        }
     }
     Ok(all)
+}
+
+/// What is read of cargo-mutants' outcomes.
+#[derive(Deserialize)]
+struct Outcomes {
+    outcomes: Vec<Outcome>,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    summary: String,
+    log_path: String,
 }
 
 /// The changes of one operation.
@@ -61,16 +86,26 @@ pub(crate) struct Tally {
     /// How many changes there are.
     pub(crate) every: usize,
     ended: Vec<(String, Ended, Option<String>)>,
+    /// A change that unit tests see is convicted.
+    by_tests: bool,
 }
 
 impl Tally {
     /// Counts; what nothing saw is looked for in the list.
-    pub(crate) fn new(op: String, every: usize, ended: Vec<(String, Ended)>, known: &Known) -> Self {
+    pub(crate) fn new(op: String, every: usize, ended: Vec<(String, Ended)>, known: &Known, by_tests: bool) -> Self {
         let listed = |(name, ended): (String, Ended)| match known.reason(&name).map(str::to_owned) {
             Some(reason) if ended == Ended::Missed => (name, Ended::Equivalent, Some(reason)),
             _ => (name, ended, None),
         };
-        Self { op, every, ended: ended.into_iter().map(listed).collect() }
+        Self { op, every, ended: ended.into_iter().map(listed).collect(), by_tests }
+    }
+
+    /// All of several, if there is one.
+    pub(crate) fn of(tallies: &[Self]) -> Option<Self> {
+        let by_tests = tallies.first()?.by_tests;
+        let every = tallies.iter().map(|tally| tally.every).sum();
+        let ended = tallies.iter().flat_map(|tally| tally.ended.iter().cloned()).collect();
+        Some(Self { op: "all".to_owned(), every, ended, by_tests })
     }
 
     /// Changes that were tried.
@@ -83,10 +118,10 @@ impl Tally {
         self.ended.iter().filter(|(_, ended, _)| *ended == wanted).count()
     }
 
-    /// Those that `verify` does not see and should.
+    /// Those that are not convicted and should be.
     pub(crate) fn survivors(&self) -> impl Iterator<Item = (&str, Ended)> {
         let ended = self.ended.iter().map(|(name, ended, _)| (name.as_str(), *ended));
-        ended.filter(|(_, ended)| matches!(ended, Ended::Tests | Ended::Missed))
+        ended.filter(|(_, ended)| *ended == Ended::Missed || (*ended == Ended::Tests && !self.by_tests))
     }
 
     /// Those that change nothing, with the reasons.
@@ -94,9 +129,10 @@ impl Tally {
         self.ended.iter().filter_map(|(name, _, reason)| Some((name.as_str(), reason.as_deref()?)))
     }
 
-    /// Convicted by `verify`, of those that compile and change something.
+    /// Convicted, of those that compile and change something.
     pub(crate) fn rate(&self) -> String {
-        let killed = self.count(Ended::Verify) + self.count(Ended::TimedOut);
+        let by_tests = if self.by_tests { self.count(Ended::Tests) } else { 0 };
+        let killed = self.count(Ended::Verify) + self.count(Ended::TimedOut) + by_tests;
         match killed + self.survivors().count() {
             0 => "-".to_owned(),
             viable => format!("{:.1} %", 100.0 * killed as f64 / viable as f64),
@@ -111,9 +147,37 @@ mod tests {
     #[test]
     fn a_rate_is_of_what_compiles_and_changes_something() {
         let ended = [Ended::Verify, Ended::Verify, Ended::TimedOut, Ended::NotViable, Ended::Tests];
-        let ended = ended.into_iter().enumerate().map(|(i, ended)| (format!("f.rs:{i}:1: change"), ended)).collect();
-        let tally = Tally::new("add".to_owned(), 9, ended, &Known::default());
-        assert_eq!((tally.tried(), tally.rate().as_str(), tally.survivors().count()), (5, "75.0 %", 1));
-        assert_eq!(Tally::new("add".to_owned(), 9, Vec::new(), &Known::default()).rate(), "-");
+        let ended: Vec<(String, Ended)> =
+            ended.into_iter().enumerate().map(|(i, ended)| (format!("f.rs:{i}:1: change"), ended)).collect();
+        let tally = |by_tests| Tally::new("add".to_owned(), 9, ended.clone(), &Known::default(), by_tests);
+        let counts = |tally: Tally| (tally.tried(), tally.rate(), tally.survivors().count());
+        assert_eq!(counts(tally(false)), (5, "75.0 %".to_owned(), 1));
+        assert_eq!(counts(tally(true)), (5, "100.0 %".to_owned(), 0));
+        assert_eq!(Tally::new("add".to_owned(), 9, Vec::new(), &Known::default(), false).rate(), "-");
+    }
+
+    #[test]
+    fn a_change_whose_log_says_that_its_tests_ran_too_long_timed_out() {
+        let directory = std::env::temp_dir().join(format!("tiebreak-bite-outcome-{}", std::process::id()));
+        fs::create_dir_all(directory.join("log")).expect("a directory");
+        let files = [
+            ("caught.txt", "f.rs:1:1: one\nf.rs:2:1: two\n"),
+            ("missed.txt", "f.rs:3:1: three\n"),
+            ("timeout.txt", ""),
+            ("unviable.txt", ""),
+            ("log/1", "test a ... FAILED\n"),
+            ("log/2", "running 3 tests\ntiebreak: these tests ran for too long\n"),
+            (
+                "outcomes.json",
+                r#"{"outcomes": [{"summary": "CaughtMutant", "log_path": "log/1"}, {"summary": "MissedMutant", "log_path": "log/3"},
+                   {"summary": "CaughtMutant", "log_path": "log/2"}]}"#,
+            ),
+        ];
+        for (name, text) in files {
+            fs::write(directory.join(name), text).expect("written");
+        }
+        let seen: Vec<Seen> = read(&directory).expect("all is there").into_values().collect();
+        assert_eq!(seen, [Seen::Caught, Seen::TimedOut, Seen::Missed]);
+        fs::remove_dir_all(&directory).expect("removed");
     }
 }

@@ -69,6 +69,13 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Xtask,
         "compiles cargo-mutants, and a worker for each change",
     ),
+    ("cargo xtask bite --oracle", Xtask, "compiles cargo-mutants, and the oracle for each change"),
+    ("cargo xtask bite --oracle --sample 300", Xtask, "compiles cargo-mutants, and the oracle for each change"),
+    (
+        "cargo xtask bite --oracle --sample 300 --seed 1",
+        Xtask,
+        "compiles cargo-mutants, and the oracle for each change",
+    ),
     ("cargo xtask bite --op add --sample 5", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),
     ("cargo xtask fuzz fpm --seconds 60", Xtask, "builds with another compiler's flags, and runs for a minute"),
