@@ -15,8 +15,6 @@ use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
-use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -81,18 +79,6 @@ impl Operation for Conv2d {
     fn domain_text(domain: &Domain) -> String {
         let groups = if domain.grouped { "" } else { ", one group" };
         format!("{}{groups}", crate::matmul::operands(&domain.operands))
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {

@@ -23,9 +23,7 @@ use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
-use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Liberties, Quantization};
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -112,18 +110,6 @@ impl Operation for Dequantize {
 
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Dequantize, params: params.clone() })
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::dequantize::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {

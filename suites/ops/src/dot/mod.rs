@@ -16,8 +16,6 @@ use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Sw
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
-use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::Value;
 
@@ -58,18 +56,6 @@ impl Operation for Dot {
             domain.results,
             domain.elements
         )
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::dot::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {

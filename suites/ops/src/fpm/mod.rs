@@ -25,9 +25,8 @@ use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
 use tiebreak_impls::mutants::{self, Witness as Published};
 use tiebreak_impls::operation::TensorOperation;
-use tiebreak_oracle::fpm::{Definition, Parameters, Scheme};
+use tiebreak_oracle::fpm::Parameters;
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Unit, Value};
 
 /// The operation.
@@ -87,18 +86,6 @@ impl Operation for FixedPointMultiply {
 
     fn domain_text(domain: &Domain) -> String {
         listing::domain(domain)
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Promised, UnknownName> {
-        Ok(Promised::plain(Scheme::parse(text)?))
-    }
-
-    fn label(scheme: &Promised) -> String {
-        scheme.scheme.label()
     }
 
     fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {

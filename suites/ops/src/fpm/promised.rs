@@ -1,10 +1,12 @@
 //! What a contract says of each element: its scheme, and in the regions of its declared deviations another one.
 
 use tiebreak_common::class::Class;
+use tiebreak_engine::tensor::NamedScheme;
 use tiebreak_impls::contract::{Contract, Overflow as Declared, Promise, Region};
 use tiebreak_impls::fpm::Batch;
 use tiebreak_oracle::fpm::{Scheme, scheme::DEFINITIONS};
 use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::word::Overflow;
 
 /// Which way the shift goes: where every known sequence branches, and so where causes may change.
@@ -66,6 +68,20 @@ pub fn promised(promise: Promise) -> Result<Scheme, UnknownName> {
         Declared::OutOfDomain => Overflow::OutOfDomain,
     };
     Ok(Scheme { definition, overflow })
+}
+
+impl NamedScheme for Promised {
+    fn described() -> Vec<Described> {
+        Scheme::described()
+    }
+
+    fn named(text: &str) -> Result<Self, UnknownName> {
+        Scheme::parse(text).map(Self::plain)
+    }
+
+    fn label(&self) -> String {
+        self.scheme.label()
+    }
 }
 
 impl Promised {

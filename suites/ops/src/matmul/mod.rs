@@ -14,8 +14,6 @@ use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::matmul::{Domain, Params, Run};
 use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::matmul::{Product, Scheme};
-use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub use changes::{changes, orders, other_sign, reproduced, round_24, widths, wrapping};
@@ -52,18 +50,6 @@ impl Operation for Matmul {
 
     fn domain_text(domain: &Domain) -> String {
         operands(domain)
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {

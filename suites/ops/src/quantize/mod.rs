@@ -20,9 +20,7 @@ use tiebreak_engine::tensor::{Asked, Case, Change, Element, Expected, Given, Ope
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_mlir::Function;
-use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub use smaller::{alone, smaller};
@@ -105,18 +103,6 @@ impl Operation for Quantize {
 
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Quantize, params: params.clone() })
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::quantize::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {

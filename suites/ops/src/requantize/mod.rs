@@ -20,9 +20,7 @@ use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Layer, Opera
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::requantize::{Domain, Params, Run};
-use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::requantize::{Parameters, Scheme};
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{Unit, Value};
 
 /// The operation.
@@ -71,18 +69,6 @@ impl Operation for Requantize {
 
     fn domain_text(domain: &Domain) -> String {
         format!("to {}, {}", domain.output.name(), crate::listing::domain(&domain.channels))
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<tiebreak_oracle::requantize::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
