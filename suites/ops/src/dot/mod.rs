@@ -11,7 +11,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::fill;
-use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::text::Arguments;
+use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Sweep, Wanted};
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -144,16 +145,16 @@ impl Operation for Dot {
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        vec![("len".to_owned(), (p.len as i64).into())]
+        fields::written(&[LEN], p, &ONE)
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        let mut left = arguments.clone();
-        let len = text::take_size(&mut left, "len", 1)?;
-        text::nothing_left(&left, &["len", "acc", "a", "b"])?;
-        Ok(Params { len })
+        fields::read_all(&[LEN], ONE, arguments, Self::TENSORS)
     }
 }
+
+const ONE: Params = Params { len: 1 };
+const LEN: Field<Params> = Field::<Params>::size("len", |p| &mut p.len).always();
 
 /// Pair sums or accumulators of another width or policy.
 fn widths(scheme: &Scheme) -> Vec<Change<Dot>> {

@@ -9,6 +9,7 @@ mod plan;
 use tiebreak_engine::tensor::Case;
 use tiebreak_engine::tensor::element::{float, float_bits};
 use tiebreak_engine::tensor::fill;
+use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
@@ -104,12 +105,7 @@ fn arguments(p: &Params) -> Vec<(String, Value)> {
             out.push((format!("{name}_zero_point"), i64::from(operand.zero_point).into()));
         }
     }
-    let range = p.element.range();
-    let bounds = [("min", p.min, range.start()), ("max", p.max, range.end())];
-    out.extend(bounds.iter().filter(|(_, v, end)| v != *end).map(|(n, v, _)| ((*n).to_owned(), i64::from(*v).into())));
-    if p.len > 1 {
-        out.push(("len".to_owned(), (p.len as i64).into()));
-    }
+    out.extend(fields::written(&FIELDS, p, &usual(*p)));
     out
 }
 
@@ -127,18 +123,18 @@ fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
         Ok::<_, String>(Operand { scale, zero_point: text::take_int32(&mut left, &format!("{tensor}_zero_point"), 0)? })
     };
     let (lhs, rhs, out) = (operand("lhs")?, operand("rhs")?, operand("out")?);
-    let params = Params {
-        element,
-        len: text::take_size(&mut left, "len", 1)?,
-        lhs,
-        rhs,
-        out,
-        min: text::take_int32(&mut left, "min", *element.range().start())?,
-        max: text::take_int32(&mut left, "max", *element.range().end())?,
-    };
+    let params = fields::read(&FIELDS, usual(Params { element, len: 1, lhs, rhs, out, min: 0, max: 0 }), &mut left)?;
     text::nothing_left(&left, &KNOWN)?;
     Ok(params)
 }
+
+/// One element, clamped to the bounds of its type.
+fn usual(p: Params) -> Params {
+    Params { len: 1, min: *p.element.range().start(), max: *p.element.range().end(), ..p }
+}
+
+const FIELDS: [Field<Params>; 3] =
+    [Field::int32("min", |p| &mut p.min), Field::int32("max", |p| &mut p.max), Field::size("len", |p| &mut p.len)];
 
 const ELEMENTS: [Element; 3] = [Element::I8, Element::U8, Element::I16];
 

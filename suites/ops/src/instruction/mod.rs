@@ -10,7 +10,8 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::side::differs;
-use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::text::Arguments;
+use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::{Asked, Case, Change, Expected, NamedScheme, Operation, Spec, Wanted};
 use tiebreak_impls::instruction::{Domain, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
@@ -176,14 +177,13 @@ impl Operation for Instruction {
     }
 
     fn arguments(params: &Params) -> Vec<(String, Value)> {
-        let several = Some(params.vectors).filter(|vectors| *vectors != 1);
-        several.map(|vectors| ("vectors".to_owned(), (vectors as i64).into())).into_iter().collect()
+        fields::written(&[VECTORS], params, &ONE)
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        let mut left = arguments.clone();
-        let vectors = text::take_size(&mut left, "vectors", 1)?;
-        text::nothing_left(&left, &["vectors", "a", "b"])?;
-        Ok(Params { vectors })
+        fields::read_all(&[VECTORS], ONE, arguments, Self::TENSORS)
     }
 }
+
+const ONE: Params = Params { vectors: 1 };
+const VECTORS: Field<Params> = Field::size("vectors", |p| &mut p.vectors);
