@@ -6,7 +6,7 @@ use super::parse::Parsed;
 use super::rule::Rule;
 use super::spans::Span;
 use super::verify;
-use super::{Expressed, Storage};
+use super::{Expressed, Scale, Storage};
 use std::ops::RangeInclusive;
 
 /// Braces inside one another: beyond the rank of any tensor, and no danger to the stack.
@@ -17,7 +17,7 @@ pub(super) struct Scales {
     storage: Storage,
     bounds: RangeInclusive<i64>,
     expressed: Expressed,
-    pub(super) scales: Vec<f64>,
+    pub(super) scales: Vec<Scale>,
     pub(super) zero_points: Vec<i64>,
 }
 
@@ -81,7 +81,7 @@ impl Scales {
         // Without a zero point it is 0, which may be out of bounds as well.
         let (zero_point, span) = if cursor.eat(":") { cursor.integer()? } else { (0, span) };
         verify::zero_point(zero_point, self.storage, &self.bounds).map_err(|rule| Fault::new(rule, span))?;
-        self.scales.push(scale);
+        self.scales.push(Scale(scale));
         self.zero_points.push(zero_point);
         Ok(())
     }
