@@ -44,7 +44,7 @@ pub use change::{Change, Lead, PathStep};
 pub use element::Element;
 use explain::Observed;
 pub use given::Given;
-pub use scheme::NamedScheme;
+pub use scheme::{NamedScheme, overflow, promised};
 use shrink::Witness;
 pub use swept::{Sweep, SweptSide, SweptWitness};
 
@@ -299,12 +299,7 @@ pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O::Run, O::Domai
     <O::Impl as impls::Operation>::find(name).ok()
 }
 
-/// The text of a contract's promise, as a scheme is named.
+/// The scheme of a contract, without its deviations.
 pub fn promise<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> Result<O::Scheme, UnknownName> {
-    let overflow = match kernel.contract.promise.overflow {
-        tiebreak_impls::contract::Overflow::Wrap => "wrap",
-        tiebreak_impls::contract::Overflow::Saturate => "saturate",
-        tiebreak_impls::contract::Overflow::OutOfDomain => "out-of-domain",
-    };
-    O::scheme(&format!("{}:{overflow}", kernel.contract.promise.scheme))
+    promised(kernel.contract.promise)
 }

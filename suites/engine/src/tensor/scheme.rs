@@ -1,5 +1,6 @@
 //! A scheme of any operation, as lists, contracts and callers name it.
 
+use tiebreak_impls::contract::{Overflow, Promise};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::{Described, Registered, Scheme};
 
@@ -24,5 +25,19 @@ impl<D: Registered + Send + Sync> NamedScheme for Scheme<D> {
 
     fn label(&self) -> String {
         Scheme::label(self)
+    }
+}
+
+/// The scheme of a promise.
+pub fn promised<S: NamedScheme>(promise: Promise) -> Result<S, UnknownName> {
+    S::named(&format!("{}:{}", promise.scheme, overflow(promise.overflow)))
+}
+
+/// Name of a contract's policy, as schemes name theirs.
+pub fn overflow(policy: Overflow) -> &'static str {
+    match policy {
+        Overflow::Wrap => "wrap",
+        Overflow::Saturate => "saturate",
+        Overflow::OutOfDomain => "out-of-domain",
     }
 }

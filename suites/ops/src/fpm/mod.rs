@@ -19,13 +19,13 @@ use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::shrink::Witness;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{
-    Asked, Case, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Wanted,
+    Asked, Case, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Wanted, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
 use tiebreak_impls::mutants::{self, Witness as Published};
 use tiebreak_impls::operation::TensorOperation;
-use tiebreak_oracle::fpm::Parameters;
+use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{self, Unit, Value};
 
@@ -206,7 +206,7 @@ impl Operation for FixedPointMultiply {
         let control = |control: mutants::Control| {
             let contract =
                 Contract { promise: control.against, domain: control.domain, ..control.left.contract.clone() };
-            let origin = promised::promised(control.against).map_or("", |scheme| scheme.definition.source);
+            let origin = promised::<Scheme>(control.against).map_or("", |scheme| scheme.definition.source);
             Control { name: control.name, kernel: Kernel { contract, ..control.left.clone() }, origin }
         };
         mutants::controls().into_iter().map(control).collect()
