@@ -5,7 +5,7 @@ mod fuzzed;
 mod plan;
 mod sweep;
 
-use crate::matmul::other_sign;
+use crate::matmul::read_otherwise;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
@@ -100,14 +100,8 @@ impl Operation for Dot {
                 [(a, "a"), (b, "b")].iter().filter(|(on, _)| *on).map(|(_, n)| *n).collect::<Vec<_>>().join(" and ");
             let types = [a.then_some(domain.lhs), b.then_some(domain.rhs)];
             let because = format!("{names} read with the other sign");
-            out.push(Change::predicts(Class::Signedness, because, move |case| {
-                let mut case = case.clone();
-                for (element, tensor) in types.iter().zip(&mut case.tensors[1..]) {
-                    if let Some(element) = element {
-                        tensor.iter_mut().for_each(|v| *v = other_sign(*element, *v));
-                    }
-                }
-                Self::expected(&base, &case).ok()
+            out.push(Change::of_case(Class::Signedness, because, base, move |case| {
+                read_otherwise(types, &mut case.tensors[1..]);
             }));
         }
         out

@@ -2,8 +2,8 @@
 
 mod changes;
 mod fuzzed;
-mod layers;
-mod plan;
+pub(crate) mod layers;
+pub(crate) mod plan;
 
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
@@ -17,7 +17,7 @@ use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_reports::ledger::Value;
 
-pub use changes::{changes, orders, other_sign, reproduced, round_24, widths, wrapping};
+pub use changes::{changes, orders, other_sign, read_otherwise, reproduced, round_24, widths, wrapping};
 
 /// The operation.
 pub enum Matmul {}
