@@ -26,7 +26,7 @@ pub(super) fn quantized(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
     let span = cursor.since(start);
     match name {
         "quant.uniform" if cursor.eat_here("<") => uniform(cursor),
-        "quant.uniform" => Err(cursor.fault(Rule::Expected("'<' right behind !quant.uniform"))),
+        "quant.uniform" => Err(cursor.fault(Rule::Expected("'<' right after !quant.uniform"))),
         "quant.any" | "quant.calibrated" => {
             let instead = "it has no scale; only !quant.uniform<...> says what a stored value stands for";
             Err(Fault::new(Rule::NotSupported { name: format!("!{name}"), instead }, span))
@@ -41,7 +41,7 @@ pub(super) fn quantized(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
     }
 }
 
-/// Behind the `<`, up to and with the `>`.
+/// After the `<`, up to and with the `>`.
 fn uniform(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
     let (storage, storage_span) = storage(cursor)?;
     let bounds = bounds(cursor, storage)?;
@@ -106,7 +106,7 @@ fn bounds(cursor: &mut Cursor<'_>, storage: Storage) -> Parsed<RangeInclusive<i6
     if min >= max {
         return Err(Fault::new(Rule::Bounds(min, max), min_span.start..max_span.end));
     }
-    cursor.expect(">", "'>' behind the storage bounds")?;
+    cursor.expect(">", "'>' after the storage bounds")?;
     Ok(min..=max)
 }
 
@@ -155,7 +155,7 @@ fn blocks(cursor: &mut Cursor<'_>, spans: &mut Vec<Span>) -> Parsed<Vec<(usize, 
         }
         spans.push(span);
         if !cursor.eat(",") {
-            cursor.expect("}", "'}' behind the block sizes")?;
+            cursor.expect("}", "'}' after the block sizes")?;
             return Ok(sizes);
         }
     }
