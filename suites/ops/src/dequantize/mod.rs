@@ -6,7 +6,6 @@ mod sweep;
 use crate::quantize::{alone, smaller};
 use crate::quantized::{self, Trials, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
@@ -83,10 +82,6 @@ impl Operation for Dequantize {
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()
-    }
-
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
     }
 
     fn element(_: &Domain, p: &Params, t: usize) -> Element {

@@ -11,7 +11,6 @@ pub mod sweep;
 use crate::listing;
 use promised::{Promised, Regime};
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
@@ -73,10 +72,6 @@ impl Operation for FixedPointMultiply {
 
     fn dimensions(_: &Domain, batch: &Batch, _: usize) -> Vec<usize> {
         vec![batch.len]
-    }
-
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
     }
 
     fn covers(domain: &Domain, batch: &Batch) -> bool {

@@ -7,7 +7,6 @@ mod smaller;
 pub mod sweep;
 
 use crate::quantized::{self, Trials, places, plan, quantizations};
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
@@ -76,10 +75,6 @@ impl Operation for Quantize {
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         p.shape.clone()
-    }
-
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
     }
 
     fn element(_: &Domain, p: &Params, t: usize) -> Element {

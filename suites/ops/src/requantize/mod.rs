@@ -9,7 +9,6 @@ pub mod sweep;
 pub mod targets;
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::Parameter;
@@ -58,10 +57,6 @@ impl Operation for Requantize {
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]
-    }
-
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {

@@ -4,7 +4,6 @@ mod changes;
 mod fuzzed;
 
 use crate::conv2d::{Conv2d, convolution};
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
@@ -88,10 +87,6 @@ impl Operation for Transform {
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
         let sizes = domain.sizes(params).unwrap_or(Sizes { inputs: [0; 3], outputs: 0 });
         vec![if t == 0 { sizes.inputs[0] } else { sizes.outputs }]
-    }
-
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
     }
 
     fn covers(domain: &Domain, params: &Params) -> bool {
