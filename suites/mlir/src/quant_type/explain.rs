@@ -273,7 +273,7 @@ mod tests {
     fn by_rationals(uniform: &Quantized) -> (u64, bool) {
         let format = format(uniform.expressed);
         let exact = |bits: u64| format.decode(bits).finite().cloned();
-        let scale = Format::F64.decode(uniform.scales[0].to_bits()).finite().and_then(|s| exact(format.nearest(s)));
+        let scale = Format::F64.decode(uniform.scales[0].0.to_bits()).finite().and_then(|s| exact(format.nearest(s)));
         let scale = scale.expect("a number");
         let reals = (uniform.min..=uniform.max).map(|q| scale.clone() * (q - uniform.zero_points[0]));
         let rounded: Vec<_> = reals.map(|real| (format.nearest(&real), real)).collect();
