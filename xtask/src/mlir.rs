@@ -199,8 +199,8 @@ pub(crate) fn find_compiler_rt() -> Option<PathBuf> {
 
 /// The number in `Debian LLVM version 22.1.8`.
 fn version(text: &str) -> Option<String> {
-    let behind = text.split("LLVM version ").nth(1)?;
-    Some(behind.split_whitespace().next()?.to_owned())
+    let after = text.split("LLVM version ").nth(1)?;
+    Some(after.split_whitespace().next()?.to_owned())
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ fn lengths_and_alignments_agree() {
                             long[misalign + i]
                         );
                     }
-                    assert_eq!(storage[misalign + len], 0x5555_5555, "{} wrote behind its output", kernel.name);
+                    assert_eq!(storage[misalign + len], 0x5555_5555, "{} wrote beyond its output", kernel.name);
                 }
             }
         }

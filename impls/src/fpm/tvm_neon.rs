@@ -30,7 +30,7 @@ const DEVIATIONS: &[Deviation] = &[
         class: "position",
         region: Region::VectorTail { lanes: LANES },
         instead: tvm_qmuls::PROMISE,
-        reason: "the rule holds for int32x4 only; elements behind the last whole vector take the default lowering",
+        reason: "the rule holds for int32x4 only; elements after the last whole vector take the default lowering",
     },
 ];
 

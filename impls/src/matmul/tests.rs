@@ -172,7 +172,7 @@ fn results_beyond_int32_wrap() {
 
 /// The bound of the bit-serial kernel is sharp: one element more, and a lane of ones alone wraps.
 #[test]
-fn bitserial_counts_wrap_just_behind_the_declared_depth() {
+fn bitserial_counts_wrap_just_beyond_the_declared_depth() {
     let kernel = super::find("arm-bitserial").expect("registered");
     let deepest = *kernel.contract.domain.depth.end();
     assert_eq!(deepest, 524_175);

@@ -53,13 +53,13 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, lhs, rhs, out| product(&UNSIGNED, params, lhs, &exchanged(params, rhs), out)
     ),
     mutant!(
-        "mutant-k-tail-dropped", "truncated-tail", "products behind the last whole block of 16 along K are left out",
+        "mutant-k-tail-dropped", "truncated-tail", "products after the last whole block of 16 along K are left out",
         claims "exact" Wrap on Domain::all(U8, U8),
         from "of our own: K / 16 blocks for ceil(K / 16)",
         steps!(Steps { interleave: interleave_tail, ..UNSIGNED })
     ),
     mutant!(
-        "mutant-n-tail-dropped", "truncated-tail", "columns behind the last whole block of 4 along N are left 0",
+        "mutant-n-tail-dropped", "truncated-tail", "columns after the last whole block of 4 along N are left 0",
         claims "exact" Wrap on Domain::all(U8, U8),
         from "of our own: N / 4 blocks for ceil(N / 4)",
         |params, lhs, rhs, out| {

@@ -51,7 +51,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         |params, x, out| linear(params, x, out, f32::round)
     ),
     mutant!(
-        "mutant-ties-away-tail", "position", "round() in the scalar tail behind vectors of four that take ties to even",
+        "mutant-ties-away-tail", "position", "round() in the scalar tail after vectors of four that take ties to even",
         claims "onnx" OutOfDomain on BYTES,
         from "microsoft/onnxruntime pull request 28606",
         |params, x, out| tail_away(params, x, out)

@@ -30,10 +30,10 @@ fn answers(requests: &[u8]) -> Vec<(Answer, Vec<i32>)> {
         rest.read_until(b'\n', &mut line).expect("memory does not fail");
         let answer: Answer = serde_json::from_slice(&line).expect("an answer is JSON");
         let bytes = if let Answer::Done { bytes } = answer { bytes } else { 0 };
-        let (payload, behind) = rest.split_at(bytes);
+        let (payload, after) = rest.split_at(bytes);
         let payload = payload.chunks(4).map(|v| i32::from_le_bytes(v.try_into().expect("4 bytes"))).collect();
         answers.push((answer, payload));
-        rest = behind;
+        rest = after;
     }
     answers
 }
@@ -124,7 +124,7 @@ fn a_range_wraps() {
 }
 
 #[test]
-fn instructions_return_flags_behind_their_results() {
+fn instructions_return_flags_after_their_results() {
     let job = instruction_job("sqadd.s32", 2);
     let payload: Vec<i32> = [1, 2, 3, 4, i32::MAX, 0, 0, 0].into_iter().chain([1; 8]).collect();
     let source = Source::Payload { bytes: 64 };

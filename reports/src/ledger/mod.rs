@@ -177,27 +177,29 @@ pub struct Extent {
 }
 
 /// What a kernel was judged against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
     /// The scheme of its own contract, where it must be exact.
+    #[default]
     Contract,
     /// The operation's reference, where differences are counted and classified.
     Reference,
 }
 
 /// Whether a row covers its whole input space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coverage {
     /// Every accumulator of every parameter pair of the row.
     Exhaustive,
     /// Directed and random cases.
+    #[default]
     Sampled,
 }
 
 /// One kernel in one lane against one scheme.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Operation.
     pub op: String,

@@ -229,10 +229,7 @@ pub(crate) fn figures() -> Vec<Figure> {
 fn declared() -> BTreeMap<String, String> {
     let reasons = [
         ("fallback", "sqrdmulh multiplies Q0.31 numbers; for any other Q the rule returns the default lowering"),
-        (
-            "position",
-            "the rule holds for int32x4 only; elements behind the last whole vector take the default lowering",
-        ),
+        ("position", "the rule holds for int32x4 only; elements after the last whole vector take the default lowering"),
     ];
     reasons.map(|(class, reason)| (class.to_owned(), reason.to_owned())).into()
 }

@@ -1,6 +1,6 @@
 //! What the harness costs, each thing beside what it is to be compared with, in one run: `cargo bench -p tiebreak-suites`.
 //!
-//! Arguments behind `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `census`, `floats` (all when none is named), `--lanes FILE`, `--json FILE`.
+//! Arguments after `--`: `sweep`, `forms`, `lane`, `gemm`, `network`, `counts`, `census`, `floats` (all when none is named), `--lanes FILE`, `--json FILE`.
 
 mod census;
 mod counts;

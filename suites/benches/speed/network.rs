@@ -33,7 +33,7 @@ struct Row {
 }
 
 impl Row {
-    /// SAME in this network always has a stride of 1: half the filter on either side, the odd one behind.
+    /// SAME in this network always has a stride of 1: half the filter on either side, the odd one after.
     fn params(&self) -> Params {
         let same = |kernel: usize| if self.padding == "SAME" { ((kernel - 1) / 2, kernel / 2) } else { (0, 0) };
         let ((top, bottom), (left, right)) = (same(self.kernel_h), same(self.kernel_w));

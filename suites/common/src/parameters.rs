@@ -2,6 +2,7 @@
 
 use crate::budget::Budget;
 use crate::stream::{below, int32, int32_of_any_size, stream};
+use csv::StringRecord;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -73,10 +74,10 @@ pub enum BadParameters {
     },
 }
 
-/// What a multiplier must be.
-pub const MULTIPLIER: &str = "an int32 (-2147483648..=2147483647)";
+/// What a multiplier must be, or another number of 32 bits.
+pub const INT32: &str = "an int32 (-2147483648..=2147483647)";
 /// What a shift must be.
-pub const SHIFT: &str = "a shift in -31..=31";
+const SHIFT: &str = "a shift in -31..=31";
 
 /// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.
 pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
@@ -85,60 +86,88 @@ pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
 
 /// [`read_csv`] of text that is already at hand; `path` is what errors call it.
 pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters> {
-    let path_buf = || path.to_owned();
-    let (mut reader, headers) = records(path, text)?;
-    if headers.is_empty() {
-        return Err(BadParameters::NoHeader { path: path_buf() });
-    }
-    let column = |column: &'static str| {
-        headers.iter().position(|h| h == column).ok_or_else(|| BadParameters::MissingColumn {
-            path: path_buf(),
-            column,
-            found: headers.iter().collect::<Vec<_>>().join(", "),
+    let wanted = |headers: &StringRecord| {
+        if headers.is_empty() {
+            return Err(BadParameters::NoHeader { path: path.to_owned() });
+        }
+        let missing = ["multiplier", "shift"].into_iter().find(|column| !headers.iter().any(|h| h == *column));
+        let found = || headers.iter().collect::<Vec<_>>().join(", ");
+        missing.map_or(Ok(()), |column| {
+            Err(BadParameters::MissingColumn { path: path.to_owned(), column, found: found() })
         })
     };
-    let (multiplier, shift) = (column("multiplier")?, column("shift")?);
-    let mut channels = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|cause| bad_line(path, text, cause))?;
-        let line = record.position().map_or(0, |at| line(text, at));
-        let cell = |index: usize, column, wanted, ok: fn(i32) -> bool| {
-            let value = record.get(index).unwrap_or_default();
-            value.parse().ok().filter(|v| ok(*v)).ok_or_else(|| BadParameters::BadValue {
-                path: path_buf(),
-                line,
-                column,
-                value: value.to_owned(),
-                wanted,
-            })
-        };
-        channels.push(Channel {
-            multiplier: cell(multiplier, "multiplier", MULTIPLIER, |_| true)?,
-            shift: cell(shift, "shift", SHIFT, |s| SHIFTS.contains(&s))?,
-        });
-    }
-    if channels.is_empty() { Err(BadParameters::Empty { path: path_buf() }) } else { Ok(channels) }
+    let channels = rows(path, text, wanted, |row| row.channel())?;
+    if channels.is_empty() { Err(BadParameters::Empty { path: path.to_owned() }) } else { Ok(channels) }
 }
 
-/// The records of a CSV file, and its columns, each of another name. Columns without a name, which nobody reads, may be several.
-pub fn records<'a>(path: &Path, text: &'a [u8]) -> Result<(csv::Reader<&'a [u8]>, csv::StringRecord), BadParameters> {
+/// A line of a CSV file.
+pub struct Row<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Its line, from 1.
+    pub line: u64,
+    headers: &'a StringRecord,
+    record: &'a StringRecord,
+}
+
+impl Row<'_> {
+    /// The cell of a column, unless it is empty or there is no such column.
+    pub fn cell(&self, column: &str) -> Option<&str> {
+        let index = self.headers.iter().position(|header| header == column)?;
+        self.record.get(index).filter(|cell| !cell.is_empty())
+    }
+
+    /// What a cell says.
+    pub fn value<T>(
+        &self,
+        column: &'static str,
+        wanted: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, BadParameters> {
+        let value = self.cell(column).unwrap_or_default();
+        parse(value).ok_or_else(|| {
+            let (path, line, value) = (self.path.to_owned(), self.line, value.to_owned());
+            BadParameters::BadValue { path, line, column, value, wanted }
+        })
+    }
+
+    /// What `multiplier` and `shift` say.
+    pub fn channel(&self) -> Result<Channel, BadParameters> {
+        Ok(Channel {
+            multiplier: self.value("multiplier", INT32, |text| text.parse().ok())?,
+            shift: self.value("shift", SHIFT, |text| text.parse().ok().filter(|s| SHIFTS.contains(s)))?,
+        })
+    }
+}
+
+/// The lines of a CSV file, of which each column has another name. Columns without a name, which nobody reads, may be several.
+pub fn rows<T, E: From<BadParameters>>(
+    path: &Path,
+    text: &[u8],
+    takes: impl FnOnce(&StringRecord) -> Result<(), E>,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, E>,
+) -> Result<Vec<T>, E> {
+    let bad = |cause: csv::Error| {
+        let line = cause.position().map_or(0, |at| line(text, at));
+        BadParameters::BadLine { path: path.to_owned(), line, cause }
+    };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
-    let headers = reader.headers().map_err(|cause| bad_line(path, text, cause))?.clone();
+    let headers = reader.headers().map_err(bad)?.clone();
     let mut seen = HashSet::new();
-    match headers.iter().find(|column| !column.is_empty() && !seen.insert(*column)) {
-        Some(column) => Err(BadParameters::Twice { path: path.to_owned(), column: column.to_owned() }),
-        None => Ok((reader, headers)),
+    if let Some(column) = headers.iter().find(|column| !column.is_empty() && !seen.insert(*column)) {
+        return Err(BadParameters::Twice { path: path.to_owned(), column: column.to_owned() }.into());
     }
-}
-
-/// The error of a line that is no record.
-pub fn bad_line(path: &Path, text: &[u8], cause: csv::Error) -> BadParameters {
-    let line = cause.position().map_or(0, |at| line(text, at));
-    BadParameters::BadLine { path: path.to_owned(), line, cause }
+    takes(&headers)?;
+    let row = |record: Result<StringRecord, csv::Error>| {
+        let record = record.map_err(bad)?;
+        let line = record.position().map_or(0, |at| line(text, at));
+        read(&Row { path, line, headers: &headers, record: &record })
+    };
+    reader.records().map(row).collect()
 }
 
 /// The line of a record: its position is that of the blank lines before it, which the reader skips.
-pub fn line(text: &[u8], at: &csv::Position) -> u64 {
+fn line(text: &[u8], at: &csv::Position) -> u64 {
     let before = text[at.byte() as usize..].iter().take_while(|b| matches!(b, b'\r' | b'\n'));
     at.line() + before.filter(|b| **b == b'\n').count() as u64
 }

@@ -1,36 +1,19 @@
 //! Quantized types of kernels as MLIR writes them, and the types that tensors can be made of.
 
-use crate::quant_type::{self, Uniform};
-use tiebreak_impls::quantized::{Granularity, Quantized};
+use crate::quant_type::{self, Granularity, Quantized, Spelled, Storage, format};
 use tiebreak_impls::shape::MAX_ELEMENTS;
+use tiebreak_oracle::quantize as oracle;
 
 /// The type as MLIR writes it, without spaces.
 pub fn type_text(quantized: &Quantized) -> String {
-    let granularity = match &quantized.granularity {
-        Granularity::Layer => quant_type::Granularity::Layer,
-        Granularity::Channel { axis } => quant_type::Granularity::Channel { axis: *axis },
-        Granularity::Blocks { sizes, counts } => quant_type::Granularity::Blocks {
-            sizes: sizes.iter().map(|(axis, size)| (*axis, *size as u64)).collect(),
-            counts: counts.clone(),
-        },
-    };
-    let uniform = Uniform {
-        storage: quantized.storage,
-        min: quantized.min,
-        max: quantized.max,
-        expressed: quantized.expressed,
-        granularity,
-        scales: quantized.scales.iter().map(|scale| scale.0).collect(),
-        zero_points: quantized.zero_points.clone(),
-    };
-    uniform.to_string().replace(' ', "")
+    Spelled(quantized).to_string().replace(' ', "")
 }
 
 /// The quantized type of a text.
 pub fn read_type(text: &str) -> Result<Quantized, String> {
     let ty = quant_type::parse_type_to_run(text).map_err(|e| e.to_string())?;
     match (&ty, ty.uniform()) {
-        (quant_type::Type::Scalar(_), Some(uniform)) => Ok(uniform.into()),
+        (quant_type::Type::Scalar(_), Some(uniform)) => Ok(uniform.clone()),
         _ => Err(format!("`{text}` is not a quantized type by itself, such as !quant.uniform<i8:f32,0.1:3>")),
     }
 }
@@ -80,4 +63,18 @@ pub fn usual_shape(quantized: &Quantized) -> Vec<usize> {
             counts.iter().enumerate().map(|(axis, count)| count.saturating_mul(size(axis))).collect()
         }
     }
+}
+
+/// The parameters of each scale of a type, the scale rounded to the expressed type; or why the oracle has none.
+pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>, String> {
+    let Quantized { storage: Storage { bits, signed }, min, max, .. } = *quantized;
+    let format = format(quantized.expressed);
+    let one = |(scale, zero_point): (&quant_type::Scale, &i64)| {
+        let exact = rug::Rational::from_f64(scale.0).ok_or_else(|| format!("scales: {} is no number", scale.0))?;
+        let storage = oracle::Storage { bits, signed };
+        let q =
+            oracle::Quantization { format, scale: format.nearest(&exact), zero_point: *zero_point, storage, min, max };
+        q.check().map(|()| q).map_err(|e| e.to_string())
+    };
+    quantized.scales.iter().zip(&quantized.zero_points).map(one).collect()
 }

@@ -1,6 +1,6 @@
 //! `mutants` and `corrupt`: what a run catches, and by which part of its plan.
 
-use super::{Listing, print, table_within};
+use super::{Listing, csv_of, print, table_within};
 use crate::budget::Effort;
 use crate::engine::bite::Measure;
 use crate::lane::Lane;
@@ -67,10 +67,7 @@ impl What {
     }
 
     fn lane(&self) -> Result<Lane> {
-        let lanes = match &self.lanes {
-            Some(path) => Lanes::read(path)?,
-            None => Lanes::default(),
-        };
+        let lanes = Lanes::given(self.lanes.as_deref())?;
         Lane::open(&self.lane, &lanes)?.map_err(|reason| anyhow!("the lane {} cannot run: {reason}", self.lane))
     }
 
@@ -94,7 +91,7 @@ pub(super) fn mutants(args: &MutantsArgs) -> Result<bool> {
     let kills = args.what.each(1, |op, measure| op.kills(measure))?;
     match args.what.format {
         Listing::Json => print(&(serde_json::to_string_pretty(&kills)? + "\n"))?,
-        Listing::Csv => print(&csv_of(&HEADER, kills.iter().map(cells))?)?,
+        Listing::Csv => print(&csv_of(HEADER, kills.iter().map(cells))?)?,
         Listing::Table => print(&matrix(&kills))?,
     }
     Ok(kills.iter().all(|kill| kill.generator.is_some()))
@@ -151,7 +148,7 @@ pub(super) fn corrupt(args: &CorruptArgs) -> Result<()> {
     let rows = args.what.each(args.sample, |op, measure| op.planted(measure))?;
     match args.what.format {
         Listing::Json => print(&(serde_json::to_string_pretty(&rows)? + "\n")),
-        Listing::Csv => print(&csv_of(&FAULTS, rows.iter().map(planted))?),
+        Listing::Csv => print(&csv_of(FAULTS, rows.iter().map(planted))?),
         Listing::Table => print(&faults(&rows, args.verbose)),
     }
 }
@@ -196,11 +193,4 @@ fn faults(rows: &[Planted], verbose: bool) -> String {
         whole,
         rows.len()
     )
-}
-
-fn csv_of<const N: usize>(header: &[&str; N], rows: impl Iterator<Item = Vec<String>>) -> Result<String> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(header)?;
-    rows.into_iter().try_for_each(|row| out.write_record(row))?;
-    Ok(String::from_utf8(out.into_inner()?)?)
 }

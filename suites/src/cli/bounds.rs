@@ -28,10 +28,7 @@ pub(super) struct Args {
 
 /// Returns true if every kernel is right at its bound and wrong past it.
 pub(super) fn run(args: &Args) -> Result<bool> {
-    let lanes = match &args.lanes {
-        Some(path) => Lanes::read(path)?,
-        None => Lanes::default(),
-    };
+    let lanes = Lanes::given(args.lanes.as_deref())?;
     let lane = match Lane::open(&args.lane, &lanes)? {
         Ok(lane) => lane,
         Err(reason) => bail!("lane {}: not run: {reason}", args.lane),

@@ -82,9 +82,9 @@ fn at_run_time(ty: &Type, scales: usize) -> Option<Vec<String>> {
         (Granularity::Channel { axis }, _) => format!("the size of axis {axis} must be {scales}"),
         (Granularity::Blocks { sizes, counts }, _) => {
             let known = |axis: usize| matches!(ty, Type::Ranked { dims, .. } if dims[axis].is_some());
-            let at = |(axis, size): &(usize, u64)| {
+            let at = |(axis, size): &(usize, usize)| {
                 let count = counts.get(*axis).filter(|_| !known(*axis))?;
-                Some(format!("{} at axis {axis}", size.saturating_mul(*count as u64)))
+                Some(format!("{} at axis {axis}", size.saturating_mul(*count)))
             };
             let sizes: Vec<String> = sizes.iter().filter_map(at).collect();
             match (ty, sizes.is_empty()) {

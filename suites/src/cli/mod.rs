@@ -222,3 +222,14 @@ fn table_within(header: &[&str], rows: Vec<Vec<String>>, width: Option<u16>) -> 
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n") + "\n"
 }
+
+/// Rows as CSV.
+fn csv_of<R>(header: impl IntoIterator<Item = impl AsRef<[u8]>>, rows: impl IntoIterator<Item = R>) -> Result<String>
+where
+    R: IntoIterator<Item: AsRef<[u8]>>,
+{
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(header)?;
+    rows.into_iter().try_for_each(|row| out.write_record(row))?;
+    Ok(String::from_utf8(out.into_inner()?)?)
+}

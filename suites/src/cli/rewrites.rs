@@ -1,7 +1,7 @@
 //! `rewrites`.
 
 use super::{Format, print, table};
-use crate::quant_type::{self, Uniform};
+use crate::quant_type::{self, Quantized};
 use crate::rewrites::{Claim, Coverage, claims};
 use anyhow::{Result, bail};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     })
 }
 
-fn uniform(text: &str) -> Result<Uniform> {
+fn uniform(text: &str) -> Result<Quantized> {
     let ty = quant_type::parse_type(text)?;
     match ty.uniform() {
         Some(uniform) => Ok(uniform.clone()),

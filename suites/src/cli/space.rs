@@ -1,6 +1,6 @@
 //! `census --space` and `merge`: two schemes over a whole space, and its shards as one.
 
-use super::{Listing, note, print, table};
+use super::{Listing, csv_of, note, print, table};
 use crate::space::{self, ACCUMULATORS, Again, Finished, MULTIPLIERS, Part, Q31, Request, SHIFTS, merge};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -241,8 +241,7 @@ fn as_table(ledger: &Ledger) -> String {
 }
 
 fn csv(ledger: &Ledger) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([
+    const HEADER: [&str; 17] = [
         "left",
         "right",
         "shift",
@@ -260,8 +259,8 @@ fn csv(ledger: &Ledger) -> Result<String> {
         "first_x",
         "first_left",
         "first_right",
-    ])?;
-    for (shift, sums) in rows(ledger) {
+    ];
+    let record = |(shift, sums): (String, Sums)| {
         let head = [ledger.plan.left.clone(), ledger.plan.right.clone(), shift];
         let pairs = [sums.pairs, sums.pairs_differ].map(|n| n.to_string());
         let counts = [sums.inputs, sums.out_of_domain, sums.differ].map(|n| n.0.to_string());
@@ -271,7 +270,7 @@ fn csv(ledger: &Ledger) -> Result<String> {
             [f.multiplier.to_string(), f.shift.to_string(), f.x.to_string(), f.left.to_string(), f.right.to_string()]
         });
         let numbers = head.into_iter().chain(pairs).chain(counts).chain([deltas.join(" ")]);
-        writer.write_record(numbers.chain(most.unwrap_or_default()).chain(first.unwrap_or_default()))?;
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+        numbers.chain(most.unwrap_or_default()).chain(first.unwrap_or_default())
+    };
+    csv_of(HEADER, rows(ledger).into_iter().map(record))
 }

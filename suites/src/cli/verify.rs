@@ -228,10 +228,7 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
         _ => Vec::new(),
     };
-    let layers = match &args.model {
-        Some(path) => layers(path)?,
-        None => Vec::new(),
-    };
+    let layers = args.model.as_deref().map_or_else(|| Ok(Vec::new()), layers)?;
     let ops = ops(args, !channels.is_empty(), &layers)?;
     if args.q != USUAL_Q && args.effort == Effort::Exhaustive && args.x.is_none() {
         bail!("--effort exhaustive sweeps multipliers of Q0.31, and none of --q {}; leave one of them out", args.q);
@@ -240,10 +237,7 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
     let reference = Scheme::parse(&args.reference)?;
-    let known_lanes = match &args.lanes {
-        Some(path) => Lanes::read(path)?,
-        None => Lanes::default(),
-    };
+    let known_lanes = Lanes::given(args.lanes.as_deref())?;
     for name in &args.allow_not_run {
         if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {
             return Err(unknown("lane", name, known_lanes.names().chain(Lanes::KNOWN)).into());

@@ -16,7 +16,7 @@ fn domain<O: Operation>(fits: impl Fn(&O::Domain) -> bool) -> &'static O::Domain
     &O::kernels().iter().find(|kernel| fits(&kernel.contract.domain)).expect("one").contract.domain
 }
 
-/// The channels behind the first were left out of a row of `mismatches.csv`.
+/// The channels after the first were left out of a row of `mismatches.csv`.
 #[test]
 fn several_channels_have_a_text() {
     let domain = domain::<Requantize>(|domain| domain.channels.per_channel && domain.bias);

@@ -16,14 +16,14 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
 use tiebreak_suites::fpm::changes::possible;
 use tiebreak_suites::fpm::hypotheses::{Hypothesis, hypotheses};
-use tiebreak_suites::fpm::promised::{Promised, Regime, promised};
+use tiebreak_suites::fpm::promised::{Promised, Regime};
 use tiebreak_suites::fpm::{FixedPointMultiply, case, parameters};
 use tiebreak_suites::parameters::grid;
 use tiebreak_suites::tensor::explain::{Observed, explain};
 use tiebreak_suites::tensor::explained::Explained;
 use tiebreak_suites::tensor::judge::{Answers, judged};
 use tiebreak_suites::tensor::side::Side;
-use tiebreak_suites::tensor::{Operation, self_check};
+use tiebreak_suites::tensor::{Operation, promised, self_check};
 
 /// Classes of which no known bug exists; a kernel below is given each.
 const SHOWN_HERE: [Class; 3] = [Class::Saturation, Class::StaleDeviation, Class::Unexplained];
@@ -56,7 +56,7 @@ fn contracts_name_known_schemes() {
         promises.extend(kernel.contract.deviations.iter().map(|d| d.instead));
     }
     for promise in &promises {
-        assert!(promised(*promise).is_ok(), "{promise:?}");
+        assert!(promised::<Scheme>(*promise).is_ok(), "{promise:?}");
     }
     assert!(promises.len() >= 40, "only {} promises", promises.len());
 }

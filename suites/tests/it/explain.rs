@@ -213,7 +213,7 @@ fn requantization() {
 
 /// The multiplication is the same; the zero point leads beyond int32, where one wraps and the other does not.
 #[test]
-fn words_behind_the_zero_point() {
+fn words_after_the_zero_point() {
     let at_the_end = ["--acc=2147483647", "--multiplier=2147483647", "--shift=0", "--zero-point=100"];
     let schemes = ["ties-up:wrap", "ties-up:saturate"];
     for (left, right, values, class) in [(0, 1, [-128, 127], "saturation"), (1, 0, [127, -128], "missing-saturation")] {

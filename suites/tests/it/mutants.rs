@@ -9,12 +9,11 @@ use tiebreak_impls::Form;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::mutants::{self, Mutant};
 use tiebreak_impls::protocol::Job;
-use tiebreak_oracle::fpm::Parameters;
+use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 use tiebreak_suites::fpm::FixedPointMultiply;
-use tiebreak_suites::fpm::promised::promised;
 use tiebreak_suites::lane::{Input, Lane, Order};
-use tiebreak_suites::tensor::{Operation, self_check};
+use tiebreak_suites::tensor::{Operation, promised, self_check};
 
 /// The self-checks of every lane, run once for all tests here.
 static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
@@ -71,7 +70,7 @@ fn at(x: i32, m: i32, s: i32) -> Case {
 
 /// The value that the mutant's contract promises, from the oracle's rationals.
 fn right(mutant: &Mutant, x: i32, m: i32, s: i32) -> Option<i64> {
-    promised(mutant.kernel.contract.promise).expect("a known scheme").exact(x.into(), &Parameters::q31(m, s))
+    promised::<Scheme>(mutant.kernel.contract.promise).expect("a known scheme").exact(x.into(), &Parameters::q31(m, s))
 }
 
 fn dies(name: &str) {

@@ -9,8 +9,8 @@ use tiebreak_impls::fpm::{Channel, Kernel, Params, kernels};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_suites::fpm::parameters;
-use tiebreak_suites::fpm::promised::promised;
 use tiebreak_suites::lane::{Input, Lease, Order};
+use tiebreak_suites::tensor::promised;
 
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=17;
 const MISALIGNMENTS: std::ops::Range<usize> = 0..4;

@@ -3,7 +3,7 @@
 use crate::common::{Run, tiebreak};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tiebreak_suites::quant_type::{parse, parse_type};
+use tiebreak_suites::quant_type::{Scale, parse, parse_type};
 
 const RFC: &str = include_str!("../data/quant_rfc.txt");
 const BAD: &str = include_str!("../data/quant_bad.txt");
@@ -107,7 +107,7 @@ proptest! {
         let name = if signed { 'i' } else { 'u' };
         let text = format!("!quant.uniform<{name}{width}:f64:{axis}, {{{}}}>", vec![format!("0x{bits:X}"); channels].join(", "));
         let read = parse_type(&text).expect("a type");
-        prop_assert_eq!(read.uniform().map(|u| u.scales.clone()), Some(vec![f64::from_bits(bits); channels]));
+        prop_assert_eq!(read.uniform().map(|u| u.scales.clone()), Some(vec![Scale(f64::from_bits(bits)); channels]));
         prop_assert_eq!(parse_type(&read.to_string()).expect("what is printed"), read);
     }
 }

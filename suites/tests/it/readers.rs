@@ -91,7 +91,7 @@ fn two_columns_of_one_name_are_refused_everywhere() {
     let observed = "x,observed,multiplier,shift,shift\n1,1,1395864371,-8,0\n";
     let run = with_file(observed, |file| tiebreak(&["fingerprint", "--observations", file]));
     refused(&run, &["table.csv has two columns `shift`"]);
-    // What a spreadsheet leaves behind the last column has no name.
+    // What a spreadsheet leaves after the last column has no name.
     let unnamed = "multiplier,shift,,\n1395864371,-8,,\n";
     let census = |file: &str| tiebreak(&["census", "--left=ties-up", "--right=ties-away", "--params", file]);
     with_file(unnamed, census).exits(0);

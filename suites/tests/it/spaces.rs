@@ -92,7 +92,7 @@ fn lines(path: &Path) -> usize {
     std::fs::read(path).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Killed without warning five times, once before it has done anything and then behind some chunks, it loses no chunk that it
+/// Killed without warning five times, once before it has done anything and then after some chunks, it loses no chunk that it
 /// wrote down, counts none twice, and ends with the ledger of one that was left alone.
 #[test]
 fn killed_five_times_at_random() {

@@ -19,7 +19,7 @@ fn edited(of: &Ledger, at: usize, out: &Path, change: impl Fn(&mut Sums)) -> Pat
     out.to_owned()
 }
 
-/// The same as the journal of a run that was interrupted behind the chunk, each line with its checksum.
+/// The same as the journal of a run that was interrupted after the chunk, each line with its checksum.
 fn journal_of(of: &Ledger, at: usize, out: &Path, change: impl Fn(&mut Sums)) {
     let mut ledger = of.clone();
     change(&mut ledger.chunks[at].sums);

@@ -5,7 +5,8 @@ use indexmap::IndexSet;
 use rug::Rational;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use tiebreak_common::parameters::{self, BadParameters, MULTIPLIER, SHIFT, SHIFTS};
+use tiebreak_common::parameters::{self, BadParameters, INT32, Row};
+use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::derivation::Scales;
 use tiebreak_oracle::float::decimal;
 use tiebreak_oracle::fpm::pieces::Output;
@@ -116,7 +117,6 @@ pub enum BadObservations {
 pub const COLUMNS: [&str; 11] =
     ["x", "observed", "multiplier", "shift", "si", "sw", "so", "zero_point", "min", "max", "name"];
 
-const INT32: &str = "an int32 (-2147483648..=2147483647)";
 const SCALE: &str = "a scale, a decimal number in 1e-9..=1e9";
 
 /// Reads a file.
@@ -126,118 +126,66 @@ pub fn read(path: &Path) -> Result<Observations, BadObservations> {
 
 /// [`read`] of text that is already at hand; `path` is what errors call it.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Observations, BadObservations> {
-    let path_buf = || path.to_owned();
-    let (mut reader, headers) = parameters::records(path, text)?;
-    let columns = Columns::of(path, &headers)?;
     let mut settings = IndexSet::new();
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|cause| parameters::bad_line(path, text, cause))?;
-        let line = record.position().map_or(0, |at| parameters::line(text, at));
-        let row = Row { path, columns: &columns, record: &record, line };
-        let (x, observed) = (row.int32("x")?, row.int32("observed")?);
-        let (setting, _) = settings.insert_full(row.setting()?);
-        rows.push(Observation { line, setting, x, observed });
-    }
+    let row = |row: &Row<'_>| {
+        let (x, observed) = (int32(row, "x")?, int32(row, "observed")?);
+        let (setting, _) = settings.insert_full(setting(row)?);
+        Ok(Observation { line: row.line, setting, x, observed })
+    };
+    let rows = parameters::rows(path, text, |headers| check(path, headers), row)?;
     if rows.is_empty() {
-        return Err(BadObservations::Empty { path: path_buf() });
+        return Err(BadObservations::Empty { path: path.to_owned() });
     }
     Ok(Observations { settings: settings.into_iter().collect(), rows })
 }
 
-/// Where each of [`COLUMNS`] is.
-struct Columns([Option<usize>; COLUMNS.len()]);
-
-impl Columns {
-    fn of(path: &Path, headers: &StringRecord) -> Result<Self, BadObservations> {
-        let path_buf = || path.to_owned();
-        let mut columns = Self([None; COLUMNS.len()]);
-        for (index, header) in headers.iter().enumerate() {
-            let Some(at) = COLUMNS.iter().position(|column| *column == header) else {
-                let cause = unknown("column", header, COLUMNS);
-                return Err(BadObservations::UnknownColumn { path: path_buf(), cause });
-            };
-            columns.0[at] = Some(index);
-        }
-        let multiplier = columns.index("multiplier").or(columns.index("shift")).is_some();
-        let scales = ["si", "sw", "so"].iter().any(|column| columns.index(column).is_some());
-        let needed = [("x", true), ("observed", true), ("multiplier", multiplier || !scales), ("shift", multiplier)];
-        let needed = needed.into_iter().chain(["si", "sw", "so"].map(|column| (column, scales)));
-        let mut missing = needed.filter(|(column, needed)| *needed && columns.index(column).is_none());
-        match missing.next() {
-            Some((column, _)) => Err(BadObservations::Missing { path: path_buf(), column }),
-            None => Ok(columns),
-        }
+/// Whether all columns are known, and those there that are needed.
+fn check(path: &Path, headers: &StringRecord) -> Result<(), BadObservations> {
+    let path = || path.to_owned();
+    if let Some(stranger) = headers.iter().find(|header| !COLUMNS.contains(header)) {
+        return Err(BadObservations::UnknownColumn { path: path(), cause: unknown("column", stranger, COLUMNS) });
     }
-
-    fn index(&self, column: &str) -> Option<usize> {
-        self.0[COLUMNS.iter().position(|c| *c == column)?]
-    }
+    let has = |column: &str| headers.iter().any(|header| header == column);
+    let multiplier = has("multiplier") || has("shift");
+    let scales = ["si", "sw", "so"].into_iter().any(has);
+    let needed = [("x", true), ("observed", true), ("multiplier", multiplier || !scales), ("shift", multiplier)];
+    let needed = needed.into_iter().chain(["si", "sw", "so"].map(|column| (column, scales)));
+    let mut missing = needed.filter(|(column, needed)| *needed && !has(column));
+    missing.next().map_or(Ok(()), |(column, _)| Err(BadObservations::Missing { path: path(), column }))
 }
 
-/// A line.
-struct Row<'a> {
-    path: &'a Path,
-    columns: &'a Columns,
-    record: &'a StringRecord,
-    line: u64,
+fn int32(row: &Row<'_>, column: &'static str) -> Result<i32, BadParameters> {
+    row.value(column, INT32, |text| text.parse().ok())
 }
 
-impl Row<'_> {
-    /// The cell, unless it is empty or there is no such column.
-    fn cell(&self, column: &str) -> Option<&str> {
-        self.columns.index(column).and_then(|index| self.record.get(index)).filter(|cell| !cell.is_empty())
-    }
+fn int32_or(row: &Row<'_>, column: &'static str, default: i32) -> Result<i32, BadParameters> {
+    if row.cell(column).is_some() { int32(row, column) } else { Ok(default) }
+}
 
-    fn value<T>(
-        &self,
-        column: &'static str,
-        wanted: &'static str,
-        parse: impl Fn(&str) -> Option<T>,
-    ) -> Result<T, BadParameters> {
-        let value = self.cell(column).unwrap_or_default();
-        parse(value).ok_or_else(|| BadParameters::BadValue {
-            path: self.path.to_owned(),
-            line: self.line,
-            column,
-            value: value.to_owned(),
-            wanted,
-        })
-    }
+fn scale(row: &Row<'_>, column: &'static str) -> Result<Rational, BadParameters> {
+    // So that no product, quotient or reciprocal leaves the normal numbers of float.
+    let (least, most) = (Rational::from((1, 1_000_000_000u64)), Rational::from(1_000_000_000u64));
+    row.value(column, SCALE, |text| decimal(text).filter(|scale| (&least..=&most).contains(&scale)))
+}
 
-    fn int32(&self, column: &'static str) -> Result<i32, BadParameters> {
-        self.value(column, INT32, |text| text.parse().ok())
-    }
-
-    fn int32_or(&self, column: &'static str, default: i32) -> Result<i32, BadParameters> {
-        if self.cell(column).is_some() { self.int32(column) } else { Ok(default) }
-    }
-
-    fn scale(&self, column: &'static str) -> Result<Rational, BadParameters> {
-        // So that no product, quotient or reciprocal leaves the normal numbers of float.
-        let (least, most) = (Rational::from((1, 1_000_000_000u64)), Rational::from(1_000_000_000u64));
-        self.value(column, SCALE, |text| decimal(text).filter(|scale| (&least..=&most).contains(&scale)))
-    }
-
-    fn setting(&self) -> Result<Setting, BadObservations> {
-        let some = |columns: &[&str]| columns.iter().any(|column| self.cell(column).is_some());
-        let parameters = match (some(&["multiplier", "shift"]), some(&["si", "sw", "so"])) {
-            (true, false) => Parameters::Multiplier {
-                multiplier: self.value("multiplier", MULTIPLIER, |text| text.parse().ok())?,
-                shift: self.value("shift", SHIFT, |text| text.parse().ok().filter(|s| SHIFTS.contains(s)))?,
-            },
-            (false, true) => {
-                let (input, weight, output) = (self.scale("si")?, self.scale("sw")?, self.scale("so")?);
-                let written = ["si", "sw", "so"].map(|column| self.cell(column).unwrap_or_default().to_owned());
-                Parameters::Scales { scales: Scales { input, weight, output }, written }
-            }
-            _ => return Err(BadObservations::Mixed { path: self.path.to_owned(), line: self.line }),
-        };
-        let zero_point = self.int32_or("zero_point", 0)?;
-        let (min, max) = (self.int32_or("min", i32::MIN)?, self.int32_or("max", i32::MAX)?);
-        if min > max {
-            return Err(BadObservations::Clamp { path: self.path.to_owned(), line: self.line, min, max });
+fn setting(row: &Row<'_>) -> Result<Setting, BadObservations> {
+    let some = |columns: &[&str]| columns.iter().any(|column| row.cell(column).is_some());
+    let parameters = match (some(&["multiplier", "shift"]), some(&["si", "sw", "so"])) {
+        (true, false) => {
+            let Channel { multiplier, shift } = row.channel()?;
+            Parameters::Multiplier { multiplier, shift }
         }
-        Ok(Setting { parameters, output: Output { zero_point, min, max } })
+        (false, true) => {
+            let (input, weight, output) = (scale(row, "si")?, scale(row, "sw")?, scale(row, "so")?);
+            let written = ["si", "sw", "so"].map(|column| row.cell(column).unwrap_or_default().to_owned());
+            Parameters::Scales { scales: Scales { input, weight, output }, written }
+        }
+        _ => return Err(BadObservations::Mixed { path: row.path.to_owned(), line: row.line }),
+    };
+    let zero_point = int32_or(row, "zero_point", 0)?;
+    let (min, max) = (int32_or(row, "min", i32::MIN)?, int32_or(row, "max", i32::MAX)?);
+    if min > max {
+        return Err(BadObservations::Clamp { path: row.path.to_owned(), line: row.line, min, max });
     }
+    Ok(Setting { parameters, output: Output { zero_point, min, max } })
 }

@@ -7,11 +7,12 @@ mod round_trip;
 mod tfl;
 mod workflow;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde::Serialize;
-use tiebreak_mlir::quant_type::{Expressed, Storage, Uniform};
+use tiebreak_mlir::quant_type::{Quantized, Spelled};
+use tiebreak_mlir::types::quantizations;
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{self, Quantization};
 use tiebreak_oracle::{dequantize, quantize::Storage as Stored};
@@ -136,7 +137,7 @@ fn schemes() -> Result<(quantize::Scheme, dequantize::Scheme)> {
 pub const MOST_SCALES: usize = 256;
 
 /// Every rewrite: at `ty`, or at types of every storage and expressed type. A terminal shows how far it is.
-pub fn claims(ty: Option<&Uniform>, seed: u64) -> Result<Vec<Claim>> {
+pub fn claims(ty: Option<&Quantized>, seed: u64) -> Result<Vec<Claim>> {
     let types: Vec<(String, Vec<Quantization>)> = match ty {
         Some(ty) if ty.scales.len() > MOST_SCALES => {
             let scales = ty.scales.len();
@@ -144,7 +145,7 @@ pub fn claims(ty: Option<&Uniform>, seed: u64) -> Result<Vec<Claim>> {
                 "{scales} scales are more than the {MOST_SCALES} of which rewrites are measured; give the type of some of them"
             )
         }
-        Some(ty) => vec![(ty.to_string(), channels(ty)?)],
+        Some(ty) => vec![(Spelled(ty).to_string(), channels(ty)?)],
         None => tried(),
     };
     let bar = ProgressBar::new(0);
@@ -207,26 +208,9 @@ fn rounded(format: Format, scale: f64) -> u64 {
     }
 }
 
-/// The channels of a type.
-fn channels(ty: &Uniform) -> Result<Vec<Quantization>> {
-    let format = match ty.expressed {
-        Expressed::F16 => Format::F16,
-        Expressed::Bf16 => Format::Bf16,
-        Expressed::F32 => Format::F32,
-        Expressed::F64 => Format::F64,
-    };
-    let Storage { bits, signed } = ty.storage;
-    let channel = |(scale, zero_point): (&f64, &i64)| {
-        let scale = rounded(format, *scale);
-        let (zero_point, storage) = (*zero_point, Stored { bits, signed });
-        let channel = Quantization { format, scale, zero_point, storage, min: ty.min, max: ty.max };
-        channel.check().with_context(|| ty.to_string())?;
-        Ok(channel)
-    };
-    if ty.scales.is_empty() {
-        bail!("{ty}: no scale");
-    }
-    ty.scales.iter().zip(&ty.zero_points).map(channel).collect()
+/// The channels of a type, each with its scale as it is used.
+fn channels(ty: &Quantized) -> Result<Vec<Quantization>> {
+    quantizations(ty).map_err(|reason| anyhow!("{}: {reason}", Spelled(ty)))
 }
 
 /// A channel's scale, as its shortest decimal, and zero point.

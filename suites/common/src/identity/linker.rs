@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn the_linker_behind_the_compiler_is_found() {
+    fn the_linker_of_a_compiler_is_found() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let found = link_inputs(Path::new("cc"), dir.path()).expect("a C compiler is there, which Rust links by");
         let has = |paths: &[PathBuf], ends: &str| paths.iter().any(|path| path.to_string_lossy().ends_with(ends));

@@ -249,49 +249,30 @@ impl Draft<'_> {
 
     /// One result, or an interval of them.
     fn results(&mut self, range: &Range) {
-        let (lo, hi) = (range.lo as i32, range.hi as i32);
-        for (end, value) in [("least", lo), ("greatest", hi)] {
-            let place = Place { value: Some([value, value]), ..Place::default() };
-            self.add("the end of the results", (end, "", 0), more(place));
+        let place = |value| Place { value: Some(value), ..Place::default() };
+        for (end, value) in [("least", range.lo as i32), ("greatest", range.hi as i32)] {
+            self.add("the end of the results", (end, "", 0), more(place([value, value])));
         }
-        if range.hi - range.lo < NARROW {
-            let value = self.between(range.lo, range.hi) as i32;
-            self.add(
-                "one result",
-                ("", "of", (range.hi - range.lo) as u64 + 1),
-                more(Place { value: Some([value, value]), ..Place::default() }),
-            );
-            return;
-        }
-        for bits in INTERVALS {
-            let value = Some(self.interval(bits, lo, hi));
-            self.add(
-                "an interval of results",
-                ("", "2 to the power of", bits.into()),
-                more(Place { value, ..Place::default() }),
-            );
-        }
+        self.within(range, ["one result", "an interval of results"], place);
     }
 
     /// One element of the first operand, or an interval of them.
     fn inputs(&mut self, range: &Range) {
-        let (lo, hi) = (range.lo as i32, range.hi as i32);
+        let place = |input| Place { input: Some(input), ..Place::default() };
+        self.within(range, ["one value of an element", "an interval of elements"], place);
+    }
+
+    /// One number of a range, if it has few, or else intervals of it.
+    fn within(&mut self, range: &Range, [one, interval]: [&'static str; 2], place: fn([i32; 2]) -> Place) {
         if range.hi - range.lo < NARROW {
             let value = self.between(range.lo, range.hi) as i32;
-            self.add(
-                "one value of an element",
-                ("", "of", (range.hi - range.lo) as u64 + 1),
-                more(Place { input: Some([value, value]), ..Place::default() }),
-            );
+            let numbers = (range.hi - range.lo) as u64 + 1;
+            self.add(one, ("", "of", numbers), more(place([value, value])));
             return;
         }
         for bits in INTERVALS {
-            let input = Some(self.interval(bits, lo, hi));
-            self.add(
-                "an interval of elements",
-                ("", "2 to the power of", bits.into()),
-                more(Place { input, ..Place::default() }),
-            );
+            let numbers = self.interval(bits, range.lo as i32, range.hi as i32);
+            self.add(interval, ("", "2 to the power of", bits.into()), more(place(numbers)));
         }
     }
 

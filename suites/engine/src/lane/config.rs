@@ -54,6 +54,11 @@ pub struct Entry {
 }
 
 impl Lanes {
+    /// The lanes of a file, or none beside `host` where no file is given.
+    pub fn given(path: Option<&Path>) -> Result<Self> {
+        path.map_or_else(|| Ok(Self::default()), Self::read)
+    }
+
     /// Read `path`. Refused inside a worker, whose lanes would start it again, without end.
     pub fn read(path: &Path) -> Result<Self> {
         if is_inside() {

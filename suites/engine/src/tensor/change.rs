@@ -53,6 +53,23 @@ impl<O: Operation> Change<O> {
         Self::of(class, Kind::Predicts(because.into(), Box::new(predict)))
     }
 
+    /// A kernel that does what a scheme does on a case with something changed.
+    pub fn of_case(
+        class: Class,
+        because: impl Into<String>,
+        scheme: O::Scheme,
+        change: impl Fn(&mut Case<O::Params>) + Send + Sync + 'static,
+    ) -> Self
+    where
+        O::Scheme: 'static,
+    {
+        Self::predicts(class, because, move |case| {
+            let mut case = case.clone();
+            change(&mut case);
+            O::expected(&scheme, &case).ok()
+        })
+    }
+
     /// Another scheme.
     pub fn scheme(class: Class, because: impl Into<String>, scheme: O::Scheme) -> Self {
         Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())

@@ -48,12 +48,12 @@ impl<O: Operation> Basis<'_, O> {
     }
 
     fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
-        let Self { kernel, made, domain, contract, scheme, kept, asked } = *self;
+        let Self { domain, contract, scheme, kept, asked, .. } = *self;
         let first = seen.differing.iter().min_by_key(|seen| (seen.differ == 0, O::start(seen)))?;
         let causes = O::changes_in(group, contract, scheme, domain, kept);
         let explanation = explain(&causes, &seen.evidence());
         let class = explanation.class;
-        let shown = Shown { kernel, made, domain, contract, scheme, causes: &causes, class, asked };
+        let shown = Shown { basis: self, causes: &causes, class };
         let unexcused =
             if asked.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
         let witness = unexcused.or_else(|| any_difference::<O>(domain, first))?;

@@ -13,6 +13,7 @@ pub mod fault;
 pub mod fill;
 pub mod given;
 pub mod judge;
+mod scheme;
 pub mod self_check;
 pub mod shrink;
 pub mod side;
@@ -34,7 +35,6 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text as words;
 
@@ -44,6 +44,7 @@ pub use change::{Change, Lead, PathStep};
 pub use element::Element;
 use explain::Observed;
 pub use given::Given;
+pub use scheme::{NamedScheme, overflow, promised};
 use shrink::Witness;
 pub use swept::{Sweep, SweptSide, SweptWitness};
 
@@ -76,10 +77,8 @@ pub trait Operation: Sized + Send + Sync + 'static {
     const TENSORS: &'static [&'static str];
     /// Class of a result to which the contract gives no value where the reference gives one; `None` where no reference is held against it.
     const OPEN: Option<Class> = Some(Class::Poison);
-    /// Name of the result tensor.
-    const RESULT: &'static str = "out";
     /// A mathematical definition with its overflow policy.
-    type Scheme: Clone + Send + Sync;
+    type Scheme: NamedScheme;
 
     /// Every kernel, in the order of reports.
     fn kernels() -> &'static [Kernel<Self::Run, Self::Domain>] {
@@ -100,7 +99,9 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// Dimensions of tensor `t` (or of the result, for `t = TENSORS.len()`), row-major.
     fn dimensions(domain: &Self::Domain, params: &Self::Params, t: usize) -> Vec<usize>;
     /// Values that a case may hold in tensor `t`.
-    fn range(domain: &Self::Domain, t: usize) -> RangeInclusive<i32>;
+    fn range(_domain: &Self::Domain, _t: usize) -> RangeInclusive<i32> {
+        i32::MIN..=i32::MAX
+    }
     /// How elements of tensor `t` (or of the result) are written.
     fn element(domain: &Self::Domain, _params: &Self::Params, t: usize) -> Element {
         let results = i32::MIN..=i32::MAX;
@@ -113,12 +114,14 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// The domain in words.
     fn domain_text(domain: &Self::Domain) -> String;
 
-    /// Every scheme, for lists.
-    fn schemes() -> Vec<Described>;
     /// The scheme of that name, `NAME` or `NAME:POLICY`.
-    fn scheme(text: &str) -> Result<Self::Scheme, UnknownName>;
-    /// Name and policy.
-    fn label(scheme: &Self::Scheme) -> String;
+    fn scheme(text: &str) -> Result<Self::Scheme, UnknownName> {
+        Self::Scheme::named(text)
+    }
+    /// Name and policy of a scheme.
+    fn label(scheme: &Self::Scheme) -> String {
+        scheme.label()
+    }
     /// What a kernel's contract says, with its deviations where the operation has any.
     fn contract(kernel: &Kernel<Self::Run, Self::Domain>) -> Result<Self::Scheme, UnknownName> {
         promise::<Self>(kernel)
@@ -298,12 +301,7 @@ pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O::Run, O::Domai
     <O::Impl as impls::Operation>::find(name).ok()
 }
 
-/// The text of a contract's promise, as a scheme is named.
+/// The scheme of a contract, without its deviations.
 pub fn promise<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> Result<O::Scheme, UnknownName> {
-    let overflow = match kernel.contract.promise.overflow {
-        tiebreak_impls::contract::Overflow::Wrap => "wrap",
-        tiebreak_impls::contract::Overflow::Saturate => "saturate",
-        tiebreak_impls::contract::Overflow::OutOfDomain => "out-of-domain",
-    };
-    O::scheme(&format!("{}:{overflow}", kernel.contract.promise.scheme))
+    promised(kernel.contract.promise)
 }

@@ -2,7 +2,8 @@
 
 use super::change::Change;
 use super::explain::Observed;
-use super::fault::{Faulty, Made};
+use super::explained::Basis;
+use super::fault::Faulty;
 use super::judge::{held_against, tried};
 use super::side::differs;
 use super::{Asked, Case, Operation};
@@ -31,33 +32,24 @@ pub struct Witness<P> {
 
 /// What a witness must show.
 pub struct Shown<'a, O: Operation> {
-    /// Kernel name.
-    pub kernel: &'static str,
-    /// The lane's code for it, where results that follow its known faults show nothing.
-    pub made: Option<Made<'a, O>>,
-    /// The kernel's domain.
-    pub domain: &'a O::Domain,
-    /// The kernel's contract.
-    pub contract: &'a O::Scheme,
-    /// The scheme that it differs from.
-    pub scheme: &'a O::Scheme,
+    /// The kernel, and the scheme that it differs from.
+    pub basis: &'a Basis<'a, O>,
     /// Every cause there is.
     pub causes: &'a [Change<O>],
     /// The class it must keep.
     pub class: Class,
-    /// What the caller gave, which it must keep to.
-    pub asked: &'a Asked,
 }
 
 impl<O: Operation> Shown<'_, O> {
     /// The witness that a case is, where it shows this.
     fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
-        let outs = tried::<O>(lease, self.kernel, self.domain, case)?;
-        let words = O::element(self.domain, &case.params, O::TENSORS.len()).words();
-        let faulty = self.made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
-        let expected = held_against::<O>(self.contract, self.scheme, case).ok()?;
+        let Basis { kernel, made, domain, contract, scheme, .. } = *self.basis;
+        let outs = tried::<O>(lease, kernel, domain, case)?;
+        let words = O::element(domain, &case.params, O::TENSORS.len()).words();
+        let faulty = made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
+        let expected = held_against::<O>(contract, scheme, case).ok()?;
         let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty };
-        let witness = first_difference::<O>(self.domain, &observed)?;
+        let witness = first_difference::<O>(domain, &observed)?;
         self.class_holds(&observed).then_some(witness)
     }
 
@@ -87,8 +79,9 @@ pub fn shrink<O: Operation>(
 ) -> Option<Witness<O::Params>> {
     let mut lease = lane.lease();
     let mut shows = |case: &Case<O::Params>| shown.by(&mut lease, case);
-    let first = shows(&seen.case).or_else(|| first_difference::<O>(shown.domain, seen))?;
-    Some(shrink_by::<O>(shown.domain, shown.asked, first, &mut shows))
+    let Basis { domain, asked, .. } = *shown.basis;
+    let first = shows(&seen.case).or_else(|| first_difference::<O>(domain, seen))?;
+    Some(shrink_by::<O>(domain, asked, first, &mut shows))
 }
 
 /// The smallest case found of which `shows` makes a witness, starting from one; of what the caller gave, where that is anything.

@@ -1,5 +1,6 @@
 //! What a run was to look at and did not: counted for each kernel and lane, and a finding where the caller named it.
 
+use super::place::finding;
 use super::{Part, Request};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
@@ -98,17 +99,6 @@ impl Part {
         let ran: BTreeSet<&String> = self.rows.iter().map(|row| &row.lane).collect();
         let without = lanes.iter().filter(|lane| ran.contains(&lane.name) && !checked.contains(&lane.name));
         self.unchecked.extend(without.map(|lane| Unchecked { op: op.to_owned(), lane: lane.name.clone() }));
-    }
-}
-
-fn finding((op, kernel, lane): (&str, &str, &str), class: Class, message: String) -> Finding {
-    Finding {
-        op: op.to_owned(),
-        kernel: kernel.to_owned(),
-        lane: lane.to_owned(),
-        class: class.into(),
-        message,
-        witness: None,
     }
 }
 

@@ -24,6 +24,7 @@ use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, Self
 pub use again::Command;
 pub use kept::{Heading, Kept};
 pub use operation::{Registry, Verifies, every_name};
+use place::finding;
 pub use tensor_op::{again, line};
 
 /// What is to be verified.
@@ -280,14 +281,8 @@ fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
 fn not_shown(bound: &ledger::Bound) -> Finding {
     let witness = bound.witness_past_bound.as_ref().or(bound.witness_at_bound.as_ref());
     let case = witness.map_or(String::new(), |w| format!(": {}: got {}, exact {}", w.case, w.got, w.exact));
-    Finding {
-        op: bound.op.clone(),
-        kernel: bound.kernel.clone(),
-        lane: bound.lane.clone(),
-        class: Class::Bound.into(),
-        message: format!("{} is not {}{case}", bound.quantity, tiebreak_reports::text::bound(bound)),
-        witness: None,
-    }
+    let message = format!("{} is not {}{case}", bound.quantity, tiebreak_reports::text::bound(bound));
+    finding((&bound.op, &bound.kernel, &bound.lane), Class::Bound, message)
 }
 
 /// Invariant 4: a lane that was asked for and did not run breaks the run, unless the caller allowed it by name.
@@ -296,26 +291,13 @@ fn not_run(name: &str, why: &NotRun) -> Finding {
         NotRun::Broken { .. } => String::new(),
         NotRun::Absent(_) | NotRun::NoProgram(_) => format!("; `--allow-not-run {name}` accepts that"),
     };
-    Finding {
-        op: String::new(),
-        kernel: String::new(),
-        lane: name.to_owned(),
-        class: Class::NotRun.into(),
-        message: format!("not run: {why}{accepts}"),
-        witness: None,
-    }
+    finding(("", "", name), Class::NotRun, format!("not run: {why}{accepts}"))
 }
 
 /// The finding of a self-check that failed.
 pub fn failed_check(check: &SelfCheck) -> Finding {
-    Finding {
-        op: check.op.clone(),
-        kernel: check.name.clone(),
-        lane: check.lane.clone(),
-        class: Class::SelfCheck.into(),
-        message: tiebreak_reports::self_checks::describe(check),
-        witness: None,
-    }
+    let message = tiebreak_reports::self_checks::describe(check);
+    finding((&check.op, &check.name, &check.lane), Class::SelfCheck, message)
 }
 
 /// A run that judged no input at all says nothing of any kernel, whatever the caller allowed.
@@ -324,14 +306,7 @@ fn nothing_ran(without_value: bool) -> Finding {
         true => "neither the contract nor the reference gives a value to any input of this run",
         false => "no lane ran, or no kernel's domain holds the parameters",
     };
-    Finding {
-        op: String::new(),
-        kernel: String::new(),
-        lane: String::new(),
-        class: Class::NotRun.into(),
-        message: format!("{why}, so that nothing was judged"),
-        witness: None,
-    }
+    finding(("", "", ""), Class::NotRun, format!("{why}, so that nothing was judged"))
 }
 
 /// A bar on a terminal, nothing elsewhere.

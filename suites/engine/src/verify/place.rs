@@ -29,36 +29,19 @@ impl Place<'_> {
             isa_path: self.lane.isa_path(self.op, self.kernel).unwrap_or("not offered").to_owned(),
             against,
             scheme,
-            parameters: 0,
             inputs: count.inputs,
             coverage,
             out_of_domain: count.out_of_domain,
-            kinds: BTreeMap::new(),
-            sizes: BTreeMap::new(),
-            ranges: BTreeMap::new(),
             differ: count.differ,
             by_delta: by_delta(&count.by_delta.all()),
             classes: named(&count.classes),
-            deviations: BTreeMap::new(),
-            declared: BTreeMap::new(),
-            extents: BTreeMap::new(),
-            path: Vec::new(),
-            witness: None,
-            examples: Vec::new(),
-            seconds: 0.0,
+            ..Row::default()
         }
     }
 
     /// Something that breaks the run.
     pub fn finding(&self, class: impl Into<String>, message: String, witness: Option<Witness>) -> Finding {
-        Finding {
-            op: self.op.to_owned(),
-            kernel: self.kernel.to_owned(),
-            lane: self.lane.name.clone(),
-            class: class.into(),
-            message,
-            witness,
-        }
+        Finding { witness, ..finding((self.op, self.kernel, &self.lane.name), class, message) }
     }
 
     /// A difference as `mismatches.csv` has it.
@@ -98,6 +81,18 @@ impl Place<'_> {
             self.finding(failure.class(), format!("{failure} (batch of {during}){again}{often}"), witness)
         };
         by_class.values().map(one).collect()
+    }
+}
+
+/// A finding about a kernel in a lane, or about what of these is not empty.
+pub fn finding((op, kernel, lane): (&str, &str, &str), class: impl Into<String>, message: String) -> Finding {
+    Finding {
+        op: op.to_owned(),
+        kernel: kernel.to_owned(),
+        lane: lane.to_owned(),
+        class: class.into(),
+        message,
+        witness: None,
     }
 }
 

@@ -151,11 +151,11 @@ impl<'a> Cursor<'a> {
 
     /// `e-12`, where it is complete.
     fn exponent(&mut self) {
-        let mut behind = *self;
-        if behind.eat_here("e") || behind.eat_here("E") {
-            let _sign = behind.eat_here("+") || behind.eat_here("-");
-            if !behind.take(|c| c.is_ascii_digit()).is_empty() {
-                *self = behind;
+        let mut after = *self;
+        if after.eat_here("e") || after.eat_here("E") {
+            let _sign = after.eat_here("+") || after.eat_here("-");
+            if !after.take(|c| c.is_ascii_digit()).is_empty() {
+                *self = after;
             }
         }
     }

@@ -32,7 +32,7 @@ pub struct Error {
 
 /// Characters shown before and after the offending one.
 const BEFORE: usize = 80;
-const BEHIND: usize = 30;
+const AFTER: usize = 30;
 
 impl Error {
     pub(super) fn new(Fault { rule, span }: Fault, text: &str) -> Self {
@@ -47,11 +47,11 @@ fn excerpt(text: &str, at: usize, character: usize) -> String {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
     let before: Vec<char> = text[start..at].chars().collect();
-    let behind: Vec<char> = text[at..end].chars().collect();
+    let after: Vec<char> = text[at..end].chars().collect();
     let cut = before.len().saturating_sub(BEFORE);
     let open = if cut > 0 { "..." } else { "" };
-    let close = if behind.len() > BEHIND { "..." } else { "" };
-    let shown: String = before[cut..].iter().chain(behind.iter().take(BEHIND)).map(|c| plain(*c)).collect();
+    let close = if after.len() > AFTER { "..." } else { "" };
+    let shown: String = before[cut..].iter().chain(after.iter().take(AFTER)).map(|c| plain(*c)).collect();
     let blanks = " ".repeat(open.len() + before.len() - cut);
     format!("  {open}{}{close}\n  {blanks}^ character {character}", shown.trim_end())
 }

@@ -1,7 +1,7 @@
 //! What a quantized type means: each scale as it is used, the reals it reaches, and how exactly `(stored - zero point) * scale` is a number
 //! of the expressed type when it is rounded once, to nearest, ties to even.
 
-use super::{Granularity, Uniform, format};
+use super::{Granularity, Quantized, format};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Display, Formatter};
 use tiebreak_oracle::float::Format;
@@ -59,8 +59,8 @@ pub struct Explanation {
 
 impl Explanation {
     /// Of a type that was read.
-    pub fn new(uniform: &Uniform) -> Self {
-        let Uniform { storage, min, max, expressed, granularity, scales, zero_points } = uniform;
+    pub fn new(uniform: &Quantized) -> Self {
+        let Quantized { storage, min, max, expressed, granularity, scales, zero_points } = uniform;
         let shares = match granularity {
             Granularity::Layer => "one scale for all elements".to_owned(),
             Granularity::Channel { axis } => format!("one scale for each index of axis {axis}"),
@@ -72,7 +72,7 @@ impl Explanation {
                 format!("one scale for each block of {}", along.join(", "))
             }
         };
-        let scales: Vec<Scale> = scales.iter().zip(zero_points).map(|(s, z)| Scale::new(uniform, *s, *z)).collect();
+        let scales: Vec<Scale> = scales.iter().zip(zero_points).map(|(s, z)| Scale::new(uniform, s.0, *z)).collect();
         let warnings = warnings(uniform, &scales);
         let (min, max) = (*min, *max);
         Self { storage: storage.name(), min, max, expressed: expressed.name(), shares, scales, warnings }
@@ -80,7 +80,7 @@ impl Explanation {
 }
 
 impl Scale {
-    fn new(uniform: &Uniform, scale: f64, zero_point: i64) -> Self {
+    fn new(uniform: &Quantized, scale: f64, zero_point: i64) -> Self {
         let format = format(uniform.expressed);
         let bits = Format::F64.decode(scale.to_bits()).finite().map_or(0, |exact| format.nearest(exact));
         let step = Dyadic::of(format, bits);
@@ -238,7 +238,7 @@ impl Serialize for Dyadic {
 }
 
 /// What is accepted, by mlir-opt too, and may surprise.
-fn warnings(uniform: &Uniform, scales: &[Scale]) -> Vec<String> {
+fn warnings(uniform: &Quantized, scales: &[Scale]) -> Vec<String> {
     let format = format(uniform.expressed);
     let mut warnings = Vec::new();
     let largest = uniform.zero_points.iter().chain([&uniform.min, &uniform.max]).map(|v| v.unsigned_abs()).max();
@@ -270,10 +270,10 @@ mod tests {
     use proptest::prelude::*;
 
     /// Each stored value by the oracle, on rationals.
-    fn by_rationals(uniform: &Uniform) -> (u64, bool) {
+    fn by_rationals(uniform: &Quantized) -> (u64, bool) {
         let format = format(uniform.expressed);
         let exact = |bits: u64| format.decode(bits).finite().cloned();
-        let scale = Format::F64.decode(uniform.scales[0].to_bits()).finite().and_then(|s| exact(format.nearest(s)));
+        let scale = Format::F64.decode(uniform.scales[0].0.to_bits()).finite().and_then(|s| exact(format.nearest(s)));
         let scale = scale.expect("a number");
         let reals = (uniform.min..=uniform.max).map(|q| scale.clone() * (q - uniform.zero_points[0]));
         let rounded: Vec<_> = reals.map(|real| (format.nearest(&real), real)).collect();

@@ -19,57 +19,19 @@ mod verify;
 pub use error::Error;
 pub use explain::{Dyadic, Explanation, Scale as ExplainedScale};
 pub use op::{Cast, Form, Op};
+pub use print::Spelled;
 pub use rule::Rule;
-pub use tiebreak_impls::quantized::{Expressed, Storage};
+pub use tiebreak_impls::quantized::{Expressed, Granularity, Quantized, Scale, Storage};
 
 use cursor::Cursor;
 use error::Fault;
-use tiebreak_impls::quantized::{self, Quantized, Scale};
 use tiebreak_oracle::float::Format;
-
-/// A quantized type: the stored type, the expressed type, and the scales.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Uniform {
-    /// Type of stored values.
-    pub storage: Storage,
-    /// Smallest stored value, within the storage.
-    pub min: i64,
-    /// Largest stored value, above the smallest.
-    pub max: i64,
-    /// Type of expressed values.
-    pub expressed: Expressed,
-    /// What shares a scale and a zero point.
-    pub granularity: Granularity,
-    /// Positive doubles, normal numbers of the expressed type's range; rounded to that type where they are used.
-    pub scales: Vec<f64>,
-    /// As many, each in `min..=max`.
-    pub zero_points: Vec<i64>,
-}
-
-/// What shares a scale and a zero point.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Granularity {
-    /// The whole tensor: one scale.
-    Layer,
-    /// An index along an axis: as many scales as the axis is long.
-    Channel {
-        /// The axis.
-        axis: usize,
-    },
-    /// A block ("sub-channel"): scales row-major over the blocks.
-    Blocks {
-        /// Axis, and size of a block along it; along others a block is the whole tensor.
-        sizes: Vec<(usize, u64)>,
-        /// Blocks along each axis of the tensor.
-        counts: Vec<usize>,
-    },
-}
 
 /// What a tensor holds, or a scalar is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Element {
     /// `!quant.uniform<...>`
-    Uniform(Uniform),
+    Uniform(Quantized),
     /// `f16`, `bf16`, `f32`, `f64`
     Float(Expressed),
     /// A signless integer of so many bits: `i8`
@@ -101,32 +63,10 @@ impl Type {
     }
 
     /// The quantized type that it holds or is, if it does.
-    pub fn uniform(&self) -> Option<&Uniform> {
+    pub fn uniform(&self) -> Option<&Quantized> {
         match self.element() {
             Element::Uniform(uniform) => Some(uniform),
             _ => None,
-        }
-    }
-}
-
-impl From<&Uniform> for Quantized {
-    fn from(uniform: &Uniform) -> Self {
-        let granularity = match &uniform.granularity {
-            Granularity::Layer => quantized::Granularity::Layer,
-            Granularity::Channel { axis } => quantized::Granularity::Channel { axis: *axis },
-            Granularity::Blocks { sizes, counts } => quantized::Granularity::Blocks {
-                sizes: sizes.iter().map(|(axis, size)| (*axis, usize::try_from(*size).unwrap_or(usize::MAX))).collect(),
-                counts: counts.clone(),
-            },
-        };
-        Self {
-            storage: uniform.storage,
-            min: uniform.min,
-            max: uniform.max,
-            expressed: uniform.expressed,
-            granularity,
-            scales: uniform.scales.iter().copied().map(Scale).collect(),
-            zero_points: uniform.zero_points.clone(),
         }
     }
 }

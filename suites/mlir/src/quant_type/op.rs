@@ -113,7 +113,7 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Parsed<Op> {
     let result_name = if ahead.eat("%") {
         *cursor = ahead;
         let name = name(cursor)?;
-        cursor.expect("=", "'=' behind the result")?;
+        cursor.expect("=", "'=' after the result")?;
         Some(name)
     } else {
         None
@@ -141,10 +141,10 @@ fn cast(cursor: &mut Cursor<'_>) -> Parsed<Cast> {
     }
 }
 
-/// Behind a `%`.
+/// After a `%`.
 fn name(cursor: &mut Cursor<'_>) -> Parsed<String> {
     match cursor.word_here() {
-        "" => Err(cursor.fault(Rule::Expected("the name of a value behind '%'"))),
+        "" => Err(cursor.fault(Rule::Expected("the name of a value after '%'"))),
         name => Ok(name.to_owned()),
     }
 }
@@ -170,15 +170,15 @@ fn custom(cursor: &mut Cursor<'_>) -> Parsed<(String, Located, Located)> {
 
 /// `"(%0) : (f32) -> T`
 fn generic(cursor: &mut Cursor<'_>) -> Parsed<(String, Located, Located)> {
-    cursor.expect("\"", "'\"' behind the op's name")?;
+    cursor.expect("\"", "'\"' after the op's name")?;
     cursor.expect("(", "'(' and the operand")?;
     cursor.expect("%", "'%' and the operand")?;
     let operand = name(cursor)?;
-    cursor.expect(")", "')' behind the operand")?;
+    cursor.expect(")", "')' after the operand")?;
     cursor.expect(":", "':' and the op's type")?;
     cursor.expect("(", "'(' and the type of the operand")?;
     let input = parse::located(cursor)?;
-    cursor.expect(")", "')' behind the type of the operand")?;
+    cursor.expect(")", "')' after the type of the operand")?;
     cursor.expect("->", "'->' and the type of the result")?;
     Ok((operand, input, parse::located(cursor)?))
 }

@@ -1,6 +1,6 @@
 //! Types and ops as text, spelled as the RFC spells them: `3.0`, not `3.000000e+00`. What is printed is read as the same.
 
-use super::{Element, Granularity, Item, Op, Type, Uniform};
+use super::{Element, Granularity, Item, Op, Quantized, Type};
 use crate::quant_type::op::Form;
 use std::fmt::{Display, Formatter, Result, Write};
 
@@ -75,16 +75,20 @@ impl Display for Type {
 impl Display for Element {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
-            Self::Uniform(uniform) => uniform.fmt(f),
+            Self::Uniform(uniform) => Spelled(uniform).fmt(f),
             Self::Float(expressed) => f.write_str(expressed.name()),
             Self::Integer(bits) => write!(f, "i{bits}"),
         }
     }
 }
 
-impl Display for Uniform {
+/// A quantized type as MLIR writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Spelled<'a>(pub &'a Quantized);
+
+impl Display for Spelled<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let Self { storage, min, max, expressed, granularity, .. } = self;
+        let Quantized { storage, min, max, expressed, granularity, scales, .. } = self.0;
         write!(f, "!quant.uniform<{}", storage.name())?;
         if (*min..=*max) != storage.range() {
             write!(f, "<{min}:{max}>")?;
@@ -94,7 +98,7 @@ impl Display for Uniform {
             Granularity::Layer => &[][..],
             Granularity::Channel { axis } => {
                 write!(f, ":{axis}")?;
-                &[self.scales.len()]
+                &[scales.len()]
             }
             Granularity::Blocks { sizes, counts } => {
                 let sizes: Vec<String> = sizes.iter().map(|(axis, size)| format!("{axis}:{size}")).collect();
@@ -108,14 +112,14 @@ impl Display for Uniform {
     }
 }
 
-impl Uniform {
+impl Spelled<'_> {
     /// The scales from `next` on, in braces as deep as there are counts.
     fn scales(&self, f: &mut Formatter<'_>, counts: &[usize], next: &mut usize) -> Result {
         let Some((count, inner)) = counts.split_first() else {
             let at = *next;
             *next += 1;
-            f.write_str(&literal(self.scales[at]))?;
-            return if self.zero_points[at] == 0 { Ok(()) } else { write!(f, ":{}", self.zero_points[at]) };
+            f.write_str(&literal(self.0.scales[at].0))?;
+            return if self.0.zero_points[at] == 0 { Ok(()) } else { write!(f, ":{}", self.0.zero_points[at]) };
         };
         f.write_char('{')?;
         for i in 0..*count {

@@ -6,7 +6,7 @@ use super::parse::Parsed;
 use super::rule::Rule;
 use super::spans::Span;
 use super::verify;
-use super::{Expressed, Storage};
+use super::{Expressed, Scale, Storage};
 use std::ops::RangeInclusive;
 
 /// Braces inside one another: beyond the rank of any tensor, and no danger to the stack.
@@ -17,7 +17,7 @@ pub(super) struct Scales {
     storage: Storage,
     bounds: RangeInclusive<i64>,
     expressed: Expressed,
-    pub(super) scales: Vec<f64>,
+    pub(super) scales: Vec<Scale>,
     pub(super) zero_points: Vec<i64>,
 }
 
@@ -28,15 +28,15 @@ impl Scales {
 
     /// `, {1.0, 2.0:3}`
     pub(super) fn list(&mut self, cursor: &mut Cursor<'_>, span: &mut Span) -> Parsed<Vec<usize>> {
-        self.behind_comma(cursor, span, 1, &Rule::Nested)
+        self.after_comma(cursor, span, 1, &Rule::Nested)
     }
 
     /// `, {{1.0, 2.0}, {3.0, 4.0:-5}}`; how many there are in each pair of braces.
     pub(super) fn tensor(&mut self, cursor: &mut Cursor<'_>, span: &mut Span) -> Parsed<Vec<usize>> {
-        self.behind_comma(cursor, span, DEPTH, &Rule::TooDeep(DEPTH))
+        self.after_comma(cursor, span, DEPTH, &Rule::TooDeep(DEPTH))
     }
 
-    fn behind_comma(&mut self, c: &mut Cursor<'_>, span: &mut Span, depth: usize, deeper: &Rule) -> Parsed<Vec<usize>> {
+    fn after_comma(&mut self, c: &mut Cursor<'_>, span: &mut Span, depth: usize, deeper: &Rule) -> Parsed<Vec<usize>> {
         c.expect(",", "',' and the scales")?;
         let start = c.here();
         c.expect("{", "'{' and the scales")?;
@@ -45,7 +45,7 @@ impl Scales {
         Ok(counts)
     }
 
-    /// Behind a `{`, up to and with its `}`; at most `depth` of them inside one another.
+    /// After a `{`, up to and with its `}`; at most `depth` of them inside one another.
     fn braces(&mut self, cursor: &mut Cursor<'_>, depth: usize, deeper: &Rule) -> Parsed<Vec<usize>> {
         let mut count = 0;
         let mut inner: Option<Vec<usize>> = None;
@@ -65,7 +65,7 @@ impl Scales {
                 return Err(Fault::new(Rule::Ragged, cursor.since(start)));
             }
             if !cursor.eat(",") {
-                cursor.expect("}", "'}' behind the scales")?;
+                cursor.expect("}", "'}' after the scales")?;
                 return Ok([vec![count], inner.unwrap_or_default()].concat());
             }
         }
@@ -81,7 +81,7 @@ impl Scales {
         // Without a zero point it is 0, which may be out of bounds as well.
         let (zero_point, span) = if cursor.eat(":") { cursor.integer()? } else { (0, span) };
         verify::zero_point(zero_point, self.storage, &self.bounds).map_err(|rule| Fault::new(rule, span))?;
-        self.scales.push(scale);
+        self.scales.push(Scale(scale));
         self.zero_points.push(zero_point);
         Ok(())
     }

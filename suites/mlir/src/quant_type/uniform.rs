@@ -6,7 +6,7 @@ use super::parse::Parsed;
 use super::rule::Rule;
 use super::scales::Scales;
 use super::spans::{Parts, Span};
-use super::{Expressed, Granularity, Storage, Uniform};
+use super::{Expressed, Granularity, Quantized, Storage};
 use std::ops::RangeInclusive;
 use tiebreak_oracle::names::unknown;
 
@@ -19,14 +19,14 @@ pub(super) fn is_other_float(word: &str) -> bool {
 }
 
 /// `!quant.uniform<...>`
-pub(super) fn quantized(cursor: &mut Cursor<'_>) -> Parsed<(Uniform, Parts)> {
+pub(super) fn quantized(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
     let start = cursor.here();
     cursor.eat_here("!");
     let name = cursor.word_here();
     let span = cursor.since(start);
     match name {
         "quant.uniform" if cursor.eat_here("<") => uniform(cursor),
-        "quant.uniform" => Err(cursor.fault(Rule::Expected("'<' right behind !quant.uniform"))),
+        "quant.uniform" => Err(cursor.fault(Rule::Expected("'<' right after !quant.uniform"))),
         "quant.any" | "quant.calibrated" => {
             let instead = "it has no scale; only !quant.uniform<...> says what a stored value stands for";
             Err(Fault::new(Rule::NotSupported { name: format!("!{name}"), instead }, span))
@@ -41,8 +41,8 @@ pub(super) fn quantized(cursor: &mut Cursor<'_>) -> Parsed<(Uniform, Parts)> {
     }
 }
 
-/// Behind the `<`, up to and with the `>`.
-fn uniform(cursor: &mut Cursor<'_>) -> Parsed<(Uniform, Parts)> {
+/// After the `<`, up to and with the `>`.
+fn uniform(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
     let (storage, storage_span) = storage(cursor)?;
     let bounds = bounds(cursor, storage)?;
     cursor.expect(":", "':' and the expressed type")?;
@@ -66,7 +66,7 @@ fn uniform(cursor: &mut Cursor<'_>) -> Parsed<(Uniform, Parts)> {
     cursor.expect(">", "'>' at the end of the quantized type")?;
     let Scales { scales, zero_points, .. } = list;
     let (min, max) = bounds.into_inner();
-    Ok((Uniform { storage, min, max, expressed, granularity, scales, zero_points }, parts))
+    Ok((Quantized { storage, min, max, expressed, granularity, scales, zero_points }, parts))
 }
 
 fn storage(cursor: &mut Cursor<'_>) -> Parsed<(Storage, Span)> {
@@ -106,7 +106,7 @@ fn bounds(cursor: &mut Cursor<'_>, storage: Storage) -> Parsed<RangeInclusive<i6
     if min >= max {
         return Err(Fault::new(Rule::Bounds(min, max), min_span.start..max_span.end));
     }
-    cursor.expect(">", "'>' behind the storage bounds")?;
+    cursor.expect(">", "'>' after the storage bounds")?;
     Ok(min..=max)
 }
 
@@ -137,8 +137,8 @@ fn axis(cursor: &mut Cursor<'_>) -> Parsed<(usize, Span)> {
 }
 
 /// `0:2, 1:4}`, after the `{`.
-fn blocks(cursor: &mut Cursor<'_>, spans: &mut Vec<Span>) -> Parsed<Vec<(usize, u64)>> {
-    let mut sizes: Vec<(usize, u64)> = Vec::new();
+fn blocks(cursor: &mut Cursor<'_>, spans: &mut Vec<Span>) -> Parsed<Vec<(usize, usize)>> {
+    let mut sizes: Vec<(usize, usize)> = Vec::new();
     if cursor.eat("}") {
         return Ok(sizes);
     }
@@ -149,13 +149,13 @@ fn blocks(cursor: &mut Cursor<'_>, spans: &mut Vec<Span>) -> Parsed<Vec<(usize, 
         }
         cursor.expect(":", "':' and the size of a block")?;
         let (size, size_span) = cursor.integer()?;
-        match u64::try_from(size) {
+        match usize::try_from(size) {
             Ok(size @ 1..) => sizes.push((axis, size)),
             _ => return Err(Fault::new(Rule::BlockSize(size), size_span)),
         }
         spans.push(span);
         if !cursor.eat(",") {
-            cursor.expect("}", "'}' behind the block sizes")?;
+            cursor.expect("}", "'}' after the block sizes")?;
             return Ok(sizes);
         }
     }

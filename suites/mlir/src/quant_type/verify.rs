@@ -7,7 +7,7 @@ use super::error::Fault;
 use super::op::Cast;
 use super::rule::Rule;
 use super::spans::{Located, Parts, Span};
-use super::{Element, Expressed, Granularity, Storage, Type, Uniform};
+use super::{Element, Expressed, Granularity, Quantized, Storage, Type};
 use std::ops::RangeInclusive;
 use tiebreak_oracle::float::Format;
 
@@ -49,7 +49,7 @@ pub(super) fn zero_point(zero_point: i64, storage: Storage, bounds: &RangeInclus
 
 /// Blocks of a type by itself must be along axes that its scales have, or no tensor can be of it.
 pub(super) fn bare(element: &Element, parts: &Parts) -> Result<(), Fault> {
-    let Element::Uniform(Uniform { granularity: Granularity::Blocks { sizes, counts }, .. }) = element else {
+    let Element::Uniform(Quantized { granularity: Granularity::Blocks { sizes, counts }, .. }) = element else {
         return Ok(());
     };
     match sizes.iter().position(|(axis, _)| *axis >= counts.len()) {
@@ -79,7 +79,7 @@ pub(super) fn container(located: &Located) -> Result<(), Fault> {
     }
 }
 
-fn channels(located: &Located, uniform: &Uniform, dims: &[Option<u64>], axis: usize) -> Result<(), Fault> {
+fn channels(located: &Located, uniform: &Quantized, dims: &[Option<u64>], axis: usize) -> Result<(), Fault> {
     let scales = uniform.scales.len();
     match dims.get(axis) {
         None => Err(Fault::new(Rule::AxisRank { axis, rank: dims.len() }, located.parts.axes[0].clone())),
@@ -90,7 +90,7 @@ fn channels(located: &Located, uniform: &Uniform, dims: &[Option<u64>], axis: us
     }
 }
 
-fn blocks(located: &Located, dims: &[Option<u64>], sizes: &[(usize, u64)], counts: &[usize]) -> Result<(), Fault> {
+fn blocks(located: &Located, dims: &[Option<u64>], sizes: &[(usize, usize)], counts: &[usize]) -> Result<(), Fault> {
     let rank = dims.len();
     let scales = &located.parts.scales;
     for ((axis, _), span) in sizes.iter().zip(&located.parts.axes) {
@@ -108,7 +108,7 @@ fn blocks(located: &Located, dims: &[Option<u64>], sizes: &[(usize, u64)], count
             (_, None) => 1,
             (None, Some(_)) => continue,
             (Some(size), Some(at)) => {
-                let block = sizes[at].1;
+                let block = sizes[at].1 as u64;
                 if size % block != 0 {
                     let rule = Rule::BlockDivides { axis, size: *size, block };
                     return Err(Fault::new(rule, located.parts.axes[at].clone()));
@@ -160,7 +160,7 @@ fn differ(input: &Located, result: &Located) -> Option<Span> {
 }
 
 /// The expressed or the storage type is that of the other side.
-fn elements(uniform: &Uniform, quantized: &Located, other: &Element) -> Result<(), Fault> {
+fn elements(uniform: &Quantized, quantized: &Located, other: &Element) -> Result<(), Fault> {
     match other {
         Element::Float(float) if *float != uniform.expressed => {
             let rule = Rule::ExpressedType { expressed: uniform.expressed.name(), float: float.name() };

@@ -1,141 +1,102 @@
 //! Quantized addition in the harness: all pairs of 8-bit operands at each of the parameters, against the exact sum.
 
 mod changes;
-mod fuzzed;
 mod parts;
-mod plan;
 
-use crate::elementwise;
-use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
+use crate::elementwise::{self, Arithmetic, Batch, Binades, Elementwise, Exchange, Schemes};
+use parts::Kind;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::ReferenceOption;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Wanted};
-use tiebreak_impls::add::{self, Domain, Params, Scales};
-use tiebreak_impls::shape::{ShapeError, Sizes};
-use tiebreak_oracle::add::{self as oracle, Scheme};
-use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
-use tiebreak_reports::ledger::Value;
+use tiebreak_engine::tensor::Change;
+use tiebreak_impls::add::{Domain, Run, Scales};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::elementwise::Params;
+use tiebreak_oracle::add::{self as oracle, Definition, Operand, Scheme};
 
 /// The operation.
-pub enum Add {}
+pub type Add = Elementwise<Addition>;
 
-/// The oracle's parameters.
-fn parameters(p: &Params) -> oracle::Parameters {
-    let (storage, [lhs, rhs, out]) = elementwise::oracle(p);
-    oracle::Parameters { lhs, rhs, out, storage, left_shift: oracle::left_shift(storage), min: p.min, max: p.max }
-}
+/// What it computes of two elements.
+pub enum Addition {}
 
-/// A kernel's scales, as the oracle has them.
-fn taken(scales: Scales) -> oracle::Scales {
-    match scales {
-        Scales::Any => oracle::Scales::Any,
-        Scales::Rescaled => oracle::Scales::Rescaled,
-        Scales::Ratios => oracle::Scales::Ratios,
-        Scales::Wide => oracle::Scales::Wide,
-    }
-}
-
-/// What a scheme gives at other parameters than the case's.
-fn at(scheme: &Scheme, p: &oracle::Parameters, case: &Case<Params>) -> Result<Expected, String> {
-    scheme.expected(p, &case.tensors[0], &case.tensors[1]).map_err(|e| e.to_string())
-}
-
-impl Operation for Add {
-    const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/add.txt");
-    const REFERENCE: ReferenceOption = ReferenceOption::Rounding;
+impl Arithmetic for Addition {
     type Impl = tiebreak_impls::add::Add;
-    type Params = Params;
     type Domain = Domain;
-    type Run = tiebreak_impls::add::Run;
-    type Scheme = Scheme;
+    type Run = Run;
+    type Definition = &'static Definition;
+    type Parameters = oracle::Parameters;
+    type Kind = Kind;
+    const NOUN: &'static str = "addition";
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/add.txt");
+    const SCALES: [[f32; 3]; 12] = [
+        // Quotients that are powers of two: every other sum a tie.
+        [0.5, 0.5, 1.0],
+        [0.25, 1.0, 0.5],
+        // Equal ones.
+        [0.1, 0.1, 0.2],
+        // Of one magnitude.
+        [0.0235, 0.3, 0.31],
+        [0.0386, 0.0179, 0.1667],
+        // The result saturates.
+        [0.05, 0.04, 0.03],
+        [0.007, 3.0, 0.02],
+        // Far apart.
+        [0.001, 1.0, 1.0],
+        [0.9, 0.000_06, 0.7],
+        [1.0, 0.000_000_01, 1.0],
+        // A result far smaller than the operands, and far larger.
+        [0.5, 0.3, 0.000_008],
+        [0.02, 0.03, 17.0],
+    ];
+    const EXCHANGES: &'static [Exchange] = &[
+        (Class::OperandOrder, "each operand has the other's scale", |[a, b, out]| {
+            [Operand { scale: b.scale, ..a }, Operand { scale: a.scale, ..b }, out]
+        }),
+        (Class::OperandOrder, "each operand has the other's scale and zero point", |[a, b, out]| [b, a, out]),
+    ];
+    const SCHEMES: Schemes<Self::Definition, Self::Parameters, Kind> = Schemes {
+        ideal: Scheme::ideal,
+        expected: Scheme::expected,
+        exact: Scheme::exact,
+        parts: parts::parts,
+        class: parts::class,
+        next: parts::next,
+    };
 
-    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
-        vec![p.len]
+    fn limits(domain: &Domain) -> (Element, bool) {
+        (domain.element, domain.clamp)
     }
 
-    fn range(domain: &Domain, _: usize) -> RangeInclusive<i32> {
-        domain.element.range()
+    fn takes(domain: &Domain, p: &oracle::Parameters) -> bool {
+        p.takes(match domain.scales {
+            Scales::Any => oracle::Scales::Any,
+            Scales::Rescaled => oracle::Scales::Rescaled,
+            Scales::Ratios => oracle::Scales::Ratios,
+            Scales::Wide => oracle::Scales::Wide,
+        })
     }
 
-    fn covers(domain: &Domain, p: &Params) -> bool {
-        elementwise::covers(p, domain.element, domain.clamp) && parameters(p).takes(taken(domain.scales))
-    }
-
-    /// Of what the domain has, those of the tensors; whatever a kernel itself says of other parameters.
-    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, ShapeError> {
-        if Self::covers(domain, p) { Ok(elementwise::sizes(p)) } else { domain.sizes(p) }
-    }
-
-    fn domain_text(domain: &Domain) -> String {
-        let scales = match domain.scales {
+    fn scales(domain: &Domain) -> &'static str {
+        match domain.scales {
             Scales::Any => "any scales",
             Scales::Rescaled => "2 max(lhs, rhs) < out << left_shift",
             Scales::Ratios => "lhs/out, rhs/out in [2^-10, 2^8)",
             Scales::Wide => "lhs/out, rhs/out in [2^-14, 2^8), the larger from 2^-10",
-        };
-        format!(
-            "{}; {scales}; {}",
-            domain.element.name(),
-            if domain.clamp { "any bounds" } else { "all stored values" }
-        )
+        }
     }
 
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::add::Definition>()
+    fn parameters(p: &Params, batch: Batch) -> oracle::Parameters {
+        let Batch { operands: [lhs, rhs, out], storage, bounds: [min, max] } = batch;
+        oracle::Parameters { lhs, rhs, out, storage, left_shift: oracle::left_shift(elementwise::storage(p)), min, max }
     }
 
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
+    fn changes(scheme: Scheme) -> Vec<Change<Add>> {
+        let lifts = [15, 16, 12, 10, 8, 4, 0].map(|bits| changes::lifted(scheme, bits));
+        let rescales = parts::parts(scheme.definition).is_some_and(|own| matches!(own.kind, Kind::Rescaled(_)));
+        lifts.into_iter().filter(|_| rescales).collect()
     }
 
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
-    }
-
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
-        at(scheme, &parameters(&case.params), case)
-    }
-
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
-        let exact = scheme.exact(&parameters(&case.params), &case.tensors[0], &case.tensors[1]);
-        Ok(exact.map_err(|e| e.to_string())?.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
-    }
-
-    /// The exact sum rounded once by the caller's rule.
-    fn reference(_: &add::Kernel, wanted: &Wanted) -> Option<String> {
-        Some(Scheme::ideal(wanted.rounding).label())
-    }
-
-    fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, budget, seed)
-    }
-
-    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
-        changes::changes(scheme)
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
-    }
-
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        elementwise::alone(case, index)
-    }
-
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
-        elementwise::smaller(case, |params| Self::covers(domain, params))
-    }
-
-    fn arguments(p: &Params) -> Vec<(String, Value)> {
-        elementwise::arguments(p)
-    }
-
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        elementwise::from_arguments(arguments)
+    fn binades(between: Binades<'_>) -> [i32; 3] {
+        let common = between(-14, 3);
+        [common + between(-4, 4), common + between(-4, 4), common + between(-2, 2)]
     }
 }

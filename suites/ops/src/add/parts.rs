@@ -1,14 +1,15 @@
 //! What an addition scheme is made of, and which scheme is next on the way from the exact sum to it.
 
-use crate::fpm::hypotheses::last_rule;
+use crate::elementwise::Parts;
+use crate::fpm::hypotheses::{last_rule, structural_class};
+use tiebreak_common::class::Class;
 use tiebreak_oracle::add::steps::Step;
 use tiebreak_oracle::add::{Definition, Scheme};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
-use tiebreak_oracle::rounding::RoundingRule;
 
 /// How a scheme scales.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Exactly.
     Exact,
     /// Exactly, by the multipliers of a rescaling.
@@ -21,18 +22,8 @@ pub(super) enum Kind {
     Floats,
 }
 
-/// What a scheme is made of, read from its steps.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Parts {
-    pub(super) kind: Kind,
-    /// The rule by which it rounds last.
-    pub(super) rule: RoundingRule,
-    /// Whether the zero point is added before the rounding.
-    pub(super) zero_point_first: bool,
-}
-
 /// What a scheme is made of.
-pub(super) fn parts(definition: &Definition) -> Option<Parts> {
+pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
     let kind = definition.term.iter().chain(definition.sum).find_map(|(_, step)| match step {
         Step::Rescale(name, _) => DEFINITIONS.iter().find(|fpm| fpm.name == *name).map(Kind::Rescaled),
         Step::Multiply(_) => Some(Kind::Narrowed),
@@ -73,4 +64,17 @@ pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
         (Kind::Exact, Kind::Exact) if at.zero_point_first == to.zero_point_first => return None,
         _ => *target,
     })
+}
+
+/// Class of an addition by another scheme.
+pub(super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
+    match (own.kind, other.kind) {
+        (Kind::Rescaled(own), Kind::Rescaled(other)) => structural_class(own, other),
+        (Kind::Floats, Kind::Exact) | (Kind::Exact, Kind::Floats) => Class::F32Step,
+        (Kind::Exact, Kind::Exact) if own.zero_point_first != other.zero_point_first => Class::ZeroPointPlacement,
+        (Kind::Exact, Kind::Exact) | (Kind::Narrowed, Kind::Narrowed) => Class::rounding(own.rule, other.rule),
+        (Kind::Exact, Kind::Narrowed | Kind::Fixed) => Class::MultiplierNarrowed,
+        (Kind::Narrowed, Kind::Rescaled(_)) => Class::DoubleRounding,
+        _ => Class::OtherScheme,
+    }
 }

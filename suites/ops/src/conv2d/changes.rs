@@ -21,7 +21,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
         ("the weight zero point is added", false, true),
         ("both zero points are added", true, true),
     ] {
-        out.push(changed(Class::OffsetSign, because, base, move |case| {
+        out.push(Change::of_case(Class::OffsetSign, because, base, move |case: &mut Case<Params>| {
             let negated = |v: i32, on: bool| if on { v.wrapping_neg() } else { v };
             case.params.input_zero_point = negated(case.params.input_zero_point, input);
             case.params.weight_zero_point = negated(case.params.weight_zero_point, weights);
@@ -31,7 +31,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
         ("the input is read with the other sign", 0, domain.operands.lhs),
         ("the weights are read with the other sign", 1, domain.operands.rhs),
     ] {
-        out.push(changed(Class::Signedness, because, base, move |case: &mut Case<Params>| {
+        out.push(Change::of_case(Class::Signedness, because, base, move |case: &mut Case<Params>| {
             case.tensors[t].iter_mut().for_each(|v| *v = other_sign(element, *v));
         }));
     }
@@ -40,27 +40,13 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     out
 }
 
-/// The scheme's results on a case with something changed.
-fn changed(
-    class: Class,
-    because: impl Into<String>,
-    base: Scheme,
-    change: impl Fn(&mut Case<Params>) + Send + Sync + 'static,
-) -> Change<Conv2d> {
-    Change::predicts(class, because, move |case| {
-        let mut case = case.clone();
-        change(&mut case);
-        Conv2d::expected(&base, &case).ok()
-    })
-}
-
 /// Borders filled with something other than the zero point: the image is written out with its borders, and convolved without any.
 fn paddings(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let mut values = vec![0, -128, 128, *domain.operands.lhs_values.start(), *domain.operands.lhs_values.end()];
     values.dedup();
     let padded = |value: i32| {
         let because = format!("the border is filled with {value} where it must be the zero point");
-        changed(Class::Padding, because, base, move |case| *case = bordered(case, value))
+        Change::of_case(Class::Padding, because, base, move |case: &mut Case<Params>| *case = bordered(case, value))
     };
     values.into_iter().map(padded).collect()
 }
@@ -94,7 +80,9 @@ fn layouts(base: Scheme) -> Vec<Change<Conv2d>> {
     ];
     let mut out: Vec<_> = swaps
         .into_iter()
-        .map(|(because, swap)| changed(Class::Layout, because, base, move |case| swap(&mut case.params)))
+        .map(|(because, swap)| {
+            Change::of_case(Class::Layout, because, base, move |case: &mut Case<Params>| swap(&mut case.params))
+        })
         .collect();
     out.push(Change::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out

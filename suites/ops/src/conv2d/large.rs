@@ -2,12 +2,12 @@
 //! block that a kernel may cut its operands into.
 
 use super::plan::spec;
+use crate::matmul::plan::by_turns;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, stream};
 use tiebreak_engine::tensor::Spec;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_impls::conv2d::{Domain, Params};
-use tiebreak_impls::element::Element;
 
 /// Sizes up to which the width and the channels of input and output are tried.
 const SIZES: usize = 80;
@@ -28,13 +28,9 @@ fn image(p: &Params, more: [usize; 2]) -> Params {
 
 /// Each zero point of the operands' types as often as the others.
 fn zero_points(domain: &Domain, i: usize, p: Params) -> Params {
-    let of = |range: std::ops::RangeInclusive<i32>, step: usize| {
-        *range.start() + (i * step % (range.start().abs_diff(*range.end()) as usize + 1)) as i32
-    };
-    let weights: Element = domain.operands.rhs;
     Params {
-        input_zero_point: of(domain.operands.lhs_values.clone(), 77),
-        weight_zero_point: of(weights.range(), 59),
+        input_zero_point: by_turns(&domain.operands.lhs_values, i * 77),
+        weight_zero_point: by_turns(&domain.operands.rhs.range(), i * 59),
         ..p
     }
 }

@@ -9,14 +9,13 @@ mod products;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::text::Arguments;
+use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Operation, Spec, Wanted};
 use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
 use tiebreak_oracle::matmul::Scheme;
-use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -83,18 +82,6 @@ impl Operation for Conv2d {
         format!("{}{groups}", crate::matmul::operands(&domain.operands))
     }
 
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
-    }
-
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
         let [input, weights, _] = &case.tensors;
         oracle::expected(scheme, &convolution(&case.params), input, weights).map_err(|e| e.to_string())
@@ -136,127 +123,45 @@ impl Operation for Conv2d {
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        let usual = Params::default();
-        let all = NAMES.iter().zip(values(p)).zip(values(&usual));
-        all.filter(|((name, v), usual)| v != usual || SHAPE.contains(name))
-            .map(|((name, v), _)| ((*name).to_owned(), v.into()))
-            .collect()
+        fields::written(&FIELDS, p, &Params::default())
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        let mut left = arguments.clone();
-        let mut p = Params::default();
-        let sizes: [(&str, &mut usize); 16] = [
-            ("batches", &mut p.batches),
-            ("height", &mut p.height),
-            ("width", &mut p.width),
-            ("channels", &mut p.channels),
-            ("kernel_h", &mut p.kernel_h),
-            ("kernel_w", &mut p.kernel_w),
-            ("out_channels", &mut p.out_channels),
-            ("groups", &mut p.groups),
-            ("stride_h", &mut p.stride_h),
-            ("stride_w", &mut p.stride_w),
-            ("dilation_h", &mut p.dilation_h),
-            ("dilation_w", &mut p.dilation_w),
-            ("top", &mut p.top),
-            ("bottom", &mut p.bottom),
-            ("left", &mut p.left),
-            ("right", &mut p.right),
-        ];
-        for (name, size) in sizes {
-            *size = text::take_size(&mut left, name, *size)?;
-        }
-        p.input_zero_point = text::take_int32(&mut left, "input_zero_point", 0)?;
-        p.weight_zero_point = text::take_int32(&mut left, "weight_zero_point", 0)?;
-        text::nothing_left(&left, &[&NAMES[..], Self::TENSORS].concat())?;
-        Ok(p)
+        fields::read_all(&FIELDS, Params::default(), arguments, Self::TENSORS)
     }
 }
 
-const NAMES: [&str; 18] = [
-    "batches",
-    "height",
-    "width",
-    "channels",
-    "kernel_h",
-    "kernel_w",
-    "out_channels",
-    "groups",
-    "stride_h",
-    "stride_w",
-    "dilation_h",
-    "dilation_w",
-    "top",
-    "bottom",
-    "left",
-    "right",
-    "input_zero_point",
-    "weight_zero_point",
+const FIELDS: [Field<Params>; 18] = [
+    Field::size("batches", |p| &mut p.batches),
+    Field::<Params>::size("height", |p| &mut p.height).always(),
+    Field::<Params>::size("width", |p| &mut p.width).always(),
+    Field::size("channels", |p| &mut p.channels),
+    Field::size("kernel_h", |p| &mut p.kernel_h),
+    Field::size("kernel_w", |p| &mut p.kernel_w),
+    Field::size("out_channels", |p| &mut p.out_channels),
+    Field::size("groups", |p| &mut p.groups),
+    Field::size("stride_h", |p| &mut p.stride_h),
+    Field::size("stride_w", |p| &mut p.stride_w),
+    Field::size("dilation_h", |p| &mut p.dilation_h),
+    Field::size("dilation_w", |p| &mut p.dilation_w),
+    Field::size("top", |p| &mut p.top),
+    Field::size("bottom", |p| &mut p.bottom),
+    Field::size("left", |p| &mut p.left),
+    Field::size("right", |p| &mut p.right),
+    Field::int32("input_zero_point", |p| &mut p.input_zero_point),
+    Field::int32("weight_zero_point", |p| &mut p.weight_zero_point),
 ];
-/// Written even where they are as usual.
-const SHAPE: [&str; 2] = ["height", "width"];
 
-fn values(p: &Params) -> [i64; 18] {
-    let sizes = [
-        p.batches,
-        p.height,
-        p.width,
-        p.channels,
-        p.kernel_h,
-        p.kernel_w,
-        p.out_channels,
-        p.groups,
-        p.stride_h,
-        p.stride_w,
-        p.dilation_h,
-        p.dilation_w,
-        p.top,
-        p.bottom,
-        p.left,
-        p.right,
-    ];
-    let mut out = [0; 18];
-    out.iter_mut().zip(sizes).for_each(|(out, size)| *out = size as i64);
-    out[16] = p.input_zero_point.into();
-    out[17] = p.weight_zero_point.into();
-    out
-}
-
-/// One of the sizes.
-type Field = fn(&mut Params) -> &mut usize;
+/// The sizes of [`FIELDS`] in the order in which a witness wants them small.
+const SIMPLEST_FIRST: [usize; 16] = [0, 6, 3, 7, 4, 5, 1, 2, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// Shapes with one thing simpler, the simplest first.
 pub fn simpler(p: &Params) -> Vec<Params> {
     let mut out = Vec::new();
-    let sizes: [(Field, usize); 16] = [
-        (|p| &mut p.batches, 1),
-        (|p| &mut p.out_channels, 1),
-        (|p| &mut p.channels, 1),
-        (|p| &mut p.groups, 1),
-        (|p| &mut p.kernel_h, 1),
-        (|p| &mut p.kernel_w, 1),
-        (|p| &mut p.height, 1),
-        (|p| &mut p.width, 1),
-        (|p| &mut p.stride_h, 1),
-        (|p| &mut p.stride_w, 1),
-        (|p| &mut p.dilation_h, 1),
-        (|p| &mut p.dilation_w, 1),
-        (|p| &mut p.top, 0),
-        (|p| &mut p.bottom, 0),
-        (|p| &mut p.left, 0),
-        (|p| &mut p.right, 0),
-    ];
-    for (field, least) in sizes {
-        let mut one = *p;
-        let now = *field(&mut one);
-        for value in [least, now / 2, now.saturating_sub(1)] {
-            if value >= least && value < now {
-                let mut one = *p;
-                *field(&mut one) = value;
-                out.push(one);
-            }
-        }
+    for field in SIMPLEST_FIRST.map(|at| &FIELDS[at]) {
+        let (least, now) = (field.value(&Params::default()), field.value(p));
+        let values = [least, now / 2, now - 1].into_iter().filter(|value| (least..now).contains(value));
+        out.extend(values.map(|value| field.with(p, value)));
     }
     // A depthwise convolution keeps as many groups as channels.
     if p.groups > 1 && p.groups == p.channels {

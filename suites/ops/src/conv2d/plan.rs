@@ -151,22 +151,11 @@ pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Spec<Params>]) -
 
 /// Each layer on random and extreme data, with random weights and with its own.
 pub(super) fn layers(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
-    let mut out = Vec::new();
-    for layer in layers {
+    let of = |layer: &Layer| {
         let params = moved(domain, &layer.shape);
-        let own = own_weights(domain, layer).map(Fill::Given);
-        for input in [Fill::Uniform, Fill::Extremes, Fill::Smallest, Fill::Largest] {
-            for weights in Fill::RANDOM.into_iter().chain(own.clone()) {
-                out.push(spec(params, input.clone(), weights));
-            }
-        }
-    }
-    out
-}
-
-/// The layer's own weights on a kernel's operands, if the kernel takes each of them.
-fn own_weights(domain: &Domain, layer: &Layer) -> Option<Vec<i32>> {
-    let more = if domain.operands.rhs == Element::U8 { 128 } else { 0 };
-    let weights: Vec<i32> = layer.weights.as_ref()?.iter().map(|w| w + more).collect();
-    weights.iter().all(|w| domain.operands.rhs_values.contains(w)).then_some(weights)
+        crate::matmul::layers::fills(&domain.operands, layer)
+            .into_iter()
+            .map(move |[input, weights]| spec(params, input, weights))
+    };
+    layers.iter().flat_map(of).collect()
 }

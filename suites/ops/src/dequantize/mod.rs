@@ -6,7 +6,6 @@ mod sweep;
 use crate::quantize::{alone, smaller};
 use crate::quantized::{self, Trials, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
@@ -23,9 +22,7 @@ use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
-use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Liberties, Quantization};
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 /// The operation.
@@ -87,10 +84,6 @@ impl Operation for Dequantize {
         p.shape.clone()
     }
 
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
-    }
-
     fn element(_: &Domain, p: &Params, t: usize) -> Element {
         match t {
             0 => Element::Integer(p.quantized.storage.range()),
@@ -112,18 +105,6 @@ impl Operation for Dequantize {
 
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Dequantize, params: params.clone() })
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::dequantize::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {

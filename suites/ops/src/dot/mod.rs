@@ -5,19 +5,18 @@ mod fuzzed;
 mod plan;
 mod sweep;
 
-use crate::matmul::other_sign;
+use crate::matmul::read_otherwise;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::fill;
-use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::text::Arguments;
+use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Sweep, Wanted};
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
-use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::Value;
 
@@ -58,18 +57,6 @@ impl Operation for Dot {
             domain.results,
             domain.elements
         )
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::dot::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
@@ -113,14 +100,8 @@ impl Operation for Dot {
                 [(a, "a"), (b, "b")].iter().filter(|(on, _)| *on).map(|(_, n)| *n).collect::<Vec<_>>().join(" and ");
             let types = [a.then_some(domain.lhs), b.then_some(domain.rhs)];
             let because = format!("{names} read with the other sign");
-            out.push(Change::predicts(Class::Signedness, because, move |case| {
-                let mut case = case.clone();
-                for (element, tensor) in types.iter().zip(&mut case.tensors[1..]) {
-                    if let Some(element) = element {
-                        tensor.iter_mut().for_each(|v| *v = other_sign(*element, *v));
-                    }
-                }
-                Self::expected(&base, &case).ok()
+            out.push(Change::of_case(Class::Signedness, because, base, move |case| {
+                read_otherwise(types, &mut case.tensors[1..]);
             }));
         }
         out
@@ -158,16 +139,16 @@ impl Operation for Dot {
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        vec![("len".to_owned(), (p.len as i64).into())]
+        fields::written(&[LEN], p, &ONE)
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        let mut left = arguments.clone();
-        let len = text::take_size(&mut left, "len", 1)?;
-        text::nothing_left(&left, &["len", "acc", "a", "b"])?;
-        Ok(Params { len })
+        fields::read_all(&[LEN], ONE, arguments, Self::TENSORS)
     }
 }
+
+const ONE: Params = Params { len: 1 };
+const LEN: Field<Params> = Field::<Params>::size("len", |p| &mut p.len).always();
 
 /// Pair sums or accumulators of another width or policy.
 fn widths(scheme: &Scheme) -> Vec<Change<Dot>> {

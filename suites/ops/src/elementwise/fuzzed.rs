@@ -6,7 +6,7 @@ use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 
 /// Those of a small case.
-pub(crate) fn params(element: Element, clamp: bool, numbers: &mut Numbers<'_>) -> Params {
+pub(super) fn params((element, clamp): (Element, bool), numbers: &mut Numbers<'_>) -> Params {
     let range = element.range();
     // Operands' scales within 2^-4 and 2^5 of the result's: every domain has them.
     let mut operand = |exponents: std::ops::RangeInclusive<i32>| {

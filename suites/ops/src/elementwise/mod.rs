@@ -1,13 +1,15 @@
 //! What operations on two quantized tensors have in common that go element by element: cases as texts, smaller cases, and what may be
 //! done otherwise.
 
-pub(crate) mod changes;
-pub(crate) mod fuzzed;
-pub(crate) mod plan;
+mod changes;
+mod fuzzed;
+mod operation;
+mod plan;
 
 use tiebreak_engine::tensor::Case;
 use tiebreak_engine::tensor::element::{float, float_bits};
 use tiebreak_engine::tensor::fill;
+use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
@@ -19,16 +21,35 @@ use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_reports::ledger::Value;
 
-/// Type of all stored values, both operands and the result, as the oracle has them.
-pub(crate) fn oracle(p: &Params) -> (Storage, [oracle::Operand; 3]) {
+pub(crate) use changes::Exchange;
+pub(crate) use operation::{Arithmetic, Elementwise, Parts, Schemes};
+pub(crate) use plan::Binades;
+
+/// Operands and result, type and bounds of a batch as the oracle has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    /// Both operands and the result.
+    pub operands: [oracle::Operand; 3],
+    /// Type of all stored values.
+    pub storage: Storage,
+    /// The smallest and the largest result.
+    pub bounds: [i32; 2],
+}
+
+/// Type of all stored values.
+pub(crate) fn storage(p: &Params) -> Storage {
+    Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 }
+}
+
+/// The batch of the parameters.
+pub(crate) fn batch(p: &Params) -> Batch {
     let operand = |o: Operand| oracle::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
-    let storage = Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 };
-    (storage, [p.lhs, p.rhs, p.out].map(operand))
+    Batch { operands: [p.lhs, p.rhs, p.out].map(operand), storage: storage(p), bounds: [p.min, p.max] }
 }
 
 /// Whether the parameters are some of a type, for a kernel that clamps to any bounds or to those of the type. Which scales a kernel takes the
 /// oracle says: no code of a kernel has a part in what it is run on.
-pub(crate) fn covers(p: &Params, element: Element, clamp: bool) -> bool {
+fn covers(p: &Params, (element, clamp): (Element, bool)) -> bool {
     let range = element.range();
     let operand = |o: Operand| f64::from(o.scale.0 as f32) == o.scale.0 && range.contains(&o.zero_point);
     let all = (*range.start(), *range.end());
@@ -42,12 +63,12 @@ pub(crate) fn covers(p: &Params, element: Element, clamp: bool) -> bool {
 }
 
 /// Elements of both operands and of the result.
-pub(crate) fn sizes(p: &Params) -> Sizes {
+fn sizes(p: &Params) -> Sizes {
     Sizes { inputs: [p.len, p.len, 0], outputs: p.len }
 }
 
 /// The case of one result alone, then the case in which nothing else is other than 0.
-pub(crate) fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
+fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     let [lhs, rhs, _] = &case.tensors;
     let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
     let one = Case { params: Params { len: 1, ..case.params }, tensors, misalign: 0 };
@@ -55,7 +76,7 @@ pub(crate) fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usi
 }
 
 /// Cases that are smaller or plainer, with parameters that are taken.
-pub(crate) fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> Vec<Case<Params>> {
+fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> Vec<Case<Params>> {
     let p = &case.params;
     if p.len > 1 {
         let cuts = [0..p.len / 2, p.len / 2..p.len, 0..p.len - 1, 1..p.len];
@@ -71,7 +92,7 @@ pub(crate) fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> V
 }
 
 /// The parameters as a case spells them.
-pub(crate) fn arguments(p: &Params) -> Vec<(String, Value)> {
+fn arguments(p: &Params) -> Vec<(String, Value)> {
     let mut out = Vec::new();
     if p.element != Element::I8 {
         out.push(("type".to_owned(), Value::Text(p.element.name().to_owned())));
@@ -84,17 +105,12 @@ pub(crate) fn arguments(p: &Params) -> Vec<(String, Value)> {
             out.push((format!("{name}_zero_point"), i64::from(operand.zero_point).into()));
         }
     }
-    let range = p.element.range();
-    let bounds = [("min", p.min, range.start()), ("max", p.max, range.end())];
-    out.extend(bounds.iter().filter(|(_, v, end)| v != *end).map(|(n, v, _)| ((*n).to_owned(), i64::from(*v).into())));
-    if p.len > 1 {
-        out.push(("len".to_owned(), (p.len as i64).into()));
-    }
+    out.extend(fields::written(&FIELDS, p, &usual(*p)));
     out
 }
 
 /// The parameters that a case spells.
-pub(crate) fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
     let mut left = arguments.clone();
     let name = text::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
     let element = ELEMENTS.into_iter().find(|e| e.name() == name);
@@ -107,18 +123,18 @@ pub(crate) fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
         Ok::<_, String>(Operand { scale, zero_point: text::take_int32(&mut left, &format!("{tensor}_zero_point"), 0)? })
     };
     let (lhs, rhs, out) = (operand("lhs")?, operand("rhs")?, operand("out")?);
-    let params = Params {
-        element,
-        len: text::take_size(&mut left, "len", 1)?,
-        lhs,
-        rhs,
-        out,
-        min: text::take_int32(&mut left, "min", *element.range().start())?,
-        max: text::take_int32(&mut left, "max", *element.range().end())?,
-    };
+    let params = fields::read(&FIELDS, usual(Params { element, len: 1, lhs, rhs, out, min: 0, max: 0 }), &mut left)?;
     text::nothing_left(&left, &KNOWN)?;
     Ok(params)
 }
+
+/// One element, clamped to the bounds of its type.
+fn usual(p: Params) -> Params {
+    Params { len: 1, min: *p.element.range().start(), max: *p.element.range().end(), ..p }
+}
+
+const FIELDS: [Field<Params>; 3] =
+    [Field::int32("min", |p| &mut p.min), Field::int32("max", |p| &mut p.max), Field::size("len", |p| &mut p.len)];
 
 const ELEMENTS: [Element; 3] = [Element::I8, Element::U8, Element::I16];
 

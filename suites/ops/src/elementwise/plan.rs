@@ -1,6 +1,7 @@
 //! What operations on two quantized tensors are tried on: all pairs of 8 bits at directed scales, zero points and bounds; and many random
 //! parameters on tensors of every length, in which no element says where it lies.
 
+use super::Arithmetic;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
@@ -8,6 +9,7 @@ use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::{Spec, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
+use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::quantized::Scale;
 
 /// Pairs of a case.
@@ -21,26 +23,17 @@ const TENSORS: [usize; 2] = [256, 1024];
 /// Lengths beyond two vectors of any width.
 const LONG: [usize; 9] = [128, 255, 257, 512, 513, 1025, 2050, 4099, 16411];
 
-/// What an operation has of its own.
-pub(crate) struct Own {
-    /// Its name.
-    pub(crate) op: &'static str,
-    /// Directed scales of both operands and of the result.
-    pub(crate) scales: [[f32; 3]; 12],
-    /// What directed parameters become, so that kernels take them.
-    pub(crate) taken: fn(Params) -> Params,
-    /// Binades of the scales of both operands, and of the result where those of the operands are these.
-    pub(crate) binades: fn(&mut dyn FnMut(i32, i32) -> i32) -> [i32; 3],
-}
+/// A number between two others, both among them.
+pub(crate) type Binades<'a> = &'a mut dyn FnMut(i32, i32) -> i32;
 
 /// The cases of a run.
-pub(crate) fn plan(own: &Own, element: Element, clamp: bool, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+pub(super) fn plan<A: Arithmetic>((element, clamp): (Element, bool), budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
-    let mut rng = stream(seed, &format!("{}/parameters", own.op));
+    let mut rng = stream(seed, &format!("{}/parameters", A::Impl::OP));
     let kinds = if budget.sweep { 3 } else { 1 };
-    let scales = |kind| own.scales.into_iter().enumerate().map(move |(i, scales)| (i, kind, scales));
+    let scales = |kind| A::SCALES.into_iter().enumerate().map(move |(i, scales)| (i, kind, scales));
     for (i, kind, scales) in (0..kinds).flat_map(scales) {
-        let params = (own.taken)(directed(element, clamp, scales, (i + 2 * kind, kind)));
+        let params = A::taken(directed(element, clamp, scales, (i + 2 * kind, kind)));
         // Unsigned bytes are the same results moved: at fewer of the scales.
         let in_full = if element == Element::U8 { i % 3 == 0 } else { true };
         if if budget.every_tail { in_full } else { i == IN_FULL } {
@@ -49,7 +42,7 @@ pub(crate) fn plan(own: &Own, element: Element, clamp: bool, budget: &Budget, se
         out.push(varied(Params { len: SOME, ..params }, &mut rng).by("directed parameters"));
     }
     for i in 0..TENSORS[usize::from(budget.every_tail)] {
-        let params = (own.taken)(random(own, element, clamp, i, &mut rng));
+        let params = A::taken(random::<A>(element, clamp, i, &mut rng));
         out.push(varied(Params { len: length(i), ..params }, &mut rng).by("random parameters"));
     }
     out
@@ -91,10 +84,10 @@ fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind):
 
 /// The `i`th of random parameters: each zero point of 8 bits comes as often as the others, some scales are powers of two, and bounds are any
 /// at each fourth where a kernel clamps to any.
-fn random(own: &Own, element: Element, clamp: bool, i: usize, rng: &mut ChaCha8Rng) -> Params {
+fn random<A: Arithmetic>(element: Element, clamp: bool, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let range = element.range();
     let (lo, hi) = (*range.start(), *range.end());
-    let [lhs, rhs, out] = (own.binades)(&mut |least, most| least + below(rng, least.abs_diff(most) + 1) as i32);
+    let [lhs, rhs, out] = A::binades(&mut |least, most| least + below(rng, least.abs_diff(most) + 1) as i32);
     let mut operand = |binade: i32, step: usize| {
         let significand = if below(rng, 8) == 0 { 0 } else { int32(rng) as u32 >> 9 };
         let scale = f32::from_bits(((127 + binade) as u32) << 23 | significand);

@@ -11,7 +11,6 @@ pub mod sweep;
 use crate::listing;
 use promised::{Promised, Regime};
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
@@ -19,15 +18,14 @@ use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::shrink::Witness;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{
-    Asked, Case, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Wanted,
+    Asked, Case, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Wanted, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
 use tiebreak_impls::mutants::{self, Witness as Published};
 use tiebreak_impls::operation::TensorOperation;
-use tiebreak_oracle::fpm::{Definition, Parameters, Scheme};
+use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{self, Unit, Value};
 
 /// The operation.
@@ -76,10 +74,6 @@ impl Operation for FixedPointMultiply {
         vec![batch.len]
     }
 
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
-    }
-
     fn covers(domain: &Domain, batch: &Batch) -> bool {
         let inside = |c: &Channel| domain.contains(c.multiplier, c.shift, batch.params.q);
         Batches::sizes(domain, batch).is_ok() && batch.params.channels.iter().all(inside)
@@ -87,18 +81,6 @@ impl Operation for FixedPointMultiply {
 
     fn domain_text(domain: &Domain) -> String {
         listing::domain(domain)
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Promised, UnknownName> {
-        Ok(Promised::plain(Scheme::parse(text)?))
-    }
-
-    fn label(scheme: &Promised) -> String {
-        scheme.scheme.label()
     }
 
     fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {
@@ -219,7 +201,7 @@ impl Operation for FixedPointMultiply {
         let control = |control: mutants::Control| {
             let contract =
                 Contract { promise: control.against, domain: control.domain, ..control.left.contract.clone() };
-            let origin = promised::promised(control.against).map_or("", |scheme| scheme.definition.source);
+            let origin = promised::<Scheme>(control.against).map_or("", |scheme| scheme.definition.source);
             Control { name: control.name, kernel: Kernel { contract, ..control.left.clone() }, origin }
         };
         mutants::controls().into_iter().map(control).collect()

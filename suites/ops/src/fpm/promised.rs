@@ -1,11 +1,12 @@
 //! What a contract says of each element: its scheme, and in the regions of its declared deviations another one.
 
 use tiebreak_common::class::Class;
-use tiebreak_impls::contract::{Contract, Overflow as Declared, Promise, Region};
+use tiebreak_engine::tensor::{NamedScheme, promised};
+use tiebreak_impls::contract::{Contract, Region};
 use tiebreak_impls::fpm::Batch;
-use tiebreak_oracle::fpm::{Scheme, scheme::DEFINITIONS};
-use tiebreak_oracle::names::{UnknownName, unknown};
-use tiebreak_oracle::word::Overflow;
+use tiebreak_oracle::fpm::Scheme;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
 
 /// Which way the shift goes: where every known sequence branches, and so where causes may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,18 +55,18 @@ pub struct Promised {
     pub zones: Vec<Zone>,
 }
 
-/// The oracle's scheme for a contract's promise.
-pub fn promised(promise: Promise) -> Result<Scheme, UnknownName> {
-    let definition = DEFINITIONS
-        .iter()
-        .find(|d| d.name == promise.scheme)
-        .ok_or_else(|| unknown("scheme", promise.scheme, DEFINITIONS.iter().map(|d| d.name)))?;
-    let overflow = match promise.overflow {
-        Declared::Wrap => Overflow::Wrap,
-        Declared::Saturate => Overflow::Saturate,
-        Declared::OutOfDomain => Overflow::OutOfDomain,
-    };
-    Ok(Scheme { definition, overflow })
+impl NamedScheme for Promised {
+    fn described() -> Vec<Described> {
+        Scheme::described()
+    }
+
+    fn named(text: &str) -> Result<Self, UnknownName> {
+        Scheme::parse(text).map(Self::plain)
+    }
+
+    fn label(&self) -> String {
+        self.scheme.label()
+    }
 }
 
 impl Promised {

@@ -10,8 +10,9 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::side::differs;
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::text::Arguments;
+use tiebreak_engine::tensor::text::fields::{self, Field};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, NamedScheme, Operation, Spec, Wanted};
 use tiebreak_impls::instruction::{Domain, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::instruction::Mnemonic;
@@ -87,6 +88,26 @@ fn part(case: &Case<Params>, domain: &Domain, vectors: std::ops::Range<usize>) -
     Case { params, tensors: [tensor(0), tensor(1), Vec::new()], misalign: case.misalign }
 }
 
+impl NamedScheme for Scheme {
+    fn described() -> Vec<Described> {
+        let described = |scheme: Self| {
+            let source = "Arm Architecture Reference Manual";
+            Described { name: scheme.name, summary: scheme.mnemonic.summary(), source, steps: Vec::new() }
+        };
+        kernels().iter().filter_map(|kernel| Self::of(kernel).ok()).map(described).collect()
+    }
+
+    fn named(text: &str) -> Result<Self, UnknownName> {
+        let name = text.split(':').next().unwrap_or(text);
+        let found = kernels().iter().find(|kernel| kernel.contract.promise.scheme == name);
+        Self::of(found.ok_or_else(|| unknown("scheme", name, kernels().iter().map(|kernel| kernel.name)))?)
+    }
+
+    fn label(&self) -> String {
+        self.name.to_owned()
+    }
+}
+
 impl Operation for Instruction {
     const TENSORS: &'static [&'static str] = &["a", "b"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/instruction.txt");
@@ -111,24 +132,6 @@ impl Operation for Instruction {
 
     fn domain_text(domain: &Domain) -> String {
         format!("operands of {} bits", domain.bits)
-    }
-
-    fn schemes() -> Vec<Described> {
-        let described = |scheme: Scheme| {
-            let source = "Arm Architecture Reference Manual";
-            Described { name: scheme.name, summary: scheme.mnemonic.summary(), source, steps: Vec::new() }
-        };
-        kernels().iter().filter_map(|kernel| Scheme::of(kernel).ok()).map(described).collect()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        let name = text.split(':').next().unwrap_or(text);
-        let found = kernels().iter().find(|kernel| kernel.contract.promise.scheme == name);
-        Scheme::of(found.ok_or_else(|| unknown("scheme", name, kernels().iter().map(|kernel| kernel.name)))?)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.name.to_owned()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
@@ -174,14 +177,13 @@ impl Operation for Instruction {
     }
 
     fn arguments(params: &Params) -> Vec<(String, Value)> {
-        let several = Some(params.vectors).filter(|vectors| *vectors != 1);
-        several.map(|vectors| ("vectors".to_owned(), (vectors as i64).into())).into_iter().collect()
+        fields::written(&[VECTORS], params, &ONE)
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        let mut left = arguments.clone();
-        let vectors = text::take_size(&mut left, "vectors", 1)?;
-        text::nothing_left(&left, &["vectors", "a", "b"])?;
-        Ok(Params { vectors })
+        fields::read_all(&[VECTORS], ONE, arguments, Self::TENSORS)
     }
 }
+
+const ONE: Params = Params { vectors: 1 };
+const VECTORS: Field<Params> = Field::size("vectors", |p| &mut p.vectors);

@@ -61,19 +61,17 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
 }
 
 fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
-    let negated = |lhs: bool, rhs: bool| {
-        move |case: &Case<Params>| {
+    let negated = |because: &str, lhs: bool, rhs: bool| {
+        Change::of_case(Class::OffsetSign, because, base, move |case: &mut Case<Params>| {
             let flip = |offset: i32, flip: bool| if flip { offset.wrapping_neg() } else { offset };
-            let p = case.params;
-            let (lhs_offset, rhs_offset) = (flip(p.lhs_offset, lhs), flip(p.rhs_offset, rhs));
-            let case = Case { params: Params { lhs_offset, rhs_offset, ..p }, ..case.clone() };
-            Matmul::expected(&base, &case).ok()
-        }
+            let Params { lhs_offset, rhs_offset, .. } = &mut case.params;
+            (*lhs_offset, *rhs_offset) = (flip(*lhs_offset, lhs), flip(*rhs_offset, rhs));
+        })
     };
     let mut out = vec![
-        Change::predicts(Class::OffsetSign, "lhs_offset is subtracted", negated(true, false)),
-        Change::predicts(Class::OffsetSign, "rhs_offset is subtracted", negated(false, true)),
-        Change::predicts(Class::OffsetSign, "both offsets are subtracted", negated(true, true)),
+        negated("lhs_offset is subtracted", true, false),
+        negated("rhs_offset is subtracted", false, true),
+        negated("both offsets are subtracted", true, true),
     ];
     let terms: [(&str, Term); 3] = [
         ("lhs_offset times the sums of rhs columns is missing", |c, _, j| {
@@ -187,17 +185,20 @@ fn signedness(base: Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
             .map(|(_, element, name)| format!("{name} ({}) with the other sign", element.name()));
         let because = format!("reads {}", read.collect::<Vec<_>>().join(" and "));
         let elements = types.map(|(on, element, _)| on.then_some(element));
-        out.push(Change::predicts(Class::Signedness, because, move |case: &Case<Params>| {
-            let mut case = case.clone();
-            for (element, tensor) in elements.iter().zip(&mut case.tensors) {
-                if let Some(element) = element {
-                    tensor.iter_mut().for_each(|v| *v = other_sign(*element, *v));
-                }
-            }
-            Matmul::expected(&base, &case).ok()
+        out.push(Change::of_case(Class::Signedness, because, base, move |case: &mut Case<Params>| {
+            read_otherwise(elements, &mut case.tensors);
         }));
     }
     out
+}
+
+/// Tensors of these types read with the other sign; one without a type stays as it is.
+pub fn read_otherwise(types: impl IntoIterator<Item = Option<Element>>, tensors: &mut [Vec<i32>]) {
+    for (element, tensor) in types.into_iter().zip(tensors) {
+        if let Some(element) = element {
+            tensor.iter_mut().for_each(|v| *v = other_sign(element, *v));
+        }
+    }
 }
 
 /// The same bits read as the type of the other sign.
@@ -295,7 +296,7 @@ fn packed_rows(base: Scheme, evidence: &[&Observed<Params>], expected: &[Expecte
             seen.outs.iter().enumerate().all(|(at, out)| {
                 let (row, j) = (at / n * n, at % n);
                 let from = j / ROWS * ROWS + order[j % ROWS];
-                // Behind the last column there is padding, whose products are 0.
+                // After the last column there is padding, whose products are 0.
                 let moved = if from < n { raw[row + from] } else { Some(0) };
                 let parts = expected[at].zip(raw[at]).zip(moved);
                 parts.is_some_and(|((all, own), moved)| all.wrapping_sub(own).wrapping_add(moved) == *out)

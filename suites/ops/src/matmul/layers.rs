@@ -35,17 +35,21 @@ fn product(domain: &Domain, layer: &Layer) -> Params {
 
 /// Each layer on random and extreme data, with random weights and with its own.
 pub(super) fn specs(domain: &Domain, layers: &[Layer]) -> Vec<Spec<Params>> {
-    let mut out = Vec::new();
-    for layer in layers.iter().filter(|layer| is_product(layer)) {
+    let of = |layer: &Layer| {
         let params = product(domain, layer);
-        let own = own_weights(domain, layer).map(Fill::Given);
-        for lhs in [Fill::Uniform, Fill::Extremes, Fill::Smallest, Fill::Largest] {
-            for rhs in Fill::RANDOM.into_iter().chain(own.clone()) {
-                out.push(Spec::new(params, [lhs.clone(), rhs, Fill::None], 0));
-            }
-        }
-    }
-    out
+        fills(domain, layer).into_iter().map(move |[lhs, rhs]| Spec::new(params, [lhs, rhs, Fill::None], 0))
+    };
+    layers.iter().filter(|layer| is_product(layer)).flat_map(of).collect()
+}
+
+/// Random and extreme data, each with random weights and with the layer's own, if a kernel on these operands takes each of them.
+pub(crate) fn fills(domain: &Domain, layer: &Layer) -> Vec<[Fill; 2]> {
+    let more = if domain.rhs == Element::U8 { 128 } else { 0 };
+    let own = layer.weights.iter().map(|all| all.iter().map(|w| w + more).collect::<Vec<i32>>());
+    let own = own.filter(|all| all.iter().all(|w| domain.rhs_values.contains(w))).map(Fill::Given);
+    let weights: Vec<Fill> = Fill::RANDOM.into_iter().chain(own).collect();
+    let data = [Fill::Uniform, Fill::Extremes, Fill::Smallest, Fill::Largest];
+    data.iter().flat_map(|data| weights.iter().map(|weights| [data.clone(), weights.clone()])).collect()
 }
 
 /// The layers that are products, and those of them that no case has.
@@ -62,11 +66,4 @@ pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Spec<Params>]) -
         (format!("layer {}, {}", at + 1, text::case(&arguments)), Matmul::domain_text(domain))
     };
     Given::of(Unit::Layer, &products, |(_, params)| run.contains(&params), described)
-}
-
-/// The layer's own weights on a kernel's operands, if the kernel takes each of them.
-fn own_weights(domain: &Domain, layer: &Layer) -> Option<Vec<i32>> {
-    let more = if domain.rhs == Element::U8 { 128 } else { 0 };
-    let weights: Vec<i32> = layer.weights.as_ref()?.iter().map(|w| w + more).collect();
-    weights.iter().all(|w| domain.rhs_values.contains(w)).then_some(weights)
 }

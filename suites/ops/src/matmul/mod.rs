@@ -2,23 +2,22 @@
 
 mod changes;
 mod fuzzed;
-mod layers;
-mod plan;
+pub(crate) mod layers;
+pub(crate) mod plan;
 
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::tensor::text::Arguments;
+use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Layer, Operation, Parameter, Spec, Wanted};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::matmul::{Domain, Params, Run};
 use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::matmul::{Product, Scheme};
-use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-pub use changes::{changes, orders, other_sign, reproduced, round_24, widths, wrapping};
+pub use changes::{changes, orders, other_sign, read_otherwise, reproduced, round_24, widths, wrapping};
 
 /// The operation.
 pub enum Matmul {}
@@ -52,18 +51,6 @@ impl Operation for Matmul {
 
     fn domain_text(domain: &Domain) -> String {
         operands(domain)
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::matmul::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
@@ -120,26 +107,23 @@ impl Operation for Matmul {
     }
 
     fn arguments(p: &Params) -> Vec<(String, Value)> {
-        let mut out = vec![("m", p.m as i64), ("n", p.n as i64), ("k", p.k as i64)];
-        out.extend(
-            [("lhs_offset", p.lhs_offset.into()), ("rhs_offset", p.rhs_offset.into())].iter().filter(|(_, v)| *v != 0),
-        );
-        out.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+        fields::written(&FIELDS, p, &ONE)
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        let mut left = arguments.clone();
-        let params = Params {
-            m: text::take_size(&mut left, "m", 1)?,
-            n: text::take_size(&mut left, "n", 1)?,
-            k: text::take_size(&mut left, "k", 1)?,
-            lhs_offset: text::take_int32(&mut left, "lhs_offset", 0)?,
-            rhs_offset: text::take_int32(&mut left, "rhs_offset", 0)?,
-        };
-        text::nothing_left(&left, &["m", "n", "k", "lhs_offset", "rhs_offset", "lhs", "rhs"])?;
-        Ok(params)
+        fields::read_all(&FIELDS, ONE, arguments, Self::TENSORS)
     }
 }
+
+const ONE: Params = Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
+
+const FIELDS: [Field<Params>; 5] = [
+    Field::<Params>::size("m", |p| &mut p.m).always(),
+    Field::<Params>::size("n", |p| &mut p.n).always(),
+    Field::<Params>::size("k", |p| &mut p.k).always(),
+    Field::int32("lhs_offset", |p| &mut p.lhs_offset),
+    Field::int32("rhs_offset", |p| &mut p.rhs_offset),
+];
 
 /// Operand types, with their values where not all are covered, and the depth where it is bounded.
 pub fn operands(domain: &Domain) -> String {

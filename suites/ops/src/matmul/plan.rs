@@ -1,6 +1,7 @@
 //! What matrix products are tried: every tail, every size up to 80, sizes beyond the first block of a cache, extreme and alternating fills,
 //! single pairs, depths around every bound, offsets of both signs and ends, unaligned operands.
 
+use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::tensor::fill::Fill;
@@ -99,7 +100,7 @@ fn patterns(budget: &Budget) -> Vec<Spec<Params>> {
 
 /// Two products at their extremes and nothing else, side by side and eight apart, in every place of a block and every row.
 fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
-    let ends = |range: &std::ops::RangeInclusive<i32>| [*range.start(), *range.end()];
+    let ends = |range: &RangeInclusive<i32>| [*range.start(), *range.end()];
     let mut out = Vec::new();
     for at in 0..if budget.every_tail { 32 } else { 16 } {
         for apart in [1, 8] {
@@ -124,7 +125,7 @@ fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
 
 /// Depths beside those where the result, read as signed or as unsigned, leaves 32 bits, on the operands that take it there.
 fn depths(domain: &Domain) -> Vec<Spec<Params>> {
-    let wide = |range: &std::ops::RangeInclusive<i32>| i64::from(*range.start())..=i64::from(*range.end());
+    let wide = |range: &RangeInclusive<i32>| i64::from(*range.start())..=i64::from(*range.end());
     let mut out = Vec::new();
     for (low, high) in [(i32::MIN.into(), i32::MAX.into()), (0, u32::MAX.into())] {
         let reach = largest_depth(wide(&domain.lhs_values), wide(&domain.rhs_values), low, high);
@@ -161,13 +162,9 @@ fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
                 sizes
             }
         };
-        let zero_point = |element: Element, step: usize| {
-            let range = element.range();
-            *range.start() + (i * step % (range.start().abs_diff(*range.end()) as usize + 1)) as i32
-        };
         let offsets = match i % 8 {
             7 => (int32_of_any_size(&mut rng), int32_of_any_size(&mut rng)),
-            _ => (-zero_point(domain.lhs, 77), -zero_point(domain.rhs, 59)),
+            _ => (-by_turns(&domain.lhs.range(), i * 77), -by_turns(&domain.rhs.range(), i * 59)),
         };
         let others = [Fill::Extremes, Fill::Uniform, Fill::Sparse];
         let fill = |i: usize| if i < 3 * SIZES { Fill::Varied } else { others[i % others.len()].clone() };
@@ -177,4 +174,9 @@ fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         out.push(one);
     }
     out
+}
+
+/// A value of a range: as `i` grows, each as often as the others.
+pub(crate) fn by_turns(range: &RangeInclusive<i32>, i: usize) -> i32 {
+    *range.start() + (i % (range.start().abs_diff(*range.end()) as usize + 1)) as i32
 }

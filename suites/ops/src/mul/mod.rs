@@ -1,136 +1,122 @@
 //! Quantized multiplication in the harness: all pairs of 8-bit operands at each of the parameters, against the exact product.
 
-mod changes;
-mod fuzzed;
 mod parts;
-mod plan;
 
-use crate::elementwise;
-use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
+use crate::elementwise::{self, Arithmetic, Batch, Binades, Elementwise, Exchange, Schemes};
+use parts::Kind;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::ReferenceOption;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Case, Change};
 use tiebreak_impls::element::Element;
-use tiebreak_impls::mul::{self, Domain, Params, Scales};
-use tiebreak_impls::shape::{ShapeError, Sizes};
-use tiebreak_oracle::mul::{self as oracle, Scheme};
-use tiebreak_oracle::names::UnknownName;
-use tiebreak_oracle::scheme::Described;
-use tiebreak_reports::ledger::Value;
+use tiebreak_impls::elementwise::{Operand as Placed, Params};
+use tiebreak_impls::quantized::Scale;
+
+use tiebreak_impls::mul::{Domain, Run, Scales};
+use tiebreak_oracle::mul::{self as oracle, Definition, Operand, Scheme};
 
 /// The operation.
-pub enum Mul {}
+pub type Mul = Elementwise<Multiplication>;
 
-/// The oracle's parameters.
-fn parameters(p: &Params) -> oracle::Parameters {
-    let (storage, [lhs, rhs, out]) = elementwise::oracle(p);
-    oracle::Parameters { lhs, rhs, out, storage, product_bits: oracle::PRODUCT_BITS, min: p.min, max: p.max }
-}
+/// What it computes of two elements.
+pub enum Multiplication {}
 
-/// A kernel's scales, as the oracle has them.
-fn taken(scales: Scales) -> oracle::Scales {
-    match scales {
-        Scales::Rescaled => oracle::Scales::Rescaled,
-        Scales::Ratio => oracle::Scales::Ratio,
-    }
-}
-
-/// What a scheme gives at other parameters than the case's.
-fn at(scheme: &Scheme, p: &oracle::Parameters, case: &Case<Params>) -> Result<Expected, String> {
-    scheme.expected(p, &case.tensors[0], &case.tensors[1]).map_err(|e| e.to_string())
-}
-
-impl Operation for Mul {
-    const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
-    const CATALOGUE: &'static str = include_str!("../../../catalogue/mul.txt");
-    const REFERENCE: ReferenceOption = ReferenceOption::Rounding;
+impl Arithmetic for Multiplication {
     type Impl = tiebreak_impls::mul::Mul;
-    type Params = Params;
     type Domain = Domain;
-    type Run = tiebreak_impls::mul::Run;
-    type Scheme = Scheme;
+    type Run = Run;
+    type Definition = &'static Definition;
+    type Parameters = oracle::Parameters;
+    type Kind = Kind;
+    const NOUN: &'static str = "multiplication";
+    const CATALOGUE: &'static str = include_str!("../../../catalogue/mul.txt");
+    const SCALES: [[f32; 3]; 12] = [
+        // Quotients that are powers of two: many products are ties.
+        [0.5, 0.5, 1.0],
+        [0.25, 0.125, 0.5],
+        // Of one magnitude.
+        [0.0235, 0.3, 0.31],
+        [0.0386, 0.0179, 0.05],
+        // The whole range of the result, and a result that saturates.
+        [0.007, 0.008, 0.0035],
+        [0.1, 0.1, 0.01],
+        // A quotient that is a half in float and just below it exactly, and one whose product of scales rounds in f32.
+        [0.1, 0.1, 0.020_000_001],
+        [0.333_333_34, 0.142_857_15, 11.3],
+        // Few results but 0, the smallest quotient that XNNPACK takes and one below it.
+        [0.001, 0.002, 0.1],
+        [0.003_906_25, 0.003_906_25, 1.0],
+        [0.003, 0.003, 1.0],
+        // A left shift.
+        [3.0, 5.0, 0.7],
+    ];
+    const EXCHANGES: &'static [Exchange] =
+        &[(Class::OperandOrder, "each operand has the other's zero point", |[a, b, out]| {
+            [Operand { zero_point: b.zero_point, ..a }, Operand { zero_point: a.zero_point, ..b }, out]
+        })];
+    const SCHEMES: Schemes<Self::Definition, Self::Parameters, Kind> = Schemes {
+        ideal: Scheme::ideal,
+        expected: Scheme::expected,
+        exact: Scheme::exact,
+        parts: parts::parts,
+        class: parts::class,
+        next: parts::next,
+    };
 
-    fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
-        vec![p.len]
+    fn limits(domain: &Domain) -> (Element, bool) {
+        (domain.element, domain.clamp)
     }
 
-    fn range(domain: &Domain, _: usize) -> RangeInclusive<i32> {
-        domain.element.range()
+    fn takes(domain: &Domain, p: &oracle::Parameters) -> bool {
+        p.takes(match domain.scales {
+            Scales::Rescaled => oracle::Scales::Rescaled,
+            Scales::Ratio => oracle::Scales::Ratio,
+        })
     }
 
-    fn covers(domain: &Domain, p: &Params) -> bool {
-        elementwise::covers(p, domain.element, domain.clamp) && parameters(p).takes(taken(domain.scales))
-    }
-
-    /// Of what the domain has, those of the tensors; whatever a kernel itself says of other parameters.
-    fn sizes(domain: &Domain, p: &Params) -> Result<Sizes, ShapeError> {
-        if Self::covers(domain, p) { Ok(elementwise::sizes(p)) } else { domain.sizes(p) }
-    }
-
-    fn domain_text(domain: &Domain) -> String {
-        let scales = match (domain.scales, domain.element) {
+    fn scales(domain: &Domain) -> &'static str {
+        match (domain.scales, domain.element) {
             (Scales::Ratio, _) => "lhs*rhs/out in [2^-16, 2^8)",
             (Scales::Rescaled, Element::I16) => "lhs*rhs/out < 1, zero points 0",
             (Scales::Rescaled, _) => "lhs*rhs/out < 2^14",
-        };
-        let bounds = if domain.clamp { "any bounds" } else { "all stored values" };
-        format!("{}; {scales}; {bounds}", domain.element.name())
+        }
     }
 
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static oracle::Definition>()
+    fn parameters(_: &Params, batch: Batch) -> oracle::Parameters {
+        let Batch { operands: [lhs, rhs, out], storage, bounds: [min, max] } = batch;
+        oracle::Parameters { lhs, rhs, out, storage, product_bits: oracle::PRODUCT_BITS, min, max }
     }
 
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
+    fn changes(scheme: Scheme) -> Vec<Change<Mul>> {
+        let wraps = Change::predicts(Class::Wrap16, "the product wraps in 16 bits", move |case: &Case<Params>| {
+            let p = Self::parameters(&case.params, elementwise::batch(&case.params));
+            Mul::with(&scheme, case, &oracle::Parameters { product_bits: 16, ..p }).ok()
+        });
+        Some(wraps).filter(|_| scheme.definition.factor.is_empty()).into_iter().collect()
     }
 
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
+    fn binades(between: Binades<'_>) -> [i32; 3] {
+        let (lhs, rhs) = (between(-12, 3), between(-12, 3));
+        // Products of 8 bits are as large as results where the quotient is about 2^-7.
+        [lhs, rhs, lhs + rhs + between(2, 11)]
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
-        at(scheme, &parameters(&case.params), case)
+    /// Those of 16 bits with zero points of 0, which they must have, and with products 2^8 times as large for results as large.
+    fn taken(params: Params) -> Params {
+        if params.element == Element::I16 { larger(params, 256.0) } else { params }
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
-        let exact = scheme.exact(&parameters(&case.params), &case.tensors[0], &case.tensors[1]);
-        Ok(exact.map_err(|e| e.to_string())?.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+    /// Results as large as those of 8 bits, or as those of 16, whose zero points are 0.
+    fn fuzzed(params: Params) -> Params {
+        larger(params, if params.element == Element::I16 { 65_536.0 } else { 16.0 })
     }
+}
 
-    /// The exact product rounded once by the caller's rule.
-    fn reference(_: &mul::Kernel, wanted: &Wanted) -> Option<String> {
-        Some(Scheme::ideal(wanted.rounding).label())
-    }
-
-    fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, budget, seed)
-    }
-
-    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
-        changes::changes(scheme)
-    }
-
-    fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
-    }
-
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        elementwise::alone(case, index)
-    }
-
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
-        elementwise::smaller(case, |params| Self::covers(domain, params))
-    }
-
-    fn arguments(p: &Params) -> Vec<(String, Value)> {
-        elementwise::arguments(p)
-    }
-
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
-        elementwise::from_arguments(arguments)
-    }
+/// With a scale of the result so many times as large; of 16 bits with zero points of 0.
+fn larger(params: Params, times: f64) -> Params {
+    let placed = |operand: Placed| match params.element {
+        Element::I16 => Placed { zero_point: 0, ..operand },
+        _ => operand,
+    };
+    let out = placed(params.out);
+    let out = Placed { scale: Scale(out.scale.0 * times), ..out };
+    Params { lhs: placed(params.lhs), rhs: placed(params.rhs), out, ..params }
 }

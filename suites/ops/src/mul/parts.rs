@@ -1,14 +1,15 @@
 //! What a multiplication scheme is made of, and which scheme is next on the way from the exact product to it.
 
-use crate::fpm::hypotheses::last_rule;
+use crate::elementwise::Parts;
+use crate::fpm::hypotheses::{last_rule, structural_class};
+use tiebreak_common::class::Class;
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
 use tiebreak_oracle::mul::steps::Step;
 use tiebreak_oracle::mul::{Definition, Scheme};
-use tiebreak_oracle::rounding::RoundingRule;
 
 /// How a scheme scales.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Exactly.
     Exact,
     /// By a scheme of fixed point multiply, with a multiplier of this derivation.
@@ -17,18 +18,8 @@ pub(super) enum Kind {
     Floats(Option<&'static str>),
 }
 
-/// What a scheme is made of, read from its steps.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Parts {
-    pub(super) kind: Kind,
-    /// The rule by which it rounds last.
-    pub(super) rule: RoundingRule,
-    /// Whether the zero point is added before the rounding.
-    pub(super) zero_point_first: bool,
-}
-
 /// What a scheme is made of.
-pub(super) fn parts(definition: &Definition) -> Option<Parts> {
+pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
     let place = |is: fn(&Step) -> bool| definition.product.iter().position(|(_, step)| is(step));
     let rounds = place(|step| matches!(step, Step::Round(_) | Step::Rescale(..)))?;
     let derivation = definition.product.iter().find_map(|(_, step)| match step {
@@ -68,5 +59,22 @@ pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
         }
         (Kind::Exact, Kind::Floats(_)) if to.zero_point_first || !at.zero_point_first => Some(*target),
         _ => None,
+    }
+}
+
+/// Class of a multiplication by another scheme.
+pub(super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
+    let same_order = own.zero_point_first == other.zero_point_first;
+    match (own.kind, other.kind) {
+        (Kind::Rescaled(own, a), Kind::Rescaled(other, b)) if a == b => structural_class(own, other),
+        (Kind::Rescaled(own, _), Kind::Rescaled(other, _)) if own.name == other.name => Class::F32Step,
+        (Kind::Exact, Kind::Rescaled(_, "f32")) => Class::F32Step,
+        (Kind::Exact, Kind::Rescaled(..)) => Class::MultiplierNarrowed,
+        (Kind::Floats(_), Kind::Exact) | (Kind::Exact, Kind::Floats(_)) => Class::F32Step,
+        (Kind::Exact, Kind::Exact) if !same_order => Class::ZeroPointPlacement,
+        (Kind::Exact, Kind::Exact) => Class::rounding(own.rule, other.rule),
+        (Kind::Floats(Some(a)), Kind::Floats(Some(b))) if a == b && !same_order => Class::ZeroPointPlacement,
+        (Kind::Floats(Some(a)), Kind::Floats(Some(b))) if a != b && same_order => Class::Reciprocal,
+        _ => Class::OtherScheme,
     }
 }

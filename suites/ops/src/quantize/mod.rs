@@ -7,7 +7,6 @@ mod smaller;
 pub mod sweep;
 
 use crate::quantized::{self, Trials, places, plan, quantizations};
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
@@ -20,9 +19,7 @@ use tiebreak_engine::tensor::{Asked, Case, Change, Element, Expected, Given, Ope
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_mlir::Function;
-use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::quantize::{Liberties, Quantization, Scheme, Stored};
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
 pub use smaller::{alone, smaller};
@@ -80,10 +77,6 @@ impl Operation for Quantize {
         p.shape.clone()
     }
 
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
-    }
-
     fn element(_: &Domain, p: &Params, t: usize) -> Element {
         match t {
             0 => Element::Float(quantized::format(p.quantized.expressed)),
@@ -105,18 +98,6 @@ impl Operation for Quantize {
 
     fn function(params: &Params) -> Option<Function> {
         Some(Function { cast: Cast::Quantize, params: params.clone() })
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<&'static tiebreak_oracle::quantize::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {

@@ -13,40 +13,17 @@ use tiebreak_engine::tensor::given::distinct;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{Asked, Case, Expected, Given, Operation, Spec};
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
+use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized};
 use tiebreak_mlir::faults::{self, Effect};
 use tiebreak_mlir::types::usual_shape;
 use tiebreak_oracle::float::Format;
-use tiebreak_oracle::quantize::{self as oracle, Liberties};
+use tiebreak_oracle::quantize::Liberties;
 use tiebreak_reports::ledger::{Unit, Value};
 
 pub use trials::Trials;
 
-pub use tiebreak_mlir::types::{MOST_DIMENSIONS, MOST_SCALES, read_run_type, read_type, type_text};
-
-/// The oracle's format.
-pub fn format(expressed: Expressed) -> Format {
-    match expressed {
-        Expressed::F16 => Format::F16,
-        Expressed::Bf16 => Format::Bf16,
-        Expressed::F32 => Format::F32,
-        Expressed::F64 => Format::F64,
-    }
-}
-
-/// The parameters of each scale of a type, the scale rounded to the expressed type; or why the oracle has none.
-pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>, String> {
-    let Quantized { storage: Storage { bits, signed }, min, max, .. } = *quantized;
-    let format = format(quantized.expressed);
-    let one = |(scale, zero_point): (&tiebreak_impls::quantized::Scale, &i64)| {
-        let exact = rug::Rational::from_f64(scale.0).ok_or_else(|| format!("scales: {} is no number", scale.0))?;
-        let storage = oracle::Storage { bits, signed };
-        let q =
-            oracle::Quantization { format, scale: format.nearest(&exact), zero_point: *zero_point, storage, min, max };
-        q.check().map(|()| q).map_err(|e| e.to_string())
-    };
-    quantized.scales.iter().zip(&quantized.zero_points).map(one).collect()
-}
+pub use tiebreak_mlir::quant_type::format;
+pub use tiebreak_mlir::types::{MOST_DIMENSIONS, MOST_SCALES, quantizations, read_run_type, read_type, type_text};
 
 /// Whether a domain covers the parameters, and the oracle too.
 pub fn covers(domain: &Domain, params: &Params) -> bool {

@@ -9,20 +9,18 @@ pub mod sweep;
 pub mod targets;
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::Sweep;
 use tiebreak_engine::tensor::fill;
+use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Layer, Operation, PathStep, Spec, Wanted};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::requantize::{Domain, Params, Run};
-use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::requantize::{Parameters, Scheme};
-use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::{Unit, Value};
 
 /// The operation.
@@ -61,28 +59,12 @@ impl Operation for Requantize {
         vec![p.len]
     }
 
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
-    }
-
     fn covers(domain: &Domain, p: &Params) -> bool {
         domain.sizes(p).is_ok() && p.channels.iter().all(|c| domain.takes(*c))
     }
 
     fn domain_text(domain: &Domain) -> String {
         format!("to {}, {}", domain.output.name(), crate::listing::domain(&domain.channels))
-    }
-
-    fn schemes() -> Vec<Described> {
-        Described::all::<tiebreak_oracle::requantize::Definition>()
-    }
-
-    fn scheme(text: &str) -> Result<Scheme, UnknownName> {
-        Scheme::parse(text)
-    }
-
-    fn label(scheme: &Scheme) -> String {
-        scheme.label()
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
@@ -189,11 +171,8 @@ impl Operation for Requantize {
         let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
         let mut out = vec![("m", text::list_value(&multipliers)), ("s", text::list_value(&shifts))];
         out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", text::list_value(&p.bias))));
-        out.extend([("zero_point", p.zero_point.into()), ("min", p.min.into()), ("max", p.max.into())]);
-        if p.len > 1 {
-            out.push(("len", Value::Integer(p.len as i64)));
-        }
-        out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        let out = out.into_iter().map(|(name, value)| (name.to_owned(), value));
+        out.chain(fields::written(&FIELDS, p, &usual(Vec::new(), Vec::new()))).collect()
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
@@ -204,19 +183,26 @@ impl Operation for Requantize {
         let channels = multipliers.len().max(shifts.len()).max(bias.len());
         let shifts = text::repeated("s", shifts, channels)?;
         let multipliers = text::repeated("m", multipliers, channels)?;
-        let channel = |(multiplier, shift)| Channel { multiplier, shift };
-        let params = Params {
-            len: text::take_size(&mut left, "len", 1)?,
-            channels: multipliers.into_iter().zip(shifts).map(channel).collect(),
-            bias: text::repeated("bias", bias, channels)?,
-            zero_point: text::take_int32(&mut left, "zero_point", 0)?,
-            min: text::take_int32(&mut left, "min", -128)?,
-            max: text::take_int32(&mut left, "max", 127)?,
-        };
+        let channels = multipliers.into_iter().zip(shifts);
+        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect::<Vec<_>>();
+        let bias = text::repeated("bias", bias, channels.len())?;
+        let params = fields::read(&FIELDS, usual(channels, bias), &mut left)?;
         text::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
         Ok(params)
     }
 }
+
+/// One int8 of these channels, without a zero point.
+fn usual(channels: Vec<Channel>, bias: Vec<i32>) -> Params {
+    Params { len: 1, channels, bias, zero_point: 0, min: -128, max: 127 }
+}
+
+const FIELDS: [Field<Params>; 4] = [
+    Field::<Params>::int32("zero_point", |p| &mut p.zero_point).always(),
+    Field::<Params>::int32("min", |p| &mut p.min).always(),
+    Field::<Params>::int32("max", |p| &mut p.max).always(),
+    Field::size("len", |p| &mut p.len),
+];
 
 /// One accumulator with the parameters of its channel.
 fn one(case: &Case<Params>, at: usize) -> Case<Params> {

@@ -1,6 +1,6 @@
 //! What a kernel may do otherwise in a layout transform.
 
-use super::{Transform, exact};
+use super::{Layout, Transform, exact};
 use crate::matmul::orders;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::explain::Observed;
@@ -9,19 +9,19 @@ use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_oracle::transform::Source;
 
 /// Elements of a row of a block, by transform: what is permuted comes in these.
-fn row(kind: Kind) -> usize {
-    match kind {
+fn row(layout: Layout) -> usize {
+    match layout.kind {
         Kind::Unpack => 4,
         _ => 16,
     }
 }
 
 /// Every cause, in the order of preference.
-pub(super) fn changes(kind: Kind) -> Vec<Change<Transform>> {
+pub(super) fn changes(layout: Layout) -> Vec<Change<Transform>> {
     let padded = |value: i32| {
         let because = format!("padding is {value} where it must be the zero point");
         Change::predicts(Class::Padding, because, move |case| {
-            by_source(kind, case, |_, source| match source {
+            by_source(layout, case, |_, source| match source {
                 Source::ZeroPoint => Some(value),
                 _ => None,
             })
@@ -35,7 +35,7 @@ pub(super) fn changes(kind: Kind) -> Vec<Change<Transform>> {
             let because = format!("{because}, along {}", if along_rows { "rows" } else { "columns" });
             out.push(Change::predicts(Class::TruncatedTail, because, move |case| {
                 let Params::Matrix { rows, columns } = case.params else { return None };
-                by_source(kind, case, |_, source| match source {
+                by_source(layout, case, |_, source| match source {
                     Source::Element(at) => {
                         let (place, size) = if along_rows { (at / columns, rows) } else { (at % columns, columns) };
                         (place >= size - size % block).then_some(0)
@@ -45,14 +45,14 @@ pub(super) fn changes(kind: Kind) -> Vec<Change<Transform>> {
             }));
         }
     }
-    out.push(Change::found(Class::Layout, move |evidence| permutation(kind, evidence)));
+    out.push(Change::found(Class::Layout, move |evidence| permutation(layout, evidence)));
     out
 }
 
 /// The transform's results, some of them replaced.
-fn by_source(kind: Kind, case: &Case<Params>, instead: impl Fn(usize, Source) -> Option<i32>) -> Option<Expected> {
-    let sources = exact(kind, &case.params)?.sources().ok()?;
-    let mut expected = Transform::expected(&kind, case).ok()?;
+fn by_source(layout: Layout, case: &Case<Params>, instead: impl Fn(usize, Source) -> Option<i32>) -> Option<Expected> {
+    let sources = exact(layout, &case.params)?.sources().ok()?;
+    let mut expected = Transform::expected(&layout, case).ok()?;
     for (at, (value, source)) in expected.iter_mut().zip(sources).enumerate() {
         if let Some(other) = instead(at, source) {
             *value = Some(other);
@@ -62,11 +62,11 @@ fn by_source(kind: Kind, case: &Case<Params>, instead: impl Fn(usize, Source) ->
 }
 
 /// The order of rows within each block that turns what is expected into what was given; otherwise where elements went, if all are there.
-fn permutation(kind: Kind, evidence: &[&Observed<Params>]) -> Option<String> {
+fn permutation(layout: Layout, evidence: &[&Observed<Params>]) -> Option<String> {
     let expected: Option<Vec<Expected>> =
-        evidence.iter().map(|seen| Transform::expected(&kind, &seen.case).ok()).collect();
+        evidence.iter().map(|seen| Transform::expected(&layout, &seen.case).ok()).collect();
     let expected = expected?;
-    let width = row(kind);
+    let width = row(layout);
     for order in orders(4) {
         let same = evidence.iter().zip(&expected).all(|(seen, expected)| {
             seen.outs.len().is_multiple_of(4 * width)

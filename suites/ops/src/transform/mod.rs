@@ -4,11 +4,10 @@ mod changes;
 mod fuzzed;
 
 use crate::conv2d::{Conv2d, convolution};
-use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, Change, Expected, NamedScheme, Operation, Spec, Wanted};
 use tiebreak_impls::conv2d::Params as Convolution;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::shape::Sizes;
@@ -21,29 +20,50 @@ use tiebreak_reports::ledger::Value;
 /// The operation.
 pub enum Transform {}
 
-/// Names of the transforms, which are their schemes.
-const KINDS: [(&str, Kind); 5] = [
-    ("im2col", Kind::Im2col),
-    ("interleave", Kind::Interleave),
-    ("block-transpose", Kind::BlockTranspose),
-    ("unpack", Kind::Unpack),
-    ("unflatten", Kind::Unflatten),
+/// A transform, which is a scheme of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    kind: Kind,
+    name: &'static str,
+    summary: &'static str,
+}
+
+const fn layout(kind: Kind, name: &'static str, summary: &'static str) -> Layout {
+    Layout { kind, name, summary }
+}
+
+const LAYOUTS: [Layout; 5] = [
+    layout(Kind::Im2col, "im2col", "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image"),
+    layout(Kind::Interleave, "interleave", "[rows, columns] to [rows'/4, columns'/16, 4, 16], padded by 0"),
+    layout(
+        Kind::BlockTranspose,
+        "block-transpose",
+        "[rows, columns] to [columns'/4, rows'/16, 4, 16] transposed, padded by 0",
+    ),
+    layout(Kind::Unpack, "unpack", "[rows'/4, columns'/4, 4, 4] to [rows, columns]"),
+    layout(Kind::Unflatten, "unflatten", "[B, OH*OW, O] to [B,OH,OW,O], the same elements in the same order"),
 ];
 
-/// What each is, in a line.
-fn summary(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Im2col => "[B,H,W,C] to [B, OH*OW, KH*KW*C], the zero point outside the image",
-        Kind::Interleave => "[rows, columns] to [rows'/4, columns'/16, 4, 16], padded by 0",
-        Kind::BlockTranspose => "[rows, columns] to [columns'/4, rows'/16, 4, 16] transposed, padded by 0",
-        Kind::Unpack => "[rows'/4, columns'/4, 4, 4] to [rows, columns]",
-        Kind::Unflatten => "[B, OH*OW, O] to [B,OH,OW,O], the same elements in the same order",
+impl NamedScheme for Layout {
+    fn described() -> Vec<Described> {
+        let source = "TVM RFC quantized convolution for armv8, input, weight and output transform";
+        LAYOUTS.map(|Self { name, summary, .. }| Described { name, summary, source, steps: Vec::new() }).into()
+    }
+
+    fn named(text: &str) -> Result<Self, UnknownName> {
+        let name = text.split(':').next().unwrap_or(text);
+        let found = LAYOUTS.into_iter().find(|layout| layout.name == name);
+        found.ok_or_else(|| unknown("scheme", name, LAYOUTS.map(|layout| layout.name)))
+    }
+
+    fn label(&self) -> String {
+        self.name.to_owned()
     }
 }
 
 /// The oracle's transform; `None` where kind and parameters do not go together.
-fn exact(kind: Kind, params: &Params) -> Option<Exact> {
-    Some(match (kind, params) {
+fn exact(layout: Layout, params: &Params) -> Option<Exact> {
+    Some(match (layout.kind, params) {
         (Kind::Im2col, Params::Conv2d(p)) => Exact::Im2col(convolution(p)),
         (Kind::Unflatten, Params::Conv2d(p)) => Exact::Unflatten(convolution(p)),
         (Kind::Interleave, Params::Matrix { rows, columns }) => Exact::Interleave { rows: *rows, columns: *columns },
@@ -62,15 +82,11 @@ impl Operation for Transform {
     type Params = Params;
     type Domain = Domain;
     type Run = tiebreak_impls::transform::Run;
-    type Scheme = Kind;
+    type Scheme = Layout;
 
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
         let sizes = domain.sizes(params).unwrap_or(Sizes { inputs: [0; 3], outputs: 0 });
         vec![if t == 0 { sizes.inputs[0] } else { sizes.outputs }]
-    }
-
-    fn range(_: &Domain, _: usize) -> RangeInclusive<i32> {
-        i32::MIN..=i32::MAX
     }
 
     fn covers(domain: &Domain, params: &Params) -> bool {
@@ -81,30 +97,14 @@ impl Operation for Transform {
         "every shape".to_owned()
     }
 
-    fn schemes() -> Vec<Described> {
-        let source = "TVM RFC quantized convolution for armv8, input, weight and output transform";
-        let described = |(name, kind)| Described { name, summary: summary(kind), source, steps: Vec::new() };
-        KINDS.into_iter().map(described).collect()
-    }
-
-    fn scheme(text: &str) -> Result<Kind, UnknownName> {
-        let name = text.split(':').next().unwrap_or(text);
-        let found = KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
-        found.ok_or_else(|| unknown("scheme", name, KINDS.map(|(name, _)| name)))
-    }
-
-    fn label(scheme: &Kind) -> String {
-        KINDS.iter().find(|(_, kind)| kind == scheme).map_or("", |(name, _)| name).to_owned()
-    }
-
-    fn expected(scheme: &Kind, case: &Case<Params>) -> Result<Expected, String> {
+    fn expected(scheme: &Layout, case: &Case<Params>) -> Result<Expected, String> {
         let exact = exact(*scheme, &case.params).ok_or("another transform's parameters")?;
         let out = exact.expected(&case.tensors[0]).map_err(|e| e.to_string())?;
         Ok(out.into_iter().map(Some).collect())
     }
 
     /// Each element put where it goes; what is expected fetches each from where it comes.
-    fn exact(scheme: &Kind, case: &Case<Params>) -> Result<Expected, String> {
+    fn exact(scheme: &Layout, case: &Case<Params>) -> Result<Expected, String> {
         let exact = exact(*scheme, &case.params).ok_or("another transform's parameters")?;
         let out = exact.placed(&case.tensors[0]).map_err(|e| e.to_string())?;
         Ok(out.into_iter().map(Some).collect())
@@ -129,7 +129,7 @@ impl Operation for Transform {
         params.into_iter().enumerate().map(spec).collect()
     }
 
-    fn changes(scheme: &Kind, _: &Domain) -> Vec<Change<Self>> {
+    fn changes(scheme: &Layout, _: &Domain) -> Vec<Change<Self>> {
         changes::changes(*scheme)
     }
 

@@ -2,7 +2,7 @@
 
 use super::agreement::{Agreement, agreement, percent};
 use crate::atlas::{Atlas, Between, Witness};
-use crate::cli::table;
+use crate::cli::{csv_of, table};
 use anyhow::Result;
 use serde_json::{Value, json};
 use tiebreak_impls::fpm::{self, Channel};
@@ -123,25 +123,20 @@ pub(super) fn as_json(atlas: &Atlas) -> Value {
 }
 
 pub(super) fn as_csv(atlas: &Atlas) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let names = ["left", "right", "identical_parameters", "counted_parameters", "not_counted_parameters", "inputs"];
     let rest = ["differ", "highest_rate", "largest_delta", "witness_x", "witness_multiplier", "witness_shift"];
-    writer.write_record(names.iter().chain(&rest).chain(&["witness_left", "witness_right"]))?;
     let members = |first: usize| atlas.classes.get(&first).into_iter().flatten().map(|s| atlas.schemes[*s].label());
-    for between in &atlas.between {
+    let records = |between: &Between| {
         let (agreement, (inputs, differ)) = (agreement(atlas, between), between.total());
         let counts = [agreement.identical, agreement.counted, agreement.not_counted].map(|n| n.to_string());
         let rate = between.worst().map_or_else(|| "0".to_owned(), |(rate, _)| rate.to_string());
         let witness = between.witness.map(|w| {
             [w.x, w.channel.multiplier.into(), w.channel.shift.into(), w.values.0, w.values.1].map(|v| v.to_string())
         });
-        for (left, right) in members(between.pair.0).flat_map(|l| members(between.pair.1).map(move |r| (l.clone(), r)))
-        {
-            let sums = [inputs.to_string(), differ.to_string(), rate.clone(), largest(between)];
-            let row =
-                [left, right].into_iter().chain(counts.clone()).chain(sums).chain(witness.clone().unwrap_or_default());
-            writer.write_record(row)?;
-        }
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+        let sums = [inputs.to_string(), differ.to_string(), rate, largest(between)];
+        let numbers = [&counts[..], &sums, &witness.unwrap_or_default()].concat();
+        let pairs = members(between.pair.0).flat_map(|l| members(between.pair.1).map(move |r| [l.clone(), r]));
+        pairs.map(|pair| [&pair[..], &numbers].concat()).collect::<Vec<_>>()
+    };
+    csv_of(names.iter().chain(&rest).chain(&["witness_left", "witness_right"]), atlas.between.iter().flat_map(records))
 }

@@ -1,7 +1,7 @@
 //! An audit as one page for a browser.
 
-use super::rows::{answers, commands, deltas, facts, lanes, not_audited, share, witness, worst};
-use crate::audit::report::{Audit, ChannelCounts};
+use super::rows::{answers, channel_row, commands, facts, lanes, not_audited, share, worst};
+use crate::audit::report::Audit;
 use anyhow::Result;
 use askama::Template;
 use tiebreak_reports::text;
@@ -30,12 +30,12 @@ impl List {
     }
 }
 
+const CHANNEL: [&str; 9] =
+    ["to", "layer", "operator", "channel", "inputs", "differ", "rate", "by delta", "nearest zero: left, right"];
+
 pub(super) fn render(audit: &Audit) -> Result<String> {
-    let mut lists = vec![List::new(
-        "The worst channels",
-        &["to", "layer", "operator", "channel", "inputs", "differ", "rate", "by delta", "nearest zero: left, right"],
-        worst(audit).into_iter().map(|(c, index, op, counts)| channel_row(&c.right, index, op, counts)).collect(),
-    )];
+    let mut lists =
+        vec![List::new("The worst channels", &CHANNEL, worst(audit).into_iter().map(channel_row).collect())];
     for c in &audit.comparisons {
         let layers = c.layers.iter().map(|layer| {
             let t = layer.totals;
@@ -53,39 +53,11 @@ pub(super) fn render(audit: &Audit) -> Result<String> {
     lists.push(List::new("Not audited", &["operator", "number", "reason"], not_audited(audit)));
     for c in &audit.comparisons {
         let channels = c.layers.iter().flat_map(|layer| {
-            layer.channels.iter().map(move |counts| channel_row(&c.right, layer.index, &layer.op, counts))
+            layer.channels.iter().map(move |counts| channel_row((c, layer.index, &layer.op, counts)))
         });
-        lists.push(List::new(
-            format!("Every channel, {} to {}", c.left, c.right),
-            &[
-                "to",
-                "layer",
-                "operator",
-                "channel",
-                "inputs",
-                "differ",
-                "rate",
-                "by delta",
-                "nearest zero: left, right",
-            ],
-            channels.collect(),
-        ));
+        lists.push(List::new(format!("Every channel, {} to {}", c.left, c.right), &CHANNEL, channels.collect()));
     }
     lists.retain(|list| !list.rows.is_empty());
     let page = Page { audit, answers: answers(audit), facts: facts(audit), lists, commands: commands(audit) };
     Ok(page.render()?)
-}
-
-fn channel_row(to: &str, index: usize, op: &str, counts: &ChannelCounts) -> Vec<String> {
-    vec![
-        to.to_owned(),
-        index.to_string(),
-        op.to_owned(),
-        counts.channel.map_or("-".to_owned(), |channel| channel.to_string()),
-        text::count(counts.inputs),
-        text::count(counts.differ),
-        share(counts.differ, counts.inputs),
-        deltas(counts),
-        witness(&counts.witness),
-    ]
 }

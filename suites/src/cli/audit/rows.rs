@@ -2,18 +2,19 @@
 
 use crate::audit::LANES;
 use crate::audit::report::{Audit, ChannelCounts, Comparison, Input, Layer, LayerCounts, Multiplier, Totals, Witness};
+use crate::cli::csv_of;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_reports::text;
 
 /// Right minus left, at most three deltas.
-pub(super) fn deltas(counts: &ChannelCounts) -> String {
+fn deltas(counts: &ChannelCounts) -> String {
     let by_delta: BTreeMap<String, u64> = counts.by_delta.iter().map(|(d, n)| (d.to_string(), *n)).collect();
     text::deltas(&by_delta, 2).join(" ")
 }
 
 /// The input nearest to zero, and both results.
-pub(super) fn witness(witness: &Option<Witness>) -> String {
+fn witness(witness: &Option<Witness>) -> String {
     let Some(Witness { input, left, right }) = witness else { return "none".to_owned() };
     match input {
         Input::Accumulator { x } => format!("x={x}: {left}, {right}"),
@@ -166,6 +167,21 @@ const WORST: usize = 10;
 /// A comparison, the number and name of an operator, and the counts of a channel.
 pub(super) type Row<'a> = (&'a Comparison, usize, &'a str, &'a ChannelCounts);
 
+/// A channel with what was counted: to, layer, operator, channel, inputs, differ, rate, by delta, nearest to zero.
+pub(super) fn channel_row((comparison, index, op, counts): Row<'_>) -> Vec<String> {
+    vec![
+        comparison.right.clone(),
+        index.to_string(),
+        op.to_owned(),
+        counts.channel.map_or("-".to_owned(), |channel| channel.to_string()),
+        text::count(counts.inputs),
+        text::count(counts.differ),
+        share(counts.differ, counts.inputs),
+        deltas(counts),
+        witness(&counts.witness),
+    ]
+}
+
 /// The worst channels of all comparisons, each once, where it is worst.
 pub(super) fn worst(audit: &Audit) -> Vec<Row<'_>> {
     let mut all: Vec<Row<'_>> = Vec::new();
@@ -222,21 +238,16 @@ fn closer(
 
 /// A line for each comparison, layer and channel.
 pub(super) fn csv(audit: &Audit) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
     #[rustfmt::skip]
-    writer.write_record([
+    let header = [
         "left", "right", "index", "op", "name", "channel", "left_way", "right_way", "left_multiplier", "left_shift",
         "right_multiplier", "right_shift", "inputs", "inside", "differ", "rate", "by_delta", "witness", "left_value",
         "right_value", "method",
-    ])?;
-    for comparison in &audit.comparisons {
-        for layer in &comparison.layers {
-            for channel in &layer.channels {
-                writer.write_record(record(comparison, layer, channel))?;
-            }
-        }
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    ];
+    let layers = audit.comparisons.iter().flat_map(|comparison| comparison.layers.iter().map(move |l| (comparison, l)));
+    let channels =
+        layers.flat_map(|(comparison, layer)| layer.channels.iter().map(move |c| record(comparison, layer, c)));
+    csv_of(header, channels)
 }
 
 fn record(comparison: &Comparison, layer: &LayerCounts, channel: &ChannelCounts) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! An audit for the terminal: the answer, the totals, the worst channels, the layers, what is not audited, and how to look closer.
 
-use super::rows::{Row, answers, commands, deltas, facts, lanes, not_audited, share, witness, worst};
+use super::rows::{answers, channel_row, commands, facts, lanes, not_audited, share, worst};
 use crate::audit::report::{Audit, Comparison, Totals};
 use crate::cli::table_within;
 use tiebreak_reports::text;
@@ -90,20 +90,11 @@ fn totals(audit: &Audit) -> Vec<Vec<String>> {
     audit.comparisons.iter().map(row).collect()
 }
 
+/// The operator is named in the list of layers.
 fn worst_rows(audit: &Audit) -> Vec<Vec<String>> {
-    let row = |(comparison, index, _, counts): Row<'_>| {
-        vec![
-            comparison.right.clone(),
-            index.to_string(),
-            counts.channel.map_or("-".to_owned(), |channel| channel.to_string()),
-            text::count(counts.inputs),
-            text::count(counts.differ),
-            share(counts.differ, counts.inputs),
-            deltas(counts),
-            witness(&counts.witness),
-        ]
-    };
-    worst(audit).into_iter().map(row).collect()
+    let mut rows: Vec<_> = worst(audit).into_iter().map(channel_row).collect();
+    rows.iter_mut().for_each(|row| drop(row.remove(2)));
+    rows
 }
 
 fn layers(audit: &Audit) -> Vec<Vec<String>> {

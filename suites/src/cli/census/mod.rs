@@ -3,7 +3,7 @@
 mod counted;
 
 use super::space::{self, Ends};
-use super::{Listing, int32, interval, print, table};
+use super::{Listing, csv_of, int32, interval, print, table};
 use crate::audit::Rescaling;
 use crate::fraction::{both, decimal};
 use crate::parameters::{SHIFTS, read_csv};
@@ -265,52 +265,39 @@ fn parameters(answer: &Answer) -> String {
 }
 
 fn csv(answers: &[Answer], list: bool) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    if list {
-        writer.write_record([
-            "left",
-            "right",
-            "multiplier",
-            "shift",
-            "x",
-            "exact",
-            "decimal",
-            "left_value",
-            "right_value",
-        ])?;
-    } else {
-        writer.write_record([
-            "left",
-            "right",
-            "multiplier",
-            "shift",
-            "x_min",
-            "x_max",
-            "inputs",
-            "differ",
-            "by_delta",
-            "nearest_zero_x",
-            "nearest_zero_left",
-            "nearest_zero_right",
-            "method",
-        ])?;
-    }
-    for a in answers {
-        let name = [a.left.clone(), a.right.clone(), a.multiplier.to_string(), a.shift.to_string()];
-        if list {
-            for p in &a.list {
-                let [x, left, right] = [p.at.x, p.at.left, p.at.right].map(|v| v.to_string());
-                let place = [x, p.exact.clone(), p.decimal.clone(), left, right];
-                writer.write_record(name.iter().chain(&place))?;
-            }
-            continue;
-        }
+    const PLACES: [&str; 9] =
+        ["left", "right", "multiplier", "shift", "x", "exact", "decimal", "left_value", "right_value"];
+    const ANSWERS: [&str; 13] = [
+        "left",
+        "right",
+        "multiplier",
+        "shift",
+        "x_min",
+        "x_max",
+        "inputs",
+        "differ",
+        "by_delta",
+        "nearest_zero_x",
+        "nearest_zero_left",
+        "nearest_zero_right",
+        "method",
+    ];
+    let name = |a: &Answer| [a.left.clone(), a.right.clone(), a.multiplier.to_string(), a.shift.to_string()];
+    let places = |a: &Answer| -> Vec<Vec<String>> {
+        let place = |p: &Place| {
+            let [x, left, right] = [p.at.x, p.at.left, p.at.right].map(|v| v.to_string());
+            [&name(a)[..], &[x, p.exact.clone(), p.decimal.clone(), left, right]].concat()
+        };
+        a.list.iter().map(place).collect()
+    };
+    let answer = |a: &Answer| {
         let counts = [a.x_min.to_string(), a.x_max.to_string(), a.inputs.to_string(), a.differ.to_string()];
         let deltas: Vec<String> = a.by_delta.iter().map(|(delta, count)| format!("{delta}:{count}")).collect();
-        let nearest =
-            a.nearest_zero.as_ref().map(|p| [p.x, p.left, p.right].map(|v| v.to_string())).unwrap_or_default();
-        let rest = std::iter::once(deltas.join(" ")).chain(nearest).chain([a.method.to_owned()]);
-        writer.write_record(name.into_iter().chain(counts).chain(rest))?;
+        let nearest = a.nearest_zero.map(|p| [p.x, p.left, p.right].map(|v| v.to_string())).unwrap_or_default();
+        [&name(a)[..], &counts, &[deltas.join(" ")], &nearest, &[a.method.to_owned()]].concat()
+    };
+    match list {
+        true => csv_of(PLACES, answers.iter().flat_map(places)),
+        false => csv_of(ANSWERS, answers.iter().map(answer)),
     }
-    Ok(String::from_utf8(writer.into_inner()?)?)
 }

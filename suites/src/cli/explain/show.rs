@@ -1,6 +1,6 @@
 //! An explanation as a table, as JSON and as CSV.
 
-use crate::cli::{Listing, print, table};
+use crate::cli::{Listing, csv_of, print, table};
 use crate::explain::Comparison;
 use crate::explain::sheet::{self, Line, Row, Sheet};
 use crate::fraction::{both, decimal, signed};
@@ -98,24 +98,24 @@ fn as_json(Shown { op, input, sheet }: &Shown) -> Value {
 }
 
 fn as_csv(Shown { sheet, .. }: &Shown) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["party", "step", "name", "before", "after", "effect", "by", "bit", "tie", "result"])?;
-    for row in &sheet.rows {
-        for (at, line) in row.steps.iter().flatten().enumerate() {
-            let rounding = line.rounding.as_ref();
-            writer.write_record([
-                &row.name,
-                &(at + 1).to_string(),
-                &line.name,
-                &sheet::fraction(&line.before),
-                &line.after.as_ref().map_or_else(String::new, sheet::fraction),
-                line.effect,
-                &line.change().map_or_else(String::new, |by| by.to_string()),
-                &rounding.and_then(|r| r.bit).map_or_else(String::new, |bit| bit.to_string()),
-                &rounding.map_or_else(String::new, |r| r.tie.to_string()),
-                &row.text,
-            ])?;
-        }
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+    let record = |row: &Row, at: usize, line: &Line| {
+        let rounding = line.rounding.as_ref();
+        [
+            row.name.clone(),
+            (at + 1).to_string(),
+            line.name.clone(),
+            sheet::fraction(&line.before),
+            line.after.as_ref().map_or_else(String::new, sheet::fraction),
+            line.effect.to_owned(),
+            line.change().map_or_else(String::new, |by| by.to_string()),
+            rounding.and_then(|r| r.bit).map_or_else(String::new, |bit| bit.to_string()),
+            rounding.map_or_else(String::new, |r| r.tie.to_string()),
+            row.text.clone(),
+        ]
+    };
+    let steps = |row: &Row| -> Vec<_> {
+        row.steps.iter().flatten().enumerate().map(|(at, line)| record(row, at, line)).collect()
+    };
+    let header = ["party", "step", "name", "before", "after", "effect", "by", "bit", "tie", "result"];
+    csv_of(header, sheet.rows.iter().flat_map(steps))
 }

@@ -125,10 +125,10 @@ pub(super) fn words(command: &str) -> Vec<String> {
 /// The file that a document shows with `cat`.
 pub(super) fn shown_file(document: &str, name: &str) -> String {
     let text = std::fs::read_to_string(workspace().join(document)).expect("a document");
-    let (_, behind) =
+    let (_, after) =
         text.split_once(&format!("$ cat {name}\n")).unwrap_or_else(|| panic!("{document} shows no {name}"));
     let lines: Vec<&str> =
-        behind.lines().take_while(|line| !line.starts_with("$ ") && !line.starts_with("```")).collect();
+        after.lines().take_while(|line| !line.starts_with("$ ") && !line.starts_with("```")).collect();
     lines.join("\n") + "\n"
 }
 

@@ -19,12 +19,12 @@ fn ties_are_reached_with_the_bias() {
             Params { len: 0, channels: vec![channel], bias: vec![bias], zero_point: i % 7 - 3, min: -128, max: 127 };
         let target = Target::new(channel, bias, 31, &p);
         let n = 2 * i64::from(i % 256 - 128) - 1;
-        let Some([before, at, behind]) = target.around(n) else { continue };
+        let Some([before, at, after]) = target.around(n) else { continue };
         // x * m * 2^(s-31) and n / 2, both times 2^62.
         let placed =
             |x: i32| (i128::from(x.wrapping_add(bias)) * i128::from(channel.multiplier)) << (channel.shift + 31);
         let tie = i128::from(n) << 61;
-        let above = placed(if channel.multiplier > 0 { behind } else { before });
+        let above = placed(if channel.multiplier > 0 { after } else { before });
         assert!(placed(at) <= tie && tie < above, "{channel:?} bias {bias} n {n}");
         solved += 1;
         exact += usize::from(placed(at) == tie);

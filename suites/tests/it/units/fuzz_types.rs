@@ -69,8 +69,8 @@ proptest! {
     fn types_that_are_nearly_right(seed in 0..SEEDS.len(), at in 0..100usize, cut in 0..4usize, token in 0..TOKENS.len()) {
         let text: Vec<char> = SEEDS[seed].chars().collect();
         let at = at.min(text.len());
-        let behind = text[(at + cut).min(text.len())..].iter();
-        let text: String = text[..at].iter().copied().chain(TOKENS[token].chars()).chain(behind.copied()).collect();
+        let after = text[(at + cut).min(text.len())..].iter();
+        let text: String = text[..at].iter().copied().chain(TOKENS[token].chars()).chain(after.copied()).collect();
         quant_type(text.as_bytes());
     }
 

@@ -186,13 +186,13 @@ proptest! {
     fn same_padding_is_the_least_that_gives_every_stride_an_output(
         size in 1usize..40, kernel in 1usize..9, stride in 1usize..6, dilation in 1usize..5,
     ) {
-        let [before, behind] = same(size, kernel, stride, dilation);
+        let [before, after] = same(size, kernel, stride, dilation);
         let outputs = |padded: usize| padded.checked_sub((kernel - 1) * dilation + 1).map_or(0, |room| room / stride + 1);
         let wanted = (0..size).step_by(stride).count();
-        let padded = size + before + behind;
+        let padded = size + before + after;
         // A filter shorter than its stride may leave elements unread, and more outputs are never made than asked for.
         prop_assert!(outputs(padded) == wanted, "{} outputs, not {}", outputs(padded), wanted);
         prop_assert!(padded == size || outputs(padded - 1) < wanted, "one less would do");
-        prop_assert!(behind == before || behind == before + 1);
+        prop_assert!(after == before || after == before + 1);
     }
 }

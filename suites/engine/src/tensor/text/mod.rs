@@ -1,6 +1,7 @@
 //! Cases as text: `m=1 n=1 k=16 lhs[0,0]=255 lhs[0,8]=255`. Parameters by name, elements by index; `lhs=3` fills a tensor, and so does
 //! any other text of [`whole`].
 
+pub mod fields;
 pub mod whole;
 
 use super::{Case, Element, Operation};

@@ -1,20 +1,10 @@
 //! Kernels of an operation on tensors, as they are listed.
 
-use crate::tensor::Operation;
+use crate::tensor::{Operation, overflow};
 use serde_json::{Value, json};
 use tiebreak_impls::Form;
-use tiebreak_impls::contract::Overflow;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::operation::TensorOperation;
-
-/// How a policy is named.
-pub fn overflow(policy: Overflow) -> &'static str {
-    match policy {
-        Overflow::Wrap => "wrap",
-        Overflow::Saturate => "saturate",
-        Overflow::OutOfDomain => "out-of-domain",
-    }
-}
 
 /// Kernels and mutants of a tensor operation.
 pub fn tensors<O: Operation>() -> Vec<Value> {

@@ -14,7 +14,9 @@ use super::{Part, Request, failed_check, progress};
 use super::{Verifies, every_name};
 use crate::bite::{Measure, kills, planted};
 use crate::lane::Lane;
-use crate::tensor::{Asked, Layer, Operation, Parameter, ReferenceOption, catalogue, find, self_check, text};
+use crate::tensor::{
+    Asked, Layer, NamedScheme, Operation, Parameter, ReferenceOption, catalogue, find, self_check, text,
+};
 use anyhow::{Context, Result, bail};
 use kernel::{one_kernel, run_catalogue};
 use rayon::prelude::*;
@@ -52,7 +54,7 @@ impl<O: Operation> Verifies for Tensor<O> {
     }
 
     fn schemes(&self) -> Vec<Described> {
-        O::schemes()
+        O::Scheme::described()
     }
 
     fn is_compiled(&self) -> bool {

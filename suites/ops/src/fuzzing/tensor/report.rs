@@ -3,6 +3,7 @@
 use super::{Fuzzed, Kernel};
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::tensor::explain::{Observed, explain};
+use tiebreak_engine::tensor::explained::Basis;
 use tiebreak_engine::tensor::judge::outs;
 use tiebreak_engine::tensor::shrink::{Shown, Witness, first_difference, shrink};
 use tiebreak_engine::tensor::side::{Group, of_group};
@@ -38,7 +39,8 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let evidence: Vec<_> = known.into_iter().chain([&here]).collect();
     let class = explain(&causes, &evidence).class;
     let (scheme, asked) = (contract, &Asked::default());
-    let shown = Shown { kernel: name, made: None, domain, contract, scheme, causes: &causes, class, asked };
+    let basis = Basis { kernel: name, made: None, domain, contract, scheme, kept: false, asked };
+    let shown = Shown { basis: &basis, causes: &causes, class };
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return unseen::<O>(kernel, &seen.case, "differs, but not when judged again");
     };
