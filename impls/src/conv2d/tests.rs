@@ -1,9 +1,10 @@
 //! Every convolution against the definition of its promise, a loop in unbounded integers.
 
-use super::{Kernel, Params, kernels};
+use super::{Conv2d, Domain, Kernel, Params, kernels};
 use crate::Form;
 use crate::element::Element;
 use crate::matmul::tests::raw;
+use crate::operation::{Call, TensorOperation};
 use crate::random::Random;
 
 /// One result: its raw products in the order of im2col, outside the image with the zero point as input, and its sum with
@@ -149,4 +150,28 @@ fn padding_at_the_borders_of_s8s8() {
     let kernel = super::find("onednn-s8s8-shift").expect("registered");
     let params = Params { kernel_w: 3, left: 1, right: 1, ..Params::default() };
     assert_eq!(convolve(kernel, Form::Native, &params, &[5], &[3, -2, 7]), [-10]);
+}
+
+/// Every kernel here has groups: a domain of one without them.
+#[test]
+fn groups_are_for_the_kernels_that_have_them() {
+    let kernel = &kernels()[0];
+    let operands = kernel.contract.domain.operands.clone();
+    for (grouped, groups) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
+        let domain = Domain { operands: operands.clone(), grouped };
+        let params = Params { channels: 2, out_channels: 2, groups, ..Params::default() };
+        let [image, weights] = [vec![1; 2], vec![1; 4 / groups]];
+        let (mut output, code) = ([0; 2], kernel.portable);
+        let tensors = [&image[..], &weights, &[]];
+        let call = Call {
+            name: kernel.name,
+            code,
+            domain: &domain,
+            params: &params,
+            tensors,
+            output: &mut output,
+            misalign: 0,
+        };
+        assert_eq!(Conv2d::call(call).is_ok(), grouped || groups == 1, "{grouped} {groups}");
+    }
 }
