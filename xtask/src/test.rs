@@ -56,6 +56,18 @@ enum Output {
     AtItsEnd,
 }
 
+/// When a step runs: those of one turn run one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// Beside all others: it builds in a directory of its own, while GMP, on the host, leaves cores idle.
+    FromTheBeginning,
+    /// Before the tests, which may start a worker.
+    First,
+    AfterTheLanes,
+    /// Once the lanes are built: it waits for pages more than it computes.
+    BesideTheTests,
+}
+
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
@@ -66,7 +78,7 @@ enum Outcome {
 }
 
 impl Step {
-    /// In the order in which they are listed, and run but for those beside the others: `lanes` before the tests, which may start a worker.
+    /// In the order in which they are listed.
     const ALL: [Self; 7] =
         [Self::Lanes, Self::Fmt, Self::Clippy, Self::ClippyAarch64, Self::Unit, Self::Aarch64, Self::Browser];
 
@@ -82,10 +94,14 @@ impl Step {
         }
     }
 
-    /// Whether the step runs beside the others, from the beginning: it builds in a directory of its own, while GMP, on the host, leaves cores
-    /// idle.
-    fn is_beside(self) -> bool {
-        matches!(self, Self::ClippyAarch64 | Self::Aarch64)
+    /// When the step runs.
+    fn turn(self) -> Turn {
+        match self {
+            Self::ClippyAarch64 | Self::Aarch64 => Turn::FromTheBeginning,
+            Self::Browser => Turn::BesideTheTests,
+            Self::Lanes => Turn::First,
+            Self::Fmt | Self::Clippy | Self::Unit => Turn::AfterTheLanes,
+        }
     }
 
     /// The tools without which the step cannot run.
@@ -130,12 +146,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let outcome = run_step(&workspace, &probe, (step, output), arguments);
         (step, outcome, start.elapsed().as_secs_f64())
     };
-    let each = |steps: &[Step], output: Output| steps.iter().map(|step| timed(*step, output)).collect::<Vec<_>>();
-    let (beside, steps): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(|step| step.is_beside());
+    let each = |turn: Turn, output: Output| {
+        let of_turn = steps.iter().filter(|step| step.turn() == turn);
+        of_turn.map(|step| timed(*step, output)).collect::<Vec<_>>()
+    };
     let mut outcomes = thread::scope(|scope| {
-        let beside = scope.spawn(|| each(&beside, Output::AtItsEnd));
-        let mut outcomes = each(&steps, Output::AsItComes);
-        outcomes.extend(beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let from_the_beginning = scope.spawn(|| each(Turn::FromTheBeginning, Output::AtItsEnd));
+        let mut outcomes = each(Turn::First, Output::AsItComes);
+        let beside_the_tests = scope.spawn(|| each(Turn::BesideTheTests, Output::AtItsEnd));
+        outcomes.extend(each(Turn::AfterTheLanes, Output::AsItComes));
+        for beside in [from_the_beginning, beside_the_tests] {
+            outcomes.extend(beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
         outcomes
     });
     outcomes.sort_by_key(|(step, ..)| Step::ALL.iter().position(|known| known == step));

@@ -1,6 +1,7 @@
 //! Modules made by the shipped compiler, in the workers of their lanes. `cargo xtask test` installs the tools.
 
 use crate::common::LANES;
+use std::sync::LazyLock;
 use tempfile::TempDir;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::{Cast, Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
@@ -91,20 +92,52 @@ fn run(
     Ok(out)
 }
 
+const CONTAINERS: [Container; 3] = [Container::Scalar, Container::Ranked, Container::Unranked];
+
+/// A layer of one element or of many, in each expressed type and container.
+fn kinds() -> impl Iterator<Item = (Expressed, Container)> {
+    Expressed::ALL.into_iter().flat_map(|expressed| CONTAINERS.map(|container| (expressed, container)))
+}
+
+fn of_length(expressed: Expressed, container: Container, len: usize) -> Params {
+    params(storage(8, true), expressed, &[(0.3, 1)], container, &[len])
+}
+
+/// Values that every type holds exactly, in every container, per layer and per channel.
+fn every_type_and_container() -> Vec<Params> {
+    let storages = [(8, true), (8, false), (16, true), (16, false), (32, true), (32, false), (4, true), (4, false)];
+    let mut cases = Vec::new();
+    for ((bits, signed), expressed) in storages.into_iter().flat_map(|s| Expressed::ALL.map(|e| (s, e))) {
+        let of = |scales: &[(f64, i64)], container, shape: &[usize]| {
+            params(storage(bits, signed), expressed, scales, container, shape)
+        };
+        cases.extend(CONTAINERS.map(|c| of(&[(0.5, 1)], c, &[6])));
+        let channels = [(0.5, 1), (0.5, 1), (0.5, 1)];
+        cases.extend([Container::Ranked, Container::Unranked].map(|c| of(&channels, c, &[1, 3, 2])));
+    }
+    cases
+}
+
+/// The lanes with modules of all these, compiled once for the tests that run them.
+fn with_all() -> &'static [Lane] {
+    static LANES: LazyLock<Vec<Lane>> = LazyLock::new(|| {
+        let of_one = kinds().map(|(expressed, container)| of_length(expressed, container, 1));
+        let all: Vec<Function> = of_one.chain(every_type_and_container()).flat_map(|params| both(&params)).collect();
+        lanes(&all)
+    });
+    &LANES
+}
+
 /// Every length that ends anywhere in a vector, at four alignments: what an element becomes does not depend on where it lies.
 #[test]
 fn a_value_is_the_same_at_every_index_of_every_length() {
-    let of = |expressed, container, len| params(storage(8, true), expressed, &[(0.3, 1)], container, &[len]);
-    let containers = [Container::Scalar, Container::Ranked, Container::Unranked];
-    let kinds: Vec<_> = Expressed::ALL.into_iter().flat_map(|e| containers.map(|container| (e, container))).collect();
-    let functions: Vec<Function> = kinds.iter().flat_map(|(e, container)| both(&of(*e, *container, 1))).collect();
-    for lane in lanes(&functions) {
-        for (expressed, container) in &kinds {
-            let ([x, stored], [q, real]) = by_the_steps(&of(*expressed, *container, 1));
+    for lane in with_all() {
+        for (expressed, container) in kinds() {
+            let ([x, stored], [q, real]) = by_the_steps(&of_length(expressed, container, 1));
             for (len, level) in (1..=70).flat_map(|len| [(len, 0), (len, 2)]) {
                 for misalign in [0, 1, 3, 8] {
-                    let params = of(*expressed, *container, len);
-                    let out = |cast, words: &[i32]| run(&lane, cast, level, &params, &words.repeat(len), misalign);
+                    let params = of_length(expressed, container, len);
+                    let out = |cast, words: &[i32]| run(lane, cast, level, &params, &words.repeat(len), misalign);
                     let described = format!(
                         "{} {expressed:?} {container:?} -O{level} length {len} misaligned {misalign}",
                         lane.name
@@ -137,34 +170,22 @@ fn words(expressed: Expressed) -> [Vec<i32>; 2] {
     }
 }
 
-/// Values that every type holds exactly, in every container, per layer and per channel.
 #[test]
 fn every_type_and_container_is_compiled() {
-    let storages = [(8, true), (8, false), (16, true), (16, false), (32, true), (32, false), (4, true), (4, false)];
-    let mut cases = Vec::new();
-    for ((bits, signed), expressed) in storages.into_iter().flat_map(|s| Expressed::ALL.map(|e| (s, e))) {
-        let of = |scales: &[(f64, i64)], container, shape: &[usize]| {
-            params(storage(bits, signed), expressed, scales, container, shape)
-        };
-        cases.extend([Container::Scalar, Container::Ranked, Container::Unranked].map(|c| of(&[(0.5, 1)], c, &[6])));
-        let channels = [(0.5, 1), (0.5, 1), (0.5, 1)];
-        cases.extend([Container::Ranked, Container::Unranked].map(|c| of(&channels, c, &[1, 3, 2])));
-    }
-    let functions: Vec<Function> = cases.iter().flat_map(both).collect();
-    for lane in lanes(&functions) {
-        for params in &cases {
+    for lane in with_all() {
+        for params in &every_type_and_container() {
             let [above, below] = words(params.quantized.expressed);
             let floats: Vec<i32> = [above, below].concat().repeat(3);
             let integers = [4, 0].repeat(3);
             for level in [0, 2] {
                 let described = format!("{} -O{level} {params:?}", lane.name);
                 assert_eq!(
-                    run(&lane, Cast::Quantize, level, params, &floats, 0),
+                    run(lane, Cast::Quantize, level, params, &floats, 0),
                     Ok(integers.clone()),
                     "qcast {described}"
                 );
                 assert_eq!(
-                    run(&lane, Cast::Dequantize, level, params, &integers, 0),
+                    run(lane, Cast::Dequantize, level, params, &integers, 0),
                     Ok(floats.clone()),
                     "dcast {described}"
                 );

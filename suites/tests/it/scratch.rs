@@ -89,7 +89,8 @@ pub(crate) fn broken_worker(change: &Change) -> PathBuf {
     fs::copy(workspace().join("Cargo.lock"), copy.join("Cargo.lock")).expect("the workspace has one");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--offline", "--release", "--package=tiebreak-impls", "--bin=tiebreak-worker"]);
-    // The changes differ in a line each: what one build made serves the next.
+    // Of what the worker is made of, nothing takes long. The changes differ in a line each: what one build made serves the next.
+    cargo.args(["--config", "profile.release.opt-level=0"]);
     cargo.args(["--config", "profile.release.package.tiebreak-impls.incremental=true"]);
     cargo.args(["--config", "profile.release.package.tiebreak-impls.codegen-units=256"]);
     cargo.args(["--config", "profile.release.package.tiebreak-impls.opt-level=1"]);

@@ -132,6 +132,7 @@ fn files(op: &str) -> Vec<String> {
 /// The operations of which the kernels are verified where code of one is changed: those with which it shares code.
 fn judges(op: &str) -> Vec<&str> {
     match op {
+        "fpm" => vec!["fpm", "requantize", "add", "mul"],
         "add" | "mul" => vec!["add", "mul"],
         "quantize" | "dequantize" => vec!["quantize", "dequantize"],
         // Packing and patches are kernels of their own.
