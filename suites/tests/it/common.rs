@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{LazyLock, OnceLock};
+use std::time::Duration;
 use tempfile::TempDir;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::{fpm, mutants};
@@ -24,6 +25,9 @@ pub(crate) fn lanes_file() -> PathBuf {
     found
         .unwrap_or_else(|| panic!("no lanes file: run `cargo xtask test`, which builds the lanes and then these tests"))
 }
+
+/// A guard against what never ends, or ends after minutes: nothing that is sound comes near it, on a busy machine either.
+pub(crate) const GUARD: Duration = Duration::from_secs(60);
 
 /// What a run leaves that several tests look at.
 pub(crate) struct Shared {

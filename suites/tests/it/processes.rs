@@ -185,7 +185,7 @@ fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
     for _ in 0..victims {
         // As soon as it has one: a run of one operation may take less than a second.
         let victim = loop {
-            assert!(begun.elapsed() < Duration::from_secs(60), "no worker runs");
+            assert!(begun.elapsed() < GUARD, "no worker runs");
             std::thread::sleep(Duration::from_millis(50));
             if let Some(victim) = workers_of(child.id()).pop() {
                 break victim;
@@ -376,13 +376,13 @@ fn a_run_without_any_lane_does_not_hold() {
     assert_ne!(run.code, 0, "no input was judged, and the run says it holds\n{}", run.printed());
 }
 
-/// What the program says of a worker with this script, in at most half a minute.
+/// What the program says of a worker with this script, without waiting for what sleeps.
 fn reason(body: &str) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = lanes_with(dir.path(), "mine", &script(dir.path(), body));
     let begun = Instant::now();
     let run = verify_in(&file, &["--kernel=tvm-relay", "--effort=quick", "--lane=mine"]).exits(1);
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < GUARD, "{:?}", begun.elapsed());
     let ledger = run.ledger();
     let finding = &items(&ledger, "findings")[0];
     format!("{}: {}", finding["class"].as_str().expect("a class"), finding["message"].as_str().expect("a message"))

@@ -47,7 +47,7 @@ fn greeting(body: &str) -> String {
     let dir = TempDir::new().expect("a temporary directory");
     let begun = Instant::now();
     let run = verify_in(&lanes(dir.path(), body, 2), &["--kernel=tvm-relay", "--lane=mine", "--effort=quick"]).exits(1);
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < GUARD, "{:?}", begun.elapsed());
     items(&run.ledger(), "findings")[0]["message"].as_str().expect("a message").to_owned()
 }
 
@@ -70,7 +70,7 @@ fn line_of(file: &Path) -> String {
             Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
             _ => std::thread::sleep(Duration::from_millis(20)),
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "{} is not written", file.display());
+        assert!(begun.elapsed() < GUARD, "{} is not written", file.display());
     }
 }
 
