@@ -368,28 +368,3 @@ fn standard_output_closed_early() {
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
     }
 }
-
-/// Acceptance 3, the part that takes one lane and a few seconds: all accumulators, and the count in closed form.
-#[test]
-fn an_exhaustive_sweep_counts_every_difference() {
-    let run = |kernel: &str, multiplier: &str, shift: &str| {
-        let ledger = verify(&[
-            "--kernel",
-            kernel,
-            "--lane=host",
-            "--effort=exhaustive",
-            "--multiplier",
-            multiplier,
-            "--shift",
-            shift,
-        ]);
-        let ledger = ledger.exits(0).ledger();
-        let row = items(&ledger, "rows").iter().find(|r| r["against"] == "reference" && r["coverage"] == "exhaustive");
-        let row = row.expect("a row of the sweep");
-        assert_eq!(row["inputs"], 1u64 << 32);
-        (row["by_delta"].to_string(), row["classes"].to_string(), row["witness"]["case"].to_string())
-    };
-    let (deltas, classes, case) = run("tvm-neon-rfc", "1395864371", "-8");
-    assert_eq!((deltas.as_str(), classes.as_str()), (r#"{"1":8388607}"#, r#"{"double-rounding":8388607}"#));
-    assert_eq!(case, r#"{"m":1395864371,"s":-8,"x":-197}"#);
-}

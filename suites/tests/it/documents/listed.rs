@@ -95,7 +95,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     (
         "cargo xtask verify --op fpm --kernel tvm-neon-rfc --multiplier 1395864371 --shift=-8 --effort exhaustive",
         Parsed,
-        "takes a minute; `an_exhaustive_sweep_counts_every_difference` runs its lane host",
+        "takes a minute; `a_worker_killed_during_a_sweep_costs_no_coverage` runs a lane of it",
     ),
     (
         "cargo xtask verify --op fpm --multiplier 1395864371 --shift=-8 --effort exhaustive",
