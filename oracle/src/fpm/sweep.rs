@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    /// Every three differences, in one lane, in several, and behind the last whole step: none makes up for another.
+    /// Every three differences, in one lane, in several, and after the last whole step: none makes up for another.
     #[test]
     fn differences_are_those_counted_one_by_one() {
         const DELTAS: [i64; 8] = [0, 1, -1, 2, -16, 17, -17, 1 << 20];
