@@ -137,5 +137,6 @@ fn what_cannot_be_is_named() {
     let out = Operand { zero_point: 128, ..sound.out };
     assert_eq!(argument("tflite-add-i8", Params { out, ..sound }), "out_zero_point");
     assert_eq!(argument("tflite-add-i8", Params { min: 1, max: 0, ..sound }), "min");
+    assert!(domain("tflite-add-i8").sizes(&Params { min: 1, max: 1, ..sound }).is_ok());
     assert_eq!(argument("pytorch-qadd-i8", Params { max: 3, ..sound }), "min");
 }

@@ -252,6 +252,9 @@ mod tests {
         assert_eq!(with(|q| q.max = 128), "min");
         assert_eq!(with(|q| q.min = -129), "min");
         assert_eq!(with(|q| (q.min, q.max) = (1, 0)), "min");
+        let mut one = sound.clone();
+        (one.quantized.min, one.quantized.max) = (1, 1);
+        assert_eq!(one.elements(), Ok(2));
         assert_eq!(with(|q| q.zero_points[0] = 300), "zero_points");
         assert_eq!(with(|q| q.scales[0] = Scale(f64::NAN)), "scales");
         assert_eq!(sound.quantize_sizes().expect("a shape").inputs, [4, 0, 0]);
