@@ -11,7 +11,7 @@ use crate::lane::config::Lanes;
 use crate::lane::{Lane, NotRun};
 use crate::tensor::{Asked, Wanted};
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use std::collections::BTreeSet;
 use std::time::Instant;
 use tiebreak_common::budget::Effort;
@@ -309,9 +309,9 @@ fn nothing_ran(without_value: bool) -> Finding {
     finding(("", "", ""), Class::NotRun, format!("{why}, so that nothing was judged"))
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// A bar on a terminal, nothing elsewhere. It is gone once its work has ended, or has stopped early.
 pub fn progress(what: &str, tasks: usize) -> ProgressBar {
-    let bar = ProgressBar::new(tasks as u64);
+    let bar = ProgressBar::new(tasks as u64).with_finish(ProgressFinish::AndClear);
     if let Ok(style) = ProgressStyle::with_template("{msg:20} {wide_bar} {pos}/{len} {eta}") {
         bar.set_style(style);
     }
