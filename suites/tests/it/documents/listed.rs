@@ -76,6 +76,16 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Xtask,
         "compiles cargo-mutants, and the oracle for each change",
     ),
+    (
+        "cargo xtask bite --sample 30 --outcomes changed-kernels.csv",
+        Xtask,
+        "compiles cargo-mutants, and a worker for each change",
+    ),
+    (
+        "cargo xtask bite --oracle --sample 300 --seed 1 --shard 1/2 --outcomes changed-oracle.csv",
+        Xtask,
+        "compiles cargo-mutants, and the oracle for each change",
+    ),
     ("cargo xtask bite --op add --sample 5", Xtask, "compiles cargo-mutants, and a worker for each change"),
     ("cargo xtask fuzz fpm", Xtask, "builds with another compiler's flags, and runs for half a minute"),
     ("cargo xtask fuzz fpm --seconds 60", Xtask, "builds with another compiler's flags, and runs for a minute"),
