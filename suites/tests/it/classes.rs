@@ -93,7 +93,7 @@ fn settled(kernel: &Kernel) -> Settled {
         cases.push(posed(kernel, None, case(31, vec![channel], xs)));
         outs.push(Some(out));
     }
-    let record = judged::<FixedPointMultiply>(&host, kernel, &contract, &[], &cases, Answers::of(outs));
+    let record = judged::<FixedPointMultiply>(&host, kernel, &contract, &[], &cases, &Answers::of(outs));
     assert!(record.contract.count.inputs > 1000);
     let explained = self_check::explained::<FixedPointMultiply>(kernel, &contract, &host, &record.contract);
     let deviating = record.faults.values().map(|sighting| sighting.results).sum();

@@ -41,7 +41,7 @@ fn one_output_off_by_one_is_one_difference() {
         let posed = [posed(kernel, None, case(31, vec![at], xs))];
         let judge = |outs: &[i32]| {
             let answers = Answers::of(vec![Some(outs.to_vec())]);
-            judged::<FixedPointMultiply>(&host, kernel, &contract, &[], &posed, answers).contract
+            judged::<FixedPointMultiply>(&host, kernel, &contract, &[], &posed, &answers).contract
         };
         prop_assert_eq!(judge(&outs).count.differ, 0);
         let index = index.index(len);

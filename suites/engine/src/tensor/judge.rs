@@ -182,13 +182,20 @@ pub struct Answers<P> {
     failures: Vec<FailedBatch<Case<P>>>,
     /// Cases not run any more.
     given_up: u64,
-    seconds: f64,
+    /// Seconds until the last answer.
+    pub seconds: f64,
 }
 
 impl<P> Answers<P> {
     /// Results that no lane gave.
     pub fn of(each: Vec<Option<Vec<i32>>>) -> Self {
         Self { each, failures: Vec::new(), given_up: 0, seconds: 0.0 }
+    }
+
+    /// Whether another lane gave the same result everywhere, and neither failed to answer.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let answered = |answers: &Self| answers.failures.is_empty() && answers.given_up == 0;
+        answered(self) && answered(other) && self.each == other.each
     }
 }
 
@@ -266,7 +273,7 @@ pub fn run<O: Operation>(
     path: &[PathStep<O>],
     cases: &[Posed<O::Params>],
 ) -> Record<O::Params> {
-    judged(lane, kernel, contract, path, cases, answers::<O>(&Runner::new(lane), kernel, cases, false))
+    judged(lane, kernel, contract, path, cases, &answers::<O>(&Runner::new(lane), kernel, cases, false))
 }
 
 /// Judges what a lane gave for the cases of a kernel.
@@ -276,33 +283,33 @@ pub fn judged<O: Operation>(
     contract: &O::Scheme,
     path: &[PathStep<O>],
     cases: &[Posed<O::Params>],
-    answers: Answers<O::Params>,
+    answers: &Answers<O::Params>,
 ) -> Record<O::Params> {
     let begun = Instant::now();
-    let mut record = Record { given_up: answers.given_up, failures: answers.failures, ..Record::default() };
+    let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..Record::default() };
     record.cases = cases.len() as u64 - record.given_up;
     let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
     for (class, reason) in O::declared(contract) {
         record.faults.insert(class, Sighting::none(reason));
     }
-    for (posed, answer) in cases.iter().zip(answers.each) {
+    for (posed, answer) in cases.iter().zip(&answers.each) {
         let Some(outs) = answer else { continue };
         let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
-        let faulty = match differs(&posed.contract, &outs) {
-            true => made.faulty(&posed.case, &posed.contract, element.words(), &outs, &mut record.faults),
+        let faulty = match differs(&posed.contract, outs) {
+            true => made.faulty(&posed.case, &posed.contract, element.words(), outs, &mut record.faults),
             false => Faulty::new(),
         };
         let groups = O::groups(contract, &posed.case.params, outs.len() / element.words());
-        let given = Given { case: &posed.case, outs: &outs, faulty: &faulty, groups: &groups };
+        let given = Given { case: &posed.case, outs, faulty: &faulty, groups: &groups };
         record.pairs.extend(O::pairs(&posed.case.params));
-        deviate::<O>(contract, posed, &outs, &mut record.faults);
+        deviate::<O>(contract, posed, outs, &mut record.faults);
         record.contract.judge(&element, &given, &posed.contract, true);
         count::add(&mut record.kinds, O::kinds(contract, &posed.case, &posed.contract).into_iter().collect());
         span::<O>(kernel.name, &posed.case, outs.len() / element.words(), &mut record.spans);
         if let Some(reference) = &posed.reference
             && record.reference.judge(&element, &given, reference, false) > 0
         {
-            for class in due_to(path, &element, posed, &outs, &faulty).into_iter().flatten() {
+            for class in due_to(path, &element, posed, outs, &faulty).into_iter().flatten() {
                 *record.reference.count.classes.entry(class).or_default() += 1;
             }
         }

@@ -1,13 +1,16 @@
 //! The harness checking itself: every mutant must die with its class, and every control must come out equal.
 
 use super::explained::{Basis, Explained};
-use super::judge::{Posed, Record, outs, run};
+use super::judge::{Answers, Posed, Record, answers, judged, outs, run, tried};
+use super::shrink::Witness;
 use super::side::Side;
-use super::{Asked, Control, Operation, text};
+use super::{Asked, Case, Control, Operation, text};
 use crate::count::Count;
 use crate::lane::Lane;
+use crate::runner::Runner;
 use crate::verify::line;
-use std::collections::BTreeSet;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::class::Class;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::Witness as Published;
@@ -16,22 +19,27 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 use tiebreak_reports::text as words;
 
-/// Runs what a self-check runs; beside what was seen, how many of its cases could not be posed.
-pub fn planned<O: Operation>(
-    kernel: &Kernel<O::Run, O::Domain>,
-    scheme: &O::Scheme,
-    lane: &Lane,
-    seed: u64,
-) -> (Record<O::Params>, usize) {
-    let domain = &kernel.contract.domain;
-    let specs = O::trial(domain, seed);
-    let posed: Vec<Posed<O::Params>> = specs
-        .iter()
-        .enumerate()
-        .filter_map(|(i, spec)| spec.case::<O>(domain, seed, i))
-        .filter_map(|case| Some(Posed { contract: O::expected(scheme, &case).ok()?, case, reference: None }))
-        .collect();
-    (run::<O>(lane, kernel, scheme, &[], &posed), specs.len() - posed.len())
+/// What self-checks of a domain and a scheme run, posed once for all kernels and lanes.
+pub struct Trial<O: Operation> {
+    posed: Vec<Posed<O::Params>>,
+    /// Cases that could not be posed.
+    lost: usize,
+}
+
+impl<O: Operation> Trial<O> {
+    /// The cases of a domain, with what a scheme expects of them.
+    pub fn of(domain: &O::Domain, scheme: &O::Scheme, seed: u64) -> Self {
+        let specs = O::trial(domain, seed);
+        let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, seed, i));
+        let pose = |case| Some(Posed { contract: O::expected(scheme, &case).ok()?, case, reference: None });
+        let posed: Vec<Posed<O::Params>> = cases.filter_map(pose).collect();
+        Self { lost: specs.len() - posed.len(), posed }
+    }
+
+    /// Runs them.
+    pub fn run(&self, kernel: &Kernel<O::Run, O::Domain>, scheme: &O::Scheme, lane: &Lane) -> Record<O::Params> {
+        run::<O>(lane, kernel, scheme, &[], &self.posed)
+    }
 }
 
 /// The differences of a kernel from its contract, explained.
@@ -46,36 +54,170 @@ pub fn explained<O: Operation>(
     Basis::<O> { kernel: kernel.name, made: None, domain, contract: scheme, scheme, kept, asked }.explained(lane, side)
 }
 
-/// Runs a mutant in `lane`.
+/// What a self-check looks at.
+enum Subject<'a, O: Operation> {
+    Mutant(&'a Mutant<O::Run, O::Domain>),
+    Control(&'a Control<O>),
+}
+
+impl<O: Operation> Clone for Subject<'_, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O: Operation> Copy for Subject<'_, O> {}
+
+/// What came of it in a lane.
+#[derive(Clone)]
+struct Seen<P> {
+    words: String,
+    passed: bool,
+    /// What shows that it differs.
+    witness: Option<Witness<P>>,
+}
+
+/// Runs a mutant in a lane.
 pub fn check<O: Operation>(
     mutant: &Mutant<O::Run, O::Domain>,
     lane: &Lane,
     seed: u64,
 ) -> Result<SelfCheck, UnknownName> {
-    let kernel = &mutant.kernel;
-    let (scheme, expected) = (O::contract(kernel)?, mutant.class.parse::<Class>()?);
-    let missing = mutant.witnesses.iter().filter_map(|witness| missing::<O>(kernel, &scheme, lane, witness));
-    let missing: Vec<String> = missing.collect();
-    let (record, lost) = planned::<O>(kernel, &scheme, lane, seed);
-    let side = &record.contract;
-    let all = explained::<O>(kernel, &scheme, lane, side);
-    let (seen, passed) = match (all.first(), record.failures.first()) {
-        _ if lost > 0 => (format!("{lost} cases of its plan cannot be posed"), false),
-        (_, Some(failed)) => (failed.failure.to_string(), false),
-        (None, None) => (format!("alive after {} results", side.count.inputs), false),
-        (Some(first), None) => {
-            let classes: BTreeSet<Class> = all.iter().map(|explained| explained.explanation.class).collect();
-            let named = classes.iter().eq([&expected]);
-            let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
-            let wrong = if named { String::new() } else { format!("; classes {}", names.join(", ")) };
-            let class = first.explanation.class;
-            let text = line::<O>(&kernel.contract.domain, &first.witness, &O::label(&scheme), class);
-            (text + &wrong, named)
-        }
+    alone::<O>(Subject::Mutant(mutant), lane, seed)
+}
+
+/// Runs a control in a lane.
+pub fn check_control<O: Operation>(control: &Control<O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
+    alone(Subject::Control(control), lane, seed)
+}
+
+fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
+    let scheme = O::contract(subject.kernel())?;
+    let trial = Trial::of(&subject.kernel().contract.domain, &scheme, seed);
+    Ok(subject.in_lanes(&scheme, &trial, &[lane]).remove(0))
+}
+
+/// Runs every mutant and every control of an operation in each lane in which it is due: the mutants lane by lane, then the controls.
+pub fn all<O: Operation>(
+    lanes: &[Lane],
+    due: impl Fn(&Lane, &Kernel<O::Run, O::Domain>) -> bool + Sync,
+    seed: u64,
+) -> Result<Vec<SelfCheck>, UnknownName> {
+    let controls = O::controls();
+    let subjects = O::mutants().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
+    // Those of one domain and scheme run the same cases.
+    let mut alike: BTreeMap<(String, String), Vec<(usize, Subject<'_, O>, O::Scheme)>> = BTreeMap::new();
+    for (at, subject) in subjects.enumerate() {
+        let kernel = subject.kernel();
+        let scheme = O::contract(kernel)?;
+        let key = (format!("{:?}", kernel.contract.domain), O::label(&scheme));
+        alike.entry(key).or_default().push((at, subject, scheme));
+    }
+    let groups: Vec<_> = alike.into_values().collect();
+    let of_group = |group: &Vec<(usize, Subject<'_, O>, O::Scheme)>| {
+        let (_, first, scheme) = &group[0];
+        let trial = Trial::<O>::of(&first.kernel().contract.domain, scheme, seed);
+        let of_subject = |(at, subject, scheme): &(usize, Subject<'_, O>, O::Scheme)| {
+            let places: Vec<usize> = (0..lanes.len()).filter(|lane| due(&lanes[*lane], subject.kernel())).collect();
+            let due: Vec<&Lane> = places.iter().map(|lane| &lanes[*lane]).collect();
+            let checks = subject.in_lanes(scheme, &trial, &due);
+            let is_control = matches!(subject, Subject::Control(_));
+            places.into_iter().zip(checks).map(|(lane, check)| ((is_control, lane, *at), check)).collect::<Vec<_>>()
+        };
+        group.par_iter().flat_map_iter(of_subject).collect::<Vec<_>>()
     };
-    let passed = passed && missing.is_empty();
-    let seen = std::iter::once(seen).chain(missing).collect::<Vec<_>>().join("; ");
-    Ok(of::<O>(CheckKind::Mutant, (kernel.name, mutant.origin), lane, mutant.class, (passed, seen)))
+    let mut checks: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
+    checks.sort_by_key(|(place, _)| *place);
+    Ok(checks.into_iter().map(|(_, check)| check).collect())
+}
+
+impl<'a, O: Operation> Subject<'a, O> {
+    fn kernel(self) -> &'a Kernel<O::Run, O::Domain> {
+        match self {
+            Self::Mutant(mutant) => &mutant.kernel,
+            Self::Control(control) => &control.kernel,
+        }
+    }
+
+    /// Runs it in each lane. A lane in which every result is that of the first has nothing new to be judged: what the first has
+    /// shown is shown again, and stands for both.
+    fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
+        let kernel = self.kernel();
+        let given = |lane: &&Lane| answers::<O>(&Runner::new(lane), kernel, &trial.posed, false);
+        let answers: Vec<Answers<O::Params>> = lanes.par_iter().map(given).collect();
+        let mut first: Option<Seen<O::Params>> = None;
+        let one = |(lane, given): (&&Lane, &Answers<O::Params>)| {
+            let known = first.as_ref().filter(|seen| {
+                let shows = |witness: &Witness<O::Params>| self.gives_alike(&witness.case, [lanes[0], lane]);
+                !O::compiled(&kernel.contract.domain)
+                    && given.is_like(&answers[0])
+                    && seen.witness.as_ref().is_none_or(shows)
+            });
+            let seen = known.cloned().unwrap_or_else(|| {
+                let record = judged::<O>(lane, kernel, scheme, &[], &trial.posed, given);
+                self.seen(scheme, lane, &record, trial.lost)
+            });
+            first.get_or_insert_with(|| seen.clone());
+            self.row(scheme, lane, seen)
+        };
+        lanes.iter().zip(&answers).map(one).collect()
+    }
+
+    /// Whether two lanes give the same for a case.
+    fn gives_alike(self, case: &Case<O::Params>, lanes: [&Lane; 2]) -> bool {
+        let kernel = self.kernel();
+        let given = |lane: &Lane| tried::<O>(&mut lane.lease(), kernel.name, &kernel.contract.domain, case);
+        let [left, right] = lanes.map(given);
+        left.is_some() && left == right
+    }
+
+    fn seen(self, scheme: &O::Scheme, lane: &Lane, record: &Record<O::Params>, lost: usize) -> Seen<O::Params> {
+        let kernel = self.kernel();
+        let all = explained::<O>(kernel, scheme, lane, &record.contract);
+        let line = |first: &Explained<O::Params>| {
+            line::<O>(&kernel.contract.domain, &first.witness, &O::label(scheme), first.explanation.class)
+        };
+        let Count { inputs, differ, .. } = record.contract.count;
+        let (words, passed) = match (self, record.failures.first(), all.first()) {
+            (_, Some(failed), _) => (failed.failure.to_string(), false),
+            _ if lost > 0 => (format!("{lost} cases of its plan cannot be posed"), false),
+            (Self::Mutant(_), None, None) => (format!("alive after {inputs} results"), false),
+            (Self::Mutant(mutant), None, Some(first)) => {
+                let classes: BTreeSet<Class> = all.iter().map(|explained| explained.explanation.class).collect();
+                let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
+                let named = names == [mutant.class];
+                let wrong = if named { String::new() } else { format!("; classes {}", names.join(", ")) };
+                (line(first) + &wrong, named)
+            }
+            (Self::Control(_), None, None) => (format!("equal on {inputs} inputs"), inputs > 0 && differ == 0),
+            (Self::Control(_), None, Some(first)) => {
+                (format!("{differ} of {inputs} inputs differ, {}", line(first)), false)
+            }
+        };
+        Seen { words, passed, witness: all.into_iter().next().map(|first| first.witness) }
+    }
+
+    /// As the ledger has it; with what a mutant does not give of what was published.
+    fn row(self, scheme: &O::Scheme, lane: &Lane, seen: Seen<O::Params>) -> SelfCheck {
+        let (kind, name, origin, expected_class, missing) = match self {
+            Self::Control(control) => (CheckKind::Control, control.name, control.origin, "", Vec::new()),
+            Self::Mutant(mutant) => {
+                let Mutant { kernel, class, origin, witnesses } = mutant;
+                let missing = witnesses.iter().filter_map(|witness| missing::<O>(kernel, scheme, lane, witness));
+                (CheckKind::Mutant, kernel.name, *origin, *class, missing.collect::<Vec<String>>())
+            }
+        };
+        SelfCheck {
+            op: O::OP.to_owned(),
+            name: name.to_owned(),
+            lane: lane.name.clone(),
+            kind,
+            passed: seen.passed && missing.is_empty(),
+            expected_class: expected_class.to_owned(),
+            seen: std::iter::once(seen.words).chain(missing).collect::<Vec<_>>().join("; "),
+            origin: origin.to_owned(),
+        }
+    }
 }
 
 /// What a mutant does not give for a published witness: one that does not show it is not the bug.
@@ -94,43 +236,4 @@ fn missing<O: Operation>(
     let arguments = text::arguments::<O>(&kernel.contract.domain, &case);
     let case = O::spelled(&case, index, None).or(arguments).unwrap_or_default();
     Some(format!("{} does not give {} for {}", words::case(&case), witness.got, witness.expected))
-}
-
-/// Runs a control in `lane`.
-pub fn check_control<O: Operation>(control: &Control<O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
-    let kernel = &control.kernel;
-    let scheme = O::contract(kernel)?;
-    let (record, lost) = planned::<O>(kernel, &scheme, lane, seed);
-    let side = &record.contract;
-    let Count { inputs, differ, .. } = side.count;
-    let seen = match (record.failures.first(), explained::<O>(kernel, &scheme, lane, side).first()) {
-        (Some(failed), _) => failed.failure.to_string(),
-        (None, None) => format!("equal on {inputs} inputs"),
-        (None, Some(first)) => {
-            let (label, class) = (O::label(&scheme), first.explanation.class);
-            let line = line::<O>(&kernel.contract.domain, &first.witness, &label, class);
-            format!("{differ} of {inputs} inputs differ, {line}")
-        }
-    };
-    let passed = differ == 0 && inputs > 0 && lost == 0 && record.failures.is_empty();
-    Ok(of::<O>(CheckKind::Control, (control.name, control.origin), lane, "", (passed, seen)))
-}
-
-fn of<O: Operation>(
-    kind: CheckKind,
-    (name, origin): (&str, &str),
-    lane: &Lane,
-    expected_class: &str,
-    (passed, seen): (bool, String),
-) -> SelfCheck {
-    SelfCheck {
-        op: O::OP.to_owned(),
-        name: name.to_owned(),
-        lane: lane.name.clone(),
-        kind,
-        passed,
-        expected_class: expected_class.to_owned(),
-        seen,
-        origin: origin.to_owned(),
-    }
 }

@@ -100,8 +100,8 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         if let Some(at) = at {
             part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));
         }
-        for ((lane, record), given) in offering.iter().zip(&mut records).zip(given) {
-            record.merge(judged::<O>(lane, kernel, &subject.contract, &subject.path, &posed, given));
+        for (record, judged) in records.iter_mut().zip(judged_in(&subject, &offering, &posed, &given)) {
+            record.merge(judged);
         }
     }
     part.agreements = agreed::rows(request, kernel, &agreements);
@@ -129,6 +129,26 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         }
     }
     Ok(part)
+}
+
+/// Judges what each lane gave. A lane in which every result is that of the first is judged with it, but where the lane's compiler has
+/// faults of its own.
+fn judged_in<O: Operation>(
+    subject: &Subject<O>,
+    lanes: &[&Lane],
+    posed: &[Posed<O::Params>],
+    given: &[Answers<O::Params>],
+) -> Vec<Record<O::Params>> {
+    let Subject { kernel, contract, path, .. } = subject;
+    let one = |at: usize| judged::<O>(lanes[at], kernel, contract, path, posed, &given[at]);
+    let first = one(0);
+    let alike = |at: &usize| !O::compiled(&kernel.contract.domain) && given[*at].is_like(&given[0]);
+    let others = (1..lanes.len()).map(|at| match alike(&at) {
+        true => Record { seconds: given[at].seconds, ..first.clone() },
+        false => one(at),
+    });
+    let others: Vec<_> = others.collect();
+    std::iter::once(first).chain(others).collect()
 }
 
 /// Where to run a kernel that none of the lanes of a run can have.

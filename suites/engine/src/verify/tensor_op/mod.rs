@@ -161,20 +161,10 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
 }
 
 fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
-    let pairs = lanes.iter().flat_map(|lane| O::mutants().iter().map(move |mutant| (lane, mutant)));
     // A lane of the caller's own is asked for what it offers.
-    let due = |lane: &Lane, kernel: &str| lane.must_offer() || lane.isa_path(O::OP, kernel).is_some();
-    let fits = |lane: &Lane, kernel: &Kernel<O>| lane.is_compiled() == O::compiled(&kernel.contract.domain);
-    let pairs: Vec<_> = pairs.filter(|(lane, m)| fits(lane, &m.kernel) && due(lane, m.kernel.name)).collect();
-    let seed = request.seed;
-    let checks: Vec<SelfCheck> =
-        pairs.par_iter().map(|(lane, mutant)| self_check::check::<O>(mutant, lane, seed)).collect::<Result<_, _>>()?;
-    let controls = O::controls();
-    let pairs = lanes.iter().flat_map(|lane| controls.iter().map(move |control| (lane, control)));
-    let pairs: Vec<_> = pairs.filter(|(lane, c)| fits(lane, &c.kernel) && due(lane, c.kernel.name)).collect();
-    let equal: Vec<SelfCheck> = pairs
-        .par_iter()
-        .map(|(lane, control)| self_check::check_control::<O>(control, lane, seed))
-        .collect::<Result<_, _>>()?;
-    Ok(checks.into_iter().chain(equal).collect())
+    let due = |lane: &Lane, kernel: &Kernel<O>| {
+        let fits = lane.is_compiled() == O::compiled(&kernel.contract.domain);
+        fits && (lane.must_offer() || lane.isa_path(O::OP, kernel.name).is_some())
+    };
+    Ok(self_check::all::<O>(lanes, due, request.seed)?)
 }

@@ -8,7 +8,7 @@ use tiebreak_engine::tensor::judge::outs;
 use tiebreak_engine::tensor::shrink::{Shown, Witness, first_difference, shrink};
 use tiebreak_engine::tensor::side::{Group, of_group};
 use tiebreak_engine::tensor::text::arguments;
-use tiebreak_engine::tensor::{Asked, Case, Wanted, catalogue, self_check};
+use tiebreak_engine::tensor::{Asked, Case, Wanted, catalogue, self_check::Trial};
 use tiebreak_engine::verify::Command;
 use tiebreak_engine::verify::tensor_op::{again, line};
 
@@ -32,7 +32,7 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let groups = O::groups(contract, &seen.case.params, seen.outs.len());
     let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
     let causes = O::changes_in(group, contract, contract, domain, false);
-    let (planned, _) = self_check::planned::<O>(kernel, contract, &lane, 1);
+    let planned = Trial::<O>::of(domain, contract, 1).run(kernel, contract, &lane);
     let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
     let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
     let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
