@@ -194,8 +194,13 @@ impl<P> Answers<P> {
 
     /// Whether another lane gave the same result everywhere, and neither failed to answer.
     pub fn is_like(&self, other: &Self) -> bool {
+        self.each.len() == other.each.len() && self.continues(other, 0)
+    }
+
+    /// Whether another lane gave the same results from a case on, and neither failed to answer.
+    pub fn continues(&self, other: &Self, from: usize) -> bool {
         let answered = |answers: &Self| answers.failures.is_empty() && answers.given_up == 0;
-        answered(self) && answered(other) && self.each == other.each
+        answered(self) && answered(other) && other.each[from..].starts_with(&self.each)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::explained::{Basis, Explained};
 use super::judge::{Answers, Posed, Record, answers, judged, outs, run, tried};
 use super::shrink::Witness;
-use super::side::Side;
+use super::side::{Side, differs};
 use super::{Asked, Case, Control, Operation, text};
 use crate::count::Count;
 use crate::lane::Lane;
@@ -18,6 +18,9 @@ use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 use tiebreak_reports::text as words;
+
+/// Cases that another lane runs before it is asked whether the mutant has died.
+const FEW: usize = 8;
 
 /// What self-checks of a domain and a scheme run, posed once for all kernels and lanes.
 pub struct Trial<O: Operation> {
@@ -139,28 +142,45 @@ impl<'a, O: Operation> Subject<'a, O> {
         }
     }
 
-    /// Runs it in each lane. A lane in which every result is that of the first has nothing new to be judged: what the first has
-    /// shown is shown again, and stands for both.
+    /// Runs it in each lane, and judges what the first gives. In another lane a mutant runs until it has died: where every result so
+    /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
     fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
-        let kernel = self.kernel();
-        let given = |lane: &&Lane| answers::<O>(&Runner::new(lane), kernel, &trial.posed, false);
-        let answers: Vec<Answers<O::Params>> = lanes.par_iter().map(given).collect();
-        let mut first: Option<Seen<O::Params>> = None;
-        let one = |(lane, given): (&&Lane, &Answers<O::Params>)| {
-            let known = first.as_ref().filter(|seen| {
-                let shows = |witness: &Witness<O::Params>| self.gives_alike(&witness.case, [lanes[0], lane]);
-                !O::compiled(&kernel.contract.domain)
-                    && given.is_like(&answers[0])
-                    && seen.witness.as_ref().is_none_or(shows)
-            });
-            let seen = known.cloned().unwrap_or_else(|| {
-                let record = judged::<O>(lane, kernel, scheme, &[], &trial.posed, given);
-                self.seen(scheme, lane, &record, trial.lost)
-            });
-            first.get_or_insert_with(|| seen.clone());
-            self.row(scheme, lane, seen)
+        let [first, others @ ..] = lanes else { return Vec::new() };
+        let runs = |lane: &Lane, cases| answers::<O>(&Runner::new(lane), self.kernel(), cases, false);
+        let judged = |lane: &Lane, given: &Answers<O::Params>| {
+            let record = judged::<O>(lane, self.kernel(), scheme, &[], &trial.posed, given);
+            self.seen(scheme, lane, &record, trial.lost)
         };
-        lanes.iter().zip(&answers).map(one).collect()
+        let given = runs(first, &trial.posed);
+        let seen = judged(first, &given);
+        let in_other = |lane: &&Lane| {
+            let is_like = |case: &Case<O::Params>| self.gives_alike(case, [first, lane]);
+            let again =
+                self.goes_on_alike(trial, lane, &given) && seen.witness.as_ref().is_none_or(|w| is_like(&w.case));
+            self.row(scheme, lane, if again { seen.clone() } else { judged(lane, &runs(lane, &trial.posed)) })
+        };
+        std::iter::once(self.row(scheme, first, seen.clone())).chain(others.iter().map(in_other)).collect()
+    }
+
+    /// Whether a lane gives what another gave: a control everywhere, a mutant until it has died.
+    fn goes_on_alike(self, trial: &Trial<O>, lane: &Lane, known: &Answers<O::Params>) -> bool {
+        if O::compiled(&self.kernel().contract.domain) {
+            return false;
+        }
+        let runner = Runner::new(lane);
+        for (at, posed) in trial.posed.chunks(FEW).enumerate() {
+            let given = answers::<O>(&runner, self.kernel(), posed, false);
+            if !given.continues(known, at * FEW) {
+                return false;
+            }
+            let dies = |(posed, outs): (&Posed<O::Params>, &Option<Vec<i32>>)| {
+                outs.as_ref().is_some_and(|outs| differs(&posed.contract, outs))
+            };
+            if matches!(self, Self::Mutant(_)) && posed.iter().zip(&given.each).any(dies) {
+                return true;
+            }
+        }
+        true
     }
 
     /// Whether two lanes give the same for a case.
