@@ -98,19 +98,13 @@ impl<O: Operation> Verifies for Tensor<O> {
             request.kept.kernel(&catalogue);
             return Err(first.into());
         }
-        let bar = progress(O::OP, named.len() * lanes.len().max(1));
-        let verified: Vec<Part> = named
-            .par_iter()
-            .map(|kernel| {
-                let part = one_kernel::<O>(request, kernel, lanes)?;
-                request.kept.kernel(&part);
-                bar.inc(lanes.len() as u64);
-                request.go_on(&part.findings)?;
-                Ok(part)
-            })
-            .collect::<Result<_>>()?;
-        bar.finish_and_clear();
-        verified.into_iter().for_each(|one| part.extend(one));
+        let checks = || match names.is_empty() && request.asked.is_nothing() {
+            true => self_checks::<O>(request, lanes).map(Some),
+            false => Ok(None),
+        };
+        // Beside one another: the last kernel of an operation leaves cores idle.
+        let (verified, checks) = rayon::join(|| kernels::<O>(request, &named, lanes), checks);
+        verified?.into_iter().for_each(|one| part.extend(one));
         if let (true, [first, ..]) = (part.outside_domain.len() == named.len(), &part.outside_domain[..]) {
             match names {
                 [] => bail!("no {} kernel takes this; {}: {}", O::OP, first.kernel, first.domain),
@@ -118,14 +112,26 @@ impl<O: Operation> Verifies for Tensor<O> {
             }
         }
         part.extend(catalogue.without_findings_of(&part));
-        if names.is_empty() && request.asked.is_nothing() {
-            let checks = self_checks::<O>(request, lanes)?;
+        if let Some(checks) = checks? {
             part.findings.extend(checks.iter().filter(|c| !c.passed).map(failed_check));
             part.self_checks = checks;
             part.unchecked(O::OP, lanes);
         }
         Ok(part)
     }
+}
+
+/// What each kernel gives in every lane.
+fn kernels<O: Operation>(request: &Request, named: &[&'static Kernel<O>], lanes: &[Lane]) -> Result<Vec<Part>> {
+    let bar = progress(O::OP, named.len() * lanes.len().max(1));
+    let one = |kernel: &&'static Kernel<O>| {
+        let part = one_kernel::<O>(request, kernel, lanes)?;
+        request.kept.kernel(&part);
+        bar.inc(lanes.len() as u64);
+        request.go_on(&part.findings)?;
+        Ok(part)
+    };
+    named.par_iter().map(one).collect()
 }
 
 /// The kernels of these names; all where there is none.
