@@ -84,7 +84,7 @@
 //!     "given": true,                        // by the caller; false where they are of the plan
 //!     "planned": 1000, "run": 1,
 //!     "dropped": [                          // with "run" they are "planned"; absent where there are none
-//!       {"why": "outside-domain",           // "not-offered" by the lane's worker, "no-such-case", "given-up" after failures
+//!       {"why": "outside-domain",           // "not-offered" by the lane's worker, "no-such-case", "given-up" after failures, "nothing-new" in a further lane
 //!        "because": "...", "count": 999, "first": "m=5 s=31"}
 //!     ]
 //!   }],

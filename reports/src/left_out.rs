@@ -20,7 +20,7 @@ pub(crate) fn dropped(ledger: &Ledger, most: Option<usize>) -> Vec<String> {
     let is_listed = |planned: &Planned, dropped: &Dropped| match dropped.why {
         // A kernel that ran nothing is in the list of those outside the run's parameters.
         DropReason::OutsideDomain => planned.given && planned.run > 0,
-        DropReason::NotOffered => false,
+        DropReason::NotOffered | DropReason::NothingNew => false,
         DropReason::NoSuchCase | DropReason::GivenUp => true,
     };
     for planned in &ledger.planned {
@@ -53,7 +53,7 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
     };
     let why = match dropped.why {
         DropReason::OutsideDomain => "outside its domain, ",
-        DropReason::NotOffered | DropReason::NoSuchCase | DropReason::GivenUp => "",
+        DropReason::NotOffered | DropReason::NoSuchCase | DropReason::GivenUp | DropReason::NothingNew => "",
     };
     format!("{} of {all}{given} not run{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
 }

@@ -77,6 +77,8 @@ pub enum DropReason {
     NoSuchCase,
     /// The kernel failed to answer too often.
     GivenUp,
+    /// Quick effort: the same code, without vector instructions, gave the first lane's results on the cases that ran.
+    NothingNew,
 }
 
 /// One result of the caller's case.

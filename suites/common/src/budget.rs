@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// Half a minute: catalogue, directed inputs, a few random ones, every position.
+    /// A quarter of a minute: catalogue, directed inputs, a few random ones, every position; a part of them where the same code has shown nothing new.
     Quick,
     /// A minute: the same with many more parameters.
     Standard,

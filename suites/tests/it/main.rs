@@ -55,6 +55,7 @@ mod silence;
 mod spaces;
 mod spaces_edited;
 mod spaces_refused;
+mod spared;
 mod sweeps;
 mod tensor_causes;
 mod tensor_places;

@@ -42,6 +42,8 @@ pub struct Record<P> {
     pub reference: Side<P>,
     /// Cases not run any more after failures to answer.
     pub given_up: u64,
+    /// Cases that were not to be run.
+    pub spared: u64,
     /// Cases without an answer at first.
     pub failures: Vec<FailedBatch<Case<P>>>,
     /// Results that follow a known fault of what made the lane's code, or a deviation that the contract declares, by its class, with the reason.
@@ -61,6 +63,7 @@ impl<P> Default for Record<P> {
         Self {
             cases: 0,
             given_up: 0,
+            spared: 0,
             contract: Side::default(),
             reference: Side::default(),
             failures: Vec::new(),
@@ -78,6 +81,7 @@ impl<P: Clone> Record<P> {
     pub fn merge(&mut self, other: Self) {
         self.cases += other.cases;
         self.given_up += other.given_up;
+        self.spared += other.spared;
         self.contract.merge(other.contract);
         self.reference.merge(other.reference);
         self.failures.extend(other.failures);
@@ -182,6 +186,8 @@ pub struct Answers<P> {
     failures: Vec<FailedBatch<Case<P>>>,
     /// Cases not run any more.
     given_up: u64,
+    /// Cases that were not to be run.
+    spared: u64,
     /// Seconds until the last answer.
     pub seconds: f64,
 }
@@ -189,7 +195,12 @@ pub struct Answers<P> {
 impl<P> Answers<P> {
     /// Results that no lane gave.
     pub fn of(each: Vec<Option<Vec<i32>>>) -> Self {
-        Self { each, failures: Vec::new(), given_up: 0, seconds: 0.0 }
+        Self { each, failures: Vec::new(), given_up: 0, spared: 0, seconds: 0.0 }
+    }
+
+    /// Whether no case failed to be answered.
+    fn has_all(&self) -> bool {
+        self.failures.is_empty() && self.given_up == 0
     }
 
     /// Whether another lane gave the same result everywhere, and neither failed to answer.
@@ -199,21 +210,33 @@ impl<P> Answers<P> {
 
     /// Whether another lane gave the same results from a case on, and neither failed to answer.
     pub fn continues(&self, other: &Self, from: usize) -> bool {
-        let answered = |answers: &Self| answers.failures.is_empty() && answers.given_up == 0;
-        answered(self) && answered(other) && other.each[from..].starts_with(&self.each)
+        self.has_all() && other.has_all() && other.each[from..].starts_with(&self.each)
+    }
+
+    /// As those of all cases, of which the `chosen` ones ran.
+    pub fn among(self, chosen: &[bool]) -> Self {
+        let mut given = self.each.into_iter();
+        let each: Vec<_> = chosen.iter().map(|chosen| if *chosen { given.next().flatten() } else { None }).collect();
+        Self { spared: chosen.iter().filter(|chosen| !**chosen).count() as u64, each, ..self }
+    }
+
+    /// Whether every result there is is that of another lane, and neither failed to answer.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let same = |(ours, theirs): (&Option<Vec<i32>>, _)| ours.is_none() || ours == theirs;
+        self.has_all() && other.has_all() && self.each.iter().zip(&other.each).all(same)
     }
 }
 
 /// Runs the cases of a kernel in a lane. A case that fails is made smaller as long as it does, unless it is to be kept as it is.
-pub fn answers<O: Operation>(
+pub fn answers<'a, O: Operation>(
     runner: &Runner<'_>,
     kernel: &Kernel<O::Run, O::Domain>,
-    cases: &[Posed<O::Params>],
+    cases: impl IntoIterator<Item = &'a Posed<O::Params>>,
     keep: bool,
 ) -> Answers<O::Params> {
     let begun = Instant::now();
     let mut lease = runner.lane.lease();
-    let mut all = Answers { each: Vec::with_capacity(cases.len()), failures: Vec::new(), given_up: 0, seconds: 0.0 };
+    let mut all = Answers::of(Vec::new());
     for posed in cases {
         let case = &posed.case;
         let (job, payload) = (O::job(kernel.name, &case.params), case.payload());
@@ -292,7 +315,8 @@ pub fn judged<O: Operation>(
 ) -> Record<O::Params> {
     let begun = Instant::now();
     let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..Record::default() };
-    record.cases = cases.len() as u64 - record.given_up;
+    record.spared = answers.spared;
+    record.cases = cases.len() as u64 - record.given_up - record.spared;
     let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
     for (class, reason) in O::declared(contract) {
         record.faults.insert(class, Sighting::none(reason));

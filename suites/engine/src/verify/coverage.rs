@@ -73,6 +73,12 @@ pub fn no_such_case(count: u64) -> Dropped {
     Dropped { why: DropReason::NoSuchCase, because, count, first: String::new() }
 }
 
+/// Cases that quick effort spares a lane, where the others gave what they give in another one.
+pub fn nothing_new(count: u64) -> Dropped {
+    let because = "the same code gave the first lane's results on the cases that ran".to_owned();
+    Dropped { why: DropReason::NothingNew, because, count, first: String::new() }
+}
+
 /// What was not asked of a kernel any more after failures to answer.
 pub fn given_up(count: u64, because: String) -> Dropped {
     Dropped { why: DropReason::GivenUp, because, count, first: String::new() }

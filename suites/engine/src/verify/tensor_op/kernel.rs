@@ -4,11 +4,12 @@ use super::super::coverage::not_run;
 use super::super::place::Place;
 use super::super::{Part, Request};
 use super::planned::Planned;
+use super::sparing::Sparing;
 use super::{Kernel, agreed, position, record, swept};
 use crate::lane::Lane;
 use crate::runner::Runner;
 use crate::tensor::agreement::Agreements;
-use crate::tensor::judge::{Answers, Posed, Record, answers, held, judged, run};
+use crate::tensor::judge::{Answers, Posed, Record, held, judged, run};
 use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, text};
 use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
@@ -89,13 +90,14 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     let keep = request.asked.is_one_case();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
     let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
+    let mut sparing = Sparing::new::<O>(request, kernel, &runners);
     let mut agreements = Agreements::<O>::new(kernel, &offering);
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
         let made = specs.iter().enumerate();
         let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
         anchor(&subject, &posed, request.seed, chunk)?;
-        let given: Vec<Answers<_>> = runners.iter().map(|runner| answers::<O>(runner, kernel, &posed, keep)).collect();
+        let given = sparing.answers::<O>(kernel, &posed, keep);
         agreements.compare(&posed, &given);
         if let Some(at) = at {
             part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));

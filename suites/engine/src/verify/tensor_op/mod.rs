@@ -8,6 +8,7 @@ mod planned;
 mod position;
 mod record;
 mod row_writer;
+mod sparing;
 mod swept;
 
 use super::{Part, Request, failed_check, progress};

@@ -1,6 +1,6 @@
 //! The cases of one kernel, and what of the plan or of the caller's parameters they leave out.
 
-use super::super::coverage::{Plan, no_such_case, not_asked_again, outside_domain};
+use super::super::coverage::{Plan, no_such_case, not_asked_again, nothing_new, outside_domain};
 use super::super::{Part, Request};
 use super::Kernel;
 use crate::lane::Lane;
@@ -87,18 +87,19 @@ impl<O: Operation> Planned<O> {
         part.planned.extend(others.iter().map(|plan| plan.not_offered(lane)));
     }
 
-    /// Notes a lane in which cases ran, and others not any more after failures to answer.
+    /// Notes a lane in which cases ran, and others did not: those that nothing new was expected of, and those after failures to answer.
     pub(super) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut Part) {
-        let skipped = record.given_up;
-        let lost = self.specs.len() as u64 - record.cases - skipped;
+        let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared;
         part.planned.extend(self.plans(kernel).iter().map(|plan| {
-            let of_cases = plan.unit == Unit::Case;
-            let no_case = (of_cases && lost > 0).then(|| no_such_case(lost));
-            let unasked = match plan.unit {
-                Unit::Case => skipped,
-                _ => self.pairs().saturating_sub(self.parameters(record)),
+            let left_out = match plan.unit {
+                Unit::Case => [no_such_case(lost), nothing_new(record.spared), not_asked_again(record.given_up)],
+                _ => {
+                    let unasked = self.pairs().saturating_sub(self.parameters(record));
+                    let (spared, given_up) = if record.given_up > 0 { (0, unasked) } else { (unasked, 0) };
+                    [no_such_case(0), nothing_new(spared), not_asked_again(given_up)]
+                }
             };
-            plan.ran(lane, no_case.into_iter().chain((unasked > 0).then(|| not_asked_again(unasked))))
+            plan.ran(lane, left_out)
         }));
     }
 
@@ -111,7 +112,7 @@ impl<O: Operation> Planned<O> {
 
     /// Those of them that were run.
     pub(super) fn parameters<P>(&self, record: &Record<P>) -> u64 {
-        if record.given_up == 0 { self.pairs() } else { record.pairs.len() as u64 }
+        if record.given_up + record.spared == 0 { self.pairs() } else { record.pairs.len() as u64 }
     }
 }
 

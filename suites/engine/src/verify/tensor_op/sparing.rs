@@ -1,0 +1,68 @@
+//! What quick effort spares: in a further lane, code without vector instructions is the first lane's, compiled for another target. It
+//! runs a part of its cases there, and all of them as soon as one result is not that of the first lane.
+
+use super::super::Request;
+use super::Kernel;
+use crate::lane::Lane;
+use crate::runner::Runner;
+use crate::tensor::Operation;
+use crate::tensor::judge::{Answers, Posed, answers};
+use rand_chacha::ChaCha8Rng;
+use tiebreak_common::budget::Effort;
+use tiebreak_common::stream::{below, stream};
+
+/// One of so many cases runs, at random, so that no rhythm of the plan decides which.
+const ONE_IN: u32 = 4;
+
+/// The lanes of a kernel, and which of them are spared cases so far.
+pub(super) struct Sparing<'a> {
+    runners: &'a [Runner<'a>],
+    spared: Vec<bool>,
+    rng: ChaCha8Rng,
+}
+
+impl<'a> Sparing<'a> {
+    /// A kernel that the caller did not name, in the lanes that have it.
+    pub(super) fn new<O: Operation>(request: &Request, kernel: &Kernel<O>, runners: &'a [Runner<'a>]) -> Self {
+        let domain = &kernel.contract.domain;
+        let unnamed = request.asked.is_nothing() && request.kernels.is_empty();
+        let any = request.effort == Effort::Quick && unnamed && !O::exhaustive(domain) && !O::compiled(domain);
+        let spared = |(at, runner): (usize, &Runner<'_>)| any && at > 0 && is_same_code::<O>(runner.lane, kernel);
+        let rng = stream(request.seed, &format!("{}/{}/spared", O::OP, kernel.name));
+        Self { runners, spared: runners.iter().enumerate().map(spared).collect(), rng }
+    }
+
+    /// What each lane gives for some cases.
+    pub(super) fn answers<O: Operation>(
+        &mut self,
+        kernel: &Kernel<O>,
+        posed: &[Posed<O::Params>],
+        keep: bool,
+    ) -> Vec<Answers<O::Params>> {
+        let mut given: Vec<Answers<O::Params>> = Vec::with_capacity(self.runners.len());
+        for (at, runner) in self.runners.iter().enumerate() {
+            let some = self.spared[at].then(|| self.some::<O>(runner, kernel, posed));
+            let some = some.filter(|some| some.agrees_with(&given[0]));
+            self.spared[at] = some.is_some();
+            given.push(some.unwrap_or_else(|| answers::<O>(runner, kernel, posed, keep)));
+        }
+        given
+    }
+
+    /// What a lane gives for some of the cases.
+    fn some<O: Operation>(
+        &mut self,
+        runner: &Runner<'_>,
+        kernel: &Kernel<O>,
+        posed: &[Posed<O::Params>],
+    ) -> Answers<O::Params> {
+        let chosen: Vec<bool> = posed.iter().map(|_| below(&mut self.rng, ONE_IN) == 0).collect();
+        let cases = posed.iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|(posed, _)| posed);
+        answers::<O>(runner, kernel, cases, false).among(&chosen)
+    }
+}
+
+/// Whether a lane runs a kernel without vector instructions.
+fn is_same_code<O: Operation>(lane: &Lane, kernel: &Kernel<O>) -> bool {
+    lane.isa_path(O::OP, kernel.name).is_some_and(|path| path == "scalar" || path.starts_with("portable"))
+}

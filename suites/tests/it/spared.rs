@@ -1,0 +1,75 @@
+//! What quick effort spares a further lane: cases of code that has shown nothing new there, and results of a known bug that has died.
+
+use crate::common::*;
+use serde_json::{Value, json};
+
+/// Of each kernel in a lane: cases planned, run, and left out because nothing new was expected of them.
+fn cases<'a>(ledger: &'a Value, lane: &str) -> Vec<(&'a str, [u64; 3])> {
+    let of_lane = items(ledger, "planned").iter().filter(|planned| planned["lane"] == lane && planned["unit"] == "case");
+    let row = |planned: &'a Value| {
+        let number = |value: &Value| value.as_u64().expect("a count");
+        let dropped = planned["dropped"].as_array().map_or(&[][..], Vec::as_slice);
+        let spared = dropped.iter().filter(|dropped| dropped["why"] == "nothing-new");
+        let spared = spared.map(|dropped| number(&dropped["count"])).sum();
+        let all: u64 = dropped.iter().map(|dropped| number(&dropped["count"])).sum();
+        assert_eq!(number(&planned["planned"]), number(&planned["run"]) + all, "{planned}");
+        (planned["kernel"].as_str().expect("a name"), [number(&planned["planned"]), number(&planned["run"]), spared])
+    };
+    of_lane.map(row).collect()
+}
+
+/// A quick run of an operation in this process and in a worker that lies about one kernel.
+fn beside_a_liar(op: &str, lie: &Value) -> Run {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let command = corruptor(dir.path(), &worker("host-worker"), &json!([lie]));
+    let file = lanes_with(dir.path(), "host-worker", &command);
+    verify_in(&file, &["--lane=host", "--lane=host-worker", "--effort=quick", "--op", op])
+}
+
+#[test]
+fn a_further_lane_runs_a_part_of_the_same_code() {
+    let ledger = &whole().ledger;
+    assert!(cases(ledger, "host").iter().all(|(_, [.., spared])| *spared == 0));
+    let emulated = cases(ledger, aarch64());
+    let vectors = |kernel: &str| {
+        let of = |row: &&Value| row["kernel"] == kernel && row["lane"] == aarch64();
+        let path = items(ledger, "rows").iter().find(of).map(|row| row["isa_path"].as_str().expect("a path"));
+        path.is_some_and(|path| path.starts_with("neon"))
+    };
+    let (with, without): (Vec<_>, Vec<_>) = emulated.iter().partition(|(kernel, _)| vectors(kernel));
+    assert!(with.len() >= 50 && without.len() >= 100, "{} {}", with.len(), without.len());
+    assert!(with.iter().all(|(_, [.., spared])| *spared == 0), "{with:?}");
+    assert!(without.iter().all(|(_, [_, run, _])| *run > 0), "{without:?}");
+    let [run, spared] = [1, 2].map(|at| without.iter().map(|(_, counts)| counts[at]).sum::<u64>());
+    assert!((2 * run..=4 * run).contains(&spared), "{run} run, {spared} spared");
+}
+
+#[test]
+fn one_other_result_makes_it_run_all() {
+    let kernel = "tflite-add-i8";
+    let run = beside_a_liar("add", &json!({"kernel": kernel, "from_index": 3})).exits(1);
+    let ledger = run.ledger();
+    let found = items(&ledger, "findings");
+    assert!(!found.is_empty() && found.iter().all(|f| f["kernel"] == kernel && f["lane"] == "host-worker"), "{found:?}");
+    for (known, [_, run, spared]) in cases(&ledger, "host-worker") {
+        assert_eq!(spared == 0, known == kernel, "{known}: {run} run, {spared} spared");
+    }
+}
+
+#[test]
+fn a_kernel_that_is_named_runs_all() {
+    let lanes = ["--lane=host", "--lane=host-worker", "--effort=quick", "--op=add", "--kernel=tflite-add-i8"];
+    let ledger = verify(&lanes).exits(0).ledger();
+    assert!(cases(&ledger, "host-worker").iter().all(|(_, [planned, run, _])| planned == run));
+}
+
+/// A verdict of the first lane does not stand for a lane that gives something else.
+#[test]
+fn a_mutant_that_differs_in_another_way_is_judged_by_itself() {
+    let mutant = "mutant-add-wraps";
+    let run = beside_a_liar("add", &json!({"kernel": mutant, "from_index": 0})).exits(1);
+    let ledger = run.ledger();
+    let found = items(&ledger, "findings");
+    let is = |f: &Value| f["class"] == "self-check" && f["lane"] == "host-worker" && f["kernel"] == mutant;
+    assert!(!found.is_empty() && found.iter().all(is), "{found:?}");
+}
