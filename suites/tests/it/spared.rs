@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 /// Of each kernel in a lane: cases planned, run, and left out because nothing new was expected of them.
 fn cases<'a>(ledger: &'a Value, lane: &str) -> Vec<(&'a str, [u64; 3])> {
-    let of_lane = items(ledger, "planned").iter().filter(|planned| planned["lane"] == lane && planned["unit"] == "case");
+    let of_lane =
+        items(ledger, "planned").iter().filter(|planned| planned["lane"] == lane && planned["unit"] == "case");
     let row = |planned: &'a Value| {
         let number = |value: &Value| value.as_u64().expect("a count");
         let dropped = planned["dropped"].as_array().map_or(&[][..], Vec::as_slice);
@@ -50,7 +51,10 @@ fn one_other_result_makes_it_run_all() {
     let run = beside_a_liar("add", &json!({"kernel": kernel, "from_index": 3})).exits(1);
     let ledger = run.ledger();
     let found = items(&ledger, "findings");
-    assert!(!found.is_empty() && found.iter().all(|f| f["kernel"] == kernel && f["lane"] == "host-worker"), "{found:?}");
+    assert!(
+        !found.is_empty() && found.iter().all(|f| f["kernel"] == kernel && f["lane"] == "host-worker"),
+        "{found:?}"
+    );
     for (known, [_, run, spared]) in cases(&ledger, "host-worker") {
         assert_eq!(spared == 0, known == kernel, "{known}: {run} run, {spared} spared");
     }

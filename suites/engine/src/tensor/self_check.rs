@@ -4,7 +4,7 @@ use super::explained::{Basis, Explained};
 use super::judge::{Answers, Posed, Record, answers, judged, outs, run, tried};
 use super::shrink::Witness;
 use super::side::{Side, differs};
-use super::{Asked, Case, Control, Operation, text};
+use super::{Asked, Case, Control, Operation, Spec, text};
 use crate::count::Count;
 use crate::lane::Lane;
 use crate::runner::Runner;
@@ -33,16 +33,26 @@ impl<O: Operation> Trial<O> {
     /// The cases of a domain, with what a scheme expects of them.
     pub fn of(domain: &O::Domain, scheme: &O::Scheme, seed: u64) -> Self {
         let specs = O::trial(domain, seed);
-        let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, seed, i));
-        let pose = |case| Some(Posed { contract: O::expected(scheme, &case).ok()?, case, reference: None });
-        let posed: Vec<Posed<O::Params>> = cases.filter_map(pose).collect();
-        Self { lost: specs.len() - posed.len(), posed }
+        Self::posed(&made::<O>(domain, &specs, seed), specs.len(), scheme)
+    }
+
+    /// Cases, of so many planned, with what a scheme expects of them.
+    fn posed(cases: &[Case<O::Params>], planned: usize, scheme: &O::Scheme) -> Self {
+        let pose = |case: &Case<O::Params>| {
+            Some(Posed { contract: O::expected(scheme, case).ok()?, case: case.clone(), reference: None })
+        };
+        let posed: Vec<Posed<O::Params>> = cases.iter().filter_map(pose).collect();
+        Self { lost: planned - posed.len(), posed }
     }
 
     /// Runs them.
     pub fn run(&self, kernel: &Kernel<O::Run, O::Domain>, scheme: &O::Scheme, lane: &Lane) -> Record<O::Params> {
         run::<O>(lane, kernel, scheme, &[], &self.posed)
     }
+}
+
+fn made<O: Operation>(domain: &O::Domain, specs: &[Spec<O::Params>], seed: u64) -> Vec<Case<O::Params>> {
+    specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, seed, i)).collect()
 }
 
 /// The differences of a kernel from its contract, explained.
@@ -100,6 +110,9 @@ fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Resul
     Ok(subject.in_lanes(&scheme, &trial, &[lane]).remove(0))
 }
 
+/// The subjects of a domain, which run the same cases, by scheme: each with its place in the list.
+type Schemes<'a, O> = BTreeMap<String, (<O as Operation>::Scheme, Vec<(usize, Subject<'a, O>)>)>;
+
 /// Runs every mutant and every control of an operation in each lane in which it is due: the mutants lane by lane, then the controls.
 pub fn all<O: Operation>(
     lanes: &[Lane],
@@ -108,28 +121,34 @@ pub fn all<O: Operation>(
 ) -> Result<Vec<SelfCheck>, UnknownName> {
     let controls = O::controls();
     let subjects = O::mutants().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
-    // Those of one domain and scheme run the same cases.
-    let mut alike: BTreeMap<(String, String), Vec<(usize, Subject<'_, O>, O::Scheme)>> = BTreeMap::new();
-    for (at, subject) in subjects.enumerate() {
+    let mut of_domains: BTreeMap<String, Schemes<'_, O>> = BTreeMap::new();
+    for (place, subject) in subjects.enumerate() {
         let kernel = subject.kernel();
+        let of_domain = of_domains.entry(format!("{:?}", kernel.contract.domain)).or_default();
         let scheme = O::contract(kernel)?;
-        let key = (format!("{:?}", kernel.contract.domain), O::label(&scheme));
-        alike.entry(key).or_default().push((at, subject, scheme));
+        let (_, same) = of_domain.entry(O::label(&scheme)).or_insert_with(|| (scheme, Vec::new()));
+        same.push((place, subject));
     }
-    let groups: Vec<_> = alike.into_values().collect();
-    let of_group = |group: &Vec<(usize, Subject<'_, O>, O::Scheme)>| {
-        let (_, first, scheme) = &group[0];
-        let trial = Trial::<O>::of(&first.kernel().contract.domain, scheme, seed);
-        let of_subject = |(at, subject, scheme): &(usize, Subject<'_, O>, O::Scheme)| {
-            let places: Vec<usize> = (0..lanes.len()).filter(|lane| due(&lanes[*lane], subject.kernel())).collect();
-            let due: Vec<&Lane> = places.iter().map(|lane| &lanes[*lane]).collect();
-            let checks = subject.in_lanes(scheme, &trial, &due);
-            let is_control = matches!(subject, Subject::Control(_));
-            places.into_iter().zip(checks).map(|(lane, check)| ((is_control, lane, *at), check)).collect::<Vec<_>>()
-        };
-        group.par_iter().flat_map_iter(of_subject).collect::<Vec<_>>()
+    let in_lanes = |trial: &Trial<O>, scheme: &O::Scheme, (place, subject): &(usize, Subject<'_, O>)| {
+        let places: Vec<usize> = (0..lanes.len()).filter(|lane| due(&lanes[*lane], subject.kernel())).collect();
+        let due: Vec<&Lane> = places.iter().map(|lane| &lanes[*lane]).collect();
+        let is_control = matches!(subject, Subject::Control(_));
+        let checks = subject.in_lanes(scheme, trial, &due);
+        places.into_iter().zip(checks).map(move |(lane, check)| ((is_control, lane, *place), check)).collect::<Vec<_>>()
     };
-    let mut checks: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
+    let of_domain = |schemes: &Schemes<'_, O>| {
+        let Some((_, same)) = schemes.values().next() else { return Vec::new() };
+        let domain = &same[0].1.kernel().contract.domain;
+        let specs = O::trial(domain, seed);
+        let cases = made::<O>(domain, &specs, seed);
+        let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
+            let trial = Trial::<O>::posed(&cases, specs.len(), scheme);
+            same.par_iter().flat_map_iter(|subject| in_lanes(&trial, scheme, subject)).collect::<Vec<_>>()
+        };
+        schemes.par_iter().flat_map_iter(|(_, of)| of_scheme(of)).collect()
+    };
+    let of_domains: Vec<_> = of_domains.into_values().collect();
+    let mut checks: Vec<_> = of_domains.par_iter().flat_map_iter(of_domain).collect();
     checks.sort_by_key(|(place, _)| *place);
     Ok(checks.into_iter().map(|(_, check)| check).collect())
 }

@@ -4,9 +4,9 @@ mod changes;
 mod sweep;
 
 use crate::quantize::{alone, smaller};
-use crate::quantized::{self, Trials, places, plan, quantizations};
+use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::{Budget, Effort};
+use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
 use tiebreak_engine::runner::Runner;
@@ -129,11 +129,6 @@ impl Operation for Dequantize {
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &Stored)
-    }
-
-    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
-        static TRIALS: Trials = Trials::new();
-        TRIALS.of(domain, seed, || Self::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed))
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {

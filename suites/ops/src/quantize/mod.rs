@@ -6,8 +6,8 @@ pub mod parts;
 mod smaller;
 pub mod sweep;
 
-use crate::quantized::{self, Trials, places, plan, quantizations};
-use tiebreak_common::budget::{Budget, Effort};
+use crate::quantized::{self, places, plan, quantizations};
+use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::Parameter;
@@ -123,11 +123,6 @@ impl Operation for Quantize {
 
     fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &inputs::Floats)
-    }
-
-    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
-        static TRIALS: Trials = Trials::new();
-        TRIALS.of(domain, seed, || Self::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed))
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {

@@ -5,7 +5,6 @@ mod fuzzed;
 pub mod places;
 pub mod plan;
 mod random;
-mod trials;
 
 use std::collections::BTreeSet;
 use tiebreak_engine::tensor::fault::Fault;
@@ -19,8 +18,6 @@ use tiebreak_mlir::types::usual_shape;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::Liberties;
 use tiebreak_reports::ledger::{Unit, Value};
-
-pub use trials::Trials;
 
 pub use tiebreak_mlir::quant_type::format;
 pub use tiebreak_mlir::types::{MOST_DIMENSIONS, MOST_SCALES, quantizations, read_run_type, read_type, type_text};
