@@ -8,6 +8,7 @@ pub mod class;
 pub mod floats;
 pub mod fraction;
 pub mod identity;
+pub mod parallel;
 pub mod parameters;
 pub mod shell;
 pub mod stream;

@@ -3,9 +3,9 @@
 
 use super::runner::{FailedBatch, Runner, fails, isolate};
 use crate::lane::{Input, Order};
-use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::Instant;
+use tiebreak_common::parallel;
 use tiebreak_impls::protocol::Job;
 
 /// What a sweep consists of.
@@ -85,7 +85,7 @@ pub fn sweep<B: Blocks>(runner: &Runner<'_>, blocks: &B, space: &Space, done: im
         done();
         swept
     };
-    let parts: Vec<Swept<B::Seen>> = starts.par_iter().map(one).collect();
+    let parts: Vec<Swept<B::Seen>> = parallel::map(&starts, one);
     let mut all = Swept { seen: blocks.nothing(), failures: Vec::new(), seconds: 0.0 };
     for part in parts {
         blocks.merge(&mut all.seen, part.seen);

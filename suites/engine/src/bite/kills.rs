@@ -4,8 +4,8 @@ use super::{Measure, Planned, planned};
 use crate::tensor::judge::run;
 use crate::tensor::{Operation, self_check};
 use anyhow::Result;
-use rayon::prelude::*;
 use std::cell::RefCell;
+use tiebreak_common::parallel;
 use tiebreak_impls::mutants::tensor::Mutant;
 use tiebreak_reports::bite::Kill;
 
@@ -16,7 +16,8 @@ pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
         O::compiled(&mutant.kernel.contract.domain) == compiled
             && measure.lane.isa_path(O::OP, mutant.kernel.name).is_some()
     };
-    O::mutants().par_iter().filter(offered).map(|mutant| kill::<O>(mutant, measure)).collect()
+    let offered: Vec<_> = O::mutants().iter().filter(offered).collect();
+    parallel::try_map(&offered, |mutant| kill::<O>(mutant, measure))
 }
 
 /// Runs the whole plan on one mutant.

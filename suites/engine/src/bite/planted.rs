@@ -8,9 +8,9 @@ use crate::tensor::judge::{Posed, answers, outs};
 use crate::tensor::side::differs;
 use crate::tensor::{Case, Operation};
 use anyhow::{Result, bail};
-use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use tiebreak_common::parallel;
 use tiebreak_common::stream::stream;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_reports::bite::{Hole, Planted};
@@ -32,8 +32,8 @@ pub fn all<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Planted>> {
     let offered = |kernel: &&Kernel<O::Run, O::Domain>| {
         O::compiled(&kernel.contract.domain) == compiled && measure.lane.isa_path(O::OP, kernel.name).is_some()
     };
-    let each: Vec<Vec<Tried>> =
-        O::kernels().par_iter().filter(offered).map(|kernel| in_kernel::<O>(kernel, measure)).collect::<Result<_>>()?;
+    let offered: Vec<_> = O::kernels().iter().filter(offered).collect();
+    let each: Vec<Vec<Tried>> = parallel::try_map(&offered, |kernel| in_kernel::<O>(kernel, measure))?;
     let mut rows: BTreeMap<(&str, families::Threshold), Vec<Tried>> = BTreeMap::new();
     for tried in each.into_iter().flatten() {
         rows.entry((tried.family, tried.threshold.clone())).or_default().push(tried);

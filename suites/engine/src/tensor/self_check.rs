@@ -9,9 +9,9 @@ use crate::count::Count;
 use crate::lane::Lane;
 use crate::runner::Runner;
 use crate::verify::line;
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::class::Class;
+use tiebreak_common::parallel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::Witness as Published;
 use tiebreak_impls::mutants::tensor::Mutant;
@@ -143,12 +143,12 @@ pub fn all<O: Operation>(
         let cases = made::<O>(domain, &specs, seed);
         let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
             let trial = Trial::<O>::posed(&cases, specs.len(), scheme);
-            same.par_iter().flat_map_iter(|subject| in_lanes(&trial, scheme, subject)).collect::<Vec<_>>()
+            parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
         };
-        schemes.par_iter().flat_map_iter(|(_, of)| of_scheme(of)).collect()
+        parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat()
     };
     let of_domains: Vec<_> = of_domains.into_values().collect();
-    let mut checks: Vec<_> = of_domains.par_iter().flat_map_iter(of_domain).collect();
+    let mut checks: Vec<_> = parallel::map(&of_domains, of_domain).concat();
     checks.sort_by_key(|(place, _)| *place);
     Ok(checks.into_iter().map(|(_, check)| check).collect())
 }

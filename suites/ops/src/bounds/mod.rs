@@ -7,7 +7,7 @@ use crate::dot::Dot;
 use crate::matmul::Matmul;
 use crate::requantize::Requantize;
 use anyhow::{Result, bail};
-use rayon::prelude::*;
+use tiebreak_common::parallel;
 use tiebreak_engine::lane::{Failure, Lane};
 use tiebreak_engine::tensor::judge::outs;
 use tiebreak_engine::tensor::{Case, Operation, Wanted, text};
@@ -125,7 +125,7 @@ fn show_all(claims: &[Claim], lanes: &[Lane], command: &Command) -> Vec<Bound> {
         lanes.iter().flat_map(|lane| claims.iter().map(move |claim| (lane, claim))).collect();
     let offered = |(lane, claim): &&(&Lane, &Claim)| lane.isa_path(claim.op, claim.kernel).is_some();
     let tasks: Vec<_> = tasks.iter().filter(offered).collect();
-    tasks.par_iter().map(|(lane, claim)| show(claim, lane, command)).collect()
+    parallel::map(&tasks, |(lane, claim)| show(claim, lane, command))
 }
 
 /// The kernels of these names (all that have bounds where none is named) that a lane does not offer, and those that it does.

@@ -7,7 +7,7 @@ use crate::lane::Lane;
 use crate::tensor::Operation;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::shrink::Witness;
-use rayon::prelude::*;
+use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{Agreement, AgreementWitness};
 
 /// Every comparison of a kernel that compared anything.
@@ -35,7 +35,7 @@ pub(super) fn rows<O: Operation>(
             witness: agreements.witness(agreement, &request.asked).map(described),
         }
     };
-    compared.collect::<Vec<_>>().into_par_iter().map(row).collect()
+    parallel::map(&compared.collect::<Vec<_>>(), |agreement| row(agreement))
 }
 
 fn described<O: Operation>(

@@ -12,9 +12,9 @@ use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Answers, Posed, Record, held, judged, run};
 use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, text};
 use anyhow::{Context, Result, anyhow, bail};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Effort;
+use tiebreak_common::parallel;
 use tiebreak_common::stream::{below, stream};
 use tiebreak_reports::ledger::{CatalogueRun, Finding, OutsideDomain};
 
@@ -252,7 +252,7 @@ pub(super) fn run_catalogue<O: Operation>(
     let texts: Vec<&str> = entries.iter().map(|entry| entry.case.as_str()).collect();
     // Cases are few and some are large: kernels run beside one another, and each case is posed once for all lanes.
     let each: Vec<Vec<Option<Catalogued>>> =
-        kernels.par_iter().map(|kernel| catalogued::<O>(request, kernel, lanes, &texts)).collect::<Result<_>>()?;
+        parallel::try_map(kernels, |kernel| catalogued::<O>(request, kernel, lanes, &texts))?;
     let mut part = Part::default();
     for (at, lane) in lanes.iter().enumerate() {
         let (op, lane, cases) = (O::OP.to_owned(), lane.name.clone(), entries.len() as u64);

@@ -20,10 +20,10 @@ use crate::tensor::{
 };
 use anyhow::{Context, Result, bail};
 use kernel::{one_kernel, run_catalogue};
-use rayon::prelude::*;
 use serde_json::Value;
 use std::marker::PhantomData;
 use tiebreak_common::budget::Effort;
+use tiebreak_common::parallel;
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
@@ -104,7 +104,7 @@ impl<O: Operation> Verifies for Tensor<O> {
             false => Ok(None),
         };
         // Beside one another: the last kernel of an operation leaves cores idle.
-        let (verified, checks) = rayon::join(|| kernels::<O>(request, &named, lanes), checks);
+        let (verified, checks) = parallel::both(|| kernels::<O>(request, &named, lanes), checks);
         verified?.into_iter().for_each(|one| part.extend(one));
         if let (true, [first, ..]) = (part.outside_domain.len() == named.len(), &part.outside_domain[..]) {
             match names {
@@ -132,7 +132,7 @@ fn kernels<O: Operation>(request: &Request, named: &[&'static Kernel<O>], lanes:
         request.go_on(&part.findings)?;
         Ok(part)
     };
-    named.par_iter().map(one).collect()
+    parallel::try_map(named, one)
 }
 
 /// The kernels of these names; all where there is none.

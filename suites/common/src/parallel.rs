@@ -1,0 +1,77 @@
+//! Work on all cores. What rayon makes of a task is compiled here, once, and not again for every type of item that the engine's generic
+//! code has: that was a seventh of the largest crate.
+
+use rayon::prelude::*;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Calls `task` with each of `0..count`.
+fn each(count: usize, task: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().with_max_len(1).for_each(task);
+}
+
+/// What `f` makes of each item, in their order.
+pub fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let made = Mutex::new(items.iter().map(|_| None).collect::<Vec<Option<R>>>());
+    each(items.len(), &|at| {
+        let one = f(&items[at]);
+        made.lock().expect("no task panics while it stores a result")[at] = Some(one);
+    });
+    let made = made.into_inner().expect("no task panics while it stores a result");
+    made.into_iter().map(|one| one.expect("every task has run")).collect()
+}
+
+/// The same where it may fail. No task begins after one has failed; the error is the first, in the order of the items, of those that there are.
+pub fn try_map<T: Sync, R: Send, E: Send>(items: &[T], f: impl Fn(&T) -> Result<R, E> + Sync) -> Result<Vec<R>, E> {
+    let failed = AtomicBool::new(false);
+    let one = |item: &T| {
+        if failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let made = f(item);
+        failed.fetch_or(made.is_err(), Ordering::Relaxed);
+        Some(made)
+    };
+    map(items, one).into_iter().flatten().collect()
+}
+
+/// Both results, of tasks that run beside each other.
+pub fn both<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
+    let (mut a, mut b) = (None, None);
+    join(Box::new(|| a = Some(first())), Box::new(|| b = Some(second())));
+    (a.expect("the first has run"), b.expect("the second has run"))
+}
+
+type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+fn join(first: Task<'_>, second: Task<'_>) {
+    rayon::join(first, second);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn results_stand_in_the_order_of_the_items() {
+        let items: Vec<usize> = (0..1000).collect();
+        assert_eq!(map(&items, |n| n * n), items.iter().map(|n| n * n).collect::<Vec<_>>());
+        assert_eq!(map(&items[..0], |n| n * n), []);
+        assert_eq!(both(|| 1, || "two"), (1, "two"));
+    }
+
+    #[test]
+    fn nothing_begins_after_a_failure() {
+        let items: Vec<usize> = (0..1000).collect();
+        assert_eq!(try_map(&items, |n| Ok::<_, usize>(n + 1)), Ok((1..=1000).collect()));
+        let begun = AtomicUsize::new(0);
+        let task = |n: &usize| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            Err::<(), _>(*n)
+        };
+        assert!(try_map(&items, task).is_err());
+        // One for each thread at most was on its way.
+        assert!(begun.into_inner() <= rayon::current_num_threads());
+    }
+}
