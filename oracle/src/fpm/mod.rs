@@ -10,6 +10,7 @@ pub mod scheme;
 pub mod steps;
 pub mod sweep;
 mod trace;
+pub mod vectors;
 
 use crate::rounding::RoundingRule;
 use crate::word::{INT32, Word};

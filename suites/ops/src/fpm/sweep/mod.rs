@@ -5,7 +5,6 @@ mod settled;
 
 use super::promised::Promised;
 use super::{Q31, parameters};
-use fearless_simd::{Level, Simd, dispatch};
 pub(super) use settled::sweeps;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_engine::runner::Runner;
@@ -14,6 +13,7 @@ use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::sweep::{Differences, Expected, Stepper, Sweep};
+use tiebreak_oracle::fpm::vectors::Comparer;
 use tiebreak_oracle::names::UnknownName;
 
 /// Accumulators of one task.
@@ -112,7 +112,7 @@ pub struct Plan<'a> {
     promised: Promised,
     contract: Sweep,
     reference: Option<Sweep>,
-    level: Level,
+    comparer: Comparer,
 }
 
 impl<'a> Plan<'a> {
@@ -128,7 +128,15 @@ impl<'a> Plan<'a> {
         assert!(uniform(BLOCK_IN_PROCESS) && uniform(BLOCK_IN_WORKER), "a block has no tail");
         let sweep = |scheme: &Scheme| Sweep::new(*scheme, parameters(channel, Q31));
         let contract = sweep(&promised.scheme);
-        Ok(Self { kernel, runner, channel, promised, contract, reference: reference.map(sweep), level: Level::new() })
+        Ok(Self {
+            kernel,
+            runner,
+            channel,
+            promised,
+            contract,
+            reference: reference.map(sweep),
+            comparer: Comparer::default(),
+        })
     }
 
     /// One chunk, from `start` on.
@@ -178,11 +186,11 @@ impl<'a> Plan<'a> {
 
     fn stepped(&self, stepper: &Stepper, x: i64, outs: &[i32], part: &mut Part) {
         part.count.inputs += outs.len() as u64;
-        if equal(self.level, stepper, outs) {
+        if self.comparer.equal(stepper, outs) {
             return;
         }
-        let near = differences(self.level, stepper, outs).map(|near| (near, 0));
-        match near.or_else(|| far_differences(self.level, stepper, outs)) {
+        let near = self.comparer.differences(stepper, outs).map(|near| (near, 0));
+        match near.or_else(|| self.comparer.far_differences(stepper, outs, SMALL as u32)) {
             Some((Differences { plus, minus }, far)) => {
                 part.count.differs(1, None, plus);
                 part.count.differs(-1, None, minus);
@@ -271,22 +279,4 @@ impl Blocks for Plan<'_> {
     fn during(&self, first: i64, last: i64) -> String {
         format!("accumulators {first}..={last}, m={} s={}", self.channel.multiplier, self.channel.shift)
     }
-}
-
-/// [`Stepper::equals`] by the vectors of this processor.
-#[inline(never)]
-fn equal(level: Level, stepper: &Stepper, outs: &[i32]) -> bool {
-    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.equals(outs)))
-}
-
-/// [`Stepper::differences`] by the vectors of this processor.
-#[inline(never)]
-fn differences(level: Level, stepper: &Stepper, outs: &[i32]) -> Option<Differences> {
-    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.differences(outs)))
-}
-
-/// [`Stepper::far_differences`] by the vectors of this processor.
-#[inline(never)]
-fn far_differences(level: Level, stepper: &Stepper, outs: &[i32]) -> Option<(Differences, u64)> {
-    dispatch!(level, simd => simd.vectorize(#[inline(always)] || stepper.far_differences(outs, SMALL as u32)))
 }
