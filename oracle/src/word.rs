@@ -87,6 +87,7 @@ impl Overflow {
     }
 
     /// `v` in `word`, or `None` if it is out of domain.
+    #[inline]
     pub fn fit(self, word: Word, v: i128) -> Option<i128> {
         match self {
             Self::Wrap => Some(word.wrap(v)),

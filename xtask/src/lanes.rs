@@ -16,6 +16,9 @@ use std::thread;
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Lanes {
     lanes: Vec<Lane>,
+    /// Where `tiebreak` keeps the hashes of programs and libraries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hashes: Option<String>,
 }
 
 /// One lane: how to start its worker, or why it is not run.
@@ -59,6 +62,7 @@ pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
     let mut lanes = describe(probe, &native[cargo::WORKER.1], emulated.get(cargo::WORKER.1).map(PathBuf::as_path));
     lanes.lanes.extend(modules.into_iter().map(|(target, compiled)| compiled.lane(probe, target, &emulated, &native)));
     let file = workspace.target.join("tiebreak/lanes.json");
+    lanes.hashes = file.parent().map(text);
     write(&file, &(serde_json::to_string_pretty(&lanes)? + "\n"))?;
     Ok(Built { file, tiebreak: native[cargo::TIEBREAK.1].clone() })
 }
@@ -88,6 +92,7 @@ fn describe(probe: &Probe, native: &Path, emulated: Option<&Path>) -> Lanes {
             Lane { name: "host-worker", command: Some(native.clone()), ..Lane::default() },
             native_lane(probe, native),
         ],
+        hashes: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sums of floors, by the Euclidean algorithm: `sum over x in 0..n of floor((a*x + b) / m)` counts the lattice points below a
 //! line, and exchanging the axes exchanges slope and denominator (Graham, Knuth, Patashnik, Concrete Mathematics, 3.5).
 
+use crate::fpm::div_floor;
 use rug::Integer;
 use rug::ops::DivRounding;
 
@@ -11,8 +12,9 @@ pub fn floor_sum(n: u64, a: i128, b: i128, m: i128) -> i128 {
         return 0;
     }
     let (n, pairs) = (i128::from(n), i128::from(n) * (i128::from(n) - 1) / 2);
-    let whole = a.div_euclid(m) * pairs + b.div_euclid(m) * n;
-    whole + from_residues(n as u128, a.rem_euclid(m) as u128, b.rem_euclid(m) as u128, m as u128) as i128
+    let (whole_a, whole_b) = (div_floor(a, m), div_floor(b, m));
+    let whole = whole_a * pairs + whole_b * n;
+    whole + from_residues(n as u128, (a - whole_a * m) as u128, (b - whole_b * m) as u128, m as u128) as i128
 }
 
 /// The same for `a` and `b` in `0..m`. No step makes `a*n + b` larger.
@@ -23,10 +25,20 @@ fn from_residues(mut n: u128, mut a: u128, mut b: u128, mut m: u128) -> u128 {
         if y < m {
             return sum;
         }
-        (n, b) = (y / m, y % m);
+        n = quotient(y, m);
+        b = y - n * m;
         (a, m) = (m, a);
-        sum += n * (n - 1) / 2 * (a / m) + n * (b / m);
-        (a, b) = (a % m, b % m);
+        let (whole_a, whole_b) = (quotient(a, m), quotient(b, m));
+        sum += n * (n - 1) / 2 * whole_a + n * whole_b;
+        (a, b) = (a - whole_a * m, b - whole_b * m);
+    }
+}
+
+/// `a / b`; numerators mostly fit in 64 bits, where division is several times faster.
+fn quotient(a: u128, b: u128) -> u128 {
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(a), Ok(b)) => (a / b).into(),
+        _ => a / b,
     }
 }
 

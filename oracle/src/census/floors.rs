@@ -7,6 +7,7 @@
 
 use super::counts::{APART, Counts};
 use super::floor_sum::{floor_sum, floor_sum_step};
+use crate::fpm::div_floor;
 
 /// `floor((left + left_slope*j) / 2^k)` and the same on the right, for j in `0..n`. Numerators are below 2^93 in magnitude
 /// at all j: results are of a 32-bit word, and `k` is at most 62.
@@ -59,9 +60,9 @@ impl Floors {
             // From the first j at which start + slope*j is in [whole*2^k, (whole + 1)*2^k) to the last.
             let (low, high) = ((whole << self.k) - start, ((whole + 1) << self.k) - start - 1);
             let (first, last) = if slope > 0 {
-                (-(-low).div_euclid(slope), high.div_euclid(slope))
+                (-div_floor(-low, slope), div_floor(high, slope))
             } else {
-                (-high.div_euclid(-slope), (-low).div_euclid(-slope))
+                (-div_floor(high, -slope), div_floor(-low, -slope))
             };
             let (first, last) = (first.max(0), last.min(i128::from(self.n) - 1));
             if first <= last {

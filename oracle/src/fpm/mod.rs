@@ -17,6 +17,7 @@ use crate::word::{INT32, Word};
 use rug::{Integer, Rational};
 use serde::Serialize;
 
+pub(crate) use piece::div_floor;
 pub use scheme::{Definition, Scheme};
 pub use trace::{Effect, Name, Trace, Traced};
 

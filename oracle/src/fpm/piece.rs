@@ -138,7 +138,7 @@ impl Piece {
 }
 
 /// `floor(a / positive)`; numerators mostly fit in 64 bits, where division is several times faster.
-fn div_floor(a: i128, positive: i128) -> i128 {
+pub(crate) fn div_floor(a: i128, positive: i128) -> i128 {
     match (i64::try_from(a), i64::try_from(positive)) {
         (Ok(a), Ok(positive)) => a.div_euclid(positive).into(),
         _ => a.div_euclid(positive),

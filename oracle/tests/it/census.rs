@@ -1,6 +1,7 @@
 //! Censuses are counts of what is there: against a count one by one, at small widths over every multiplier, shift and pair of
 //! schemes, and at 32 bits over all accumulators of a few.
 
+use crate::outputs::Outputs;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use tiebreak_oracle::census::{Census, Counter, Counts, Neighbours};
@@ -44,9 +45,6 @@ fn pairs() -> Vec<(Scheme, Scheme)> {
     (0..all.len()).flat_map(|i| (i..all.len()).map(move |j| (i, j))).map(|(i, j)| (all[i], all[j])).collect()
 }
 
-/// Where a scheme has no value.
-const NONE: i32 = i32::MIN;
-
 /// Widest word at which two policies are compared with each other, too: wider, both schemes of a pair have the same.
 const EVERY_POLICY: u32 = 8;
 
@@ -73,29 +71,16 @@ fn every_pair(bits: u32) {
 /// Every pair and shift at one multiplier: how many censuses, and how many of them have differences.
 fn every_pair_at(counter: &mut Counter, m: i64, bits: u32) -> (u64, u64) {
     let all: Vec<Scheme> = Scheme::every().collect();
-    let half = 1i64 << (bits - 1);
     let pairs = compared(&all, bits);
     let (mut censuses, mut differing) = (0, 0);
     for s in -(bits as i32)..=bits as i32 {
         let p = Parameters::narrow(m, s, bits);
-        // The distinct lists of outputs, and which of them each scheme has.
-        let mut outputs: Vec<Vec<i32>> = Vec::new();
-        let mut own = |scheme: &Scheme| {
-            let list: Vec<i32> = (-half..half).map(|x| scheme.fast(x, &p).map_or(NONE, |v| v as i32)).collect();
-            outputs.iter().position(|o| *o == list).unwrap_or_else(|| {
-                outputs.push(list);
-                outputs.len() - 1
-            })
-        };
-        let lists: Vec<usize> = all.iter().map(&mut own).collect();
-        let mut expected = vec![None; outputs.len() * outputs.len()];
+        let outputs = Outputs::of(&all, &p);
+        let mut expected = vec![None; outputs.distinct() * outputs.distinct()];
         for &(i, j) in &pairs {
-            let (left, right) = (&outputs[lists[i]], &outputs[lists[j]]);
-            let one_by_one = || {
-                let both = left.iter().zip(right).filter(|(l, r)| **l != NONE && **r != NONE);
-                Counts::of(both.map(|(l, r)| i64::from(r - l)))
-            };
-            let expected = *expected[lists[i] * outputs.len() + lists[j]].get_or_insert_with(one_by_one);
+            let (left, right) = (outputs.list(i), outputs.list(j));
+            let expected =
+                *expected[left * outputs.distinct() + right].get_or_insert_with(|| outputs.counts(left, right));
             let census = Census::of(all[i], all[j], p);
             assert_eq!(counter.counts(&census), Some(expected), "{}", said(&census));
             differing += u64::from(expected.differ() > 0);
@@ -262,47 +247,53 @@ fn known_counts_over_all_accumulators() {
     assert_eq!(q31("sqrdmulh-srshl", "ties-up", 1 << 30, -1).differing().expect("it folds").next(), Some(1));
 }
 
-/// All 2^32 accumulators one by one, by formulas written out here: x*m is at most 2^62, so 64 bits hold it with its rounding.
+/// All 2^32 accumulators one by one, by formulas written out here: x*m is at most 2^62, so 64 bits hold it with its rounding. Every
+/// number is held with 2^63 added, and after a shift by k with 2^(63-k): unsigned shifts, unlike signed ones, run in the vectors of any
+/// processor. `sign` is the bit that was added, which is set in what is not negative.
 #[test]
 fn every_accumulator_of_a_few() {
-    fn plus(a: i64, b: i64) -> i64 {
+    fn plus(a: u64, b: u64) -> u64 {
         a.wrapping_add(b)
     }
-    fn up(v: i64, k: u32) -> i64 {
+    fn up(v: u64, k: u32) -> u64 {
         plus(v, 1 << (k - 1)) >> k
     }
-    fn away(v: i64, k: u32) -> i64 {
-        plus(plus(v, 1 << (k - 1)), -i64::from(v < 0)) >> k
+    fn away(v: u64, k: u32, sign: u32) -> u64 {
+        plus(plus(v, (1 << (k - 1)) - 1), v >> sign) >> k
     }
-    fn even(v: i64, k: u32) -> i64 {
+    fn even(v: u64, k: u32) -> u64 {
         let floor = v >> k;
         plus(plus(v, (1 << (k - 1)) - 1), floor & 1) >> k
     }
     let m = 1_395_864_371;
     one_by_one(q31("ties-up", "sqrdmulh-srshl", m, -8), |product| (up(product, 39), up(up(product, 31), 8)));
     let m = i32::MIN + 1;
-    one_by_one(q31("ties-up", "gemmlowp-double", m, -3), |product| (up(product, 34), away(up(product, 31), 3)));
+    one_by_one(q31("ties-up", "gemmlowp-double", m, -3), |product| (up(product, 34), away(up(product, 31), 3, 32)));
     let m = 3 << 29;
-    one_by_one(q31("ties-even", "ties-away", m, -2), |product| (even(product, 33), away(product, 33)));
+    one_by_one(q31("ties-even", "ties-away", m, -2), |product| (even(product, 33), away(product, 33, 63)));
 }
 
-/// Counts the differences of `values`, which are given the products, half of the accumulators on another thread. Sums are taken
-/// without checks, which would take most of the time; what they cannot reach is written at the formulas.
-fn one_by_one(census: Census, values: impl Fn(i64) -> (i64, i64) + Sync) {
+/// Counts the differences of `values`, which are given the products with 2^63 added, half of the accumulators on another thread. Sums
+/// are taken without checks and without comparing, which would take most of the time; what they cannot reach is written at the formulas.
+fn one_by_one(census: Census, values: impl Fn(u64) -> (u64, u64) + Sync) {
     let m = census.parameters.m;
     let half = |xs: std::ops::Range<i64>| {
-        let (mut below, mut above, mut product) = (0u64, 0u64, xs.start * m);
-        let mut size = 0u64;
+        let mut product = ((xs.start * m) as u64).wrapping_add(1 << 63);
+        // Of differences of at most one their sum, and how many are odd.
+        let (mut sum, mut odd, mut bits) = (0u64, 0u64, 0u64);
         for _ in xs {
             let (left, right) = values(product);
             let delta = right.wrapping_sub(left);
-            below = below.wrapping_add(u64::from(delta == -1));
-            above = above.wrapping_add(u64::from(delta == 1));
-            size |= delta.unsigned_abs();
-            product = product.wrapping_add(m);
+            sum = sum.wrapping_add(delta);
+            odd = odd.wrapping_add(delta & 1);
+            // 1 or 3 for -1, 0 and 1; of every other difference one of the two has higher bits.
+            let (one_more, two_more) = (delta.wrapping_add(1), delta.wrapping_add(2));
+            bits |= one_more | two_more;
+            product = product.wrapping_add(m as u64);
         }
-        assert!(size <= 1, "no difference is beyond one");
-        [below, above]
+        assert!(bits <= 3, "no difference is beyond one");
+        let (sum, differ) = (sum as i64, odd as i64);
+        [((differ - sum) / 2) as u64, ((differ + sum) / 2) as u64]
     };
     let (negative, positive) = std::thread::scope(|scope| {
         let negative = scope.spawn(|| half(-(1 << 31)..0));

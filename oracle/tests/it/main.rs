@@ -13,6 +13,7 @@ mod float_formats;
 mod fpm_forms;
 mod mul_forms;
 mod narrow_lanes;
+mod outputs;
 mod shapes;
 mod staircases;
 mod steps;

@@ -149,6 +149,38 @@ fn the_ledger_says_what_made_a_lane() {
     assert_eq!(host["lanes"][0]["files"][0]["name"], "tiebreak");
 }
 
+/// What is kept of the host lane's program is taken without reading it, and only for the file that it was made of.
+#[test]
+fn hashes_are_kept_from_run_to_run() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let kept = dir.path().join("hashes.json");
+    let files = |lanes: &Value| {
+        let file = dir.path().join("lanes.json");
+        fs::write(&file, lanes.to_string()).expect("the temporary directory can be written");
+        let one = ["--op=fpm", "--kernel=tvm-relay", "--lane=host", "--multiplier=3", "--shift=0", "--x=1"];
+        verify_in(&file, &one).exits(0).ledger()["lanes"][0]["files"].clone()
+    };
+    let read = files(&json!({"lanes": []}));
+    assert!(read.as_array().is_some_and(|files| files.len() > 1) && !kept.exists(), "{read}");
+    let keeping = json!({"lanes": [], "hashes": dir.path()});
+    assert_eq!(files(&keeping), read);
+    let text = fs::read_to_string(&kept).expect("the hashes are kept");
+    let hash = read[0]["sha256"].as_str().expect("a hash");
+    let known = |text: &str| text.matches("/tiebreak ").count();
+    assert!(text.contains(hash) && known(&text) == 1, "{text}");
+    let other = "0".repeat(64);
+    fs::write(&kept, text.replace(hash, &other)).expect("the temporary directory can be written");
+    assert_eq!(files(&keeping)[0]["sha256"], *other);
+    // Of a file of another size the same entry says nothing, and it is not kept any longer.
+    let bytes = read[0]["bytes"].as_u64().expect("a size");
+    let larger = text.replace(&format!(" {bytes} "), &format!(" {} ", bytes + 1)).replace(hash, &other);
+    assert_eq!(larger.matches(&other).count(), 1, "{larger}");
+    fs::write(&kept, &larger).expect("the temporary directory can be written");
+    assert_eq!(files(&keeping), read);
+    let text = fs::read_to_string(&kept).expect("the hashes are kept");
+    assert!(text.contains(hash) && !text.contains(&other) && known(&text) == 1, "{text}");
+}
+
 /// Half an object, and one with a byte changed: neither is taken from the cache.
 #[test]
 fn a_damaged_object_is_compiled_again() {

@@ -1,7 +1,7 @@
 //! Invariant 1: no tolerance. One output that is off by one, anywhere, is one difference.
 
 use crate::common::{channel, kernel, lane, params, posed, scheme};
-use crate::sweeps::{Judged, deltas, witness};
+use crate::sweeps::{deltas, witness};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
@@ -9,6 +9,7 @@ use tiebreak_impls::Form;
 use tiebreak_impls::fpm::{Channel, kernels};
 use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::engine::sweep::{Blocks, Swept};
+use tiebreak_suites::fpm::sweep::one_by_one::Judged;
 use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, Plan};
 use tiebreak_suites::fpm::{FixedPointMultiply, case};
 use tiebreak_suites::tensor::Operation;

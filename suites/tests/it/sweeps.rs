@@ -1,74 +1,30 @@
 //! A sweep steps and skips; judging one by one does neither. They count the same.
 
-use crate::common::{channel, kernel, lane, posed, scheme};
+use crate::common::{channel, kernel, lane, scheme};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_reports::ledger::Value;
-use tiebreak_suites::engine::count::{Count, Deltas, FAR};
+use tiebreak_suites::engine::count::Deltas;
 use tiebreak_suites::engine::runner::Runner;
+use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fpm::promised::Promised;
+use tiebreak_suites::fpm::sweep::one_by_one::Judged;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan, SPACE};
-use tiebreak_suites::fpm::{FixedPointMultiply, case};
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::judge::outs;
-use tiebreak_suites::tensor::{Expected, SweptSide};
+use tiebreak_suites::tensor::{Operation as _, SweptSide};
 
 /// Accumulators of one batch here: whole vectors, so that no element lies in a tail.
 const BATCH: i64 = 1 << 14;
 /// Deltas up to this, either way, are compared each, the others by their number.
 const SMALL: u64 = 16;
 
-/// What one scheme counts of a chunk, with the differing accumulator nearest to zero, what came out for it and what was expected.
-#[derive(Default)]
-pub(crate) struct Judged {
-    pub(crate) count: Count,
-    pub(crate) smallest: Option<(i32, i32, i32)>,
-}
-
-impl Judged {
-    pub(crate) fn of(xs: &[i32], outs: &[i32], expected: &Expected) -> Self {
-        let mut all = Self::default();
-        for ((x, got), expected) in xs.iter().zip(outs).zip(expected) {
-            let Some(expected) = *expected else {
-                all.count.out_of_domain += 1;
-                continue;
-            };
-            all.count.inputs += 1;
-            if *got != expected {
-                let delta = i64::from(*got) - i64::from(expected);
-                all.count.differs(if delta.unsigned_abs() <= SMALL { delta } else { FAR }, None, 1);
-                all.offer((*x, *got, expected));
-            }
-        }
-        all
-    }
-
-    fn offer(&mut self, seen: (i32, i32, i32)) {
-        let size = |(x, ..): (i32, i32, i32)| (x.unsigned_abs(), x < 0);
-        if self.smallest.is_none_or(|smallest| size(seen) < size(smallest)) {
-            self.smallest = Some(seen);
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.count.merge(other.count);
-        other.smallest.into_iter().for_each(|seen| self.offer(seen));
-    }
-}
-
 /// Every accumulator of a chunk by itself, against contract and reference.
 fn one_by_one(kernel: &Kernel, lane: &Lane, reference: &Promised, channel: Channel, start: i64) -> [Judged; 2] {
+    let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
     let starts: Vec<i64> = (start..start + CHUNK).step_by(BATCH as usize).collect();
-    let one = |at: &i64| {
-        let xs: Vec<i32> = (*at..at + BATCH).map(|x| x as i32).collect();
-        let posed = posed(kernel, Some(reference), case(31, vec![channel], xs));
-        let outs = outs::<FixedPointMultiply>(&mut lane.lease(), kernel.name, &posed.case, BATCH as usize);
-        let outs = outs.expect("the lane answers");
-        let of = |expected| Judged::of(&posed.case.tensors[0], &outs, expected);
-        [of(&posed.contract), of(posed.reference.as_ref().expect("given"))]
-    };
-    let parts: Vec<[Judged; 2]> = starts.par_iter().map(one).collect();
+    let one = |at: &i64| Judged::batch(kernel, lane, (&contract, reference), channel, *at..*at + BATCH);
+    let parts: Vec<[Judged; 2]> = starts.par_iter().map(|at| one(at).expect("the lane answers")).collect();
     parts.into_iter().fold(Default::default(), |[mut contract, mut reference]: [Judged; 2], [c, r]| {
         contract.merge(c);
         reference.merge(r);

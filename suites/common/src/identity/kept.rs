@@ -35,11 +35,14 @@ impl Kept {
         self.state.lock().expect("kept hashes").hashes.get(&stamp.0).cloned()
     }
 
-    pub(super) fn put(&self, stamp: &Stamp, sha256: &str, metadata: &Metadata) {
+    /// Keeps the hash of a file, and no longer those that it had before.
+    pub(super) fn put(&self, stamp: &Stamp, path: &Path, sha256: &str, metadata: &Metadata) {
         if !settled(metadata) {
             return;
         }
         let mut state = self.state.lock().expect("kept hashes");
+        let path = format!("{} ", path.display());
+        state.hashes.retain(|known, _| *known == stamp.0 || !known.starts_with(&path));
         let before = state.hashes.insert(stamp.0.clone(), sha256.to_owned());
         state.changed |= before.as_deref() != Some(sha256);
     }

@@ -63,7 +63,7 @@ pub fn content(path: &Path, role: Role, kept: Option<&Kept>) -> Result<Content> 
         None => hash(path).with_context(reading)?,
     };
     if let Some(kept) = kept {
-        kept.put(&stamp, &sha256, &metadata);
+        kept.put(&stamp, path, &sha256, &metadata);
     }
     KNOWN.lock().expect("hashes").insert(stamp, sha256.clone());
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
@@ -103,13 +103,18 @@ pub fn find_program(program: &Path) -> Option<PathBuf> {
 
 /// The command of a worker by content: its programs, the files among its arguments, and the libraries that the running worker had mapped.
 /// `left_out` says which files are none of it.
-pub fn of_worker(command: &[String], mapped: &[PathBuf], left_out: impl Fn(&Path) -> bool) -> Vec<Content> {
+pub fn of_worker(
+    command: &[String],
+    mapped: &[PathBuf],
+    left_out: impl Fn(&Path) -> bool,
+    kept: Option<&Kept>,
+) -> Vec<Content> {
     let program = command.first().and_then(|program| find_program(Path::new(program)));
     let arguments = command.iter().skip(1).map(PathBuf::from).filter(|path| path.is_file());
     let named: Vec<PathBuf> = program.into_iter().chain(arguments).filter(|path| !left_out(path)).collect();
     let real: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
     let libraries = mapped.iter().filter(|path| !real.contains(path) && !left_out(path));
-    let of = |role| move |path: &PathBuf| content(path, role, None).ok();
+    let of = |role| move |path: &PathBuf| content(path, role, kept).ok();
     named.iter().filter_map(of(Role::Worker)).chain(libraries.filter_map(of(Role::Library))).collect()
 }
 

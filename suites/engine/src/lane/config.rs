@@ -26,6 +26,9 @@ const COMPILED: &str = "mlir-";
 pub struct Lanes {
     /// Each lane.
     pub lanes: Vec<Entry>,
+    /// A directory in which the hashes of programs and libraries are kept from run to run, so that a file that has not changed is not
+    /// read again; without it, each run reads all of them.
+    pub hashes: Option<PathBuf>,
 }
 
 /// One lane.

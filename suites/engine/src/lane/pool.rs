@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
-use tiebreak_common::identity;
+use tiebreak_common::identity::{self, Kept};
 use tiebreak_impls::protocol::{Hello, Job};
 use tiebreak_mlir::{Function, MODULE};
 use tiebreak_oracle::names::{UnknownName, unknown};
@@ -122,8 +122,9 @@ impl Lane {
         }
     }
 
-    /// The files that its kernels' code comes from: who runs them, what that loads, and what made its modules.
-    pub fn files(&self) -> Vec<Content> {
+    /// The files that its kernels' code comes from: who runs them, what that loads, and what made its modules. Those whose
+    /// hashes are `kept` are not read.
+    pub fn files(&self, kept: Option<&Kept>) -> Vec<Content> {
         let command = match &self.place {
             Place::InProcess => std::env::current_exe().iter().map(|me| me.to_string_lossy().into_owned()).collect(),
             Place::Worker(command) => command.clone(),
@@ -133,7 +134,7 @@ impl Lane {
         // What was compiled here is known by what made it.
         let own =
             |path: &Path| !self.made_by.is_empty() && path.canonicalize().is_ok_and(|path| modules.contains(&path));
-        let mut files = identity::of_worker(&command, &self.mapped, own);
+        let mut files = identity::of_worker(&command, &self.mapped, own, kept);
         files.extend(self.made_by.iter().cloned());
         files
     }

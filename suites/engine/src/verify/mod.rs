@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
+use tiebreak_common::identity;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
@@ -244,11 +245,12 @@ struct Opened {
 
 fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<Opened> {
     let Opened { mut lanes, mut statuses, mut findings } = Opened::default();
+    let kept = known.hashes.as_deref().map(identity::Kept::open);
     for name in names {
         let (status, files) = match Lane::open(name, known)? {
             Ok(lane) => {
                 let ran = LaneStatus::Ran { arch: lane.hello.arch.clone(), via: lane.via() };
-                let files = lane.files();
+                let files = lane.files(kept.as_ref());
                 lanes.push(lane);
                 (ran, files)
             }
@@ -262,6 +264,7 @@ fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<Open
         };
         statuses.push(ledger::Lane { name: name.clone(), status, files });
     }
+    kept.inspect(identity::Kept::save);
     lanes.sort_by_key(Lane::is_compiled);
     Ok(Opened { lanes, statuses, findings })
 }

@@ -102,6 +102,10 @@ impl Operation for FixedPointMultiply {
     }
 
     fn expected(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, String> {
+        // Where no element lies in a deviation, looking for one at each would cost as much as the results.
+        if scheme.is_uniform(&case.params) {
+            return Ok(each(case, |_, x, p| scheme.scheme.fast(x, p).map(|v| v as i32)));
+        }
         let value = |index, x, p: &_| scheme.at(scheme.zone_at(index, &case.params)).fast(x, p).map(|v| v as i32);
         Ok(each(case, value))
     }

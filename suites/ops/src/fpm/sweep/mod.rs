@@ -1,6 +1,7 @@
 //! Every accumulator of one (multiplier, shift). The kernel's blocks are compared with exact values stepped from accumulator to
 //! accumulator, anchored to big rationals at both ends of every chunk.
 
+pub mod one_by_one;
 mod settled;
 
 use super::promised::Promised;
