@@ -167,10 +167,6 @@ impl TensorOperation for Batches {
         Ok(Sizes { inputs: [len, 0, 0], outputs: len })
     }
 
-    fn takes_ranges(_: &Domain, _: &Batch) -> bool {
-        true
-    }
-
     fn call(call: Call<'_, Self>) -> Result<(), String> {
         (call.code)(&call.params.params, call.tensors[0], call.output);
         Ok(())

@@ -207,3 +207,13 @@ fn the_smallest_multiplier_of_tflite_has_a_shift_of_31() {
     assert_eq!(quantize_multiplier(smallest), (1 << 30, -31));
     assert_eq!(quantize_multiplier(0.75 * smallest), (0, 0));
 }
+
+/// CMSIS-NN documents its multipliers as greater than `NN_Q31_MIN`.
+#[test]
+fn the_least_multiplier_is_not_of_cmsis_nn() {
+    let domain = &find("cmsis-nn-double").expect("a kernel").contract.domain;
+    assert!(
+        !domain.contains(i32::MIN, 0, 31) && domain.contains(i32::MIN + 1, 0, 31) && domain.contains(i32::MAX, 30, 31)
+    );
+    assert!(!domain.contains(i32::MAX, 31, 31) && domain.contains(1, -31, 31));
+}

@@ -5,6 +5,7 @@ use crate::Form;
 use crate::contract::Promise;
 use crate::fpm::definitions::scaled;
 use crate::fpm::{Params, find};
+use crate::operation::{Code, Operation};
 use crate::random::Random;
 
 /// The promised value, from the definitions; kernels of fixed point multiply that mutants stand for wrap.
@@ -87,4 +88,21 @@ fn controls_are_equal_at_corners() {
             }
         }
     }
+}
+
+fn has_kernels_and_known_bugs<O: Operation>() {
+    let (bugs, kernels): (Vec<&str>, Vec<&str>) =
+        O::every().map(Code::name).partition(|name| name.starts_with("mutant-"));
+    assert!(!bugs.is_empty() && !kernels.is_empty(), "{}: kernels {kernels:?}, known bugs {bugs:?}", O::NAME);
+}
+
+/// A list that is empty by mistake would leave nothing to verify, or nothing that shows that a lane is looked at.
+#[test]
+fn every_operation_has_kernels_and_known_bugs() {
+    macro_rules! look {
+        ($($(#[$documentation:meta])* $name:ident($operation:ty);)+) => {
+            $(has_kernels_and_known_bugs::<$operation>();)+
+        };
+    }
+    crate::operations!(look);
 }
