@@ -220,6 +220,21 @@ impl<P> Answers<P> {
         Self { spared: chosen.iter().filter(|chosen| !**chosen).count() as u64, each, ..self }
     }
 
+    /// With the answers to other cases of the same list.
+    pub fn with(mut self, others: Self) -> Self {
+        self.each.iter_mut().zip(others.each).for_each(|(ours, theirs)| *ours = ours.take().or(theirs));
+        self.failures.extend(others.failures);
+        Self { given_up: self.given_up + others.given_up, spared: 0, seconds: self.seconds + others.seconds, ..self }
+    }
+
+    /// Followed by the answers to the cases after them.
+    pub fn followed_by(&mut self, others: Self) {
+        self.each.extend(others.each);
+        self.failures.extend(others.failures);
+        self.given_up += others.given_up;
+        self.seconds += others.seconds;
+    }
+
     /// Whether every result there is is that of another lane, and neither failed to answer.
     pub fn agrees_with(&self, other: &Self) -> bool {
         let same = |(ours, theirs): (&Option<Vec<i32>>, _)| ours.is_none() || ours == theirs;
@@ -364,5 +379,28 @@ fn deviate<O: Operation>(contract: &O::Scheme, posed: &Posed<O::Params>, outs: &
         {
             sighting.results += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A crash, or another result, that does not happen again would otherwise be gone when all the cases run.
+    #[test]
+    fn what_was_seen_once_stays() {
+        let failed = FailedBatch { failure: Failure::Crashed("once".to_owned()), witness: None, during: String::new() };
+        let first = Answers::<()>::of(vec![Some(vec![1]), Some(vec![2])]);
+        let mut some = Answers::of(vec![Some(vec![7])]).among(&[true, false]);
+        assert!(!some.agrees_with(&first) && Answers::of(vec![Some(vec![1]), None]).agrees_with(&first));
+        some.failures.push(failed);
+        let others = Answers::of(vec![Some(vec![2])]).among(&[false, true]);
+        assert!(others.agrees_with(&first) && (others.spared, some.spared) == (1, 1));
+        let all = some.with(others);
+        assert_eq!((all.each, all.failures.len(), all.spared), (vec![Some(vec![7]), Some(vec![2])], 1, 0));
+        let mut so_far = Answers::<()>::of(vec![Some(vec![1])]);
+        assert!(so_far.continues(&first, 0) && !so_far.continues(&first, 1));
+        so_far.followed_by(Answers { given_up: 1, ..Answers::of(vec![None]) });
+        assert_eq!((so_far.each.len(), so_far.given_up), (2, 1));
     }
 }

@@ -165,41 +165,51 @@ impl<'a, O: Operation> Subject<'a, O> {
     /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
     fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
-        let runs = |lane: &Lane, cases| answers::<O>(&Runner::new(lane), self.kernel(), cases, false);
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
             let record = judged::<O>(lane, self.kernel(), scheme, &[], &trial.posed, given);
             self.seen(scheme, lane, &record, trial.lost)
         };
-        let given = runs(first, &trial.posed);
+        let given = answers::<O>(&Runner::new(first), self.kernel(), &trial.posed, false);
         let seen = judged(first, &given);
         let in_other = |lane: &&Lane| {
+            let runner = Runner::new(lane);
             let is_like = |case: &Case<O::Params>| self.gives_alike(case, [first, lane]);
-            let again =
-                self.goes_on_alike(trial, lane, &given) && seen.witness.as_ref().is_none_or(|w| is_like(&w.case));
-            self.row(scheme, lane, if again { seen.clone() } else { judged(lane, &runs(lane, &trial.posed)) })
+            let (mut so_far, alike) = self.until_known(trial, &runner, &given);
+            if alike && seen.witness.as_ref().is_none_or(|witness| is_like(&witness.case)) {
+                return self.row(scheme, lane, seen.clone());
+            }
+            // What has been seen stays: it may not happen again.
+            let others = &trial.posed[so_far.each.len()..];
+            so_far.followed_by(answers::<O>(&runner, self.kernel(), others, false));
+            self.row(scheme, lane, judged(lane, &so_far))
         };
         std::iter::once(self.row(scheme, first, seen.clone())).chain(others.iter().map(in_other)).collect()
     }
 
-    /// Whether a lane gives what another gave: a control everywhere, a mutant until it has died.
-    fn goes_on_alike(self, trial: &Trial<O>, lane: &Lane, known: &Answers<O::Params>) -> bool {
+    /// What a lane gives as far as it gives what another gave, a control everywhere and a mutant until it has died; and whether it does.
+    fn until_known(
+        self,
+        trial: &Trial<O>,
+        runner: &Runner<'_>,
+        known: &Answers<O::Params>,
+    ) -> (Answers<O::Params>, bool) {
+        let mut so_far = Answers::of(Vec::new());
         if O::compiled(&self.kernel().contract.domain) {
-            return false;
+            return (so_far, false);
         }
-        let runner = Runner::new(lane);
-        for (at, posed) in trial.posed.chunks(FEW).enumerate() {
-            let given = answers::<O>(&runner, self.kernel(), posed, false);
-            if !given.continues(known, at * FEW) {
-                return false;
-            }
+        for posed in trial.posed.chunks(FEW) {
+            let given = answers::<O>(runner, self.kernel(), posed, false);
+            let alike = given.continues(known, so_far.each.len());
             let dies = |(posed, outs): (&Posed<O::Params>, &Option<Vec<i32>>)| {
                 outs.as_ref().is_some_and(|outs| differs(&posed.contract, outs))
             };
-            if matches!(self, Self::Mutant(_)) && posed.iter().zip(&given.each).any(dies) {
-                return true;
+            let dead = matches!(self, Self::Mutant(_)) && posed.iter().zip(&given.each).any(dies);
+            so_far.followed_by(given);
+            if dead || !alike {
+                return (so_far, alike);
             }
         }
-        true
+        (so_far, true)
     }
 
     /// Whether two lanes give the same for a case.

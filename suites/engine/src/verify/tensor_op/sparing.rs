@@ -41,25 +41,33 @@ impl<'a> Sparing<'a> {
     ) -> Vec<Answers<O::Params>> {
         let mut given: Vec<Answers<O::Params>> = Vec::with_capacity(self.runners.len());
         for (at, runner) in self.runners.iter().enumerate() {
-            let some = self.spared[at].then(|| self.some::<O>(runner, kernel, posed));
-            let some = some.filter(|some| some.agrees_with(&given[0]));
-            self.spared[at] = some.is_some();
-            given.push(some.unwrap_or_else(|| answers::<O>(runner, kernel, posed, keep)));
+            if !self.spared[at] {
+                given.push(answers::<O>(runner, kernel, posed, keep));
+                continue;
+            }
+            let chosen: Vec<bool> = posed.iter().map(|_| below(&mut self.rng, ONE_IN) == 0).collect();
+            let mut some = among::<O>(runner, kernel, posed, &chosen);
+            self.spared[at] = some.agrees_with(&given[0]);
+            if !self.spared[at] {
+                // What has been seen stays: it may not happen again.
+                let others: Vec<bool> = chosen.iter().map(|chosen| !chosen).collect();
+                some = some.with(among::<O>(runner, kernel, posed, &others));
+            }
+            given.push(some);
         }
         given
     }
+}
 
-    /// What a lane gives for some of the cases.
-    fn some<O: Operation>(
-        &mut self,
-        runner: &Runner<'_>,
-        kernel: &Kernel<O>,
-        posed: &[Posed<O::Params>],
-    ) -> Answers<O::Params> {
-        let chosen: Vec<bool> = posed.iter().map(|_| below(&mut self.rng, ONE_IN) == 0).collect();
-        let cases = posed.iter().zip(&chosen).filter(|(_, chosen)| **chosen).map(|(posed, _)| posed);
-        answers::<O>(runner, kernel, cases, false).among(&chosen)
-    }
+/// What a lane gives for the chosen ones of the cases.
+fn among<O: Operation>(
+    runner: &Runner<'_>,
+    kernel: &Kernel<O>,
+    posed: &[Posed<O::Params>],
+    chosen: &[bool],
+) -> Answers<O::Params> {
+    let cases = posed.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(posed, _)| posed);
+    answers::<O>(runner, kernel, cases, false).among(chosen)
 }
 
 /// Whether a lane runs a kernel without vector instructions.
