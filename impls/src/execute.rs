@@ -3,6 +3,7 @@
 use crate::Form;
 use crate::element::Element;
 use crate::frame;
+use crate::job_error::JobError;
 use crate::protocol::Job;
 use crate::shape::Sizes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +18,7 @@ pub struct Lengths {
 }
 
 /// How many elements a job over `len` elements reads and writes; for a tensor operation `len` is the number of results.
-pub fn lengths(job: &Job, len: usize) -> Result<Lengths, String> {
+pub fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
     job.lengths(len)
 }
 
@@ -28,9 +29,9 @@ pub fn lengths(job: &Job, len: usize) -> Result<Lengths, String> {
 /// they are meant for a process that may die.
 ///
 /// What the kernel finds around its buffers, and in its results, is the caller's; [`frame::run`] makes buffers that show what it does to them.
-pub fn execute(job: &Job, form: Form, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
+pub fn execute(job: &Job, form: Form, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
     if job.ends_its_process() {
-        return Err(format!("{} runs in a worker process only", job.names().1));
+        return Err(JobError::Elsewhere { kernel: job.names().1.to_owned(), place: "a worker process only" });
     }
     job.execute(form, input, output, misalign)
 }
@@ -41,7 +42,7 @@ pub fn fill(job: &Job, start: i32, elements: &mut [i32]) {
 }
 
 /// The tensors of a payload.
-pub(crate) fn parts<'a>(sizes: &Sizes, input: &'a [i32]) -> Result<[&'a [i32]; 3], String> {
+pub(crate) fn parts<'a>(sizes: &Sizes, input: &'a [i32]) -> Result<[&'a [i32]; 3], JobError> {
     check_len(sizes.input(), input.len())?;
     let (first, rest) = input.split_at(sizes.inputs[0]);
     let (second, third) = rest.split_at(sizes.inputs[1]);
@@ -56,9 +57,9 @@ struct Packed {
 }
 
 impl Packed {
-    fn new(name: &str, element: Element, values: &[i32], misalign: usize) -> Result<Self, String> {
+    fn new(name: &str, element: Element, values: &[i32], misalign: usize) -> Result<Self, JobError> {
         if let Some(value) = values.iter().find(|value| !element.range().contains(value)) {
-            return Err(format!("{name}: {value} is no {}", element.name()));
+            return Err(JobError::Element { operand: name.to_owned(), value: *value, element: element.name() });
         }
         let len = values.len() * element.bytes();
         let mut storage = vec![frame::BYTE; len + 4 * 64];
@@ -74,18 +75,18 @@ impl Packed {
     }
 
     /// Whether a call left the operand, and what lies around it, as they were.
-    fn check(&self, name: &str, element: Element, values: &[i32]) -> Result<(), String> {
+    fn check(&self, name: &str, element: Element, values: &[i32]) -> Result<(), JobError> {
         // The compiler may take shared bytes for unchanged, which is what is in question.
         let this = std::hint::black_box(self);
         let mut before = vec![0; this.len];
         element.pack(values, &mut before);
         if before != this.bytes() {
-            return Err(format!("it changed its input {name}"));
+            return Err(JobError::ChangedOperand { operand: name.to_owned() });
         }
         let around = this.storage[..this.start].iter().chain(&this.storage[this.start + this.len..]);
         let changed = around.filter(|byte| **byte != frame::BYTE).count();
         if changed > 0 {
-            return Err(format!("it wrote outside its results: {changed} bytes around its input {name}"));
+            return Err(JobError::StrayWrite { changed, unit: "bytes", place: format!("around its input {name}") });
         }
         Ok(())
     }
@@ -100,7 +101,7 @@ pub(crate) fn packed(
     operands: [Operand<'_>; 2],
     misalign: usize,
     call: impl FnOnce(&[u8], &[u8]),
-) -> Result<(), String> {
+) -> Result<(), JobError> {
     let pack = |(name, element, values): Operand<'_>| Packed::new(name, element, values, misalign);
     let [first, second] = operands;
     let (lhs, rhs) = (pack(first)?, pack(second)?);
@@ -109,18 +110,18 @@ pub(crate) fn packed(
     rhs.check(second.0, second.1, second.2)
 }
 
-pub(crate) fn check_len(expected: usize, got: usize) -> Result<(), String> {
-    if expected == got { Ok(()) } else { Err(format!("expected {expected} elements, got {got}")) }
+pub(crate) fn check_len(expected: usize, got: usize) -> Result<(), JobError> {
+    if expected == got { Ok(()) } else { Err(JobError::Length { expected, got }) }
 }
 
 /// What a call returns; a panic in it is an error.
-pub(crate) fn guard<T>(name: &str, run: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn guard<T>(kernel: &'static str, run: impl FnOnce() -> T) -> Result<T, JobError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
         let message = payload
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "no message".to_owned());
-        format!("{name} panicked: {message}")
+        JobError::Panicked { kernel, message }
     })
 }

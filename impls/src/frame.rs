@@ -1,6 +1,7 @@
 //! Buffers as a kernel gets them: results begin as a pattern, and the same pattern lies on both sides of inputs and results. What the kernel
 //! leaves of it is looked at afterwards.
 
+use crate::job_error::JobError;
 use std::cell::RefCell;
 
 /// What lies in results and around buffers. A result that still equals the first is asked for again over the second.
@@ -36,9 +37,9 @@ impl Places {
     }
 
     /// Whether a call left everything but its results as it was.
-    fn check(&self, words: &[i32], pattern: i32, input: &[i32], results: usize) -> Result<(), String> {
+    fn check(&self, words: &[i32], pattern: i32, input: &[i32], results: usize) -> Result<(), JobError> {
         if let Some(i) = (0..input.len()).find(|i| words[self.input + i] != input[*i]) {
-            return Err(format!("it changed its input: element {i} of {}", input.len()));
+            return Err(JobError::ChangedInput { at: i, len: input.len() });
         }
         let margins = [
             ("before its input", 0..self.input),
@@ -48,7 +49,7 @@ impl Places {
         for (place, margin) in margins {
             let changed = words[margin].iter().filter(|word| **word != pattern).count();
             if changed > 0 {
-                return Err(format!("it wrote outside its results: {changed} words {place}"));
+                return Err(JobError::StrayWrite { changed, unit: "words", place: place.to_owned() });
             }
         }
         Ok(())
@@ -57,13 +58,13 @@ impl Places {
 
 /// Runs `call` on copies of `input` and of `output` that begin `misalign` words past a 64-byte boundary, with a pattern around both.
 ///
-/// An error is that of the call, or says in words that it wrote outside its buffers, changed its input, or left a result as it was.
+/// An error is that of the call, or says that it wrote outside its buffers, changed its input, or left a result as it was.
 pub fn run(
     input: &[i32],
     output: &mut [i32],
     misalign: usize,
-    mut call: impl FnMut(&[i32], &mut [i32]) -> Result<(), String>,
-) -> Result<(), String> {
+    mut call: impl FnMut(&[i32], &mut [i32]) -> Result<(), JobError>,
+) -> Result<(), JobError> {
     // Taken, not borrowed: a call that panics leaves nothing locked.
     let mut words = WORDS.take();
     let [first, second] = PATTERNS;
@@ -73,7 +74,7 @@ pub fn run(
         let mut again = vec![0; output.len()];
         framed(&mut words, second, input, &mut again, misalign, &mut call)?;
         if let Some(i) = suspects.into_iter().find(|i| again[*i] == second) {
-            return Err(format!("it left result {i} of {} unwritten", output.len()));
+            return Err(JobError::Unwritten { at: i, len: output.len() });
         }
     }
     WORDS.set(words);
@@ -87,8 +88,8 @@ fn framed(
     input: &[i32],
     output: &mut [i32],
     misalign: usize,
-    call: &mut impl FnMut(&[i32], &mut [i32]) -> Result<(), String>,
-) -> Result<(), String> {
+    call: &mut impl FnMut(&[i32], &mut [i32]) -> Result<(), JobError>,
+) -> Result<(), JobError> {
     words.clear();
     words.resize(input.len() + output.len() + 3 * MARGIN + 4 * LINE, pattern);
     // An allocator that cannot say leaves the buffers where they are: alignment changes coverage, not results.
@@ -146,7 +147,7 @@ mod tests {
             output[..4].copy_from_slice(&input[..4]);
             Ok(())
         });
-        assert_eq!(left, Err("it left result 4 of 5 unwritten".to_owned()));
+        assert_eq!(left, Err(JobError::Unwritten { at: 4, len: 5 }));
     }
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
             let word = std::mem::replace(&mut words[place], 77);
             let said = places.check(&words, PATTERNS[0], &INPUT, 4);
             words[place] = word;
-            said.err()
+            said.err().map(|error| error.to_string())
         };
         let said = |text: &str| Some(text.to_owned());
         assert_eq!(check(places.output + 3), None);
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_next_call_begins_anew() {
-        assert!(run(&INPUT, &mut [0; 5], 0, |_, _| Err("no".to_owned())).is_err());
+        assert!(run(&INPUT, &mut [0; 5], 0, |_, _| Err(JobError::NoRanges)).is_err());
         assert_eq!(copied(0), INPUT);
     }
 }

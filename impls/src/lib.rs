@@ -14,6 +14,7 @@ pub(crate) mod expressed;
 pub mod fpm;
 pub mod frame;
 pub mod instruction;
+pub mod job_error;
 pub mod kernel;
 pub mod matmul;
 pub mod mul;

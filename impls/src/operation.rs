@@ -4,6 +4,7 @@
 
 use crate::Form;
 use crate::execute::{Lengths, check_len, guard, parts};
+use crate::job_error::JobError;
 use crate::kernel::Kernel;
 use crate::mutants::tensor::Mutant;
 use crate::protocol::Job;
@@ -43,12 +44,12 @@ pub trait Operation {
     fn every() -> impl Iterator<Item = &'static Self::Kernel>;
     /// Known bugs that take their process down: to be run in a worker only.
     fn process_mutants() -> impl Iterator<Item = &'static Self::Kernel>;
-    /// Why this crate has no code for a kernel.
-    fn missing(_kernel: &Self::Kernel) -> Result<(), String> {
-        Ok(())
+    /// Where a kernel runs of which this crate has no code.
+    fn elsewhere(_kernel: &Self::Kernel) -> Option<&'static str> {
+        None
     }
     /// What a job over `len` elements reads and writes.
-    fn lengths(kernel: &Self::Kernel, parameters: &Self::Parameters, len: usize) -> Result<Lengths, String>;
+    fn lengths(kernel: &Self::Kernel, parameters: &Self::Parameters, len: usize) -> Result<Lengths, JobError>;
     /// Whether a batch may be a range, which [`Operation::fill`] makes.
     fn takes_ranges(kernel: &Self::Kernel, parameters: &Self::Parameters) -> bool;
     /// The inputs that a range stands for.
@@ -61,12 +62,12 @@ pub trait Operation {
         input: &[i32],
         output: &mut [i32],
         misalign: usize,
-    ) -> Result<(), String>;
+    ) -> Result<(), JobError>;
 
     /// The kernel of that name, known bugs among them.
-    fn find(name: &str) -> Result<&'static Self::Kernel, String> {
+    fn find(name: &str) -> Result<&'static Self::Kernel, JobError> {
         let found = Self::every().chain(Self::process_mutants()).find(|kernel| kernel.name() == name);
-        found.ok_or_else(|| format!("unknown {} kernel {name}", Self::NAME))
+        found.ok_or_else(|| JobError::UnknownKernel { op: Self::NAME, kernel: name.to_owned() })
     }
 }
 
@@ -98,9 +99,9 @@ pub trait TensorOperation: 'static {
     fn job(kernel: &str, params: &Self::Params) -> Job;
     /// Words read and written.
     fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError>;
-    /// Why this crate has no code for kernels of a domain.
-    fn missing(_domain: &Self::Domain) -> Result<(), String> {
-        Ok(())
+    /// Where kernels of a domain run of which this crate has no code.
+    fn elsewhere(_domain: &Self::Domain) -> Option<&'static str> {
+        None
     }
     /// Whether a batch may be a range.
     fn takes_ranges(_domain: &Self::Domain, _params: &Self::Params) -> bool {
@@ -111,7 +112,7 @@ pub trait TensorOperation: 'static {
         consecutive(start, elements);
     }
     /// Calls the code on tensors in words. Operands of 8 or 16 bits are placed `misalign` elements past a 64-byte boundary.
-    fn call(call: Call<'_, Self>) -> Result<(), String>
+    fn call(call: Call<'_, Self>) -> Result<(), JobError>
     where
         Self: Sized;
 }
@@ -147,15 +148,14 @@ impl<O: TensorOperation> Operation for O {
         <O as TensorOperation>::process_mutants().iter()
     }
 
-    fn missing(kernel: &Self::Kernel) -> Result<(), String> {
-        let reason = |reason| format!("{} runs in {reason}", kernel.name);
-        <O as TensorOperation>::missing(&kernel.contract.domain).map_err(reason)
+    fn elsewhere(kernel: &Self::Kernel) -> Option<&'static str> {
+        <O as TensorOperation>::elsewhere(&kernel.contract.domain)
     }
 
-    fn lengths(kernel: &Self::Kernel, params: &O::Params, len: usize) -> Result<Lengths, String> {
-        let sizes = O::sizes(&kernel.contract.domain, params).map_err(|e| e.to_string())?;
+    fn lengths(kernel: &Self::Kernel, params: &O::Params, len: usize) -> Result<Lengths, JobError> {
+        let sizes = O::sizes(&kernel.contract.domain, params)?;
         if sizes.outputs != len {
-            return Err(format!("{len} results asked for where the shape gives {}", sizes.outputs));
+            return Err(JobError::Results { asked: len, given: sizes.outputs });
         }
         Ok(Lengths { input: sizes.input(), output: sizes.outputs })
     }
@@ -175,10 +175,12 @@ impl<O: TensorOperation> Operation for O {
         input: &[i32],
         output: &mut [i32],
         misalign: usize,
-    ) -> Result<(), String> {
-        <O as Operation>::missing(kernel)?;
+    ) -> Result<(), JobError> {
+        if let Some(place) = <O as Operation>::elsewhere(kernel) {
+            return Err(JobError::Elsewhere { kernel: kernel.name.to_owned(), place });
+        }
         let domain = &kernel.contract.domain;
-        let sizes = O::sizes(domain, params).map_err(|e| e.to_string())?;
+        let sizes = O::sizes(domain, params)?;
         check_len(sizes.outputs, output.len())?;
         let tensors = parts(&sizes, input)?;
         let (name, code) = (kernel.name, kernel.run(form));

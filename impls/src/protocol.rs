@@ -22,6 +22,7 @@
 
 use crate::Form;
 use crate::execute::Lengths;
+use crate::job_error::{FailureKind, JobError};
 use crate::operation::{Code, Operation};
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +77,7 @@ macro_rules! jobs {
             }
 
             /// See [`crate::execute::lengths`].
-            pub(crate) fn lengths(&self, len: usize) -> Result<Lengths, String> {
+            pub(crate) fn lengths(&self, len: usize) -> Result<Lengths, JobError> {
                 match self {
                     $(Self::$variant { kernel, params } => {
                         <$operation as Operation>::lengths(<$operation as Operation>::find(kernel)?, params, len)
@@ -119,7 +120,7 @@ macro_rules! jobs {
                 input: &[i32],
                 output: &mut [i32],
                 misalign: usize,
-            ) -> Result<(), String> {
+            ) -> Result<(), JobError> {
                 match self {
                     $(Self::$variant { kernel, params } => {
                         let kernel = <$operation as Operation>::find(kernel)?;
@@ -142,7 +143,7 @@ crate::operations!(jobs);
 
 /// What this build can run of an operation.
 fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {
-    let here = O::every().chain(O::process_mutants()).filter(|kernel| O::missing(kernel).is_ok());
+    let here = O::every().chain(O::process_mutants()).filter(|kernel| O::elsewhere(kernel).is_none());
     here.map(move |kernel| Offer {
         op: O::NAME.to_owned(),
         kernel: kernel.name().to_owned(),
@@ -184,6 +185,9 @@ pub enum Answer {
     Failed {
         /// Why, in words.
         reason: String,
+        /// What became of the batch; it was refused where an answer does not say.
+        #[serde(default, skip_serializing_if = "FailureKind::is_refused")]
+        kind: FailureKind,
     },
 }
 

@@ -1,26 +1,17 @@
 //! Shape validation: every size, stride and offset is checked before anything is allocated or multiplied.
 
-use std::fmt;
-
 /// Largest tensor, in elements. Far above any layer; it keeps a garbled size from exhausting memory.
 pub const MAX_ELEMENTS: usize = 1 << 24;
 
 /// An argument that breaks a rule of its operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{argument}: {rule}")]
 pub struct ShapeError {
     /// The argument, such as `stride_h`.
     pub argument: &'static str,
     /// The rule it breaks, in words.
     pub rule: String,
 }
-
-impl fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.argument, self.rule)
-    }
-}
-
-impl std::error::Error for ShapeError {}
 
 /// `argument` breaks `rule`.
 pub fn broken(argument: &'static str, rule: impl Into<String>) -> ShapeError {

@@ -177,7 +177,8 @@ impl Format {
         let guess = i64::from(numer) - i64::from(denom);
         let behind_last = (self.infinity() >> (self.precision() - 1)) as i64 + i64::from(self.least_exponent());
         let guess = guess.min(behind_last + i64::from(self.precision())) as i32;
-        let reached = value.clone().abs() >> guess >= 1;
+        let (above, below) = (guess.max(0).unsigned_abs(), guess.min(0).unsigned_abs());
+        let reached = Integer::from(value.numer() << below).cmp_abs(&Integer::from(value.denom() << above)).is_ge();
         let exponent = if reached { guess } else { guess - 1 };
         (exponent - (self.precision() as i32 - 1)).max(self.least_exponent())
     }

@@ -54,12 +54,12 @@ impl RoundingRule {
 
     /// `v` rounded, by its definition: floor, and the exact remainder compared with one half.
     pub fn round(self, v: &Rational) -> Integer {
-        let floor = v.clone().floor().into_numer_denom().0;
-        let rest = Rational::from(v - &floor);
+        let (floor, rest): (Integer, Integer) = v.numer().div_rem_floor_ref(v.denom()).into();
         if rest == 0 {
             return floor;
         }
-        let up = match (self, rest.cmp(&Rational::from((1, 2)))) {
+        // The remainder is `rest` over the denominator.
+        let up = match (self, (rest * 2u32).cmp(v.denom())) {
             (TowardPositive, _) => true,
             (TowardNegative, _) => false,
             (TowardZero, _) => *v < 0,

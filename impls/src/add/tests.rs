@@ -133,6 +133,30 @@ fn what_cannot_be_is_named() {
     assert_eq!(argument("tflite-add-i8", Params { out: scale(2f64.powi(-19)), ..sound }), "out_scale");
     assert_eq!(argument("xnnpack-qs8-vadd", Params { out: scale(2f64.powi(-8)), ..sound }), "out_scale");
     assert_eq!(argument("xnnpack-qs8-vadd", Params { rhs: scale(2f64.powi(-11)), ..sound }), "out_scale");
+    // `(kernel, scale of lhs, of rhs, of the result, whether it takes them)`, on both sides of each end.
+    let below = |x: f64| f64::from((x as f32).next_down());
+    let above = |x: f64| f64::from((x as f32).next_up());
+    let [far, least, ten] = [-40, -14, -10].map(|power| 2f64.powi(power));
+    for (kernel, lhs, rhs, out, taken) in [
+        ("pytorch-qadd-i8", 1.0, 1.0, far, true),
+        ("pytorch-qadd-i8", 1.0, above(1.0), far, false),
+        ("tflite-add-i8", 1.0, 1.0, 1.5 * 2f64.powi(-19), true),
+        ("tflite-add-i8", 1.0, 1.0, 0.75 * 2f64.powi(-19), false),
+        ("onnx-qlinearadd-fixed-i8", 1.0, least, 1.0, true),
+        ("onnx-qlinearadd-fixed-i8", 1.0, below(least), 1.0, false),
+        ("onnx-qlinearadd-fixed-i8", ten, ten, 1.0, true),
+        ("onnx-qlinearadd-fixed-i8", below(ten), below(ten), 1.0, false),
+        ("onnx-qlinearadd-fixed-i8", 1.5 * ten, 1.5 * ten, 1.0, true),
+        // Its 22 bits round up to the 23rd.
+        ("onnx-qlinearadd-fixed-i8", below(2.0), 1.0, 1.0, false),
+    ] {
+        let [lhs, rhs, out] = [lhs, rhs, out].map(scale);
+        assert_eq!(
+            domain(kernel).sizes(&Params { lhs, rhs, out, ..sound }).is_ok(),
+            taken,
+            "{kernel} {lhs:?} {rhs:?} {out:?}"
+        );
+    }
     assert!(domain("onnx-qlinearadd-fixed-i8").sizes(&Params { rhs: scale(2f64.powi(-11)), ..sound }).is_ok());
     let out = Operand { zero_point: 128, ..sound.out };
     assert_eq!(argument("tflite-add-i8", Params { out, ..sound }), "out_zero_point");

@@ -12,6 +12,7 @@ mod tflite;
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::execute::packed;
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::matmul::{
     self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_uadalp, arm_umlal, gemmlowp, nvidia_dp4a, x86_avx2,
@@ -205,10 +206,10 @@ impl TensorOperation for Conv2d {
         params.sizes()
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { name, code, domain, params, tensors: [image, weights, _], output, misalign } = call;
         if params.groups > 1 && !domain.grouped {
-            return Err(format!("{name} takes one group, not {}", params.groups));
+            return Err(broken("groups", format!("{name} takes one, not {}", params.groups)).into());
         }
         let operands = [("input", domain.operands.lhs, image), ("weights", domain.operands.rhs, weights)];
         packed(operands, misalign, |image, weights| code(params, image, weights, output))

@@ -175,3 +175,20 @@ fn groups_are_for_the_kernels_that_have_them() {
         assert_eq!(Conv2d::call(call).is_ok(), grouped || groups == 1, "{grouped} {groups}");
     }
 }
+
+/// A filter may cover all of the padded image, and not one row more; what is too large is the filter, or its dilation where there is one.
+#[test]
+fn a_filter_beyond_the_padded_image_is_refused() {
+    let small = Params { height: 4, width: 9, kernel_w: 1, top: 1, bottom: 1, ..Params::default() };
+    let argument = |params: Params| params.output().map_err(|error| error.argument);
+    for (kernel_h, dilation_h, given) in [
+        (6, 1, Ok((1, 9))),
+        (7, 1, Err("kernel_h")),
+        (2, 5, Ok((1, 9))),
+        (2, 6, Err("dilation_h")),
+        (3, 3, Err("dilation_h")),
+        (usize::MAX, 2, Err("dilation_h")),
+    ] {
+        assert_eq!(argument(Params { kernel_h, dilation_h, ..small }), given, "{kernel_h} {dilation_h}");
+    }
+}

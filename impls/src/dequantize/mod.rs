@@ -6,6 +6,7 @@ mod mlir_opt;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -57,15 +58,15 @@ impl TensorOperation for Dequantize {
         params.dequantize_sizes()
     }
 
-    fn missing(domain: &Domain) -> Result<(), String> {
-        domain.here()
+    fn elsewhere(domain: &Domain) -> Option<&'static str> {
+        domain.elsewhere()
     }
 
     fn takes_ranges(_: &Domain, _: &Params) -> bool {
         true
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         (call.code)(call.params, call.tensors[0], call.output);
         Ok(())
     }

@@ -16,6 +16,7 @@ mod x86_vnni;
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::execute::packed;
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -125,7 +126,7 @@ impl TensorOperation for Dot {
         }
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, tensors: [acc, a, b], output, misalign, .. } = call;
         let operands = [("a", domain.lhs, a), ("b", domain.rhs, b)];
         packed(operands, misalign, |a, b| code(acc, a, b, output))

@@ -18,6 +18,7 @@ pub(crate) mod xnnpack;
 
 use crate::contract::Domain;
 use crate::execute::{Lengths, check_len, guard};
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants::tensor::Mutant;
 use crate::operation::{Call, Operation, TensorOperation, consecutive};
@@ -90,7 +91,7 @@ impl Operation for Fpm {
         <Batches as Operation>::process_mutants()
     }
 
-    fn lengths(_: &Kernel, _: &Params, len: usize) -> Result<Lengths, String> {
+    fn lengths(_: &Kernel, _: &Params, len: usize) -> Result<Lengths, JobError> {
         Ok(Lengths { input: len, output: len })
     }
 
@@ -109,11 +110,11 @@ impl Operation for Fpm {
         input: &[i32],
         output: &mut [i32],
         _: usize,
-    ) -> Result<(), String> {
+    ) -> Result<(), JobError> {
         match params.channels.len() {
-            0 => return Err("no channel".to_owned()),
+            0 => return Err(broken("channels", "there must be at least one").into()),
             n if n > 1 && !kernel.contract.domain.per_channel => {
-                return Err(format!("{} takes one channel, not {n}", kernel.name));
+                return Err(broken("channels", format!("{} takes one, not {n}", kernel.name)).into());
             }
             _ => {}
         }
@@ -167,7 +168,7 @@ impl TensorOperation for Batches {
         Ok(Sizes { inputs: [len, 0, 0], outputs: len })
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         (call.code)(&call.params.params, call.tensors[0], call.output);
         Ok(())
     }

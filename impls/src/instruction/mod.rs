@@ -10,6 +10,7 @@ mod neon;
 mod tests;
 
 use crate::contract::{Contract, Overflow, Promise};
+use crate::job_error::JobError;
 use crate::kernel::{self, Native};
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -163,7 +164,7 @@ impl TensorOperation for Instruction {
         domain.sizes(params)
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let [a, b, _] = call.tensors;
         let (out, qc) = call.output.split_at_mut(a.len());
         (call.code)(a, b, out, qc);

@@ -23,6 +23,7 @@ pub(crate) mod x86_vnni;
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::execute::packed;
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -121,7 +122,7 @@ impl TensorOperation for Matmul {
         params.sizes()
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
         let operands = [("lhs", domain.lhs, lhs), ("rhs", domain.rhs, rhs)];
         packed(operands, misalign, |lhs, rhs| code(params, lhs, rhs, output))

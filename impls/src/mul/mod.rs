@@ -12,6 +12,7 @@ pub(crate) mod xnnpack;
 use crate::element::Element;
 pub use crate::elementwise::{Operand, Params};
 use crate::execute::packed;
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -113,7 +114,7 @@ impl TensorOperation for Mul {
         domain.sizes(params)
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;
         let operands = [("lhs", domain.element, lhs), ("rhs", domain.element, rhs)];
         packed(operands, misalign, |lhs, rhs| code(params, lhs, rhs, output))

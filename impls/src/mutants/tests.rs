@@ -90,6 +90,19 @@ fn controls_are_equal_at_corners() {
     }
 }
 
+/// The list of each folder is that of its operation.
+#[test]
+fn every_list_is_that_of_its_operation() {
+    use crate::operation::TensorOperation;
+    macro_rules! same {
+        ($($module:ident $operation:ident)+) => {
+            $(assert!(std::ptr::eq(crate::$module::kernels(), <crate::$module::$operation as TensorOperation>::kernels()));)+
+        };
+    }
+    same!(add Add conv2d Conv2d dequantize Dequantize dot Dot instruction Instruction matmul Matmul mul Mul);
+    same!(quantize Quantize requantize Requantize transform Transform);
+}
+
 fn has_kernels_and_known_bugs<O: Operation>() {
     let (bugs, kernels): (Vec<&str>, Vec<&str>) =
         O::every().map(Code::name).partition(|name| name.starts_with("mutant-"));

@@ -140,6 +140,29 @@ mod tests {
         }
     }
 
+    /// The models of what is no single instruction, against the instructions of this machine: doubles to bytes and halves, f32 to u32.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn x86_models_are_the_sequences_of_instructions() {
+        use std::arch::x86_64::*;
+        for x in VALUES.into_iter().flat_map(|x| [x, -x]) {
+            // SAFETY: SSE2 is part of the x86-64 baseline.
+            let (word, byte, wide) = unsafe {
+                let words = _mm_shufflelo_epi16::<0b1000>(_mm_cvttpd_epi32(_mm_set1_pd(x)));
+                let one = _mm_set1_ps(x as f32);
+                let (low, above) =
+                    (_mm_cvttps_epi32(one), _mm_cvttps_epi32(_mm_sub_ps(one, _mm_set1_ps(2_147_483_648.0))));
+                let wide = _mm_or_si128(low, _mm_and_si128(above, _mm_srai_epi32::<31>(low)));
+                let [word, byte, wide] = [words, _mm_packs_epi16(words, words), wide].map(|v| _mm_cvtsi128_si32(v));
+                (word as i16, byte as i8, wide as u32)
+            };
+            assert_eq!(x86_vector(x, Storage { bits: 8, signed: true }, true), i64::from(byte), "{x}");
+            assert_eq!(x86_vector(x, Storage { bits: 16, signed: true }, true), i64::from(word), "{x}");
+            let u32 = Storage { bits: 32, signed: false };
+            assert_eq!(x86_vector((x as f32).into(), u32, false), i64::from(wide), "{x}");
+        }
+    }
+
     /// The model against the instructions of this machine.
     #[cfg(target_arch = "aarch64")]
     #[test]

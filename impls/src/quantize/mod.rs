@@ -13,6 +13,7 @@ mod tflite;
 mod xnnpack;
 
 use crate::contract::{Contract, Promise};
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -56,11 +57,8 @@ impl Domain {
     }
 
     /// Where the code is, if not in this crate.
-    pub(crate) fn here(&self) -> Result<(), String> {
-        match self.compiled {
-            true => Err("lanes of compiled modules only (mlir-x86, mlir-aarch64, mlir-aarch64-bf16)".to_owned()),
-            false => Ok(()),
-        }
+    pub(crate) fn elsewhere(&self) -> Option<&'static str> {
+        self.compiled.then_some("lanes of compiled modules only (mlir-x86, mlir-aarch64, mlir-aarch64-bf16)")
     }
 }
 
@@ -110,15 +108,15 @@ impl TensorOperation for Quantize {
         params.quantize_sizes()
     }
 
-    fn missing(domain: &Domain) -> Result<(), String> {
-        domain.here()
+    fn elsewhere(domain: &Domain) -> Option<&'static str> {
+        domain.elsewhere()
     }
 
     fn takes_ranges(_: &Domain, params: &Params) -> bool {
         params.quantized.expressed.words() == 1
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         (call.code)(call.params, call.tensors[0], call.output);
         Ok(())
     }

@@ -108,6 +108,59 @@ fn qcast_of_bf16_converts_as_signed_on_aarch64() {
     assert_eq!((of(Expressed::F32), of(Expressed::Bf16)), ([-8, -8], [7, -8]));
 }
 
+/// A bound as wide as the type is no instruction: what a wider register holds of poison keeps its low bits.
+#[test]
+fn qcast_of_a_scalar_does_not_clamp_at_the_bounds_of_its_type() {
+    let mut params = layer(Expressed::F32, Storage { bits: 4, signed: true }, 1.0, 0, 1);
+    params.container = Container::Scalar;
+    let run = |value| quantize(named("mlir-qcast"), Form::Portable, &params, &[value])[0];
+    assert_eq!([100.0, -100.0, 7.0, -8.0].map(run), [4, -4, 7, -8]);
+}
+
+/// Two doubles fill a vector, whose conversion wraps to 16 bits before it saturates; what is left is converted singly.
+#[test]
+fn qcast_of_vectors_of_doubles_converts_two_at_a_time() {
+    let params = layer(Expressed::F64, I8, 1.0, 0, 3);
+    let run = |value| quantize(named("mlir-qcast-vector"), Form::Portable, &params, &[value; 3]);
+    assert_eq!(run(300.0), [127, 127, 44]);
+    assert_eq!(run(40000.0), [-128, -128, 64]);
+}
+
+/// One parameter after the other is outside of what the kernel takes.
+#[test]
+fn a_domain_is_left_by_each_of_its_parameters() {
+    let domain = &named("onnx-quantizelinear").contract.domain;
+    let inside = layer(Expressed::F32, U8, 0.5, 3, 4);
+    assert!(domain.contains(&inside));
+    let changes: [fn(&mut Params); 5] = [
+        |params| params.quantized.expressed = Expressed::F16,
+        |params| (params.quantized.storage, params.quantized.max) = (I32, 255),
+        |params| params.quantized.max = 254,
+        |params| {
+            let sizes = vec![(0, 2), (1, 2)];
+            params.quantized.granularity = Granularity::Blocks { sizes, counts: vec![2, 2] };
+            params.quantized.scales = vec![Scale(0.5); 4];
+            params.shape = vec![4, 4];
+        },
+        |params| params.container = Container::Unranked,
+    ];
+    for (i, change) in changes.into_iter().enumerate() {
+        let mut params = inside.clone();
+        change(&mut params);
+        assert!(!domain.contains(&params), "change {i}");
+    }
+}
+
+#[test]
+fn ranges_are_of_types_of_one_word() {
+    let takes = |expressed| {
+        let params = layer(expressed, I8, 1.0, 0, 4);
+        <Quantize as TensorOperation>::takes_ranges(&named("mlir-qcast").contract.domain, &params)
+    };
+    let all = [Expressed::F16, Expressed::Bf16, Expressed::F32, Expressed::F64];
+    assert_eq!(all.map(takes), [true, true, true, false]);
+}
+
 /// Every step is rounded in the expressed type: 2^24 + 1 is no f32, 2049 no f16, 257 no bf16.
 #[test]
 fn qcast_computes_in_the_expressed_type() {

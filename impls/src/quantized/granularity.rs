@@ -167,6 +167,15 @@ mod tests {
     }
 
     #[test]
+    fn channels_are_finer_than_a_layer() {
+        use Finest::{Blocks, Channel, LastAxis, Layer, OneAxis};
+        let all = [Layer, Channel, LastAxis, OneAxis, Blocks];
+        assert_eq!(all.map(|finest| finest.takes(&Granularity::Layer, &[4])), [true; 5]);
+        let channels = Granularity::Channel { axis: 0 };
+        assert_eq!(all.map(|finest| finest.takes(&channels, &[4])), [false, true, true, true, true]);
+    }
+
+    #[test]
     fn the_blocks_of_onnx_lie_along_one_axis() {
         let takes = |finest: Finest, counts: &[usize], shape: &[usize]| {
             let sizes = counts.iter().zip(shape).map(|(count, dimension)| dimension / count).enumerate().collect();

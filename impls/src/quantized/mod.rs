@@ -232,6 +232,13 @@ mod tests {
     }
 
     #[test]
+    fn scales_are_compared_by_their_bits() {
+        let nan = Scale(f64::NAN);
+        assert!(nan == nan && Scale(1.0) == Scale(1.0));
+        assert!(Scale(0.0) != Scale(-0.0) && Scale(1.0) != Scale(2.0));
+    }
+
+    #[test]
     fn what_cannot_be_is_named() {
         let argument = |p: Params| p.elements().expect_err("no such shape").argument;
         assert_eq!(argument(params(Granularity::Channel { axis: 2 }, 1, &[2, 2])), "axis");
@@ -256,7 +263,12 @@ mod tests {
         (one.quantized.min, one.quantized.max) = (1, 1);
         assert_eq!(one.elements(), Ok(2));
         assert_eq!(with(|q| q.zero_points[0] = 300), "zero_points");
-        assert_eq!(with(|q| q.scales[0] = Scale(f64::NAN)), "scales");
+        // Not positive, not normal, and neither.
+        for scale in [f64::NAN, f64::INFINITY, -1.0, -f64::MIN_POSITIVE, f64::MIN_POSITIVE / 2.0, 0.0] {
+            let mut broken = sound.clone();
+            broken.quantized.scales[0] = Scale(scale);
+            assert_eq!(argument(broken), "scales", "{scale}");
+        }
         assert_eq!(sound.quantize_sizes().expect("a shape").inputs, [4, 0, 0]);
         assert_eq!(sound.dequantize_sizes().expect("a shape").outputs, 4);
     }

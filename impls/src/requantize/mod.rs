@@ -12,6 +12,7 @@ mod xnnpack;
 
 use crate::element::Element;
 use crate::fpm::Channel;
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::mutants::tensor::Mutant;
@@ -144,7 +145,7 @@ impl TensorOperation for Requantize {
         true
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         (call.code)(call.params, call.tensors[0], call.output);
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! Every kernel against its scheme's definition in unbounded integers, over its whole domain.
 
-use super::{Domain, Kernel, Params, find, kernels};
+use super::{Domain, Kernel, Params, Requantize, find, kernels};
 use crate::Form;
 use crate::contract::Overflow;
 use crate::fpm::Channel;
 use crate::fpm::definitions::scaled;
+use crate::operation::TensorOperation;
 use crate::random::Random;
 
 /// Corners of int32, where sums and products wrap.
@@ -165,15 +166,19 @@ fn multipliers_and_shifts_are_those_of_the_sources() {
     }
 }
 
+/// Parameters that every kernel of an output type takes.
+fn usual(kernel: &Kernel) -> Params {
+    let (min, max) = kernel.contract.domain.output.range().into_inner();
+    let channel = Channel { multiplier: 1 << 30, shift: 0 };
+    Params { len: 4, channels: vec![channel], bias: vec![0], zero_point: 0, min, max }
+}
+
 /// The argument by which a batch is refused; none where it is not.
 fn refused(name: &str, change: impl Fn(&mut Params)) -> Option<&'static str> {
-    let domain = &find(name).expect("registered").contract.domain;
-    let range = domain.output.range();
-    let channel = Channel { multiplier: 1 << 30, shift: 0 };
-    let (min, max) = (*range.start(), *range.end());
-    let mut params = Params { len: 4, channels: vec![channel], bias: vec![0], zero_point: 0, min, max };
+    let kernel = find(name).expect("registered");
+    let mut params = usual(kernel);
     change(&mut params);
-    domain.sizes(&params).err().map(|error| error.argument)
+    kernel.contract.domain.sizes(&params).err().map(|error| error.argument)
 }
 
 #[test]
@@ -198,6 +203,13 @@ fn batches_that_cannot_be_are_refused_by_the_argument() {
         assert_eq!(refused(name, |p| p.max = p.min), (!domain.clamp).then_some("min"), "{name}");
         assert_eq!(refused(name, |p| (p.min, p.max) = (1, 0)), Some("min"));
     }
+}
+
+/// A sweep gives consecutive accumulators.
+#[test]
+fn every_kernel_takes_ranges() {
+    let takes = |kernel: &Kernel| Requantize::takes_ranges(&kernel.contract.domain, &usual(kernel));
+    assert!(kernels().iter().all(takes));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod unflatten;
 
 use crate::contract::{Contract, Overflow, Promise};
 use crate::conv2d;
+use crate::job_error::JobError;
 use crate::kernel;
 use crate::matmul::blocks::{DEPTH, ROWS, padded};
 use crate::mutants;
@@ -134,7 +135,7 @@ impl TensorOperation for Transform {
         domain.sizes(params)
     }
 
-    fn call(call: Call<'_, Self>) -> Result<(), String> {
+    fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         (call.code)(call.params, call.tensors[0], call.output);
         Ok(())
     }

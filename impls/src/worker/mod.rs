@@ -7,6 +7,7 @@ use crate::Form;
 use crate::execute::{self, Lengths, lengths};
 use crate::fpm::Fpm;
 use crate::frame;
+use crate::job_error::{FailureKind, JobError};
 use crate::mutants::{self, Fault};
 use crate::operation::Operation;
 use crate::protocol::{Answer, Batch, Hello, Job, Request, Source, VERSION, offers};
@@ -24,7 +25,7 @@ pub trait Runner {
     /// The kernels that this worker offers.
     fn hello(&self) -> Hello;
     /// Runs one job, laid out as [`Job`] says, whose lengths have been checked; or says why not.
-    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String>;
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError>;
 }
 
 /// The kernels of this crate, with real vector instructions where there are any.
@@ -35,7 +36,7 @@ impl Runner for Kernels {
         hello(Form::Native)
     }
 
-    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
         job.execute(Form::Native, input, output, misalign)
     }
 }
@@ -60,11 +61,14 @@ pub fn serve_with(runner: &impl Runner, mut reader: impl BufRead, mut writer: im
                     let bytes: &[u8] = bytemuck::cast_slice(&output.elements()[..len]);
                     write_answer(&mut writer, &Answer::Done { bytes: bytes.len() }, bytes)?;
                 }
-                Err(reason) => write_answer(&mut writer, &Answer::Failed { reason }, &[])?,
+                Err(error) => {
+                    let failed = Answer::Failed { reason: error.to_string(), kind: error.kind() };
+                    write_answer(&mut writer, &failed, &[])?;
+                }
             },
             Err(error) => {
                 let reason = format!("not a request: {error}");
-                write_answer(&mut writer, &Answer::Failed { reason }, &[])?;
+                write_answer(&mut writer, &Answer::Failed { reason, kind: FailureKind::Refused }, &[])?;
             }
         }
     }
@@ -79,16 +83,16 @@ fn run_batch(
     reader: &mut impl Read,
     input: &mut Buffer,
     output: &mut Buffer,
-) -> io::Result<Result<usize, String>> {
+) -> io::Result<Result<usize, JobError>> {
     let payload = match batch.source {
         Source::Payload { bytes } => bytes,
         Source::Range { .. } => 0,
     };
     let sizes = match check_batch(batch) {
         Ok(sizes) => sizes,
-        Err(reason) => {
+        Err(error) => {
             io::copy(&mut reader.take(payload as u64), &mut io::sink())?;
-            return Ok(Err(reason));
+            return Ok(Err(error));
         }
     };
     let x = input.resize(sizes.input, batch.misalign);
@@ -104,8 +108,8 @@ fn run_batch(
             run(x, out)
         }
     };
-    if let Err(reason) = ran {
-        return Ok(Err(reason));
+    if let Err(error) = ran {
+        return Ok(Err(error));
     }
     for value in out.iter_mut() {
         *value = value.to_le();
@@ -115,21 +119,19 @@ fn run_batch(
     Ok(Ok(sizes.output.saturating_sub(usize::from(short))))
 }
 
-fn check_batch(batch: &Batch) -> Result<Lengths, String> {
+fn check_batch(batch: &Batch) -> Result<Lengths, JobError> {
     if batch.len > MAX_LEN {
-        return Err(format!("a batch of {} elements; at most {MAX_LEN} are accepted", batch.len));
+        return Err(JobError::TooLong { len: batch.len, most: MAX_LEN });
     }
     if batch.misalign >= LINE {
-        return Err(format!("misaligned by {} elements; a cache line has {LINE}", batch.misalign));
+        return Err(JobError::Misaligned { misalign: batch.misalign, line: LINE });
     }
     let sizes = lengths(&batch.job, batch.len)?;
     match batch.source {
         Source::Payload { bytes } if bytes != sizes.input * size_of::<i32>() => {
-            Err(format!("a payload of {bytes} bytes where the batch needs {}", sizes.input * size_of::<i32>()))
+            Err(JobError::Payload { bytes, needed: sizes.input * size_of::<i32>() })
         }
-        Source::Range { .. } if !batch.job.takes_ranges() => {
-            Err("this operation takes a payload, not a range".to_owned())
-        }
+        Source::Range { .. } if !batch.job.takes_ranges() => Err(JobError::NoRanges),
         Source::Payload { .. } | Source::Range { .. } => Ok(sizes),
     }
 }

@@ -102,26 +102,34 @@ impl Stepper {
     }
 
     /// How `outs` differ from the expected results from here on, where each differs by at most one or by more than `small`: those
-    /// that do not differ by one are the last number. `None` if some differ by something in between.
+    /// that do not differ by one are the last number. `None` if some differ by something in between. `small` is at least 1 and below 2^31.
     #[inline(always)]
     pub fn far_differences(&self, outs: &[i32], small: u32) -> Option<(Differences, u64)> {
         let (whole, rest) = outs.as_chunks::<LANES>();
         let mut lanes = Lanes::new(self);
-        let (mut plus, mut minus, mut far, mut between) = ([0u32; LANES], [0u32; LANES], [0u32; LANES], [0u32; LANES]);
+        // In words without a comparison, of which a compiler makes code that takes vectors apart. Fewer than 2^31 outputs are counted.
+        let (mut sums, mut ones, mut far, mut between) = ([0i32; LANES], [0u32; LANES], [0u32; LANES], [0u32; LANES]);
+        assert!(small < 1 << 31, "{small} must be below 2^31");
+        let beyond = small + 1;
         for outs in whole {
             for l in 0..LANES {
                 let (got, expected) = (outs[l], lanes.result(l));
                 let size = got.abs_diff(expected);
-                plus[l] += u32::from((size == 1) & (got > expected));
-                minus[l] += u32::from((size == 1) & (got < expected));
-                far[l] += u32::from(size > small);
-                between[l] += u32::from(size > 1);
+                let (some, one) = (size.min(2) >> 1, size.min(2) & 1);
+                sums[l] = sums[l].wrapping_add(got.wrapping_sub(expected) & (one as i32).wrapping_neg());
+                ones[l] = ones[l].wrapping_add(one);
+                between[l] = between[l].wrapping_add(some);
+                far[l] = far[l].wrapping_add(small.wrapping_sub(size.min(beyond)) >> 31);
             }
             lanes.advance();
         }
         let total = |counts: [u32; LANES]| counts.iter().map(|n| u64::from(*n)).sum::<u64>();
-        let (mut all, mut far, mut between) =
-            (Differences { plus: total(plus), minus: total(minus) }, total(far), total(between));
+        let (sum, ones) = (sums.iter().map(|n| i64::from(*n)).sum::<i64>(), total(ones) as i64);
+        let (mut all, mut far, mut between) = (
+            Differences { plus: ((ones + sum) / 2) as u64, minus: ((ones - sum) / 2) as u64 },
+            total(far),
+            total(between),
+        );
         let done = outs.len() - rest.len();
         for (i, &got) in rest.iter().enumerate() {
             let expected = self.ahead(done + i);

@@ -59,7 +59,7 @@ fn answered(mut answers: impl BufRead) -> Result<(), String> {
                 payload.map_err(|e| e.to_string())?;
             }
             Answer::Hello(_) => {}
-            Answer::Failed { reason } => return Err(format!("the worker refused a batch: {reason}")),
+            Answer::Failed { reason, .. } => return Err(format!("the worker refused a batch: {reason}")),
         }
         line.clear();
     }

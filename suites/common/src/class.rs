@@ -112,7 +112,11 @@ classes! {
         Crash "crash" "The worker died."
         Hang "hang" "The worker gave no answer and was killed."
         WrongLength "wrong-length" "The answer has another number of results than asked for."
-        Refused "refused" "The worker refused the job, or the kernel panicked, wrote outside its results, changed an operand, or left a result unwritten."
+        Panic "panic" "The kernel panicked."
+        StrayWrite "stray-write" "The kernel wrote outside its results."
+        ChangedOperand "changed-operand" "The kernel changed an operand."
+        Unwritten "unwritten" "The kernel left a result as it was."
+        Refused "refused" "The worker refused the job, or its answer is none of the protocol."
     }
     Run {
         NotRun "not-run" "A lane, an operation or a kernel that was asked for did not run."

@@ -4,17 +4,45 @@ use crate::quant_type::{self, Granularity, Quantized, Spelled, Storage, format};
 use tiebreak_impls::shape::MAX_ELEMENTS;
 use tiebreak_oracle::quantize as oracle;
 
+/// What is wrong with a type that values are to be quantized by.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TypeError {
+    /// It is no type.
+    #[error(transparent)]
+    Syntax(#[from] quant_type::Error),
+    /// It is another type.
+    #[error("`{0}` is not a quantized type by itself, such as !quant.uniform<i8:f32,0.1:3>")]
+    NotQuantized(String),
+    /// It has so many scales.
+    #[error("{0} scales are more than the {MOST_SCALES} that are run at a time; give the type of some of them")]
+    TooManyScales(usize),
+    /// Its axis.
+    #[error(
+        "axis {0} is beyond the {MOST_DIMENSIONS} dimensions of a tensor that is run; take a nearer axis, such as 0"
+    )]
+    AxisTooFar(usize),
+    /// A tensor of it has so many elements.
+    #[error("{0} elements, which a tensor of it has at least, are more than {MAX_ELEMENTS}; take smaller blocks")]
+    TooLarge(usize),
+    /// A scale that is no number.
+    #[error("scales: {0} is no number")]
+    NoNumber(f64),
+    /// The oracle has no such parameters.
+    #[error(transparent)]
+    Parameters(#[from] oracle::BadQuantization),
+}
+
 /// The type as MLIR writes it, without spaces.
 pub fn type_text(quantized: &Quantized) -> String {
     Spelled(quantized).to_string().replace(' ', "")
 }
 
 /// The quantized type of a text.
-pub fn read_type(text: &str) -> Result<Quantized, String> {
-    let ty = quant_type::parse_type_to_run(text).map_err(|e| e.to_string())?;
+pub fn read_type(text: &str) -> Result<Quantized, TypeError> {
+    let ty = quant_type::parse_type_to_run(text)?;
     match (&ty, ty.uniform()) {
         (quant_type::Type::Scalar(_), Some(uniform)) => Ok(uniform.clone()),
-        _ => Err(format!("`{text}` is not a quantized type by itself, such as !quant.uniform<i8:f32,0.1:3>")),
+        _ => Err(TypeError::NotQuantized(text.to_owned())),
     }
 }
 
@@ -24,27 +52,21 @@ pub const MOST_SCALES: usize = 1 << 12;
 pub const MOST_DIMENSIONS: usize = 64;
 
 /// The quantized type of a text, which tensors are to be made of: of bounded scales, dimensions and elements.
-pub fn read_run_type(text: &str) -> Result<Quantized, String> {
+pub fn read_run_type(text: &str) -> Result<Quantized, TypeError> {
     let quantized = read_type(text)?;
     let scales = quantized.scales.len();
     if scales > MOST_SCALES {
-        return Err(format!(
-            "{scales} scales are more than the {MOST_SCALES} that are run at a time; give the type of some of them"
-        ));
+        return Err(TypeError::TooManyScales(scales));
     }
     match &quantized.granularity {
         Granularity::Channel { axis } if *axis >= MOST_DIMENSIONS => {
-            return Err(format!(
-                "axis {axis} is beyond the {MOST_DIMENSIONS} dimensions of a tensor that is run; take a nearer axis, such as 0"
-            ));
+            return Err(TypeError::AxisTooFar(*axis));
         }
         _ => {}
     }
     let least = usual_shape(&quantized).into_iter().fold(1usize, usize::saturating_mul);
     if least > MAX_ELEMENTS {
-        return Err(format!(
-            "{least} elements, which a tensor of it has at least, are more than {MAX_ELEMENTS}; take smaller blocks"
-        ));
+        return Err(TypeError::TooLarge(least));
     }
     Ok(quantized)
 }
@@ -66,15 +88,16 @@ pub fn usual_shape(quantized: &Quantized) -> Vec<usize> {
 }
 
 /// The parameters of each scale of a type, the scale rounded to the expressed type; or why the oracle has none.
-pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>, String> {
+pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>, TypeError> {
     let Quantized { storage: Storage { bits, signed }, min, max, .. } = *quantized;
     let format = format(quantized.expressed);
     let one = |(scale, zero_point): (&quant_type::Scale, &i64)| {
-        let exact = rug::Rational::from_f64(scale.0).ok_or_else(|| format!("scales: {} is no number", scale.0))?;
+        let exact = rug::Rational::from_f64(scale.0).ok_or(TypeError::NoNumber(scale.0))?;
         let storage = oracle::Storage { bits, signed };
         let q =
             oracle::Quantization { format, scale: format.nearest(&exact), zero_point: *zero_point, storage, min, max };
-        q.check().map(|()| q).map_err(|e| e.to_string())
+        q.check()?;
+        Ok(q)
     };
     quantized.scales.iter().zip(&quantized.zero_points).map(one).collect()
 }

@@ -6,6 +6,7 @@ use crate::lane::config::Lanes;
 use crate::parameters::parse_csv;
 use crate::space::{journal, merge};
 use std::path::Path;
+use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::protocol::{Answer, Hello, Job};
 use tiebreak_impls::worker::{Kernels, Runner, serve_with};
 use tiebreak_reports::table::{self, Detail, Style};
@@ -96,12 +97,13 @@ impl Runner for Small {
         Kernels.hello()
     }
 
-    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
         if job.ends_its_process() {
-            return Err("this would end the process".to_owned());
+            return Err(JobError::Elsewhere { kernel: job.names().1.to_owned(), place: "a worker process only" });
         }
-        if input.len().max(output.len()) > RUN {
-            return Err("too large to be run here".to_owned());
+        let len = input.len().max(output.len());
+        if len > RUN {
+            return Err(JobError::TooLong { len, most: RUN });
         }
         Kernels.run(job, input, output, misalign)
     }

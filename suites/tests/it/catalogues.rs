@@ -17,7 +17,7 @@ fn reason<O: Operation>(line: &str) -> String {
     let bad = read::<O>(&text).expect_err(line);
     assert_eq!(bad.line, 3, "{bad}");
     assert!(bad.to_string().starts_with("line 3: "), "{bad}");
-    bad.reason
+    bad.error.to_string()
 }
 
 fn agree<O: Operation>() {

@@ -199,7 +199,10 @@ fn shown_otherwise(class: Class) -> Option<&'static str> {
         Class::Overflow => Some("kernel `mlir-dcast`, dequantize"),
         Class::Crash => process(Fault::Crash),
         Class::Hang => process(Fault::Hang),
-        Class::Refused => process(Fault::Panic),
+        Class::Panic => process(Fault::Panic),
+        Class::Refused | Class::StrayWrite | Class::ChangedOperand | Class::Unwritten => {
+            Some("kernels and workers made for tests of lanes")
+        }
         Class::WrongLength => process(Fault::Short),
         Class::NotRun | Class::OutsideDomain | Class::NothingJudged | Class::Bound | Class::SelfCheck => {
             Some("the tests of `verify`")
@@ -234,7 +237,7 @@ fn every_class_of_a_cause_is_shown_by_a_mutant_of_some_operation() {
 
 #[test]
 fn failures_of_lanes_are_classes_of_lanes() {
-    let failures = [Failure::Crashed(String::new()), Failure::Refused(String::new())];
+    let failures = [Failure::Crashed(String::new()), Failure::refused("")];
     for failure in failures {
         assert_eq!(failure.class().kind(), Kind::Lane, "{failure:?}");
     }

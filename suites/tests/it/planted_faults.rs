@@ -61,6 +61,16 @@ fn of_additions() {
             ("onnx-qlinearadd-u8", at(json!({"value": [255, 255]}))),
             ("onnx-qlinearadd-fixed-i8", at(json!({"batches": [2, 2]}))),
             ("pytorch-qadd-i8", at(json!({"input": [-128, -128], "value": [-128, -128]}))),
+            (
+                "arm-elementwise-add-single-s8",
+                at(json!({"parameters": {"min": [20, 60], "max": [20, 60], "lhs.zero_point": [-128, 127]}})),
+            ),
+            (
+                "tosa-add-halves-double-i8",
+                at(
+                    json!({"parameters": {"lhs.zero_point": [-128, -128], "rhs.zero_point": [-128, -128]}, "index": [1, 999]}),
+                ),
+            ),
         ],
     );
 }
@@ -78,6 +88,12 @@ fn of_multiplications() {
             ("xnnpack-qu8-vmul", at(json!({"index": [2048, 9999]}))),
             ("onnx-qlinearmul-i8", misread(json!({"index": [48, 63], "parameters": {"len": [50, 63]}}))),
             ("onnx-qlinearmul-u8", at(json!({"length_mod": [64, 63]}))),
+            (
+                "tosa-mul-double-i8",
+                at(
+                    json!({"parameters": {"lhs.zero_point": [-128, -128], "rhs.zero_point": [-128, -128]}, "value": [1, 100], "index": [1, 999]}),
+                ),
+            ),
         ],
     );
 }
@@ -115,6 +131,10 @@ fn of_matrix_products() {
             ("x86-maddubs", at(json!({"parameters": {"n": [59, 59]}}))),
             ("x86-vnni", at(json!({"parameters": {"m": [47, 47]}}))),
             ("nvidia-dp4a-s8", at(from("m", 128))),
+            ("nvidia-dp4a-u8", at(json!({"parameters": {"n": [41, 41], "k": [65, 9999]}, "column": [40, 40]}))),
+            ("nvidia-dp4a-mixed", at(json!({"parameters": {"m": [25, 25], "k": [65, 9999]}}))),
+            ("x86-vnni-saturating", at(json!({"parameters": {"m": [16, 999], "k": [512, 512]}}))),
+            ("gemmlowp-reference", at(json!({"parameters": {"k": [32768, 33000], "rhs_offset": [-255, -1]}}))),
             ("arm-bitserial", at(json!({"length_mod": [64, 61]}))),
         ],
     );
@@ -138,8 +158,40 @@ fn of_convolutions() {
             ("x86-vnni", at(json!({"parameters": {"kernel_w": [7, 7], "kernel_h": [1, 6]}}))),
             ("nvidia-dp4a-s8", at(json!({"parameters": {"input_zero_point": [-101, -101]}}))),
             ("arm-bitserial", at(json!({"parameters": {"weight_zero_point": [200, 200]}}))),
+            (
+                "tflite-reference",
+                at(json!({"parameters": {"dilation_h": [2, 2], "top": [2, 2], "height": [4, 99]}, "row": [4, 99]})),
+            ),
+            ("onednn-s8s8-shift", at(json!({"value": [20_000_000, 99_999_999]}))),
         ],
     );
+}
+
+#[test]
+fn of_fixed_point_multiplies() {
+    convicted(
+        "fpm",
+        &[
+            ("tvm-qmuls", at(json!({"parameters": {"q": [7, 7]}}))),
+            ("tvm-neon-rfc", at(json!({"parameters": {"q": [29, 29]}}))),
+            ("tvm-relay-per-channel", stale(1, json!({"parameters": {"channels.len": [7, 7]}}))),
+        ],
+    );
+}
+
+/// The channels of images lie along the second of four dimensions.
+#[test]
+fn of_casts_in_four_dimensions() {
+    let second =
+        |last: u32| json!({"parameters": {"shape.len": [4, 4], "quantized.granularity.channel.axis": [1, last]}});
+    convicted("quantize", &[("onnx-quantizelinear", at(second(1))), ("tflite-quantize", at(second(1)))]);
+    convicted("dequantize", &[("onnx-dequantizelinear", at(second(1))), ("pytorch-dequantize", at(second(3)))]);
+}
+
+#[test]
+fn of_requantizations() {
+    let minimum = |shift: i32| json!({"parameters": {"channels.0.multiplier": [i32::MIN, i32::MIN], "channels.0.shift": [shift, 0]}, "input": [i32::MIN, i32::MIN]});
+    convicted("requantize", &[("gemmlowp-quantize-down-fixedpoint", at(minimum(-31)))]);
 }
 
 #[test]
@@ -154,6 +206,26 @@ fn of_transforms() {
             ("tvm-unflatten", at(json!({"parameters": {"conv2d.batches": [17, 17]}}))),
         ],
     );
+}
+
+/// A last vector that repeats what lies before it shows among other accumulators only. What is printed beside it runs it among them.
+#[test]
+fn what_shows_among_others_only_is_shown_again() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let kernel = "xnnpack-rndnu-neon";
+    let rows = json!([{"kernel": kernel, "where": {"place": {"last_vector": 16, "index": [16, 99_999]}, "moved": 1}}]);
+    let command = corruptor(dir.path(), &worker("host-worker"), &rows);
+    let file = lanes_with(dir.path(), "host-worker", &command);
+    let run = verify_in(&file, &["--lane=host-worker", "--effort=quick", "--op", "fpm", "--kernel", kernel])
+        .exits(1)
+        .ledger();
+    let witness = &items(&run, "findings")[0]["witness"];
+    let [index, len] = ["index", "len"].map(|name| witness["case"][name].as_u64().expect("a place"));
+    assert!(16 <= index && index < len, "{witness}");
+    let printed = witness["command"].as_str().expect("a command").strip_prefix("cargo xtask verify ");
+    let again: Vec<&str> = printed.expect("a run").split(' ').chain(["--effort=quick"]).collect();
+    let again = verify_in(&file, &again).exits(1).ledger();
+    assert!(items(&again, "findings").iter().any(|finding| finding["kernel"] == kernel), "{witness}");
 }
 
 /// What a kernel's domain has and the kernel refuses is a finding, and no smaller plan.

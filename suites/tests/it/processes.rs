@@ -97,7 +97,7 @@ fn a_hang_is_isolated_out_of_a_big_batch() {
 fn a_panic_is_isolated_out_of_a_big_batch() {
     let record = batch("mutant-panic");
     let (failure, x) = only_failure(&record);
-    assert_eq!((failure.class(), x), (Class::Refused, FAULT_AT));
+    assert_eq!((failure.class(), x), (Class::Panic, FAULT_AT));
     assert!(failure.to_string().contains("panicked: met x = 0x0badf00d"), "{failure}");
 }
 
@@ -145,7 +145,7 @@ fn a_hang_is_a_finding() {
 
 #[test]
 fn a_panic_is_a_finding() {
-    program_finds("mutant-panic", "refused");
+    program_finds("mutant-panic", "panic");
 }
 
 #[test]

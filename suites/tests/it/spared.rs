@@ -42,7 +42,7 @@ fn a_further_lane_runs_a_part_of_the_same_code() {
     assert!(with.iter().all(|(_, [.., spared])| *spared == 0), "{with:?}");
     assert!(without.iter().all(|(_, [_, run, _])| *run > 0), "{without:?}");
     let [run, spared] = [1, 2].map(|at| without.iter().map(|(_, counts)| counts[at]).sum::<u64>());
-    assert!((2 * run..=4 * run).contains(&spared), "{run} run, {spared} spared");
+    assert!((5 * run..=9 * run).contains(&spared), "{run} run, {spared} spared");
 }
 
 #[test]

@@ -138,7 +138,8 @@ fn a_kernel_wrong_in_no_known_way_is_unexplained_and_fails() {
 fn a_worker_that_fails_on_a_tensor_is_a_finding() {
     let cases = [
         ("kill -9 $$", "crash", "signal: 9"),
-        (r#"echo '{"answer":"failed","reason":"arm-uadalp panicked: index out of bounds"}'"#, "refused", "panicked"),
+        (r#"echo '{"answer":"failed","reason":"no memory"}'"#, "refused", "no memory"),
+        (r#"echo '{"answer":"failed","reason":"arm-uadalp panicked","kind":"panic"}'"#, "panic", "panicked"),
         (r#"echo '{"answer":"done","bytes":0}'"#, "wrong-length", "0 results for 1"),
         ("exec sleep 100", "hang", "no answer within 2s"),
     ];

@@ -54,7 +54,7 @@ fn held() -> TempDir {
     dir
 }
 
-/// A run that has done its dot products and then waits for a worker that never answers a batch.
+/// A run that has done its dot products and then, having one thread, waits for a worker that never answers a batch.
 fn waiting(dir: &Path) -> (Child, String) {
     let started = dir.join("started");
     let offer = r#"{"op":"transform","kernel":"i8mm-pack","isa_path":"scalar"}"#;
@@ -66,7 +66,7 @@ fn waiting(dir: &Path) -> (Child, String) {
     fs::write(dir.join("worker.sh"), body.replace("i8mm-pack", &transform())).expect("written");
     let lane = serde_json::json!({"name": "mine", "command": ["/bin/sh", "worker.sh"], "patience_seconds": 3600});
     fs::write(dir.join("lanes.json"), serde_json::json!({"lanes": [lane]}).to_string()).expect("written");
-    let arguments = ["verify", "--lanes=lanes.json", "--lane=host", "--lane=mine", "--effort=quick"];
+    let arguments = ["verify", "--lanes=lanes.json", "--lane=host", "--lane=mine", "--effort=quick", "--jobs=1"];
     let child = call(dir, &arguments).args(["--op=dot", "--op=transform"]).spawn().expect("tiebreak starts");
     let begun = Instant::now();
     while !started.exists() {

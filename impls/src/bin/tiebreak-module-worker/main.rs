@@ -6,34 +6,48 @@
 mod memref;
 mod module;
 
-use module::Modules;
+use module::{Modules, Unusable};
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| eprintln!("tiebreak-module-worker: {panic}")));
-    let served = files().and_then(|files| Modules::load(&files)).and_then(|modules| {
-        let reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
-        tiebreak_impls::worker::serve_with(&modules, reader, io::stdout().lock()).map_err(|error| error.to_string())
-    });
-    match served {
+    match serve() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("tiebreak-module-worker: {reason}");
+        Err(stop) => {
+            eprintln!("tiebreak-module-worker: {stop}");
             ExitCode::from(2)
         }
     }
 }
 
+/// Why the worker ends.
+#[derive(Debug, thiserror::Error)]
+enum Stop {
+    #[error("arguments are pairs of --module and a file")]
+    Arguments,
+    #[error(transparent)]
+    Module(#[from] Unusable),
+    #[error(transparent)]
+    Transport(#[from] io::Error),
+}
+
+/// Answers requests until the input ends.
+fn serve() -> Result<(), Stop> {
+    let modules = Modules::load(&files()?)?;
+    let reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    Ok(tiebreak_impls::worker::serve_with(&modules, reader, io::stdout().lock())?)
+}
+
 /// The files of the command line.
-fn files() -> Result<Vec<PathBuf>, String> {
+fn files() -> Result<Vec<PathBuf>, Stop> {
     let mut arguments = std::env::args_os().skip(1);
     let mut files = Vec::new();
     while let Some(argument) = arguments.next() {
         match (argument.to_str(), arguments.next()) {
             (Some("--module"), Some(file)) => files.push(PathBuf::from(file)),
-            _ => return Err("arguments are pairs of --module and a file".to_owned()),
+            _ => return Err(Stop::Arguments),
         }
     }
     Ok(files)

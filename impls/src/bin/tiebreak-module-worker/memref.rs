@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 use tiebreak_impls::frame::BYTE;
+use tiebreak_impls::job_error::JobError;
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("descriptors are of 64-bit words");
@@ -108,7 +109,7 @@ pub(crate) unsafe fn call(
     mut input: Packed,
     element: Layout,
     output: &mut [i32],
-) -> Result<(), String> {
+) -> Result<(), JobError> {
     let mut argument = descriptor(input.pointer(), shape);
     let mut result = vec![0; argument.len()];
     if ranked {
@@ -121,7 +122,8 @@ pub(crate) unsafe fn call(
         unsafe { function(returned.as_mut_ptr(), unranked.as_mut_ptr()) };
         let [rank, pointer] = returned;
         if rank != shape.len() || pointer == 0 {
-            return Err(format!("the result has {rank} dimensions, not {}", shape.len()));
+            let reason = format!("the result has {rank} dimensions, not {}", shape.len());
+            return Err(JobError::Module(reason));
         }
         // SAFETY: a returned unranked descriptor points to a ranked one on the heap, of this rank, which the caller frees.
         unsafe {
@@ -138,10 +140,10 @@ pub(crate) unsafe fn call(
 ///
 /// # Safety
 /// `result` is a descriptor that a function returned, not freed yet.
-unsafe fn take(result: &[usize], argument: &[usize], element: Layout, output: &mut [i32]) -> Result<(), String> {
+unsafe fn take(result: &[usize], argument: &[usize], element: Layout, output: &mut [i32]) -> Result<(), JobError> {
     let [base, aligned, offset] = [result[0], result[1], result[2]];
     if base == argument[0] {
-        return Err("the result lies where the argument lies".to_owned());
+        return Err(JobError::Module("the result lies where the argument lies".to_owned()));
     }
     let copied = if result[3..] == argument[3..] {
         let bytes = output.len() / element.words() * element.bytes();
@@ -151,7 +153,8 @@ unsafe fn take(result: &[usize], argument: &[usize], element: Layout, output: &m
         element.unpack(elements, output);
         Ok(())
     } else {
-        Err(format!("the result has sizes and strides {:?}, not {:?}", &result[3..], &argument[3..]))
+        let (got, expected) = (&result[3..], &argument[3..]);
+        Err(JobError::Module(format!("the result has sizes and strides {got:?}, not {expected:?}")))
     };
     // SAFETY: the base is what the function allocated, freed once.
     unsafe { free(base as *mut c_void) };

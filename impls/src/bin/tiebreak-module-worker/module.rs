@@ -4,6 +4,7 @@ use crate::memref::{Function, Layout, call};
 use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
+use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::protocol::{Hello, Job, Offer, VERSION};
 use tiebreak_impls::quantized::{Cast, Container, symbol};
 use tiebreak_impls::worker::Runner;
@@ -12,6 +13,22 @@ use tiebreak_impls::{dequantize, quantize};
 /// The objects of a command line.
 pub(crate) struct Modules(Vec<Module>);
 
+/// Why a file is no module that this worker can run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unusable {
+    /// The system's loader does not take it.
+    #[error("{}: {error}", file.display())]
+    Library {
+        /// The file.
+        file: PathBuf,
+        /// What the loader says.
+        error: libloading::Error,
+    },
+    /// It has no string that names a kernel.
+    #[error("{}: no kernel is named in it", .0.display())]
+    NoKernel(PathBuf),
+}
+
 struct Module {
     library: Library,
     kernels: Vec<Offer>,
@@ -19,16 +36,15 @@ struct Module {
 
 impl Modules {
     /// Loads them.
-    pub(crate) fn load(files: &[PathBuf]) -> Result<Self, String> {
-        let modules: Result<Vec<Module>, String> = files.iter().map(load).collect();
+    pub(crate) fn load(files: &[PathBuf]) -> Result<Self, Unusable> {
+        let modules: Result<Vec<Module>, Unusable> = files.iter().map(load).collect();
         modules.map(Self)
     }
 }
 
-fn load(file: &PathBuf) -> Result<Module, String> {
-    let described = |error| format!("{}: {error}", file.display());
+fn load(file: &PathBuf) -> Result<Module, Unusable> {
     // SAFETY: an object that the harness compiled; it has no initialisers.
-    let library = unsafe { Library::new(file) }.map_err(described)?;
+    let library = unsafe { Library::new(file) }.map_err(|error| Unusable::Library { file: file.clone(), error })?;
     let quantize = quantize::kernels().iter().filter(|k| k.contract.domain.compiled).map(|k| ("quantize", k.name));
     let dequantize = dequantize::kernels().iter().filter(|k| k.contract.domain.compiled);
     let mut kernels = Vec::new();
@@ -42,7 +58,7 @@ fn load(file: &PathBuf) -> Result<Module, String> {
         kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path });
     }
     if kernels.is_empty() {
-        return Err(format!("{}: no kernel is named in it", file.display()));
+        return Err(Unusable::NoKernel(file.clone()));
     }
     Ok(Module { library, kernels })
 }
@@ -58,11 +74,11 @@ impl Runner for Modules {
         Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels }
     }
 
-    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), String> {
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
         let (cast, params) = match job {
             Job::Quantize { params, .. } => (Cast::Quantize, params),
             Job::Dequantize { params, .. } => (Cast::Dequantize, params),
-            _ => return Err("this worker has the casts of compiled modules only".to_owned()),
+            _ => return Err(JobError::Module("this worker has the casts of compiled modules only".to_owned())),
         };
         let (op, kernel) = job.names();
         let quantized = &params.quantized;
@@ -99,18 +115,19 @@ impl Modules {
     ///
     /// # Safety
     /// `F` is the function's type.
-    unsafe fn find<F>(&self, wanted: &Wanted<'_>) -> Result<Symbol<'_, F>, String> {
+    unsafe fn find<F>(&self, wanted: &Wanted<'_>) -> Result<Symbol<'_, F>, JobError> {
         let wrapper = format!("_mlir_ciface_{}", wanted.name);
         let has = |module: &&Module| module.kernels.iter().any(|o| o.op == wanted.op && o.kernel == wanted.kernel);
         let mut having = self.0.iter().filter(has);
         // SAFETY: the caller's.
         having.find_map(|module| unsafe { module.library.get(&wrapper) }.ok()).ok_or_else(|| {
-            format!("no module of {} has {}: it was not compiled for these parameters", wanted.kernel, wanted.name)
+            let Wanted { kernel, name, .. } = wanted;
+            JobError::Module(format!("no module of {kernel} has {name}: it was not compiled for these parameters"))
         })
     }
 
     /// One call a value, which passes as an integer of its bytes.
-    fn scalars(&self, wanted: &Wanted<'_>, input: &[i32], output: &mut [i32]) -> Result<(), String> {
+    fn scalars(&self, wanted: &Wanted<'_>, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {
         macro_rules! calls {
             ($(($from:ty, $to:ty)),*) => {
                 match (wanted.from.bytes(), wanted.to.bytes()) {
@@ -123,7 +140,7 @@ impl Modules {
                         });
                         Ok(())
                     })*
-                    (from, to) => Err(format!("no scalar of {from} bytes becomes one of {to}")),
+                    (from, to) => Err(JobError::Module(format!("no scalar of {from} bytes becomes one of {to}"))),
                 }
             };
         }

@@ -60,6 +60,6 @@ impl Session for InProcess {
                 run(&self.inputs, out)
             }),
         };
-        ran.map_err(Failure::Refused)
+        Ok(ran?)
     }
 }

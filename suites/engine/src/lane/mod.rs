@@ -14,6 +14,7 @@ use std::time::Duration;
 use thiserror::Error;
 use tiebreak_common::class::Class;
 use tiebreak_impls::execute::lengths;
+use tiebreak_impls::job_error::{FailureKind, JobError};
 use tiebreak_impls::protocol::{Batch, Job, Source};
 
 pub use group::end_all;
@@ -39,9 +40,15 @@ pub enum Failure {
         /// Results given.
         got: usize,
     },
-    /// The worker refused or a kernel panicked.
-    #[error("{0}")]
-    Refused(String),
+    /// The job was refused, or its kernel did what none may; the reason in words.
+    #[error("{1}")]
+    Failed(FailureKind, String),
+}
+
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        Self::Failed(error.kind(), error.to_string())
+    }
 }
 
 impl Failure {
@@ -51,8 +58,19 @@ impl Failure {
             Self::Crashed(_) => Class::Crash,
             Self::Hung(_) => Class::Hang,
             Self::WrongLength { .. } => Class::WrongLength,
-            Self::Refused(_) => Class::Refused,
+            Self::Failed(kind, _) => match kind {
+                FailureKind::Refused => Class::Refused,
+                FailureKind::Panic => Class::Panic,
+                FailureKind::StrayWrite => Class::StrayWrite,
+                FailureKind::ChangedOperand => Class::ChangedOperand,
+                FailureKind::Unwritten => Class::Unwritten,
+            },
         }
+    }
+
+    /// The job or its answer was refused, for this reason.
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self::Failed(FailureKind::Refused, reason.into())
     }
 }
 

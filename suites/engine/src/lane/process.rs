@@ -79,9 +79,9 @@ impl Worker {
     /// Start `command` and greet it.
     pub(super) fn start(command: &[String], patience: Duration) -> Result<(Self, Hello), Failure> {
         let (program, arguments) =
-            command.split_first().ok_or_else(|| Failure::Refused("the lane's command is empty".to_owned()))?;
+            command.split_first().ok_or_else(|| Failure::refused("the lane's command is empty"))?;
         let line = command.join(" ");
-        let failed = |e: std::io::Error| Failure::Refused(format!("cannot start `{}`: {e}", line));
+        let failed = |e: std::io::Error| Failure::refused(format!("cannot start `{}`: {e}", line));
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut group = Group::spawn(&mut command).map_err(failed)?;
@@ -110,9 +110,9 @@ impl Worker {
         match self.answer(&mut Silence::new(self.patience))? {
             Answer::Hello(hello) if hello.protocol == VERSION => Ok(hello),
             Answer::Hello(hello) => {
-                Err(Failure::Refused(format!("the worker speaks protocol {}, this program {VERSION}", hello.protocol)))
+                Err(Failure::refused(format!("the worker speaks protocol {}, this program {VERSION}", hello.protocol)))
             }
-            other => Err(Failure::Refused(format!("the worker answered {other:?} to a greeting"))),
+            other => Err(Failure::refused(format!("the worker answered {other:?} to a greeting"))),
         }
     }
 
@@ -143,7 +143,7 @@ impl Worker {
         let line = self.pipes.line(MAX_LINE, &self.group, silence);
         let line = line.map_err(|stop| self.stopped(stop, silence.limit()))?;
         serde_json::from_slice(&line)
-            .map_err(|e| Failure::Refused(format!("the worker's answer is not one of the protocol: {e}")))
+            .map_err(|e| Failure::refused(format!("the worker's answer is not one of the protocol: {e}")))
     }
 
     fn results(&mut self, expected: usize, silence: &mut Silence, out: &mut Vec<i32>) -> Result<(), Failure> {
@@ -152,7 +152,7 @@ impl Worker {
                 // Not read where it is not as long as it must be: this session is not used again.
                 if bytes % size_of::<i32>() != 0 {
                     let reason = format!("the worker answered {bytes} bytes, which are no whole number of results");
-                    return Err(Failure::Refused(reason));
+                    return Err(Failure::refused(reason));
                 }
                 if bytes != expected * size_of::<i32>() {
                     return Err(Failure::WrongLength { expected, got: bytes / size_of::<i32>() });
@@ -161,8 +161,8 @@ impl Worker {
                 let read = self.pipes.read(bytemuck::cast_slice_mut(out), &self.group, silence);
                 read.map_err(|stop| self.stopped(stop, silence.limit()))
             }
-            Answer::Failed { reason } => Err(Failure::Refused(reason)),
-            Answer::Hello(_) => Err(Failure::Refused("the worker greeted instead of answering".to_owned())),
+            Answer::Failed { reason, kind } => Err(Failure::Failed(kind, reason)),
+            Answer::Hello(_) => Err(Failure::refused("the worker greeted instead of answering")),
         }
     }
 

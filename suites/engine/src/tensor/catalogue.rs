@@ -4,7 +4,7 @@
 //! start with `#` are comments. The values are held against big integers when a catalogue is read, and some kernel must take the case.
 
 use super::text::{self, Draft};
-use super::{Case, Expected, Operation};
+use super::{Case, CaseError, Expected, Operation};
 use thiserror::Error;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
@@ -27,12 +27,12 @@ pub struct Entry {
 
 /// A line that is not an entry.
 #[derive(Debug, PartialEq, Eq, Error)]
-#[error("line {line}: {reason}")]
+#[error("line {line}: {error}")]
 pub struct BadLine {
     /// Line, from 1.
     pub line: usize,
     /// What is wrong and what to write.
-    pub reason: String,
+    pub error: CaseError,
 }
 
 /// Reads a catalogue and holds every value against the oracle.
@@ -41,9 +41,9 @@ pub fn read<O: Operation>(text: &str) -> Result<Vec<Entry>, BadLine> {
 }
 
 /// The entry of every line that is no comment.
-pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, String>) -> Result<Vec<E>, BadLine> {
+pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, CaseError>) -> Result<Vec<E>, BadLine> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    lines.map(|(at, line)| entry(line).map_err(|reason| BadLine { line: at + 1, reason })).collect()
+    lines.map(|(at, line)| entry(line).map_err(|error| BadLine { line: at + 1, error })).collect()
 }
 
 /// A line for the catalogue; `None` where the case is too large to spell out.
@@ -93,7 +93,7 @@ struct Written<'a> {
     provenance: &'a str,
 }
 
-fn written(line: &str) -> Result<Written<'_>, String> {
+fn written(line: &str) -> Result<Written<'_>, CaseError> {
     let split = line.split_once('#').map(|(rest, provenance)| (rest, provenance.trim()));
     let (rest, provenance) = split
         .filter(|(_, provenance)| !provenance.is_empty())
@@ -107,17 +107,17 @@ fn written(line: &str) -> Result<Written<'_>, String> {
     let pair = |word| str::split_once(word, '=').ok_or_else(|| format!("`{word}` is not SCHEME=VALUE"));
     let values: Vec<_> = values.split_whitespace().map(pair).collect::<Result<_, _>>()?;
     if values.is_empty() {
-        return Err("no value: name at least one SCHEME=VALUE; with `?` in place of a value it is printed".to_owned());
+        return Err("no value: name at least one SCHEME=VALUE; with `?` in place of a value it is printed".into());
     }
     Ok(Written { case: case.trim(), index, values, provenance })
 }
 
 /// The entry, where the oracle gives what is written.
-fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, String> {
+fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, CaseError> {
     let cases = cases::<O>(written.case)?;
     let mut values = Vec::new();
     for (name, _) in &written.values {
-        let scheme = O::scheme(name).map_err(|e| e.to_string())?;
+        let scheme = O::scheme(name)?;
         values.push(((*name).to_owned(), exact::<O>(&scheme, &cases, written.index)?));
     }
     let entry = Entry {
@@ -129,11 +129,8 @@ fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, String> {
     for ((name, text), (_, exact)) in written.values.iter().zip(&entry.values) {
         let agrees = described(exact) == *text;
         if !agrees {
-            return Err(format!(
-                "{name} is {}, not {text}; the line with every value:\n{}",
-                described(exact),
-                line(&entry)
-            ));
+            let (is, line) = (described(exact), line(&entry));
+            return Err(format!("{name} is {is}, not {text}; the line with every value:\n{line}").into());
         }
     }
     Ok(entry)
@@ -143,18 +140,19 @@ fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, String> {
 type Taken<O> = (&'static <O as Operation>::Domain, Case<<O as Operation>::Params>);
 
 /// The case as each kernel takes it that does, each once: the number of results may be theirs to choose.
-fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, String> {
+fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
     let draft = Draft::<O>::read(text)?;
     let (mut out, mut refused) = (Vec::new(), None);
     for domain in O::kernels().iter().map(|kernel| &kernel.contract.domain) {
         match draft.work(domain) {
             Some(work) if work > LARGEST => {
-                return Err(format!("results times elements of the largest input are {work}, at most {LARGEST} here"));
+                let reason = format!("results times elements of the largest input are {work}, at most {LARGEST} here");
+                return Err(reason.into());
             }
             Some(_) => match draft.case(domain) {
                 Ok(case) if out.iter().all(|(_, known)| *known != case) => out.push((domain, case)),
                 Ok(_) => {}
-                Err(reason) => refused = Some(reason),
+                Err(error) => refused = Some(error.to_string()),
             },
             None => {
                 let reason = O::sizes(domain, draft.params()).err();
@@ -164,22 +162,22 @@ fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, String> {
     }
     if out.is_empty() {
         let reason = refused.map_or(String::new(), |reason| format!(": {reason}"));
-        return Err(format!("no kernel takes the case{reason}"));
+        return Err(format!("no kernel takes the case{reason}").into());
     }
     Ok(out)
 }
 
 /// What the scheme gives for the first of the cases that it can be asked about.
-fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Taken<O>], index: usize) -> Result<Option<Value>, String> {
+fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Taken<O>], index: usize) -> Result<Option<Value>, CaseError> {
     let mut reason = String::new();
     for (domain, case) in cases {
         match O::exact(scheme, case) {
             Ok(results) => {
                 let wrong = || format!("out[{index}]: there are {} results", results.len());
-                return result::<O>(domain, case, &results, index).ok_or_else(wrong);
+                return Ok(result::<O>(domain, case, &results, index).ok_or_else(wrong)?);
             }
-            Err(why) => reason = why,
+            Err(why) => reason = why.to_string(),
         }
     }
-    Err(format!("{}: {reason}", O::label(scheme)))
+    Err(CaseError::from(reason).of(&O::label(scheme)))
 }

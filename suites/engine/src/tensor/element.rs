@@ -1,5 +1,6 @@
 //! How the elements of a tensor lie in words of int32, and how they read in a case: integers, or floats by their bits.
 
+use super::CaseError;
 use std::ops::RangeInclusive;
 use tiebreak_oracle::float::{Float, Format, decimal};
 use tiebreak_reports::ledger::Value;
@@ -31,11 +32,13 @@ impl Element {
     }
 
     /// The words of what a reader wrote; or what it must be.
-    pub fn read(&self, value: &Value) -> Result<Vec<i32>, String> {
+    pub fn read(&self, value: &Value) -> Result<Vec<i32>, CaseError> {
         match (self, value) {
             (Self::Integer(range), Value::Integer(v)) if range.contains(v) => Ok(self.at(*v)),
-            (Self::Integer(range), Value::Integer(_)) => Err(format!("must be in {}..={}", range.start(), range.end())),
-            (Self::Integer(_), Value::Text(text)) => Err(format!("`{text}` is not an integer")),
+            (Self::Integer(range), Value::Integer(_)) => {
+                Err(format!("must be in {}..={}", range.start(), range.end()).into())
+            }
+            (Self::Integer(_), Value::Text(text)) => Err(format!("`{text}` is not an integer").into()),
             (Self::Float(format), value) => {
                 let text = value.to_string();
                 let bits = float_bits(*format, &text).ok_or_else(|| {

@@ -81,11 +81,11 @@ fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
     (0..seen.outs.len()).filter(|at| differs(at) && !seen.is_faulty(at / words)).collect()
 }
 
-/// What comes nearest where no cause reproduces everything: it names no class, but says where to look.
+/// What comes nearest where no cause reproduces everything: it names no class, but says where to look. What explains less than half would mislead.
 fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Option<String> {
     let differing: Vec<_> = evidence.iter().filter(|seen| seen.differ > 0).copied().take(FEW).collect();
     let shares = causes.iter().filter_map(|cause| Some((share(cause, &differing)?, cause))).rev();
-    let ((n, all), cause) = shares.max_by_key(|((n, _), _)| *n).filter(|((n, _), _)| *n > 0)?;
+    let ((n, all), cause) = shares.max_by_key(|((n, _), _)| *n).filter(|((n, all), _)| *n > 0 && 2 * n >= *all)?;
     let because = cause.because()?;
     Some(format!("the nearest, {} ({because}), explains {n} of {all} that differ", cause.class))
 }

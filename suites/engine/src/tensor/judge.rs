@@ -4,7 +4,7 @@ use super::fault::{self, Faulty, Made, Seen, Sighting};
 use super::shrink::{Witness, shrink_by};
 use super::side::{Given, SMALL, Side, differs};
 use super::spans::Spans;
-use super::{Asked, Case, Element, Expected, Operation, PathStep};
+use super::{Asked, Case, Element, Expected, Operation, PathStep, Unposable};
 use crate::count;
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use crate::runner::{Answer, FailedBatch, Runner};
@@ -104,7 +104,7 @@ pub fn held_against<O: Operation>(
     contract: &O::Scheme,
     scheme: &O::Scheme,
     case: &Case<O::Params>,
-) -> Result<Expected, String> {
+) -> Result<Expected, Unposable> {
     let expected = O::expected(scheme, case)?;
     Ok(if O::OPEN.is_none() { held::<O>(&O::expected(contract, case)?, expected) } else { expected })
 }

@@ -7,6 +7,7 @@ mod case;
 pub mod catalogue;
 pub mod change;
 pub mod element;
+mod errors;
 pub mod explain;
 pub mod explained;
 pub mod fault;
@@ -42,6 +43,7 @@ pub use asked::{Asked, Layer, Parameter, ReferenceOption, Wanted};
 pub use case::{Case, Spec, by};
 pub use change::{Change, Lead, PathStep};
 pub use element::Element;
+pub use errors::{CaseError, Unposable};
 use explain::Observed;
 pub use given::Given;
 pub use scheme::{NamedScheme, overflow, promised};
@@ -135,9 +137,9 @@ pub trait Operation: Sized + Send + Sync + 'static {
         Vec::new()
     }
     /// The results, by machine integers.
-    fn expected(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
+    fn expected(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, Unposable>;
     /// The results, by big integers.
-    fn exact(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, String>;
+    fn exact(scheme: &Self::Scheme, case: &Case<Self::Params>) -> Result<Expected, Unposable>;
     /// What differences of a kernel are counted against, beside its contract.
     fn reference(kernel: &Kernel<Self::Run, Self::Domain>, wanted: &Wanted) -> Option<String>;
 
@@ -286,6 +288,10 @@ pub trait Operation: Sized + Send + Sync + 'static {
     fn spelled(_case: &Case<Self::Params>, _index: usize, _class: Option<Class>) -> Option<ledger::Case> {
         None
     }
+    /// Whether those words alone show a result of a case again, wherever it lies and whatever lies beside it.
+    fn stands_alone(_case: &Case<Self::Params>) -> bool {
+        true
+    }
     /// The arguments that run a case in words again.
     fn command(case: &ledger::Case) -> String {
         format!("--case '{}'", words::case(case))
@@ -293,7 +299,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// The parameters by name, in the order in which a reader wants them.
     fn arguments(params: &Self::Params) -> Vec<(String, Value)>;
     /// Parameters from names and values; what is not named is as usual.
-    fn from_arguments(arguments: &text::Arguments) -> Result<Self::Params, String>;
+    fn from_arguments(arguments: &text::Arguments) -> Result<Self::Params, CaseError>;
 }
 
 /// A kernel or mutant of that name.

@@ -1,4 +1,4 @@
-//! What a run has so far, for one that does not end: whole operations, and whole kernels of the one at work.
+//! What a run has so far, for one that does not end: whole operations, and whole kernels of those at work.
 
 use super::{Outcome, Part};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +15,20 @@ pub struct Kept(Arc<Mutex<Stages>>);
 #[derive(Debug, Default)]
 struct Stages {
     lanes: Vec<ledger::Lane>,
-    /// Of the operations that have ended.
-    done: Part,
-    /// Of the operation at work.
-    current: Part,
+    /// Of the lanes themselves.
+    of_lanes: Part,
+    /// Of each operation that has begun, in that order.
+    of_operations: Vec<(&'static str, Part)>,
+}
+
+impl Stages {
+    fn of(&mut self, op: &'static str) -> &mut Part {
+        let at = self.of_operations.iter().position(|(known, _)| *known == op).unwrap_or_else(|| {
+            self.of_operations.push((op, Part::default()));
+            self.of_operations.len() - 1
+        });
+        &mut self.of_operations[at].1
+    }
 }
 
 /// What is known of a run before it begins.
@@ -39,28 +49,28 @@ impl Kept {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lanes of the run.
-    pub fn lanes(&self, lanes: &[ledger::Lane]) {
-        self.stages().lanes = lanes.to_vec();
-    }
-
-    /// A kernel of the operation at work has ended.
-    pub fn kernel(&self, part: &Part) {
-        self.stages().current.extend(part.clone());
-    }
-
-    /// An operation has ended; `part` is of all that have.
-    pub fn operation(&self, part: &Part) {
+    /// The lanes of the run, and what they give by themselves.
+    pub fn lanes(&self, lanes: &[ledger::Lane], part: &Part) {
         let mut stages = self.stages();
-        stages.done = part.clone();
-        stages.current = Part::default();
+        stages.lanes = lanes.to_vec();
+        stages.of_lanes = part.clone();
+    }
+
+    /// A kernel of an operation at work has ended.
+    pub fn kernel(&self, op: &'static str, part: &Part) {
+        self.stages().of(op).extend(part.clone());
+    }
+
+    /// An operation has ended; `part` is all of it.
+    pub fn operation(&self, op: &'static str, part: &Part) {
+        *self.stages().of(op) = part.clone();
     }
 
     /// A ledger without a verdict, and why.
     pub fn unfinished(&self, heading: &Heading, why: &str) -> Outcome {
         let stages = self.stages();
-        let mut part = stages.done.clone();
-        part.extend(stages.current.clone());
+        let mut part = stages.of_lanes.clone();
+        stages.of_operations.iter().for_each(|(_, one)| part.extend(one.clone()));
         let mut outcome = part.outcome(heading, stages.lanes.clone());
         outcome.ledger.unfinished = Some(why.to_owned());
         outcome

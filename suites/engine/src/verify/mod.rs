@@ -11,14 +11,16 @@ use crate::lane::config::Lanes;
 use crate::lane::{Lane, NotRun};
 use crate::tensor::{Asked, Wanted};
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressStyle};
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use std::time::Instant;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_common::identity;
+use tiebreak_common::parallel;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_oracle::names::unknown;
+use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
@@ -130,17 +132,10 @@ fn complete(request: &Request, registry: &Registry, heading: &Heading) -> Result
     let names = lane_names(request, registry);
     let Opened { lanes, statuses, findings } = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
     let mut part = Part { findings, ..Part::default() };
-    request.kept.lanes(&statuses);
-    request.kept.operation(&part);
+    request.kept.lanes(&statuses, &part);
     request.go_on(&part.findings)?;
-    // Lanes of compiled modules come last, and have no kernels but those.
-    let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
-    for (op, names) in &selected {
-        part.extend(op.verify(request, names, if op.is_compiled() { &lanes } else { own })?);
-        request.kept.operation(&part);
-        request.go_on(&part.findings)?;
-    }
-    let bounds = (registry.bounds)(request, own)?;
+    let (parts, bounds) = operations(request, registry, &selected, &lanes)?;
+    parts.into_iter().for_each(|one| part.extend(one));
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
     let Outcome { mut ledger, mismatches } = part.outcome(heading, statuses);
     ledger.bounds = bounds;
@@ -151,6 +146,31 @@ fn complete(request: &Request, registry: &Registry, heading: &Heading) -> Result
     }
     ledger.verdict = if ledger.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
     Ok(Outcome { ledger, mismatches })
+}
+
+/// What each operation gives, and the bounds. They run beside each other, because the end of one leaves cores idle; a run that ends at its first
+/// finding takes one after the other.
+fn operations(
+    request: &Request,
+    registry: &Registry,
+    selected: &Selected,
+    lanes: &[Lane],
+) -> Result<(Vec<Part>, Vec<ledger::Bound>)> {
+    // Lanes of compiled modules come last, and have no kernels but those.
+    let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
+    let verified = |(op, names): &(&'static dyn Verifies, Vec<String>)| {
+        let part = op.verify(request, names, if op.is_compiled() { lanes } else { own })?;
+        request.kept.operation(op.op(), &part);
+        request.go_on(&part.findings)?;
+        Ok(part)
+    };
+    let bounds = || (registry.bounds)(request, own);
+    if request.fail_fast {
+        let parts = selected.iter().map(verified).collect::<Result<_>>()?;
+        return Ok((parts, bounds()?));
+    }
+    let (parts, bounds) = parallel::both(|| parallel::try_map(selected, verified), bounds);
+    Ok((parts?, bounds?))
 }
 
 impl Part {
@@ -246,11 +266,17 @@ struct Opened {
 fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<Opened> {
     let Opened { mut lanes, mut statuses, mut findings } = Opened::default();
     let kept = known.hashes.as_deref().map(identity::Kept::open);
-    for name in names {
-        let (status, files) = match Lane::open(name, known)? {
-            Ok(lane) => {
+    let open = |name: &String| {
+        let lane = Lane::open(name, known)?;
+        Ok::<_, UnknownName>(lane.map(|lane| {
+            let files = lane.files(kept.as_ref());
+            (lane, files)
+        }))
+    };
+    for (name, opened) in names.iter().zip(parallel::try_map(names, open)?) {
+        let (status, files) = match opened {
+            Ok((lane, files)) => {
                 let ran = LaneStatus::Ran { arch: lane.hello.arch.clone(), via: lane.via() };
-                let files = lane.files(kept.as_ref());
                 lanes.push(lane);
                 (ran, files)
             }
@@ -312,9 +338,12 @@ fn nothing_ran(without_value: bool) -> Finding {
     finding(("", "", ""), Class::NotRun, format!("{why}, so that nothing was judged"))
 }
 
+/// The bars of what runs at the same time, one below the other.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
 /// A bar on a terminal, nothing elsewhere. It is gone once its work has ended, or has stopped early.
 pub fn progress(what: &str, tasks: usize) -> ProgressBar {
-    let bar = ProgressBar::new(tasks as u64).with_finish(ProgressFinish::AndClear);
+    let bar = BARS.add(ProgressBar::new(tasks as u64).with_finish(ProgressFinish::AndClear));
     if let Ok(style) = ProgressStyle::with_template("{msg:20} {wide_bar} {pos}/{len} {eta}") {
         bar.set_style(style);
     }

@@ -12,6 +12,7 @@ use tiebreak_engine::lane::{Failure, Lane};
 use tiebreak_engine::tensor::judge::outs;
 use tiebreak_engine::tensor::{Case, Operation, Wanted, text};
 use tiebreak_engine::verify::{Command, Request};
+use tiebreak_impls::job_error::JobError;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::{Bound, BoundWitness};
 use tiebreak_reports::text as words;
@@ -181,10 +182,8 @@ fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Comm
 
 /// The first result.
 fn first<O: Operation>(claim: &Claim, case: &Case<O::Params>, lane: &Lane) -> Result<i32, Failure> {
-    let refused = |reason: String| Failure::Refused(reason);
-    let kernel =
-        tiebreak_engine::tensor::find::<O>(claim.kernel).ok_or_else(|| refused("no such kernel".to_owned()))?;
-    let sizes = O::sizes(&kernel.contract.domain, &case.params).map_err(|e| refused(e.to_string()))?;
+    let kernel = tiebreak_engine::tensor::find::<O>(claim.kernel).ok_or_else(|| Failure::refused("no such kernel"))?;
+    let sizes = O::sizes(&kernel.contract.domain, &case.params).map_err(JobError::from)?;
     let outs = outs::<O>(&mut lane.lease(), claim.kernel, case, sizes.outputs)?;
     outs.first().copied().ok_or(Failure::WrongLength { expected: sizes.outputs, got: 0 })
 }

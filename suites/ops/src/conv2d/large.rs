@@ -86,6 +86,9 @@ pub(super) fn large(domain: &Domain) -> Vec<Spec<Params>> {
         Params { height: 66, width: 71, kernel_h: 1, kernel_w: 1, channels: 2, ..small },
     ];
     out.extend(wide.map(|params| spec(params, Fill::Varied, Fill::Varied)));
+    // Sums of all inputs, and of all weights, that no 16 bits hold.
+    let deep = zero_points(domain, 1, image(&sized(130, 2), [1, 1]));
+    out.push(spec(deep, Fill::Largest, Fill::Largest));
     out
 }
 
@@ -107,8 +110,9 @@ pub(super) fn each(domain: &Domain) -> Vec<Spec<Params>> {
             shapes.extend([
                 Params { stride_h: n, ..small },
                 Params { stride_w: n, ..small },
-                Params { dilation_h: n, ..small },
-                Params { dilation_w: n, ..small },
+                // As much padding as keeps the size of the image.
+                Params { dilation_h: n, kernel_h: 3, top: n, bottom: n, ..small },
+                Params { dilation_w: n, kernel_w: 3, left: n, right: n, ..small },
             ]);
         }
         if domain.grouped {
@@ -116,7 +120,9 @@ pub(super) fn each(domain: &Domain) -> Vec<Spec<Params>> {
         }
     }
     let one = |(i, shape): (usize, Params)| {
-        let params = zero_points(domain, i, image(&shape, [shape.stride_h, shape.stride_w]));
+        // So many rows and columns more that every place of the filter meets the image.
+        let more = [shape.stride_h + shape.dilation_h - 1, shape.stride_w + shape.dilation_w - 1];
+        let params = zero_points(domain, i, image(&shape, more));
         Spec { misalign: i % 16, ..spec(params, Fill::Varied, Fill::Varied) }
     };
     let mut out: Vec<_> = shapes.into_iter().enumerate().map(one).collect();

@@ -11,7 +11,7 @@ use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, CaseError, Change, Expected, Given, Operation, Spec, Unposable, Wanted};
 use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
@@ -82,14 +82,14 @@ impl Operation for Conv2d {
         format!("{}{groups}", crate::matmul::operands(&domain.operands))
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [input, weights, _] = &case.tensors;
-        oracle::expected(scheme, &convolution(&case.params), input, weights).map_err(|e| e.to_string())
+        oracle::expected(scheme, &convolution(&case.params), input, weights).map_err(Unposable::new)
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [input, weights, _] = &case.tensors;
-        let exact = oracle::exact(scheme, &convolution(&case.params), input, weights).map_err(|e| e.to_string())?;
+        let exact = oracle::exact(scheme, &convolution(&case.params), input, weights).map_err(Unposable::new)?;
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
@@ -126,7 +126,7 @@ impl Operation for Conv2d {
         fields::written(&FIELDS, p, &Params::default())
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&FIELDS, Params::default(), arguments, Self::TENSORS)
     }
 }

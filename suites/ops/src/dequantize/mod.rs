@@ -14,7 +14,9 @@ use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::element::bits;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{Asked, Case, Change, Element, Expected, Given, Operation, Spec, Sweep, Wanted};
+use tiebreak_engine::tensor::{
+    Asked, Case, CaseError, Change, Element, Expected, Given, Operation, Spec, Sweep, Unposable, Wanted,
+};
 use tiebreak_impls::dequantize::{self};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::Cast;
@@ -29,12 +31,16 @@ use tiebreak_reports::ledger::Value;
 pub enum Dequantize {}
 
 /// Each stored value by `one`, with the parameters of its place. Which NaN a scheme gives is nobody's promise.
-fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, String> {
+fn each(case: &Case<Params>, one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, Unposable> {
     each_of(case, &places::scales(&case.params), one)
 }
 
 /// Each stored value by `one`, with the parameters of these scales.
-fn each_of(case: &Case<Params>, scales: &[usize], one: impl Fn(&Quantization, i64) -> u64) -> Result<Expected, String> {
+fn each_of(
+    case: &Case<Params>,
+    scales: &[usize],
+    one: impl Fn(&Quantization, i64) -> u64,
+) -> Result<Expected, Unposable> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
     let element = Element::Float(quantized::format(p.quantized.expressed));
@@ -50,7 +56,7 @@ fn each_of(case: &Case<Params>, scales: &[usize], one: impl Fn(&Quantization, i6
 }
 
 /// Of each stored value all that code may make of it that takes these liberties: the words of each. Which NaN it is is nobody's promise.
-fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, String> {
+fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
     let p = &case.params;
     let all = quantizations(&p.quantized)?;
     let element = Element::Float(quantized::format(p.quantized.expressed));
@@ -107,11 +113,11 @@ impl Operation for Dequantize {
         Some(Function { cast: Cast::Dequantize, params: params.clone() })
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         each(case, |q, stored| scheme.expected(q, stored))
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         each(case, |q, stored| scheme.exact(q, stored))
     }
 
@@ -184,7 +190,7 @@ impl Operation for Dequantize {
         quantized::arguments(p)
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         quantized::from_arguments(arguments, "q")
     }
 }

@@ -13,7 +13,7 @@ use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::fill;
 use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, Spec, Sweep, Wanted};
+use tiebreak_engine::tensor::{Asked, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Unposable, Wanted};
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
@@ -59,14 +59,14 @@ impl Operation for Dot {
         )
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [acc, a, b] = &case.tensors;
-        scheme.expected(acc, a, b).map_err(|e| e.to_string())
+        scheme.expected(acc, a, b).map_err(Unposable::new)
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [acc, a, b] = &case.tensors;
-        let exact = scheme.exact(acc, a, b).map_err(|e| e.to_string())?;
+        let exact = scheme.exact(acc, a, b).map_err(Unposable::new)?;
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
@@ -142,7 +142,7 @@ impl Operation for Dot {
         fields::written(&[LEN], p, &ONE)
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&[LEN], ONE, arguments, Self::TENSORS)
     }
 }

@@ -12,7 +12,9 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Operation, ReferenceOption, Spec, Wanted};
+use tiebreak_engine::tensor::{
+    Asked, Case, CaseError, Change, Expected, Operation, ReferenceOption, Spec, Unposable, Wanted,
+};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::Params;
 use tiebreak_impls::kernel::Kernel;
@@ -110,8 +112,8 @@ impl<A: Arithmetic> Elementwise<A> {
     }
 
     /// What a scheme gives at other parameters than the case's.
-    pub fn with(scheme: &Scheme<A::Definition>, case: &Case<Params>, p: &A::Parameters) -> Result<Expected, String> {
-        (A::SCHEMES.expected)(scheme, p, &case.tensors[0], &case.tensors[1]).map_err(|e| e.to_string())
+    pub fn with(scheme: &Scheme<A::Definition>, case: &Case<Params>, p: &A::Parameters) -> Result<Expected, Unposable> {
+        (A::SCHEMES.expected)(scheme, p, &case.tensors[0], &case.tensors[1]).map_err(Unposable::new)
     }
 
     fn parameters(p: &Params) -> A::Parameters {
@@ -152,13 +154,13 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         format!("{}; {}; {bounds}", element.name(), A::scales(domain))
     }
 
-    fn expected(scheme: &Self::Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn expected(scheme: &Self::Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         Self::with(scheme, case, &Self::parameters(&case.params))
     }
 
-    fn exact(scheme: &Self::Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn exact(scheme: &Self::Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let exact = (A::SCHEMES.exact)(scheme, &Self::parameters(&case.params), &case.tensors[0], &case.tensors[1]);
-        Ok(exact.map_err(|e| e.to_string())?.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
+        Ok(exact.map_err(Unposable::new)?.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
     /// The exact result rounded once by the caller's rule.
@@ -191,7 +193,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         super::arguments(p)
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         super::from_arguments(arguments)
     }
 }

@@ -41,8 +41,14 @@ pub(super) fn plan<A: Arithmetic>((element, clamp): (Element, bool), budget: &Bu
         }
         out.push(varied(Params { len: SOME, ..params }, &mut rng).by("directed parameters"));
     }
+    let mut previous: Option<Params> = None;
     for i in 0..TENSORS[usize::from(budget.every_tail)] {
-        let params = A::taken(random::<A>(element, clamp, i, &mut rng));
+        let mut drawn = random::<A>(element, clamp, i, &mut rng);
+        if let Some(kept) = previous.filter(|_| i % 8 == 6) {
+            drawn = with_scales_of(drawn, kept, i / 8);
+        }
+        previous = Some(drawn);
+        let params = A::taken(drawn);
         out.push(varied(Params { len: length(i), ..params }, &mut rng).by("random parameters"));
     }
     out
@@ -68,22 +74,28 @@ fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind):
     let range = element.range();
     let (lo, hi) = (*range.start(), *range.end());
     let middle = lo.midpoint(hi) + 1;
-    let zero_points = [
+    let usual = [
         [middle, middle, middle],
         [middle + 3, middle - 7, middle - 5],
         [lo, hi, lo],
         [hi, lo, hi],
         [middle - 1, middle + 17, middle + 4],
     ];
-    let [left, right, placed] = zero_points[i % zero_points.len()];
+    // The largest differences of both operands with one sign come where their results fit.
+    let zero_points = match i % 12 {
+        7 => [lo, lo, lo],
+        10 => [hi, hi, middle],
+        i => usual[i % usual.len()],
+    };
+    let [left, right, placed] = zero_points;
     let bounds = [(lo, hi), (placed, hi), (lo + 7, hi - 9)];
     let (min, max) = if clamp { bounds[(i + kind) % bounds.len()] } else { (lo, hi) };
     let of = |scale: f32, zero_point| Operand { scale: Scale(scale.into()), zero_point };
     Params { element, len: 1, lhs: of(lhs, left), rhs: of(rhs, right), out: of(out, placed), min, max }
 }
 
-/// The `i`th of random parameters: each zero point of 8 bits comes as often as the others, some scales are powers of two, and bounds are any
-/// at each fourth where a kernel clamps to any.
+/// The `i`th of random parameters: each zero point of 8 bits comes as often as the others, some scales are powers of two, and bounds are any,
+/// or those of an activation, at each fourth where a kernel clamps to any.
 fn random<A: Arithmetic>(element: Element, clamp: bool, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let range = element.range();
     let (lo, hi) = (*range.start(), *range.end());
@@ -95,9 +107,32 @@ fn random<A: Arithmetic>(element: Element, clamp: bool, i: usize, rng: &mut ChaC
         Operand { scale: Scale(scale.into()), zero_point }
     };
     let (lhs, rhs, out) = (operand(lhs, 77), operand(rhs, 181), operand(out, 59));
-    let [a, b] = [of(element, rng), of(element, rng)];
-    let (min, max) = if clamp && i % 4 == 1 && a != b { (a.min(b), a.max(b)) } else { (lo, hi) };
+    let (a, b, placed) = (of(element, rng), of(element, rng), out.zero_point);
+    let (min, max) = match i / 4 % 8 {
+        _ if !clamp || i % 4 != 1 => (lo, hi),
+        // An activation from the zero point on: to any bound, and to none.
+        0 | 1 => (placed, a.max(placed)),
+        2 => (placed, hi),
+        // One result.
+        3 => (a, a),
+        _ => (a.min(b), a.max(b)),
+    };
     Params { element, len: 1, lhs, rhs, out, min, max }
+}
+
+/// Parameters with the scales of the case before but for one, of which the binade stays: what a kernel keeps between calls must not depend on the
+/// other two alone.
+fn with_scales_of(drawn: Params, kept: Params, i: usize) -> Params {
+    let other = |kept: Scale, drawn: Scale| {
+        let [kept, drawn] = [kept, drawn].map(|scale| (scale.0 as f32).to_bits());
+        Scale(f32::from_bits(kept >> 23 << 23 | drawn & 0x007f_ffff).into())
+    };
+    let mut scales = [kept.lhs, kept.rhs, kept.out].map(|operand| operand.scale);
+    let at = i % scales.len();
+    scales[at] = other(scales[at], [drawn.lhs, drawn.rhs, drawn.out][at].scale);
+    let [lhs, rhs, out] = scales;
+    let with = |operand: Operand, scale| Operand { scale, ..operand };
+    Params { lhs: with(drawn.lhs, lhs), rhs: with(drawn.rhs, rhs), out: with(drawn.out, out), ..drawn }
 }
 
 fn of(element: Element, rng: &mut ChaCha8Rng) -> i32 {

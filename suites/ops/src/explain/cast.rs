@@ -1,8 +1,8 @@
 //! What `quantize` and `dequantize` share in an explanation: rounding lines, kernels run, and what separates two schemes: the fewest changes of
 //! one towards the other that give the other's result, of those that the operation lists.
 
-use super::Comparison;
 use super::sheet::{Line, Rounding, Row, brief};
+use super::{Comparison, ExplainError};
 use rug::Rational;
 use tiebreak_common::class::Class;
 use tiebreak_common::floats::shortest;
@@ -10,6 +10,7 @@ use tiebreak_common::fraction::{both, signed};
 use tiebreak_engine::tensor::{Case, Change, Lead, Operation};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
+use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized};
 use tiebreak_oracle::float::{Float, Format};
@@ -218,13 +219,13 @@ pub(super) fn in_process<O: Operation<Params = Params>>(
     kernel: &Kernel<O::Run, O::Domain>,
     q: &Quantized,
     input: &[i32],
-) -> Result<[Vec<i32>; 2], String> {
+) -> Result<[Vec<i32>; 2], ExplainError> {
     let params = of_shape(q, BATCH);
     if !O::covers(&kernel.contract.domain, &params) {
         let domain = O::domain_text(&kernel.contract.domain);
-        return Err(format!("kernel `{}` promises nothing of this type: its domain is {domain}", kernel.name));
+        return Err(ExplainError::Domain { kernel: kernel.name, domain });
     }
-    let outputs = O::sizes(&kernel.contract.domain, &params).map_err(|e| e.to_string())?.outputs;
+    let outputs = O::sizes(&kernel.contract.domain, &params).map_err(JobError::from)?.outputs;
     let mut out = vec![0; outputs];
     execute(&O::job(kernel.name, &params), Form::Native, &input.repeat(BATCH), &mut out, 0)?;
     let words = outputs / BATCH;

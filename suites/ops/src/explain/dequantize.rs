@@ -1,8 +1,8 @@
 //! Dequantization explained: schemes and kernels at one stored value.
 
-use super::Comparison;
 use super::cast::{self, Entry, compare};
 use super::sheet::{Line, Row, Sheet};
+use super::{Comparison, ExplainError};
 use crate::dequantize::Dequantize;
 use crate::quantized::quantizations;
 use serde_json::json;
@@ -19,14 +19,18 @@ use tiebreak_oracle::quantize::steps::Value;
 
 /// Schemes and kernels at one stored value; all are compared with the first scheme, a kernel also with what it promises where it gives
 /// something else. The type has one scale.
-pub fn explain(quantized: &Quantized, stored: i64, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Sheet, String> {
-    let q = *quantizations(quantized)?.first().ok_or("the type has no scale")?;
+pub fn explain(
+    quantized: &Quantized,
+    stored: i64,
+    schemes: &[Scheme],
+    kernels: &[&Kernel],
+) -> Result<Sheet, ExplainError> {
+    let q = *quantizations(quantized)?.first().ok_or(ExplainError::NoScale)?;
     let case = cast::one(quantized, vec![stored as i32]);
     let mut entries: Vec<Entry<Dequantize>> = Vec::new();
     let mut comparisons: Vec<Comparison> = Vec::new();
     let mut wanted: Vec<Scheme> = schemes.to_vec();
-    let promises: Vec<Scheme> =
-        kernels.iter().map(|k| promise::<Dequantize>(k).map_err(|e| e.to_string())).collect::<Result<_, _>>()?;
+    let promises: Vec<Scheme> = kernels.iter().map(|k| promise::<Dequantize>(k)).collect::<Result<_, _>>()?;
     if schemes.is_empty() {
         wanted.extend(promises.iter().copied());
     }

@@ -16,8 +16,36 @@ pub mod sheet;
 pub mod words;
 
 use tiebreak_common::class::Class;
+use tiebreak_impls::job_error::JobError;
+use tiebreak_mlir::types::TypeError;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::Trace;
+use tiebreak_oracle::names::UnknownName;
+
+/// Why a cast is not explained.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// The type is none that the oracle takes.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+    /// The type has no scale.
+    #[error("the type has no scale")]
+    NoScale,
+    /// A kernel promises a scheme that there is not.
+    #[error(transparent)]
+    Scheme(#[from] UnknownName),
+    /// The type is outside a kernel's domain.
+    #[error("kernel `{kernel}` promises nothing of this type: its domain is {domain}")]
+    Domain {
+        /// The kernel.
+        kernel: &'static str,
+        /// What it takes.
+        domain: String,
+    },
+    /// A kernel gives no results.
+    #[error(transparent)]
+    Kernel(#[from] JobError),
+}
 
 /// One input explained.
 #[derive(Clone, Debug)]

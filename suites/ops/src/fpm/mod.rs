@@ -18,7 +18,8 @@ use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::shrink::Witness;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{
-    Asked, Case, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Wanted, promised,
+    Asked, Case, CaseError, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Unposable, Wanted,
+    promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
@@ -101,7 +102,7 @@ impl Operation for FixedPointMultiply {
         })
     }
 
-    fn expected(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, String> {
+    fn expected(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, Unposable> {
         // Where no element lies in a deviation, looking for one at each would cost as much as the results.
         if scheme.is_uniform(&case.params) {
             return Ok(each(case, |_, x, p| scheme.scheme.fast(x, p).map(|v| v as i32)));
@@ -110,7 +111,7 @@ impl Operation for FixedPointMultiply {
         Ok(each(case, value))
     }
 
-    fn exact(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, String> {
+    fn exact(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, Unposable> {
         let value = |index, x, p: &_| scheme.at(scheme.zone_at(index, &case.params)).exact(x, p).map(|v| v as i32);
         Ok(each(case, value))
     }
@@ -232,6 +233,11 @@ impl Operation for FixedPointMultiply {
         Some(out.into_iter().map(|(name, value)| (name.to_owned(), i64::from(value).into())).collect())
     }
 
+    /// A batch of one accumulator throughout, at one of the lengths at which it is run again. What shows among others only has to be run among them.
+    fn stands_alone(case: &Case<Batch>) -> bool {
+        simpler::is_single(case)
+    }
+
     fn command(case: &ledger::Case) -> String {
         let of = |name: &str| case.get(name).map_or(String::new(), Value::to_string);
         let q = if case.contains_key("q") { format!(" --q {}", of("q")) } else { String::new() };
@@ -249,7 +255,7 @@ impl Operation for FixedPointMultiply {
         out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Batch, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Batch, CaseError> {
         let mut left = arguments.clone();
         let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
         let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;

@@ -10,12 +10,10 @@ use tiebreak_engine::tensor::{Asked, Case, Spec, by};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel};
 
-/// Formats tried beside Q0.31, one a channel, in turn.
-const OTHER_FORMATS: [u32; 6] = [30, 15, 0, 24, 1, 8];
-/// Channels of one per-channel batch: odd, so that every channel meets every vector lane.
-const CHANNELS_TOGETHER: usize = 5;
-/// Channels of the wide batches: below, at and above every vector width and cache line, mostly odd.
-const WIDE: [usize; 6] = [9, 16, 17, 33, 65, WIDEST];
+/// Channels of the batches of pairs, in turn: every number up to eight.
+const TOGETHER: [usize; 8] = [5, 2, 7, 4, 3, 8, 6, 1];
+/// Channels of the narrowest of the wide batches, which have every number from there on.
+const NARROWEST: usize = 9;
 /// Channels of the widest batch.
 const WIDEST: usize = 70;
 /// Rows of a wide batch, the last one cut in half.
@@ -34,7 +32,8 @@ pub(super) fn pairs(asked: &Asked, budget: &Budget, seed: u64) -> Vec<(Channel, 
         return asked.channels.iter().map(|channel| (*channel, q)).collect();
     }
     let all = grid(budget, seed);
-    let others = all.iter().enumerate().map(|(i, channel)| (*channel, OTHER_FORMATS[i % OTHER_FORMATS.len()]));
+    // Formats other than Q0.31, each in its turn. 7 and 31 have no common factor, nor has 31 with the number of corner multipliers.
+    let others = all.iter().enumerate().map(|(i, channel)| (*channel, i as u32 * 7 % Q31));
     all.iter().map(|channel| (*channel, Q31)).chain(others).collect()
 }
 
@@ -73,9 +72,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     let placed = placed.flat_map(|(channel, q)| positions(*channel, *q, &inputs(*channel, *q)));
     let mut out = Vec::new();
     by("every place", &mut out, |out| out.extend(placed));
-    let together = if domain.per_channel { CHANNELS_TOGETHER } else { 1 };
-    let chunks = first.chunks(together).zip(own.chunks(together)).enumerate();
-    by("pairs", &mut out, |out| out.extend(chunks.map(|(i, (channels, xs))| rows(channels, xs, q, i % ALIGNMENTS))));
+    by("pairs", &mut out, |out| out.extend(batches(domain, &first, &own, q)));
     let others = pairs.iter().filter(|pair| pair.1 != q).filter(inside).enumerate();
     by("other formats", &mut out, |out| {
         out.extend(others.map(|(i, (c, q))| spec(*q, vec![*c], inputs(*c, *q).to_vec(), i % ALIGNMENTS)));
@@ -85,6 +82,18 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     by("many channels", &mut out, |out| out.extend(wide(domain, q, &first, few)));
     if asked.channels.is_empty() {
         by("long batches", &mut out, |out| out.extend(long(&first, &own, q)));
+    }
+    out
+}
+
+/// Every pair with its accumulators, as many channels to a batch as a kernel takes.
+fn batches(domain: &Domain, channels: &[Channel], inputs: &[Arc<[i32]>], q: u32) -> Vec<Spec<Batch>> {
+    let (mut out, mut from) = (Vec::new(), 0);
+    while from < channels.len() {
+        let together = if domain.per_channel { TOGETHER[out.len() % TOGETHER.len()] } else { 1 };
+        let to = channels.len().min(from + together);
+        out.push(rows(&channels[from..to], &inputs[from..to], q, out.len() % ALIGNMENTS));
+        from = to;
     }
     out
 }
@@ -138,16 +147,16 @@ fn wide(domain: &Domain, q: u32, covered: &[Channel], inputs: impl Fn(Channel) -
     // From one end of the list to the other: neighbours share their shift.
     let spread = covered.iter().step_by((covered.len() / WIDEST).max(1)).take(WIDEST);
     let spread: Vec<(Channel, Vec<i32>)> = spread.map(|c| (*c, inputs(*c))).collect();
-    let batch = |(misalign, count): (usize, usize)| {
+    let batch = |(i, count): (usize, usize)| {
         let together: Vec<_> = spread.iter().cycle().skip(count).take(count).collect();
-        let value = |i: usize| {
-            let xs = &together[i % count].1;
-            xs[(i / count * xs.len() / WIDE_ROWS + i) % xs.len()]
+        let value = |at: usize| {
+            let xs = &together[at % count].1;
+            xs[(at / count * xs.len() / WIDE_ROWS + at) % xs.len()]
         };
         let xs = (0..WIDE_ROWS * count - count / 2).map(value).collect();
-        spec(q, together.iter().map(|(channel, _)| *channel).collect(), xs, misalign)
+        spec(q, together.iter().map(|(channel, _)| *channel).collect(), xs, i % ALIGNMENTS)
     };
-    WIDE.into_iter().enumerate().map(batch).collect()
+    (NARROWEST..=WIDEST).enumerate().map(batch).collect()
 }
 
 /// Every length up to two vectors of the widest kernel, every misalignment, each value in every position.

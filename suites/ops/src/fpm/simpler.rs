@@ -21,6 +21,12 @@ pub(super) fn size(x: i32, Channel { multiplier: m, shift: s }: Channel) -> [u32
     [x.unsigned_abs(), s.unsigned_abs(), m.unsigned_abs(), m_negative, x_negative, s_left]
 }
 
+/// Whether a batch is one of those in which an accumulator stands by itself.
+pub(super) fn is_single(whole: &Case<Batch>) -> bool {
+    let xs = &whole.tensors[0];
+    whole.params.params.channels.len() == 1 && xs.len() <= WHOLE && xs.iter().all(|x| *x == xs[0])
+}
+
 /// The accumulator of a result by itself, in the tail of a batch and in its body; and in its place, which may matter.
 pub(super) fn alone(whole: &Case<Batch>, index: usize) -> Vec<(Case<Batch>, usize)> {
     let (q, channel, x) = (whole.params.params.q, channel_at(&whole.params, index), whole.tensors[0][index]);

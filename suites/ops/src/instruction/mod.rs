@@ -12,7 +12,9 @@ use tiebreak_engine::tensor::explain::Observed;
 use tiebreak_engine::tensor::side::differs;
 use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, NamedScheme, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{
+    Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
+};
 use tiebreak_impls::instruction::{Domain, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::instruction::Mnemonic;
@@ -134,11 +136,11 @@ impl Operation for Instruction {
         format!("operands of {} bits", domain.bits)
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         Ok(scheme.results(case, fast(scheme)))
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         Ok(scheme.results(case, |a, b| {
             let (value, saturates) = scheme.mnemonic.lane_exact(scheme.word, a, b);
             (value.to_i32(), saturates)
@@ -180,7 +182,7 @@ impl Operation for Instruction {
         fields::written(&[VECTORS], params, &ONE)
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&[VECTORS], ONE, arguments, Self::TENSORS)
     }
 }

@@ -9,7 +9,9 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Layer, Operation, Parameter, Spec, Wanted};
+use tiebreak_engine::tensor::{
+    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, Parameter, Spec, Unposable, Wanted,
+};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::matmul::{Domain, Params, Run};
@@ -53,14 +55,14 @@ impl Operation for Matmul {
         operands(domain)
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [lhs, rhs, _] = &case.tensors;
-        scheme.expected(&product(&case.params), lhs, rhs).map_err(|e| e.to_string())
+        scheme.expected(&product(&case.params), lhs, rhs).map_err(Unposable::new)
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         let [lhs, rhs, _] = &case.tensors;
-        let exact = scheme.exact(&product(&case.params), lhs, rhs).map_err(|e| e.to_string())?;
+        let exact = scheme.exact(&product(&case.params), lhs, rhs).map_err(Unposable::new)?;
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
@@ -110,7 +112,7 @@ impl Operation for Matmul {
         fields::written(&FIELDS, p, &ONE)
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&FIELDS, ONE, arguments, Self::TENSORS)
     }
 }

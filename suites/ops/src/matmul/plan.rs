@@ -17,6 +17,14 @@ pub(super) const OFFSETS: [(i32, i32); 9] =
 /// Sizes up to which each of M, N and K is tried.
 const SIZES: usize = 80;
 
+/// Rows or columns that are tried on a greater depth: a vector of 16 with every rest, and two.
+const BESIDE_DEPTH: std::ops::RangeInclusive<usize> = 17..=48;
+/// What their depth has more.
+const DEEP: usize = 64;
+
+/// A depth that no int16 holds, and of which a vector leaves a rest.
+const BEYOND_INT16: usize = (1 << 15) + 3;
+
 /// M, N and K beyond the first block that a kernel may cut its operands into, along one axis or two.
 const LARGE: [[usize; 3]; 20] = [
     [3, 5, 257],
@@ -34,7 +42,7 @@ const LARGE: [[usize; 3]; 20] = [
     [65, 130, 9],
     [130, 65, 5],
     [4, 68, 530],
-    [68, 4, 530],
+    [68, 4, 512],
     [260, 3, 4],
     [3, 260, 4],
     [2, 1030, 3],
@@ -123,7 +131,8 @@ fn pairs(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
-/// Depths beside those where the result, read as signed or as unsigned, leaves 32 bits, on the operands that take it there.
+/// Depths beside those where the result, read as signed or as unsigned, leaves 32 bits, on the operands that take it there; and one that no int16
+/// holds, with offsets, whose product takes the depth as a factor.
 fn depths(domain: &Domain) -> Vec<Spec<Params>> {
     let wide = |range: &RangeInclusive<i32>| i64::from(*range.start())..=i64::from(*range.end());
     let mut out = Vec::new();
@@ -133,6 +142,9 @@ fn depths(domain: &Domain) -> Vec<Spec<Params>> {
         for k in [depth, depth + 1].map(|k| k as usize).into_iter().filter(|k| domain.depth.contains(k)) {
             out.push(spec(1, 1, k, (0, 0), Fill::Constant(pair.0 as i32), Fill::Constant(pair.1 as i32)));
         }
+    }
+    if domain.depth.contains(&BEYOND_INT16) {
+        out.push(spec(1, 1, BEYOND_INT16, (128, -3), Fill::Varied, Fill::Varied));
     }
     out
 }
@@ -159,6 +171,10 @@ fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
             None => {
                 let mut sizes = [size(8), size(8), size(24)];
                 sizes[i % 3] = 1 + i / 3 * 37 % SIZES;
+                // Every rest of rows and columns also at a depth of several blocks.
+                if i % 3 < 2 && BESIDE_DEPTH.contains(&sizes[i % 3]) {
+                    sizes[2] += DEEP;
+                }
                 sizes
             }
         };

@@ -15,7 +15,9 @@ use tiebreak_engine::tensor::ReferenceOption;
 use tiebreak_engine::tensor::element::bits;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{Asked, Case, Change, Element, Expected, Given, Operation, Spec, Sweep, Wanted};
+use tiebreak_engine::tensor::{
+    Asked, Case, CaseError, Change, Element, Expected, Given, Operation, Spec, Sweep, Unposable, Wanted,
+};
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_mlir::Function;
@@ -28,7 +30,7 @@ pub use smaller::{alone, smaller};
 pub enum Quantize {}
 
 /// Each value by `one`, with the parameters of its place.
-fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) -> Result<Expected, String> {
+fn each(case: &Case<Params>, one: impl Fn(&Quantization, u64) -> Option<i64>) -> Result<Expected, Unposable> {
     each_of(case, &places::scales(&case.params), one)
 }
 
@@ -37,7 +39,7 @@ fn each_of(
     case: &Case<Params>,
     scales: &[usize],
     one: impl Fn(&Quantization, u64) -> Option<i64>,
-) -> Result<Expected, String> {
+) -> Result<Expected, Unposable> {
     let quantized = &case.params.quantized;
     let all = quantizations(quantized)?;
     let values = case.tensors[0].chunks(quantized.expressed.words()).zip(scales);
@@ -46,7 +48,7 @@ fn each_of(
 }
 
 /// Of each value all that code may make of it that takes these liberties.
-fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, String> {
+fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Result<Vec<Vec<i32>>, Unposable> {
     let quantized = &case.params.quantized;
     let all = quantizations(quantized)?;
     let values = case.tensors[0].chunks(quantized.expressed.words()).zip(places::scales(&case.params));
@@ -100,11 +102,11 @@ impl Operation for Quantize {
         Some(Function { cast: Cast::Quantize, params: params.clone() })
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         each(case, |q, x| scheme.expected(q, x).value())
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         each(case, |q, x| scheme.exact(q, x).value())
     }
 
@@ -169,7 +171,7 @@ impl Operation for Quantize {
         quantized::arguments(p)
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         quantized::from_arguments(arguments, "x")
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::given::distinct;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Expected, Given, Operation, Spec};
+use tiebreak_engine::tensor::{Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized};
 use tiebreak_mlir::faults::{self, Effect};
@@ -28,7 +28,7 @@ pub fn covers(domain: &Domain, params: &Params) -> bool {
 }
 
 /// For each result, the words of all that it may be with these liberties, in a row.
-type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, String>;
+type Possible<O> = fn(&<O as Operation>::Scheme, &Case<Params>, &Liberties) -> Result<Vec<Vec<i32>>, Unposable>;
 
 /// The known faults of what made a kernel's code in a lane, at one case, each with the values that it can give.
 pub fn at_fault<O: Operation<Params = Params>>(
@@ -117,7 +117,7 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
 pub fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
     let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
     let described = |_, ty: &Quantized| {
-        let reason = quantizations(ty).map_or_else(|reason| reason, |_| domain_text(domain));
+        let reason = quantizations(ty).map_or_else(|error| error.to_string(), |_| domain_text(domain));
         (format!("type={}", type_text(ty)), reason)
     };
     (!asked.types.is_empty()).then(|| Given::of(Unit::Type, &asked.types, |ty| run.contains(&type_text(ty)), described))
@@ -183,10 +183,10 @@ pub fn arguments(params: &Params) -> Vec<(String, Value)> {
 }
 
 /// Parameters from names and values.
-pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, String> {
+pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, CaseError> {
     let mut left = arguments.clone();
     let text = text::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
-    let quantized = read_run_type(&text).map_err(|reason| format!("type: {reason}"))?;
+    let quantized = read_run_type(&text).map_err(|error| CaseError::from(error).of("type"))?;
     let container = match text::take_text(&mut left, "container") {
         None => Container::Ranked,
         Some(name) => {

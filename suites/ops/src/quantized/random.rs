@@ -156,9 +156,14 @@ fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
     let ty =
         layer(domain, i + i / 4, Storage { bits: 1 + (i * 7 % 16) as u32, signed: (i / 2).is_multiple_of(2) }, rng);
     let count = if i.is_multiple_of(2) { MANY[i / 2 % MANY.len()] } else { 9 + below(rng, 62) as usize };
-    let (axis, others) = (i % 3, [2 + below(rng, 4) as usize, 1 + below(rng, 3) as usize]);
+    let (mut axis, others) = (i % 3, [2 + below(rng, 4) as usize, 1 + below(rng, 3) as usize]);
     let mut shape = vec![others[0], others[1]];
     shape.insert(axis, count);
+    // Channels of images lie along the second of four dimensions, or the last; those of weights along the first, or the last.
+    if i % 4 == 1 {
+        shape.insert(if axis == 2 { 0 } else { 3 }, 2);
+        axis += axis / 2;
+    }
     let granularity = match (domain.finest, i % 4) {
         (Finest::Layer, _) => return None,
         // The last axis has blocks that are apart for each index of the others, which every domain with blocks takes.

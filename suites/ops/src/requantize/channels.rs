@@ -19,8 +19,14 @@ pub(super) fn corners(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Channe
         all.extend([0, -1, -2, -7, -8, -15, -16, -24, -31].map(|shift| Channel { multiplier, shift }));
     }
     all.retain(|channel| domain.takes(*channel));
-    // Most corners of Q0.31 are integers whose products do nothing but wrap.
-    let keep = if budget.every_tail { 1 } else { 8 } * if domain.fraction() == 0 { 2 } else { 1 };
+    // Most corners of Q0.31 are integers whose products do nothing but wrap. A step without a common factor with the number of corner
+    // multipliers comes to each of them.
+    let keep = match (budget.every_tail, domain.fraction()) {
+        (true, 0) => 3,
+        (true, _) => 1,
+        (false, 0) => 17,
+        (false, _) => 9,
+    };
     all.into_iter().step_by(keep).collect()
 }
 

@@ -16,7 +16,9 @@ use tiebreak_engine::tensor::Sweep;
 use tiebreak_engine::tensor::fill;
 use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, Given, Layer, Operation, PathStep, Spec, Wanted};
+use tiebreak_engine::tensor::{
+    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, PathStep, Spec, Unposable, Wanted,
+};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::requantize::{Domain, Params, Run};
@@ -67,12 +69,12 @@ impl Operation for Requantize {
         format!("to {}, {}", domain.output.name(), crate::listing::domain(&domain.channels))
     }
 
-    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
-        scheme.expected(&parameters(&case.params), &case.tensors[0]).map_err(|e| e.to_string())
+    fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        scheme.expected(&parameters(&case.params), &case.tensors[0]).map_err(Unposable::new)
     }
 
-    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, String> {
-        let exact = scheme.exact(&parameters(&case.params), &case.tensors[0]).map_err(|e| e.to_string())?;
+    fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let exact = scheme.exact(&parameters(&case.params), &case.tensors[0]).map_err(Unposable::new)?;
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
@@ -175,7 +177,7 @@ impl Operation for Requantize {
         out.chain(fields::written(&FIELDS, p, &usual(Vec::new(), Vec::new()))).collect()
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
         let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
         let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;

@@ -7,7 +7,9 @@ use crate::conv2d::{Conv2d, convolution};
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, Change, Expected, NamedScheme, Operation, Spec, Wanted};
+use tiebreak_engine::tensor::{
+    Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
+};
 use tiebreak_impls::conv2d::Params as Convolution;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::shape::Sizes;
@@ -97,16 +99,16 @@ impl Operation for Transform {
         "every shape".to_owned()
     }
 
-    fn expected(scheme: &Layout, case: &Case<Params>) -> Result<Expected, String> {
-        let exact = exact(*scheme, &case.params).ok_or("another transform's parameters")?;
-        let out = exact.expected(&case.tensors[0]).map_err(|e| e.to_string())?;
+    fn expected(scheme: &Layout, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let exact = exact(*scheme, &case.params).ok_or_else(|| Unposable::new("another transform's parameters"))?;
+        let out = exact.expected(&case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(Some).collect())
     }
 
     /// Each element put where it goes; what is expected fetches each from where it comes.
-    fn exact(scheme: &Layout, case: &Case<Params>) -> Result<Expected, String> {
-        let exact = exact(*scheme, &case.params).ok_or("another transform's parameters")?;
-        let out = exact.placed(&case.tensors[0]).map_err(|e| e.to_string())?;
+    fn exact(scheme: &Layout, case: &Case<Params>) -> Result<Expected, Unposable> {
+        let exact = exact(*scheme, &case.params).ok_or_else(|| Unposable::new("another transform's parameters"))?;
+        let out = exact.placed(&case.tensors[0]).map_err(Unposable::new)?;
         Ok(out.into_iter().map(Some).collect())
     }
 
@@ -166,7 +168,7 @@ impl Operation for Transform {
         }
     }
 
-    fn from_arguments(arguments: &Arguments) -> Result<Params, String> {
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         if !arguments.contains_key("rows") && !arguments.contains_key("columns") {
             return Ok(Params::Conv2d(Conv2d::from_arguments(arguments)?));
         }

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use tiebreak_engine::bite::place::{Place, Seen, Strike};
+use tiebreak_impls::job_error::FailureKind;
 use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
 
 /// What is done to the results of one kernel, and how far it has got.
@@ -87,7 +88,11 @@ fn corrupt() -> io::Result<ExitCode> {
         if let Request::Run(batch) = &request {
             if rows.iter().any(|row| row.refuses(batch, &described)) {
                 let reason = "this worker refuses that".to_owned();
-                writeln!(answered, "{}", serde_json::to_string(&Answer::Failed { reason })?)?;
+                writeln!(
+                    answered,
+                    "{}",
+                    serde_json::to_string(&Answer::Failed { reason, kind: FailureKind::Refused })?
+                )?;
                 answered.flush()?;
                 continue;
             }

@@ -1,6 +1,7 @@
 //! Numbers among the parameters of a case, as a table: a field is written, read and made smaller by its one line in it.
 
 use super::{Arguments, nothing_left, take_int32, take_size};
+use crate::tensor::CaseError;
 use tiebreak_reports::ledger::Value;
 
 /// Where a number stands in parameters.
@@ -63,7 +64,7 @@ pub fn written<P: Clone>(fields: &[Field<P>], params: &P, usual: &P) -> Vec<(Str
 }
 
 /// Takes the fields from a case; one that is not named stays as it is.
-pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) -> Result<P, String> {
+pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) -> Result<P, CaseError> {
     fields.iter().try_fold(usual, |params, field| {
         let value = match (&field.number, field.value(&params)) {
             (Number::Size(_), usual) => take_size(arguments, field.name, usual as usize)? as i64,
@@ -74,7 +75,12 @@ pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) 
 }
 
 /// The parameters of a case that has only fields and tensors of these names.
-pub fn read_all<P: Clone>(fields: &[Field<P>], usual: P, arguments: &Arguments, tensors: &[&str]) -> Result<P, String> {
+pub fn read_all<P: Clone>(
+    fields: &[Field<P>],
+    usual: P,
+    arguments: &Arguments,
+    tensors: &[&str],
+) -> Result<P, CaseError> {
     let mut left = arguments.clone();
     let params = read(fields, usual, &mut left)?;
     let names: Vec<&str> = fields.iter().map(|field| field.name).chain(tensors.iter().copied()).collect();

@@ -4,7 +4,7 @@
 pub mod fields;
 pub mod whole;
 
-use super::{Case, Element, Operation};
+use super::{Case, CaseError, Element, Operation};
 use indexmap::IndexMap;
 use std::ops::RangeInclusive;
 use tiebreak_oracle::names::unknown;
@@ -95,7 +95,7 @@ pub fn subscripts(mut at: usize, dimensions: &[usize]) -> String {
 }
 
 /// A case from its text; elements that are not named are 0.
-pub fn parse<O: Operation>(text: &str, domain: &O::Domain) -> Result<Case<O::Params>, String> {
+pub fn parse<O: Operation>(text: &str, domain: &O::Domain) -> Result<Case<O::Params>, CaseError> {
     Draft::<O>::read(text)?.case(domain)
 }
 
@@ -132,7 +132,7 @@ pub struct Draft<O: Operation> {
 
 impl<O: Operation> Draft<O> {
     /// Reads names and values.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, CaseError> {
         let mut arguments = Arguments::new();
         for word in words(text) {
             let (name, value) = word
@@ -141,7 +141,7 @@ impl<O: Operation> Draft<O> {
                 .ok_or_else(|| format!("`{word}` is not NAME=VALUE, such as m=4 or lhs[0,3]=255"))?;
             let value = value.parse().map_or_else(|_| Value::Text(value.to_owned()), Value::Integer);
             if arguments.insert(name.to_owned(), value).is_some() {
-                return Err(format!("{name}: given twice"));
+                return Err(CaseError::from("given twice").of(name));
             }
         }
         let misalign = take(&mut arguments, "misalign", 0, 0, 15)? as usize;
@@ -173,14 +173,14 @@ impl<O: Operation> Draft<O> {
     }
 
     /// The result that `at` names; an error where the case has no such result.
-    pub fn at(&self, domain: &O::Domain) -> Result<Option<usize>, String> {
+    pub fn at(&self, domain: &O::Domain) -> Result<Option<usize>, CaseError> {
         let Some(at) = self.at else { return Ok(None) };
         let words = O::element(domain, &self.params, O::TENSORS.len()).words();
-        let results = O::sizes(domain, &self.params).map_err(|e| e.to_string())?.outputs / words;
+        let results = O::sizes(domain, &self.params)?.outputs / words;
         if at < results {
             Ok(Some(at))
         } else {
-            Err(format!("at: {at} is not one of the {results} results, which count from 0"))
+            Err(CaseError::from(format!("{at} is not one of the {results} results, which count from 0")).of("at"))
         }
     }
 
@@ -191,8 +191,8 @@ impl<O: Operation> Draft<O> {
     }
 
     /// The case, with tensors of the domain's sizes.
-    pub fn case(&self, domain: &O::Domain) -> Result<Case<O::Params>, String> {
-        let sizes = O::sizes(domain, &self.params).map_err(|e| e.to_string())?;
+    pub fn case(&self, domain: &O::Domain) -> Result<Case<O::Params>, CaseError> {
+        let sizes = O::sizes(domain, &self.params)?;
         let mut tensors = sizes.inputs.map(|len| vec![0; len]);
         for (name, value) in &self.values {
             set::<O>(name, value, domain, &self.params, &mut tensors)?;
@@ -207,19 +207,18 @@ fn set<O: Operation>(
     domain: &O::Domain,
     params: &O::Params,
     tensors: &mut [Vec<i32>; 3],
-) -> Result<(), String> {
+) -> Result<(), CaseError> {
     let (tensor, index) = match name.split_once('[') {
         Some((tensor, index)) => (tensor, Some(index)),
         None => (name, None),
     };
     let t = O::TENSORS.iter().position(|known| *known == tensor).ok_or_else(|| format!("no tensor {tensor}"))?;
     let element = O::element(domain, params, t);
-    let described = |reason: String| format!("{name}: {reason}");
     let Some(index) = index else {
         let place = whole::Place { op: O::OP, tensor, element: &element, range: O::range(domain, t) };
-        return place.fill(value, &mut tensors[t]).map_err(described);
+        return place.fill(value, &mut tensors[t]).map_err(|error| error.of(name));
     };
-    let value = element.read(value).map_err(described)?;
+    let value = element.read(value).map_err(|error| error.of(name))?;
     let dimensions = O::dimensions(domain, params, t);
     let subscripts: Option<Vec<usize>> =
         index.strip_suffix(']').and_then(|index| index.split(',').map(|s| s.parse().ok()).collect());
@@ -227,20 +226,24 @@ fn set<O: Operation>(
         Some(s) if s.len() == dimensions.len() && s.iter().zip(&dimensions).all(|(s, size)| s < size) => {
             s.iter().zip(&dimensions).fold(0, |at, (s, size)| at * size + s)
         }
-        _ => return Err(format!("{name}: not an index into {tensor} of shape {dimensions:?}")),
+        _ => {
+            let reason = format!("not an index into {tensor} of shape {dimensions:?}");
+            return Err(CaseError::from(reason).of(name));
+        }
     };
     tensors[t][at * element.words()..][..element.words()].copy_from_slice(&value);
     Ok(())
 }
 
 /// The value of `name`, or what is usual; out of the arguments, so that what is left over is unknown.
-pub fn take(arguments: &mut Arguments, name: &str, usual: i64, least: i64, most: i64) -> Result<i64, String> {
+pub fn take(arguments: &mut Arguments, name: &str, usual: i64, least: i64, most: i64) -> Result<i64, CaseError> {
+    let wrong = |reason: String| Err(CaseError::from(reason).of(name));
     let value = match arguments.shift_remove(name) {
         None => usual,
         Some(Value::Integer(value)) => value,
-        Some(Value::Text(text)) => return Err(format!("{name}: `{text}` is not an integer")),
+        Some(Value::Text(text)) => return wrong(format!("`{text}` is not an integer")),
     };
-    if (least..=most).contains(&value) { Ok(value) } else { Err(format!("{name}: {value} is not in {least}..={most}")) }
+    if (least..=most).contains(&value) { Ok(value) } else { wrong(format!("{value} is not in {least}..={most}")) }
 }
 
 /// The text of `name`, where it is given.
@@ -249,12 +252,12 @@ pub fn take_text(arguments: &mut Arguments, name: &str) -> Option<String> {
 }
 
 /// A size: any number that is not negative; the shape says what it must be.
-pub fn take_size(arguments: &mut Arguments, name: &str, usual: usize) -> Result<usize, String> {
+pub fn take_size(arguments: &mut Arguments, name: &str, usual: usize) -> Result<usize, CaseError> {
     Ok(take(arguments, name, usual as i64, 0, i64::from(u32::MAX))? as usize)
 }
 
 /// An int32.
-pub fn take_int32(arguments: &mut Arguments, name: &str, usual: i32) -> Result<i32, String> {
+pub fn take_int32(arguments: &mut Arguments, name: &str, usual: i32) -> Result<i32, CaseError> {
     Ok(take(arguments, name, usual.into(), i32::MIN.into(), i32::MAX.into())? as i32)
 }
 
@@ -264,25 +267,24 @@ pub fn take_list(
     name: &str,
     usual: i32,
     range: RangeInclusive<i32>,
-) -> Result<Vec<i32>, String> {
+) -> Result<Vec<i32>, CaseError> {
     let Some(text) = take_text(arguments, name) else { return Ok(vec![usual]) };
     let (least, most) = (i64::from(*range.start()), i64::from(*range.end()));
+    let wrong = |reason: String| Err(CaseError::from(reason).of(name));
     let one = |text: &str| match text.parse::<i64>() {
         Ok(value) if (least..=most).contains(&value) => Ok(value as i32),
-        Ok(value) => Err(format!("{name}: {value} is not in {least}..={most}")),
-        Err(_) => {
-            Err(format!("{name}: `{text}` is not an integer; several are separated by commas, such as {name}=1,2"))
-        }
+        Ok(value) => wrong(format!("{value} is not in {least}..={most}")),
+        Err(_) => wrong(format!("`{text}` is not an integer; several are separated by commas, such as {name}=1,2")),
     };
     text.split(',').map(one).collect()
 }
 
 /// The values of a list, one a channel: a single one stands for all.
-pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32>, String> {
+pub fn repeated(name: &str, values: Vec<i32>, channels: usize) -> Result<Vec<i32>, CaseError> {
     match values[..] {
         [one] => Ok(vec![one; channels]),
         _ if values.len() == channels => Ok(values),
-        _ => Err(format!("{name}: {} values for {channels} channels", values.len())),
+        _ => Err(CaseError::from(format!("{} values for {channels} channels", values.len())).of(name)),
     }
 }
 
@@ -295,13 +297,13 @@ pub fn list_value(values: &[i32]) -> Value {
 }
 
 /// An error for arguments that nothing took.
-pub fn nothing_left(arguments: &Arguments, known: &[&str]) -> Result<(), String> {
+pub fn nothing_left(arguments: &Arguments, known: &[&str]) -> Result<(), CaseError> {
     match arguments.keys().next() {
         None => Ok(()),
         Some(name) => {
             // An element is looked up by its tensor.
             let name = name.split('[').next().unwrap_or(name);
-            Err(unknown("argument", name, known.iter().copied()).to_string())
+            Err(unknown("argument", name, known.iter().copied()).into())
         }
     }
 }

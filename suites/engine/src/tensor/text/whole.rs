@@ -2,9 +2,9 @@
 //! what a plan fills tensors with (`largest`, `alternating/8`, and with the seed of the run and the number of the case in its plan
 //! `uniform@1/17`).
 
-use crate::tensor::Element;
 use crate::tensor::element::bits;
 use crate::tensor::fill::Fill;
+use crate::tensor::{CaseError, Element};
 use std::ops::RangeInclusive;
 use tiebreak_reports::ledger::Value;
 
@@ -63,7 +63,7 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// Fills the tensor with what a text says; or what is wrong with the text.
-    pub(super) fn fill(&self, value: &Value, tensor: &mut [i32]) -> Result<(), String> {
+    pub(super) fn fill(&self, value: &Value, tensor: &mut [i32]) -> Result<(), CaseError> {
         let words = self.element.words();
         if let Value::Text(text) = value {
             if let Some(list) = text.strip_prefix('[') {
@@ -86,18 +86,18 @@ impl Place<'_> {
         Ok(())
     }
 
-    fn read(&self, text: &str) -> Result<Vec<i32>, String> {
+    fn read(&self, text: &str) -> Result<Vec<i32>, CaseError> {
         self.element.read(&text.parse().map_or_else(|_| Value::Text(text.to_owned()), Value::Integer))
     }
 
     /// Consecutive values may leave the range.
-    fn check(&self, tensor: &[i32]) -> Result<(), String> {
+    fn check(&self, tensor: &[i32]) -> Result<(), CaseError> {
         let outside =
             tensor.chunks(self.element.words()).find_map(|v| self.element.read(&self.element.described(v)).err());
         outside.map_or(Ok(()), Err)
     }
 
-    fn list(&self, list: &str, tensor: &mut [i32]) -> Result<(), String> {
+    fn list(&self, list: &str, tensor: &mut [i32]) -> Result<(), CaseError> {
         let words = self.element.words();
         let (mut at, elements) = (0usize, tensor.len() / words);
         for item in list.split(',') {
@@ -115,12 +115,12 @@ impl Place<'_> {
         }
         match at == elements {
             true => Ok(()),
-            false => Err(format!("the list has {at} elements, and the tensor {elements}")),
+            false => Err(format!("the list has {at} elements, and the tensor {elements}").into()),
         }
     }
 
     /// A fill of a plan with its seed and stream; `None` where the text is none.
-    fn planned(&self, text: &str) -> Result<Option<(Fill, u64, String)>, String> {
+    fn planned(&self, text: &str) -> Result<Option<(Fill, u64, String)>, CaseError> {
         let (name, stream) = text.split_once('@').map_or((text, None), |(name, stream)| (name, Some(stream)));
         let random = match name {
             "uniform" => Some(Fill::Uniform),
@@ -143,7 +143,7 @@ impl Place<'_> {
         let pattern = match name.split_once('/') {
             Some(("alternating", run)) => match run.parse() {
                 Ok(run) if run > 0 => Some(Fill::Alternating { run }),
-                _ => return Err(format!("`{text}` is not alternating/RUN, such as alternating/8")),
+                _ => return Err(format!("`{text}` is not alternating/RUN, such as alternating/8").into()),
             },
             None if name == "smallest" => Some(Fill::Smallest),
             None if name == "largest" => Some(Fill::Largest),

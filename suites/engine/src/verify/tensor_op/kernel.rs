@@ -11,7 +11,7 @@ use crate::runner::Runner;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Answers, Posed, Record, held, judged, run};
 use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, text};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::parallel;
@@ -47,10 +47,10 @@ impl<O: Operation> Subject<O> {
     }
 
     pub(super) fn pose(&self, case: Case<O::Params>) -> Result<Posed<O::Params>> {
-        let described = |reason: String| anyhow!("{} {}: {reason}", O::OP, self.kernel.name);
-        let contract = O::expected(&self.contract, &case).map_err(described)?;
+        let described = || format!("{} {}", O::OP, self.kernel.name);
+        let contract = O::expected(&self.contract, &case).with_context(described)?;
         let reference =
-            self.reference.as_ref().map(|scheme| O::expected(scheme, &case).map_err(described)).transpose()?;
+            self.reference.as_ref().map(|scheme| O::expected(scheme, &case).with_context(described)).transpose()?;
         let reference = reference.map(|reference| held::<O>(&contract, reference));
         Ok(Posed { case, contract, reference })
     }
@@ -67,8 +67,8 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     }
     let planned = match Planned::<O>::new(request, domain) {
         Ok(planned) => planned,
-        Err(reason) => {
-            let case = request.asked.case.as_deref().unwrap_or_default();
+        Err(error) => {
+            let (case, reason) = (request.asked.case.as_deref().unwrap_or_default(), error.to_string());
             return Ok(outside::<O>(&Planned::refused(case, &reason), kernel, &fitting, reason));
         }
     };
@@ -224,7 +224,7 @@ fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>], seed: 
     let Some(chosen) = chosen else { return Ok(()) };
     let reference = subject.reference.as_ref().zip(chosen.reference.as_ref());
     for (scheme, fast) in [(&subject.contract, &chosen.contract)].into_iter().chain(reference) {
-        let exact = O::exact(scheme, &chosen.case).map_err(|e| anyhow!(e))?;
+        let exact = O::exact(scheme, &chosen.case)?;
         if held::<O>(&chosen.contract, exact) != *fast {
             let (op, scheme) = (O::OP, O::label(scheme));
             bail!("the oracle disagrees with itself on {op} by {scheme}, {:?}: please report this", chosen.case);

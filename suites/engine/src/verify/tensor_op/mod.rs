@@ -96,7 +96,7 @@ impl<O: Operation> Verifies for Tensor<O> {
         let catalogue =
             if request.asked.is_nothing() { run_catalogue::<O>(request, &named, lanes)? } else { Part::default() };
         if let Err(first) = request.go_on(&catalogue.findings) {
-            request.kept.kernel(&catalogue);
+            request.kept.kernel(O::OP, &catalogue);
             return Err(first.into());
         }
         let checks = || match names.is_empty() && request.asked.is_nothing() {
@@ -127,7 +127,7 @@ fn kernels<O: Operation>(request: &Request, named: &[&'static Kernel<O>], lanes:
     let bar = progress(O::OP, named.len() * lanes.len().max(1));
     let one = |kernel: &&'static Kernel<O>| {
         let part = one_kernel::<O>(request, kernel, lanes)?;
-        request.kept.kernel(&part);
+        request.kept.kernel(O::OP, &part);
         bar.inc(lanes.len() as u64);
         request.go_on(&part.findings)?;
         Ok(part)

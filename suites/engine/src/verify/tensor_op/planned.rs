@@ -6,7 +6,7 @@ use super::Kernel;
 use crate::lane::Lane;
 use crate::tensor::judge::Record;
 use crate::tensor::text::Draft;
-use crate::tensor::{Asked, Given, Operation, Spec};
+use crate::tensor::{Asked, CaseError, Given, Operation, Spec};
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text as words;
 
@@ -26,7 +26,7 @@ pub(super) struct Planned<O: Operation> {
 
 impl<O: Operation> Planned<O> {
     /// The cases asked for, or the plan's.
-    pub(super) fn new(request: &Request, domain: &O::Domain) -> Result<Self, String> {
+    pub(super) fn new(request: &Request, domain: &O::Domain) -> Result<Self, CaseError> {
         if let Asked { case: Some(case), .. } = &request.asked {
             return Self::one(case, domain);
         }
@@ -53,7 +53,7 @@ impl<O: Operation> Planned<O> {
     }
 
     /// The caller's case; an error where it is none of this kernel.
-    fn one(text: &str, domain: &O::Domain) -> Result<Self, String> {
+    fn one(text: &str, domain: &O::Domain) -> Result<Self, CaseError> {
         let draft = Draft::<O>::read(text)?;
         let (case, at) = (draft.case(domain)?, draft.at(domain)?);
         let specs: Specs<O> = [Spec::given(case)].into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();

@@ -104,7 +104,13 @@ pub(super) fn spelled<O: Operation>(
     index: Option<usize>,
     class: Option<Class>,
 ) -> ledger::Case {
-    if let Some(spelled) = O::spelled(case, index.unwrap_or(0), class) {
+    if let Some(mut spelled) = O::spelled(case, index.unwrap_or(0), class) {
+        if !O::stands_alone(case) {
+            let outputs = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+            let place = [("index", index), ("len", Some(outputs))];
+            let place = place.into_iter().filter_map(|(name, at)| Some((name.to_owned(), (at? as i64).into())));
+            spelled.extend(place);
+        }
         return spelled;
     }
     let mut out =
@@ -120,7 +126,7 @@ pub(super) fn command<O: Operation>(request: &Request, kernel: &Kernel<O>, lane:
     format!("{} {}", request.command.kernel(O::OP, kernel.name, &lane.name), O::command(case))
 }
 
-/// The command that runs the case again; the whole kernel where the case is too large to spell out.
+/// The command that runs the case again; the whole kernel where the case is too large to spell out, or what is spelled does not stand alone.
 pub fn again<O: Operation>(
     command: &Command,
     kernel: &Kernel<O>,
@@ -128,11 +134,11 @@ pub fn again<O: Operation>(
     (case, index): (&Case<O::Params>, usize),
 ) -> String {
     let whole = command.kernel(O::OP, kernel.name, lane);
-    let arguments = O::spelled(case, index, None);
-    match arguments.or_else(|| text::arguments::<O>(&kernel.contract.domain, case)) {
-        Some(arguments) => format!("{whole} {}", O::command(&arguments)),
-        None => whole,
-    }
+    let arguments = match O::spelled(case, index, None) {
+        Some(spelled) => O::stands_alone(case).then_some(spelled),
+        None => text::arguments::<O>(&kernel.contract.domain, case),
+    };
+    arguments.map_or_else(|| whole.clone(), |arguments| format!("{whole} {}", O::command(&arguments)))
 }
 
 /// A witness in one line.

@@ -12,7 +12,7 @@ use tiebreak_common::budget::Effort;
 use tiebreak_common::stream::{below, stream};
 
 /// One of so many cases runs, at random, so that no rhythm of the plan decides which.
-const ONE_IN: u32 = 4;
+const ONE_IN: u32 = 8;
 
 /// The lanes of a kernel, and which of them are spared cases so far.
 pub(super) struct Sparing<'a> {

@@ -2,9 +2,9 @@
 
 mod steps;
 
-use super::Comparison;
 use super::cast::{self, Entry, compare};
 use super::sheet::{Row, Sheet};
+use super::{Comparison, ExplainError};
 use crate::quantize::Quantize;
 use crate::quantized::quantizations;
 use serde_json::json;
@@ -20,8 +20,8 @@ use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
 
 /// Schemes and kernels at one float, a pattern of the type's expressed type; all are compared with the first scheme, a kernel also with
 /// what it promises where it gives something else. The type has one scale.
-pub fn explain(quantized: &Quantized, x: u64, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Sheet, String> {
-    let q = *quantizations(quantized)?.first().ok_or("the type has no scale")?;
+pub fn explain(quantized: &Quantized, x: u64, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<Sheet, ExplainError> {
+    let q = *quantizations(quantized)?.first().ok_or(ExplainError::NoScale)?;
     let case = cast::one(quantized, Element::Float(q.format).of(x));
     let mut table = Table { quantized, q, x, case, entries: Vec::new(), labels: Vec::new(), comparisons: Vec::new() };
     for scheme in schemes {
@@ -66,7 +66,7 @@ impl Table<'_> {
     }
 
     /// The place of a scheme, which is put there once.
-    fn scheme(&mut self, scheme: &Scheme) -> Result<usize, String> {
+    fn scheme(&mut self, scheme: &Scheme) -> Result<usize, ExplainError> {
         if let Some((_, at)) = self.labels.iter().find(|(known, _)| known.label() == scheme.label()) {
             return Ok(*at);
         }
@@ -93,7 +93,7 @@ impl Table<'_> {
     }
 
     /// The stored values of a kernel in the body of a batch and after its vectors.
-    fn run(&self, kernel: &Kernel) -> Result<[i64; 2], String> {
+    fn run(&self, kernel: &Kernel) -> Result<[i64; 2], ExplainError> {
         let words = Element::Float(self.q.format).of(self.x);
         let storage = self.q.storage;
         let both = cast::in_process::<Quantize>(kernel, self.quantized, &words)?;
@@ -101,10 +101,10 @@ impl Table<'_> {
     }
 
     /// The results of a scheme's kernels for its poison.
-    fn targets(&self, scheme: &Scheme) -> Result<String, String> {
+    fn targets(&self, scheme: &Scheme) -> Result<String, ExplainError> {
         let mut given = Vec::new();
         for kernel in tiebreak_impls::quantize::kernels() {
-            let own = promise::<Quantize>(kernel).map_err(|e| e.to_string())?;
+            let own = promise::<Quantize>(kernel)?;
             if own.label() == scheme.label() && !kernel.contract.domain.compiled {
                 let [body, tail] = self.run(kernel)?;
                 let in_tail = if body == tail { String::new() } else { format!(" (after its vectors {tail})") };
@@ -115,8 +115,8 @@ impl Table<'_> {
         Ok(if given.is_empty() { start.to_owned() } else { format!("{start}; {}", given.join(", ")) })
     }
 
-    fn kernel(&mut self, kernel: &Kernel, alone: bool) -> Result<(), String> {
-        let promised = promise::<Quantize>(kernel).map_err(|e| e.to_string())?;
+    fn kernel(&mut self, kernel: &Kernel, alone: bool) -> Result<(), ExplainError> {
+        let promised = promise::<Quantize>(kernel)?;
         let stored = promised.exact(&self.q, self.x);
         let [body, tail] = self.run(kernel)?;
         let places: &[(&str, i64)] = if body == tail { &[("", body)] } else { &[(" (body)", body), (" (tail)", tail)] };

@@ -26,7 +26,7 @@ pub(super) fn forms<O: Operation>(kernel: &Kernel<O>) -> &'static [Form] {
 pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
     let fails = |reason: String| unseen::<O>(kernel, case, &reason);
     let contract = O::contract(kernel).map_err(|e| fails(e.to_string()))?;
-    let expected = O::expected(&contract, case).map_err(fails)?;
+    let expected = O::expected(&contract, case).map_err(|e| fails(e.to_string()))?;
     let (job, payload) = (O::job(kernel.name, &case.params), case.payload());
     let work = expected.len() * case.tensors.iter().map(Vec::len).max().unwrap_or(0);
     if work <= EXACT && is_chosen(&payload) && O::exact(&contract, case).as_ref() != Ok(&expected) {
@@ -35,7 +35,7 @@ pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Re
     for form in forms::<O>(kernel) {
         let mut outs = vec![0; expected.len()];
         let call = |input: &[i32], output: &mut [i32]| execute(&job, *form, input, output, case.misalign);
-        frame::run(&payload, &mut outs, case.misalign, call).map_err(fails)?;
+        frame::run(&payload, &mut outs, case.misalign, call).map_err(|e| fails(e.to_string()))?;
         let differ = different(&expected, &outs);
         if differ > 0 {
             let seen = Observed { case: case.clone(), outs, expected, differ, faulty: Vec::new() };

@@ -1,0 +1,69 @@
+//! What is wrong with a case: with its text, or with what the oracle is asked about it.
+
+use std::fmt::Display;
+use tiebreak_impls::shape::ShapeError;
+use tiebreak_mlir::types::TypeError;
+use tiebreak_oracle::names::UnknownName;
+
+/// What is wrong with the text of a case, of one of its values, or of a line of the catalogue; and what to write.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{reason}", name.as_ref().map_or(String::new(), |name| format!("{name}: ")))]
+pub struct CaseError {
+    name: Option<String>,
+    reason: String,
+}
+
+impl CaseError {
+    /// The same of the value of `name`.
+    pub fn of(self, name: &str) -> Self {
+        Self { name: Some(name.to_owned()), reason: self.to_string() }
+    }
+}
+
+impl From<String> for CaseError {
+    fn from(reason: String) -> Self {
+        Self { name: None, reason }
+    }
+}
+
+impl From<&str> for CaseError {
+    fn from(reason: &str) -> Self {
+        reason.to_owned().into()
+    }
+}
+
+impl From<ShapeError> for CaseError {
+    fn from(error: ShapeError) -> Self {
+        Self { name: Some(error.argument.to_owned()), reason: error.rule }
+    }
+}
+
+impl From<UnknownName> for CaseError {
+    fn from(error: UnknownName) -> Self {
+        error.to_string().into()
+    }
+}
+
+impl From<TypeError> for CaseError {
+    fn from(error: TypeError) -> Self {
+        error.to_string().into()
+    }
+}
+
+/// Why the oracle gives a case no results: its tensors have other sizes than its parameters say, or the scheme has no such parameters.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unposable(String);
+
+impl Unposable {
+    /// For the oracle's own reason.
+    pub fn new(reason: impl Display) -> Self {
+        Self(reason.to_string())
+    }
+}
+
+impl From<TypeError> for Unposable {
+    fn from(error: TypeError) -> Self {
+        Self::new(error)
+    }
+}
