@@ -77,7 +77,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "compiles cargo-mutants, and the oracle for each change",
     ),
     (
-        "cargo xtask bite --outcomes changed-kernels.csv",
+        "cargo xtask bite --sample 30 --outcomes changed-kernels.csv",
         Xtask,
         "compiles cargo-mutants, and a worker for each change",
     ),
