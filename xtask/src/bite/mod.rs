@@ -66,7 +66,8 @@ pub(crate) struct Arguments {
     outcomes: Option<PathBuf>,
 }
 
-/// Tries the changes. Exit code 1 if one survives that is not listed as equivalent.
+/// Tries the changes. Exit code 1 if nothing sees one that is not listed as equivalent. Of what a kernel refuses `verify` asks nothing, so that a
+/// change that only unit tests see is printed, and lowers the rate, but fails nothing.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.corrupt {
         return corrupt(arguments);
@@ -85,8 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let scratch = Scratch::write(&workspace, &*subject, program)?;
     let tallies = tried(&workspace, &*subject, &scratch, arguments)?;
     print(format_args!("{}", page(subject.heading(), &tallies)))?;
-    let survivors: usize = tallies.iter().map(|tally| tally.survivors().count()).sum();
-    Ok(ExitCode::from(u8::from(survivors > 0)))
+    Ok(ExitCode::from(u8::from(tallies.iter().any(|tally| tally.missed() > 0))))
 }
 
 /// What became of the changes of each part.

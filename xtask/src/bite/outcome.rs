@@ -118,7 +118,12 @@ impl Tally {
         self.ended.iter().filter(|(_, ended, _)| *ended == wanted).count()
     }
 
-    /// Those that are not convicted and should be.
+    /// Those that neither `verify` nor a unit test sees, and that change something.
+    pub(crate) fn missed(&self) -> usize {
+        self.count(Ended::Missed)
+    }
+
+    /// Those that are not convicted by what is measured: `verify`, or the tests where these judge.
     pub(crate) fn survivors(&self) -> impl Iterator<Item = (&str, Ended)> {
         let ended = self.ended.iter().map(|(name, ended, _)| (name.as_str(), *ended));
         ended.filter(|(_, ended)| *ended == Ended::Missed || (*ended == Ended::Tests && !self.by_tests))
@@ -154,6 +159,9 @@ mod tests {
         assert_eq!(counts(tally(false)), (5, "75.0 %".to_owned(), 1));
         assert_eq!(counts(tally(true)), (5, "100.0 %".to_owned(), 0));
         assert_eq!(Tally::new("add".to_owned(), 9, Vec::new(), &Known::default(), false).rate(), "-");
+        assert_eq!(tally(false).missed(), 0, "a unit test sees the survivor");
+        let missed = vec![("f.rs:7:1: change".to_owned(), Ended::Missed)];
+        assert_eq!(Tally::new("add".to_owned(), 9, missed, &Known::default(), false).missed(), 1);
     }
 
     #[test]
