@@ -103,8 +103,10 @@ impl<O: Operation> Verifies for Tensor<O> {
             true => self_checks::<O>(request, lanes).map(Some),
             false => Ok(None),
         };
-        // Beside one another: the last kernel of an operation leaves cores idle.
-        let (verified, checks) = parallel::both(|| kernels::<O>(request, &named, lanes), checks);
+        let verified = || kernels::<O>(request, &named, lanes);
+        // Beside one another: the last kernel of an operation leaves cores idle. A run that ends at its first finding does not wait for checks.
+        let (verified, checks) =
+            if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
         verified?.into_iter().for_each(|one| part.extend(one));
         if let (true, [first, ..]) = (part.outside_domain.len() == named.len(), &part.outside_domain[..]) {
             match names {
