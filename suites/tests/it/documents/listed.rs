@@ -76,11 +76,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Xtask,
         "compiles cargo-mutants, and the oracle for each change",
     ),
-    (
-        "cargo xtask bite --sample 30 --outcomes changed-kernels.csv",
-        Xtask,
-        "compiles cargo-mutants, and a worker for each change",
-    ),
+    ("cargo xtask bite --outcomes changed-kernels.csv", Xtask, "compiles cargo-mutants, and a worker for each change"),
     (
         "cargo xtask bite --oracle --sample 300 --seed 1 --shard 1/2 --outcomes changed-oracle.csv",
         Xtask,
