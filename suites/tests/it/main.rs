@@ -4,6 +4,7 @@
 
 mod additions;
 mod agreement;
+mod anchors;
 mod atlas;
 mod audit;
 mod bad_cases;
