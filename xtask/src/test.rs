@@ -214,7 +214,7 @@ fn run_step(workspace: &Workspace, probe: &Probe, (step, output): (Step, Output)
             "warnings",
         ])),
         Step::ClippyAarch64 => check(&mut clippy_aarch64(workspace, probe)),
-        Step::Unit => check(&mut unit(workspace, arguments.new_seed)),
+        Step::Unit => check(&mut unit(workspace, arguments.new_seed.then(fresh_seed))),
         Step::Aarch64 => {
             check(cargo::aarch64(workspace, probe, "test").args(["--release", "--package", cargo::WORKER.0]))
         }
@@ -262,19 +262,17 @@ fn check((step, output): (Step, Output), command: &mut Command) -> Result<Outcom
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
 }
 
-/// All tests of the host, even after one fails. Many of them wait for other processes, so more run at a time than there are cores.
-/// Property tests draw the same cases each time, or those of a new seed. The caller's environment may change both.
-fn unit(workspace: &Workspace, new_seed: bool) -> Command {
+/// All tests of the host, even after one fails. Many of them wait for other processes, so more run at a time than there are cores, where
+/// the caller's environment says nothing else. Property tests draw the cases of `.cargo/config.toml`, or those of a new seed.
+fn unit(workspace: &Workspace, new_seed: Option<u64>) -> Command {
     let mut command = workspace.cargo();
     command.args(["test", "--release", "--workspace", "--no-fail-fast"]);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let seed = if new_seed { fresh_seed() } else { 1 };
-    for (name, value) in [("RUST_TEST_THREADS", 2 * cores as u64), ("PROPTEST_RNG_SEED", seed)] {
-        if std::env::var_os(name).is_none() {
-            command.env(name, value.to_string());
-        }
+    if std::env::var_os("RUST_TEST_THREADS").is_none() {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        command.env("RUST_TEST_THREADS", (2 * cores).to_string());
     }
-    if new_seed {
+    if let Some(seed) = new_seed {
+        command.env("PROPTEST_RNG_SEED", seed.to_string());
         note(format_args!("property tests draw from `PROPTEST_RNG_SEED={seed}`, which repeats them"));
     }
     command

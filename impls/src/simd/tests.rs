@@ -1,7 +1,7 @@
 //! Models of instructions against the instructions, register by register, where this machine has them.
 
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
-use crate::random::Random;
+use {super::isa::Isa, crate::random::Random, std::io::Write};
 
 /// Deterministic bytes: extremes more often than not, so that sums reach the ends of their lanes.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
@@ -16,6 +16,12 @@ fn bytes<const N: usize>(random: &mut Random) -> [u8; N] {
     })
 }
 
+/// Says that a test has nothing to run on this machine. What is printed by a test that passes is not shown; this is.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+fn not_run(isa: &Isa) {
+    writeln!(std::io::stderr(), "not run: this CPU has no {}", isa.name).expect("standard error can be written");
+}
+
 /// Registers tried for each instruction.
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 const REGISTERS: usize = 20_000;
@@ -23,7 +29,7 @@ const REGISTERS: usize = 20_000;
 #[cfg(target_arch = "aarch64")]
 mod neon {
     use super::super::{Neon, Portable, Register};
-    use super::{REGISTERS, bytes};
+    use super::{REGISTERS, bytes, not_run};
     use crate::random::Random;
     use crate::simd::isa::{DOTPROD, I8MM};
 
@@ -101,7 +107,7 @@ mod neon {
     #[test]
     fn dot_product_instructions_are_their_models() {
         if !(DOTPROD.available)() {
-            return eprintln!("not run: this CPU has no {}", DOTPROD.name);
+            return not_run(&DOTPROD);
         }
         agree! {
             udot(acc, a, b) => acc.udot(a, b);
@@ -112,7 +118,7 @@ mod neon {
     #[test]
     fn matrix_instructions_are_their_models() {
         if !(I8MM.available)() {
-            return eprintln!("not run: this CPU has no {}", I8MM.name);
+            return not_run(&I8MM);
         }
         agree! {
             ummla(acc, a, b) => acc.ummla(a, b);
@@ -125,7 +131,7 @@ mod neon {
 mod avx2 {
     use super::super::avx2::{Ymm, evex};
     use super::super::{PortableWide, WIDE_LANES, Wide};
-    use super::{REGISTERS, bytes};
+    use super::{REGISTERS, bytes, not_run};
     use crate::random::Random;
     use crate::simd::isa::{AVX2, VNNI};
 
@@ -151,7 +157,7 @@ mod avx2 {
     #[test]
     fn avx2_instructions_are_their_models() {
         if !(AVX2.available)() {
-            return eprintln!("not run: this CPU has no {}", AVX2.name);
+            return not_run(&AVX2);
         }
         agree! {
             Ymm<false>;
@@ -174,7 +180,7 @@ mod avx2 {
     #[test]
     fn vnni_instructions_are_their_models() {
         if !(VNNI.available)() {
-            return eprintln!("not run: this CPU has no {}", VNNI.name);
+            return not_run(&VNNI);
         }
         if evex() { vnni::<Ymm<true>>() } else { vnni::<Ymm<false>>() }
     }

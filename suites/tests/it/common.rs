@@ -1,6 +1,7 @@
 //! Lanes, the program `tiebreak`, and what it leaves.
 
 use serde_json::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{LazyLock, OnceLock};
@@ -28,6 +29,11 @@ pub(crate) fn lanes_file() -> PathBuf {
 
 /// A guard against what never ends, or ends after minutes: nothing that is sound comes near it, on a busy machine either.
 pub(crate) const GUARD: Duration = Duration::from_secs(60);
+
+/// Says that a test has nothing to run on this machine. What is printed by a test that passes is not shown; this is.
+pub(crate) fn not_run(reason: &str) {
+    writeln!(std::io::stderr(), "not run: {reason}").expect("standard error can be written");
+}
 
 /// What a run leaves that several tests look at.
 pub(crate) struct Shared {

@@ -57,6 +57,7 @@ mod spaces;
 mod spaces_edited;
 mod spaces_refused;
 mod spared;
+mod steady;
 mod sweeps;
 mod tensor_causes;
 mod tensor_places;

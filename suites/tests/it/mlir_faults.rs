@@ -69,7 +69,7 @@ fn a_fixed_point_conversion_does_not_overflow() {
     let lane = "mlir-aarch64-bf16";
     let runs = LANES.lanes.iter().any(|known| known.name == lane && known.command.is_some());
     if cfg!(target_arch = "aarch64") && !runs {
-        return eprintln!("not run: this CPU has no instructions of f16");
+        return not_run("this CPU has no instructions of f16");
     }
     for (case, deviates) in [
         ("type=!quant.uniform<u16:f16,0.0625> container=scalar q=65520", true),
