@@ -4,7 +4,8 @@
 use half::{bf16, f16};
 use proptest::prelude::*;
 use rug::Rational;
-use tiebreak_oracle::float::{Float, Format};
+use rug::ops::Pow;
+use tiebreak_oracle::float::{Float, Format, decimal};
 use tiebreak_oracle::rounding::RoundingRule;
 
 /// The value as an f64, which holds those of all formats.
@@ -129,6 +130,23 @@ fn decimals_round_to_f64_and_then_to_the_format() {
     }
     for text in ["", "-", ".", "e5", "1e", "0x1", "1_0", "1e99999", "nan", "1e400", "--1"] {
         assert_eq!(Format::F64.from_decimal(text), None, "{text}");
+    }
+}
+
+/// As many digits and as large an exponent as there may be, and one more.
+#[test]
+fn decimals_have_a_greatest_length() {
+    let zeros = |n: usize| "0".repeat(n);
+    assert_eq!(decimal(&format!("{}1", zeros(9998))), Some(Rational::from(1)));
+    assert_eq!(decimal(&format!("{}1", zeros(9999))), None);
+    assert_eq!(decimal(&format!("-2.{}", zeros(9998))), Some(Rational::from(-2)));
+    assert_eq!(decimal(&format!("-2.{}", zeros(9999))), None);
+    for (text, power) in [("1e9999", 9999), ("1e-9999", -9999)] {
+        let ten = Rational::from(10).pow(power);
+        assert_eq!(decimal(text), Some(ten), "{text}");
+    }
+    for text in ["1e10000", "1e-10000"] {
+        assert_eq!(decimal(text), None, "{text}");
     }
 }
 

@@ -55,6 +55,22 @@ fn runs_are_what_the_schemes_give_one_by_one() {
     }
 }
 
+/// A requantization is its scheme at the accumulator, whole where there is no output.
+#[test]
+fn results_are_those_of_the_scheme() {
+    let whole = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
+    for of in floats(1_395_864_371, -2) {
+        let Requantizer::Float(scheme) = &of else { panic!("in floats") };
+        for x in [i32::MIN, -1000, -1, 0, 1, 7, 1000, 1 << 24, i32::MAX] {
+            for (output, placed) in [(None, whole), (Some(&INT8), INT8)] {
+                let (fast, exact) = (of.value(output, x.into()), of.exact(output, x.into()));
+                assert_eq!(fast, Some(scheme.fast(x, &placed).into()), "{of:?} at {x}");
+                assert_eq!(exact, Some(scheme.exact(x, &placed).into()), "{of:?} at {x}");
+            }
+        }
+    }
+}
+
 /// What does not fold is visited one by one, and is the same.
 #[test]
 fn a_scheme_that_does_not_fold_has_runs_too() {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{LazyLock, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::{fpm, mutants};
@@ -27,8 +27,27 @@ pub(crate) fn lanes_file() -> PathBuf {
         .unwrap_or_else(|| panic!("no lanes file: run `cargo xtask test`, which builds the lanes and then these tests"))
 }
 
-/// A guard against what never ends, or ends after minutes: nothing that is sound comes near it, on a busy machine either.
-pub(crate) const GUARD: Duration = Duration::from_secs(60);
+/// A guard against what never ends, or ends after many minutes: nothing that is sound comes near it, on a busy machine either.
+pub(crate) const GUARD: Duration = Duration::from_secs(120);
+
+/// What tests that draw something for themselves draw it from: the seed of property tests.
+pub(crate) fn seed() -> u64 {
+    let given = std::env::var("PROPTEST_RNG_SEED").ok();
+    given.map_or(1, |seed| seed.parse().expect("PROPTEST_RNG_SEED is a number"))
+}
+
+/// Waits until there is something.
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, mut there: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = there() {
+            return found;
+        }
+        assert!(begun.elapsed() < GUARD, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
 
 /// Says that a test has nothing to run on this machine. What is printed by a test that passes is not shown; this is.
 pub(crate) fn not_run(reason: &str) {

@@ -185,13 +185,7 @@ fn killed_while_running(arguments: &[&str], victims: usize) -> Run {
     let child = command.spawn().expect("tiebreak starts");
     for _ in 0..victims {
         // As soon as it has one: a run of one operation may take less than a second.
-        let victim = loop {
-            assert!(begun.elapsed() < GUARD, "no worker runs");
-            std::thread::sleep(Duration::from_millis(50));
-            if let Some(victim) = workers_of(child.id()).pop() {
-                break victim;
-            }
-        };
+        let victim = wait_for("a worker runs", || workers_of(child.id()).pop());
         std::thread::sleep(Duration::from_millis(200));
         kill(victim);
     }

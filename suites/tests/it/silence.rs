@@ -64,14 +64,10 @@ fn signal(name: &str, pid: &str) {
 
 /// The text of a file once somebody has written a line to it.
 fn line_of(file: &Path) -> String {
-    let begun = Instant::now();
-    loop {
-        match fs::read_to_string(file) {
-            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
-            _ => std::thread::sleep(Duration::from_millis(20)),
-        }
-        assert!(begun.elapsed() < GUARD, "{} is not written", file.display());
-    }
+    wait_for(&format!("{} is written", file.display()), || {
+        let text = fs::read_to_string(file).ok().filter(|text| text.ends_with('\n'))?;
+        Some(text.trim().to_owned())
+    })
 }
 
 /// Only the direct child was killed, and the pipes of what it had started were read for ever.

@@ -1,15 +1,15 @@
 //! `census --space` and `merge`: one ledger, whoever counts it and however often it is interrupted.
 
-use crate::common::{Run, program, tiebreak};
+use crate::common::{Run, program, seed, tiebreak, wait_for};
 use serde_json::Value;
-use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tiebreak_oracle::census::{Census, Counts};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::space::{Chunk, Ledger, Place, Plan};
 use tiebreak_suites::space::{Part, count, journal};
+use tiebreak_suites::stream::{below, stream};
 
 /// A piece of the space with an end of each kind of chunk: whole ones, parts of one, and the first multiplier.
 pub(crate) const SOME: [&str; 4] =
@@ -111,19 +111,18 @@ fn killed_five_times_at_random() {
     run(&asked("alone")).exits(0);
     let journal = journal::path(&at("killed"));
     let total = bytes(&at("alone")).split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"{\"chunk\"")).count();
-    for attempt in 0..5u64 {
-        let random = RandomState::new().hash_one(attempt);
+    let mut rng = stream(seed(), "when the process is killed");
+    for attempt in 0..5 {
         let before = lines(&journal);
         let mut command = program();
         command.args(asked("killed")).arg("--resume").stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("tiebreak starts");
-        let wanted = if attempt == 0 { 0 } else { before + 1 + random as usize % (total / 12) };
-        let begun = Instant::now();
-        while lines(&journal) < wanted && begun.elapsed() < Duration::from_secs(60) {
+        let wanted = if attempt == 0 { 0 } else { before + 1 + below(&mut rng, total as u32 / 12) as usize };
+        wait_for("it has counted that much", || {
             assert!(child.try_wait().expect("a child").is_none(), "attempt {attempt}: it ended before it was killed");
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        std::thread::sleep(Duration::from_micros(random % 20_000));
+            (lines(&journal) >= wanted).then_some(())
+        });
+        std::thread::sleep(Duration::from_micros(below(&mut rng, 20_000).into()));
         assert!(child.try_wait().expect("a child").is_none(), "attempt {attempt}: it ended before it was killed");
         child.kill().expect("it can be killed");
         child.wait().expect("it is dead");

@@ -7,7 +7,6 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Quick and sound.
@@ -68,11 +67,7 @@ fn waiting(dir: &Path) -> (Child, String) {
     fs::write(dir.join("lanes.json"), serde_json::json!({"lanes": [lane]}).to_string()).expect("written");
     let arguments = ["verify", "--lanes=lanes.json", "--lane=host", "--lane=mine", "--effort=quick", "--jobs=1"];
     let child = call(dir, &arguments).args(["--op=dot", "--op=transform"]).spawn().expect("tiebreak starts");
-    let begun = Instant::now();
-    while !started.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "the worker is given no batch");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for("the worker is given a batch", || started.exists().then_some(()));
     (child, fs::read_to_string(&started).expect("a number").trim().to_owned())
 }
 
@@ -131,9 +126,8 @@ fn interrupted_by(signal: &str, code: i32) {
     let dots = items(&ledger, "rows").iter().filter(|row| row["op"] == "dot" && row["lane"] == "host");
     assert!(dots.map(|row| row["inputs"].as_u64().expect("a count")).sum::<u64>() > 1000, "{ledger:#}");
     assert_eq!(items(&ledger, "lanes").len(), 2);
-    std::thread::sleep(Duration::from_millis(300));
-    let alive = fs::read_to_string(format!("/proc/{sleeper}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
-    assert!(!alive, "a process of the worker outlived the run");
+    let alive = || fs::read_to_string(format!("/proc/{sleeper}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    wait_for("no process of the worker outlives the run", || (!alive()).then_some(()));
 }
 
 #[test]
