@@ -162,7 +162,7 @@ impl Soft {
         match self {
             Nan => Whole::Nan,
             Infinite { negative } => Whole::Infinite { negative },
-            Number { n, e } if e > 0 && length(n) + e > 100 => Whole::Number(HUGE * n.signum()),
+            Number { n, e } if e > 0 && length(n) + e > 100 => Whole::Number(n.signum() * HUGE),
             Number { n, e } => Whole::Number(at_exponent(n, e, 0, rule).clamp(-HUGE, HUGE)),
         }
     }

@@ -111,6 +111,18 @@ fn the_real_between_two_results_is_what_one_computes_by_hand() {
     assert_eq!(at("mlir-qcast:wrap", value(2), value(3)), None);
 }
 
+/// From half-way between its largest number and what would come after it, a format rounds to infinity, which saturates.
+#[test]
+fn a_result_that_only_infinity_has_begins_half_way_to_it() {
+    let scheme = Scheme::parse("mlir-qcast:saturate").unwrap();
+    let q = quantization(Format::F16, "0.5", 0, "i32");
+    let threshold = |below: i64, above: i64| scheme.threshold(&q, Stored::Value(below), Stored::Value(above));
+    let from = |real: i64, included| Some(Threshold::From { real: real.into(), included });
+    // The quotient is 65520, between 65504 and 2^16, which is the even one of the two.
+    assert_eq!(threshold(65504, i32::MAX.into()), from(32760, true));
+    assert_eq!(threshold(i32::MIN.into(), -65504), from(-32760, false));
+}
+
 #[test]
 fn differences_are_those_of_all_patterns_one_by_one() {
     for q in [Format::F16, Format::Bf16].into_iter().flat_map(|f| types(f).into_iter().take(3)) {

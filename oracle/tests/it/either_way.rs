@@ -2,7 +2,7 @@
 
 use rug::Rational;
 use tiebreak_oracle::float::{Float, Format};
-use tiebreak_oracle::quantize::{Quantization, Storage, Stored};
+use tiebreak_oracle::quantize::{Liberties, Quantization, Storage, Stored};
 use tiebreak_oracle::{dequantize, quantize};
 
 /// Every number of a 16-bit format in order. The last entry stands for infinity: it is the number that would come next.
@@ -128,4 +128,25 @@ fn quantization_goes_either_way_at_each_operation() {
         }
     }
     assert!(several > 20 && poison > 1000, "{several} ties and {poison} of poison are no test");
+}
+
+/// A target that converts in its own way, and rounds as everybody does: only numbers beyond the type have other results.
+#[test]
+fn a_conversion_of_ones_own_takes_no_liberty_with_ties() {
+    let scheme = quantize::Scheme::parse("mlir-qcast").expect("a scheme");
+    let liberties = Liberties { conversion: Some(|_, _| vec![7, -7]), ..Liberties::default() };
+    let (mut tied, mut beyond) = (0, 0);
+    for (scale, zero_point) in TYPES {
+        let q = bf16(scale, zero_point, Storage { bits: 16, signed: true });
+        for bits in (0..1u64 << 16).step_by(5) {
+            let Float::Finite { .. } = q.format.decode(bits) else { continue };
+            let (exact, given) = (scheme.exact(&q, bits), scheme.results(&q, bits, &liberties));
+            tied += usize::from(exact != Stored::Poison && scheme.either_way(&q, bits).len() > 1);
+            beyond += usize::from(given.len() == 2);
+            // A quotient beyond the format is no number that could be converted.
+            let own = exact == Stored::Poison && given == [-7, 7].map(Stored::Value);
+            assert!(own || given == [exact], "{scale}:{zero_point} {bits:#x}: {exact:?} {given:?}");
+        }
+    }
+    assert!(tied > 10 && beyond > 1000, "{tied} ties and {beyond} numbers beyond the type are no test");
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::census::{Census, Comparison, Requantizer};
 use tiebreak_oracle::derivation::{Scales, floats};
-use tiebreak_oracle::fpm::pieces::Output;
+use tiebreak_oracle::fpm::pieces::{Output, fold};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 
 const INT8: Output = Output { zero_point: 7, min: -128, max: 127 };
@@ -53,6 +53,28 @@ fn runs_are_what_the_schemes_give_one_by_one() {
             }
         }
     }
+}
+
+/// Up to the last accumulator alike the value is one, and at the next it is another, or the piece ends.
+#[test]
+fn the_last_alike_is_the_last_one() {
+    let mut ended = [0; 2];
+    for (name, m, s) in [("ties-up", 1_395_864_371, -5), ("ties-even", -1_395_864_371, -6), ("ties-away", 1 << 30, -3)]
+    {
+        let scheme = Scheme::parse(name).expect("a scheme");
+        for piece in fold(&scheme, &Parameters::q31(m, s)).expect("it folds") {
+            let middle = piece.lo + (piece.hi - piece.lo) / 3;
+            for from in [piece.lo, middle, (piece.hi - 700).max(piece.lo)] {
+                for x in from..=(from + 700).min(piece.hi) {
+                    let value = piece.at(x);
+                    let last = (x..=piece.hi).take_while(|x| piece.at(*x) == value).last();
+                    assert_eq!(Some(piece.last_alike(x)), last, "{name} m={m} s={s} {piece:?} at {x}");
+                    ended[usize::from(last == Some(piece.hi))] += 1;
+                }
+            }
+        }
+    }
+    assert!(ended[0] > 8_000 && ended[1] > 40, "{ended:?}");
 }
 
 /// A requantization is its scheme at the accumulator, whole where there is no output.
