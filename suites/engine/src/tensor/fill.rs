@@ -38,6 +38,9 @@ pub enum Fill {
     Given(Vec<i32>),
 }
 
+/// Values of which a table is kept: those of a byte, and some more.
+const FEW: u64 = 1 << 10;
+
 impl Fill {
     /// Every fill that takes no argument and is not random.
     pub const PATTERNS: [Self; 6] = [
@@ -75,9 +78,20 @@ impl Fill {
             Self::Varied => {
                 let apart = (width / 4).min(63) as usize;
                 let mut out: Vec<i32> = Vec::with_capacity(len);
+                // Of few values, behind which element each came last; of many, whether one is among the last elements.
+                let mut behind = vec![0usize; if width <= FEW { width as usize } else { 0 }];
                 while out.len() < len {
                     let next = uniform(int32(&mut rng));
-                    if !out[out.len().saturating_sub(apart)..].contains(&next) {
+                    let before = out.len();
+                    let repeated = match behind.get_mut(next.abs_diff(lo) as usize) {
+                        Some(last) if *last > 0 && before - *last < apart => true,
+                        Some(last) => {
+                            *last = before + 1;
+                            false
+                        }
+                        None => out[before.saturating_sub(apart)..].contains(&next),
+                    };
+                    if !repeated {
                         out.push(next);
                     }
                 }
@@ -138,6 +152,23 @@ mod tests {
             let made = Fill::Varied.make(3000, &range, 7, "test");
             let repeated = (0..made.len()).any(|i| made[i.saturating_sub(apart)..i].contains(&made[i]));
             assert!(!repeated, "{range:?}");
+        }
+    }
+
+    /// The table of few values chooses what a look at the elements before chooses.
+    #[test]
+    fn varied_elements_are_drawn_until_one_is_new() {
+        for range in [0..=255, -128..=127, 0..=3, 5..=5, -512..=511, -512..=512, i32::MIN..=i32::MAX] {
+            let (lo, width) = (i64::from(*range.start()), range.end().abs_diff(*range.start()) as u64 + 1);
+            let (mut rng, mut naive) = (stream(7, "test"), Vec::new());
+            while naive.len() < 3000 {
+                let next = (lo + ((u64::from(int32(&mut rng) as u32) * width) >> 32) as i64) as i32;
+                let before: &[i32] = &naive[naive.len().saturating_sub((width / 4).min(63) as usize)..];
+                if !before.contains(&next) {
+                    naive.push(next);
+                }
+            }
+            assert!(Fill::Varied.make(3000, &range, 7, "test") == naive, "{range:?}");
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod fault;
 pub mod fill;
 pub mod given;
 pub mod judge;
+pub mod plans;
 mod scheme;
 pub mod self_check;
 pub mod shrink;
@@ -68,7 +69,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// Its kernels.
     type Impl: TensorOperation<Params = Self::Params, Domain = Self::Domain, Run = Self::Run>;
     /// Shape, offsets, ...
-    type Params: Clone + Debug + Eq + Send + Sync;
+    type Params: Clone + Debug + Eq + Send + Sync + 'static;
     /// What a contract's domain is made of.
     type Domain: Debug + Send + Sync + 'static;
     /// Function type of its kernels.
@@ -273,7 +274,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     }
     /// What a self-check runs.
     fn trial(domain: &Self::Domain, seed: u64) -> Vec<Spec<Self::Params>> {
-        Self::plan(domain, &Asked::default(), &Effort::Quick.budget(), seed)
+        plans::plan::<Self>(domain, &Asked::default(), &Effort::Quick.budget(), seed)
     }
     /// The case of a published witness, and the result in it.
     fn published(_witness: &Published) -> Option<(Case<Self::Params>, usize)> {

@@ -2,6 +2,7 @@
 //! result with what is expected, so that a fault which changes one of them is a finding, and no lane is needed to know it.
 
 mod causes;
+mod kept;
 mod quantized;
 mod requantize;
 mod sweep;

@@ -10,7 +10,7 @@ use crate::lane::Lane;
 use crate::runner::Runner;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Answers, Posed, Record, held, judged, run};
-use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, text};
+use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, plans, text};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Effort;
@@ -175,7 +175,7 @@ fn learn<O: Operation>(
         }
         let domain = &subject.kernel.contract.domain;
         let others = Asked { case: None, x: None, ..request.asked.clone() };
-        let specs = O::plan(domain, &others, &Effort::Quick.budget(), request.seed);
+        let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;

@@ -16,7 +16,7 @@ use super::{Verifies, every_name};
 use crate::bite::{Measure, kills, planted};
 use crate::lane::Lane;
 use crate::tensor::{
-    Asked, Layer, NamedScheme, Operation, Parameter, ReferenceOption, catalogue, find, self_check, text,
+    Asked, Layer, NamedScheme, Operation, Parameter, ReferenceOption, catalogue, find, plans, self_check, text,
 };
 use anyhow::{Context, Result, bail};
 use kernel::{one_kernel, run_catalogue};
@@ -151,11 +151,11 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
     let mut params: Vec<O::Params> = match &request.asked {
         Asked { case: Some(case), .. } => {
             let given = text::parse::<O>(case, domain).into_iter().map(|case| case.params);
-            let short = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
+            let short = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
             given.chain(short.into_iter().map(|spec| spec.params)).collect()
         }
         asked => {
-            let specs = O::plan(domain, asked, &request.effort.budget(), request.seed);
+            let specs = plans::plan::<O>(domain, asked, &request.effort.budget(), request.seed);
             specs.into_iter().map(|spec| spec.params).collect()
         }
     };

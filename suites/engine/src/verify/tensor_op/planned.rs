@@ -6,7 +6,7 @@ use super::Kernel;
 use crate::lane::Lane;
 use crate::tensor::judge::Record;
 use crate::tensor::text::Draft;
-use crate::tensor::{Asked, CaseError, Given, Operation, Spec};
+use crate::tensor::{Asked, CaseError, Given, Operation, Spec, plans};
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text as words;
 
@@ -30,7 +30,7 @@ impl<O: Operation> Planned<O> {
         if let Asked { case: Some(case), .. } = &request.asked {
             return Self::one(case, domain);
         }
-        let all = O::plan(domain, &request.asked, &request.effort.budget(), request.seed);
+        let all = plans::plan::<O>(domain, &request.asked, &request.effort.budget(), request.seed);
         let planned = all.len() as u64;
         let (specs, others): (Specs<O>, Specs<O>) = all.into_iter().partition(|spec| O::covers(domain, &spec.params));
         let described = |spec: &Spec<O::Params>| {
