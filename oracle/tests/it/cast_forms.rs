@@ -130,6 +130,10 @@ fn dequantize_at_fixed_parameters_agrees_on_every_16_bit_value() {
     for (i, q) in Format::ALL.into_iter().flat_map(types).enumerate() {
         for scheme in dequantize::Scheme::every().skip(i % 3).step_by(3) {
             let fixed = scheme.fixed(&q);
+            let mut filled = [u64::MAX; 9];
+            fixed.fill(q.storage.min() + 5, &mut filled);
+            let each: Vec<u64> = (5..14).map(|more| fixed.expected(q.storage.min() + more)).collect();
+            assert_eq!(filled[..], each, "{} {q:?}", scheme.label());
             for stored in (-0x8000..0x8000).chain((i64::from(i32::MIN)..=i64::from(u32::MAX)).step_by(0x3_FFFF)) {
                 assert_eq!(fixed.expected(stored), scheme.expected(&q, stored), "{} at {stored} {q:?}", scheme.label());
             }

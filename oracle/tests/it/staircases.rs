@@ -98,7 +98,10 @@ fn results_are_those_of_the_scheme() {
 fn a_scheme_that_does_not_fold_has_runs_too() {
     let wrapping = fixed("gemmlowp-double", (1 << 30) + 1, 31);
     let whole = i64::from(i32::MIN)..=i64::from(i32::MAX);
-    assert!(wrapping.runs(Some(&INT8), whole).visits_each());
+    assert!(wrapping.runs(Some(&INT8), whole.clone()).visits_each());
+    for of in [fixed("gemmlowp-double", (1 << 30) + 1, -8), floats(1 << 30, -8).remove(0)] {
+        assert!(!of.runs(Some(&INT8), whole.clone()).visits_each(), "{of:?}");
+    }
     check_runs(&wrapping, Some(&INT8), -300..=300);
 }
 
@@ -122,6 +125,20 @@ fn counts_of_fixed_schemes_are_those_of_the_census() {
             let nearest = comparison.nearest(5, lo..=hi);
             assert_eq!(nearest, census.differing().expect("it folds").take(5).collect::<Vec<_>>(), "{right} {m} {s}");
         }
+    }
+}
+
+/// As many as there are, from blocks of which each is twice as long as the one before: none is found twice, and none is left out.
+#[test]
+fn the_nearest_are_found_once_each() {
+    let (left, right) = (fixed("ties-up", 1_395_864_371, -1), fixed("toward-zero", 1_395_864_371, -1));
+    let comparison = Comparison { left: &left, right: &right, output: None };
+    for xs in [-9000..=9000, 500..=8000, -5000..=-1020] {
+        let mut places: Vec<i64> = xs.clone().filter(|x| comparison.values(*x).is_some_and(|(l, r)| l != r)).collect();
+        places.sort_by_key(|x| (x.abs(), *x < 0));
+        assert!(places.len() > 1000 && [1023, 1024, 1025].iter().any(|x| places.iter().any(|place| place.abs() == *x)));
+        assert_eq!(comparison.nearest(usize::MAX, xs.clone()), places, "{xs:?}");
+        assert_eq!(comparison.nearest(1100, xs.clone()), places[..1100.min(places.len())], "{xs:?}");
     }
 }
 
