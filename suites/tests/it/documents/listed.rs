@@ -78,7 +78,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ),
     ("cargo xtask bite --outcomes changed-kernels.csv", Xtask, "compiles cargo-mutants, and a worker for each change"),
     (
-        "cargo xtask bite --oracle --sample 300 --seed 1 --shard 1/2 --outcomes changed-oracle.csv",
+        "cargo xtask bite --oracle --sample 300 --seed 1 --outcomes changed-oracle.csv",
         Xtask,
         "compiles cargo-mutants, and the oracle for each change",
     ),
