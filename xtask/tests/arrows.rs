@@ -1,12 +1,15 @@
 //! The arrows of the house: who may depend on whom, and who must stay free of GMP.
 
+mod sources;
+
 use serde_json::Value;
+use sources::{root, sources};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 fn cargo(arguments: &[&str]) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let root = root();
     let output = Command::new(env!("CARGO")).args(arguments).current_dir(root).output().expect("cargo runs");
     assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
@@ -44,21 +47,10 @@ fn rooms_depend_only_on_the_rooms_they_may() {
     }
 }
 
-/// Every `.rs` file below a directory.
-fn sources(directory: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(directory).expect("a directory") {
-        let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => sources(&path, out),
-            false => out.extend(Some(path).filter(|path| path.extension().is_some_and(|e| e == "rs"))),
-        }
-    }
-}
-
 /// The engine once asked `if O::OP == "quantize"`.
 #[test]
 fn the_engine_names_no_operation() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let root = root();
     let registry = std::fs::read_to_string(root.join("impls/src/lib.rs")).expect("the list of operations");
     let list =
         registry.split("macro_rules! operations {").nth(1).expect("the list").split("\n}").next().expect("its end");
@@ -79,7 +71,7 @@ fn the_engine_names_no_operation() {
 /// A folder's own file is its `mod.rs`, everywhere.
 #[test]
 fn no_file_stands_beside_the_folder_of_its_name() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let root = root();
     let mut files = Vec::new();
     for room in ["oracle", "impls", "reports", "suites", "xtask"] {
         sources(&root.join(room), &mut files);

@@ -1,22 +1,10 @@
 //! Tests give the same verdict every time and everywhere: none draws fresh seeds, asserts seconds or passes in silence without having run.
 //! What a verdict rests on is checked in every build.
 
+mod sources;
+
+use sources::{root, sources};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
-}
-
-fn sources(directory: &Path, out: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).expect("a directory") {
-        let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => sources(&path, out),
-            false => out.extend(Some(path).filter(|path| path.extension().is_some_and(|e| e == "rs"))),
-        }
-    }
-}
 
 /// What makes a test depend on more than the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

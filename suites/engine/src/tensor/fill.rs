@@ -38,7 +38,7 @@ pub enum Fill {
     Given(Vec<i32>),
 }
 
-/// Values of which a table is kept: those of a byte, and some more.
+/// The most values of a range for which a table is kept: more than a byte has, and few enough to be cleared for every tensor.
 const FEW: u64 = 1 << 10;
 
 impl Fill {
@@ -78,12 +78,12 @@ impl Fill {
             Self::Varied => {
                 let apart = (width / 4).min(63) as usize;
                 let mut out: Vec<i32> = Vec::with_capacity(len);
-                // Of few values, behind which element each came last; of many, whether one is among the last elements.
-                let mut behind = vec![0usize; if width <= FEW { width as usize } else { 0 }];
+                // Where the range has few values: for each the number of elements up to its last one, 0 where there is none.
+                let mut last_seen = vec![0usize; if width <= FEW { width as usize } else { 0 }];
                 while out.len() < len {
                     let next = uniform(int32(&mut rng));
                     let before = out.len();
-                    let repeated = match behind.get_mut(next.abs_diff(lo) as usize) {
+                    let repeated = match last_seen.get_mut(next.abs_diff(lo) as usize) {
                         Some(last) if *last > 0 && before - *last < apart => true,
                         Some(last) => {
                             *last = before + 1;
