@@ -17,9 +17,13 @@ pub enum Scales {
 }
 
 impl Parameters {
-    /// Whether a system that takes such scales takes these; nothing else of the batch matters but how many bits it has.
+    /// Whether a system that takes such scales takes these, and the zero points, which those of 16 bits take as 0 alone (TFLite,
+    /// `tensorflow/lite/kernels/mul.cc`, `Prepare`).
     pub fn takes(&self, scales: Scales) -> bool {
         let operands = [self.lhs, self.rhs, self.out];
+        if self.storage.bits > 8 && operands.iter().any(|operand| operand.zero_point != 0) {
+            return false;
+        }
         if !operands.iter().all(|operand| in_binades(operand, &super::EXPONENTS)) {
             return false;
         }

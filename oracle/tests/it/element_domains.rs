@@ -147,6 +147,22 @@ fn scales_that_multiplications_take() {
     }
 }
 
+/// Fuzzing once found an i16 case with a zero point that was covered, and that the kernel refused.
+#[test]
+fn zero_points_of_sixteen_bits_are_0_where_tensors_are_multiplied() {
+    let quarter = 0.25f32.to_bits();
+    let placed = |storage: Storage, zero_points: [i32; 3]| {
+        let p = product([quarter; 3], storage);
+        let [lhs, rhs, out] = zero_points.map(|zero_point| add::Operand { scale: quarter, zero_point });
+        mul::Parameters { lhs, rhs, out, ..p }
+    };
+    for zero_points in [[0, 0, 0], [1, 0, 0], [0, -1, 0], [0, 0, 127], [5, 6, 7]] {
+        let all_0 = zero_points == [0; 3];
+        assert_eq!(placed(I16, zero_points).takes(mul::Scales::Rescaled), all_0, "{zero_points:?}");
+        assert!(placed(I8, zero_points).takes(mul::Scales::Rescaled), "{zero_points:?}");
+    }
+}
+
 /// Each bound of what can be: the last that passes, and the first that does not.
 #[test]
 fn batches_of_additions_end_where_they_say() {

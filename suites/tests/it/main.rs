@@ -20,6 +20,7 @@ mod classes;
 mod common;
 mod corrupt_lanes;
 mod coverage;
+mod covered;
 mod documents;
 mod elementwise_domains;
 mod explain;

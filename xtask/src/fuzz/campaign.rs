@@ -1,4 +1,4 @@
-//! One target for some time: its seeds, the fuzzer, and what became of it.
+//! One target for some time or some inputs: its seeds, the fuzzer, and what became of it.
 
 use crate::process;
 use crate::say::{note, print};
@@ -16,9 +16,26 @@ use std::time::Instant;
 pub(super) struct Campaign<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) target: &'a str,
-    pub(super) seconds: u64,
+    pub(super) until: Until,
     pub(super) kernel: Option<&'a str>,
     pub(super) arguments: &'a [OsString],
+}
+
+/// When a campaign ends that finds nothing.
+#[derive(Clone, Copy)]
+pub(super) enum Until {
+    Seconds(u64),
+    /// After so many inputs, which are the same each time: the verdict is that of the code, whatever the speed of the machine.
+    Runs(u64),
+}
+
+impl Until {
+    fn arguments(self) -> Vec<String> {
+        match self {
+            Self::Seconds(seconds) => vec![format!("-max_total_time={seconds}")],
+            Self::Runs(runs) => vec![format!("-runs={runs}"), "-seed=1".to_owned()],
+        }
+    }
 }
 
 /// What became of it.
@@ -32,7 +49,7 @@ pub(super) struct Ended {
 }
 
 impl Campaign<'_> {
-    /// Fuzzes until the time is over or something is found.
+    /// Fuzzes until the end or until something is found.
     pub(super) fn run(&self) -> Result<Ended> {
         let directory = self.workspace.target.join("tiebreak/fuzz").join(self.target);
         self.seeds(&directory)?;
@@ -45,7 +62,7 @@ impl Campaign<'_> {
         command.arg(&found).arg(directory.join("seeds")).args(self.kernel.map(|kernel| format!("--kernel={kernel}")));
         command.arg(joined("-dict=", &directory.join("words.dict")));
         command.arg(joined("-artifact_prefix=", &artifacts.join("")));
-        command.arg(format!("-max_total_time={}", self.seconds)).arg("-print_final_stats=1").args(self.arguments);
+        command.args(self.until.arguments()).arg("-print_final_stats=1").args(self.arguments);
         note(process::line(&command));
         let begun = Instant::now();
         let (success, stats) = watched(&mut command)?;

@@ -12,7 +12,7 @@ use crate::setup;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result};
-use campaign::{Campaign, Ended};
+use campaign::{Campaign, Ended, Until};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
     /// Seconds for each target
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
+    /// Inputs for each target, in place of seconds, and drawn from a fixed seed: the same ones each time
+    #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
     /// Kernel or known bug to run, in place of all kernels of the operation
     #[arg(long, value_name = "NAME", requires = "target")]
     kernel: Option<String>,
@@ -103,7 +106,7 @@ impl Fuzzing<'_> {
             let campaign = Campaign {
                 workspace: self.workspace,
                 target,
-                seconds: self.arguments.seconds,
+                until: self.arguments.runs.map_or(Until::Seconds(self.arguments.seconds), Until::Runs),
                 kernel: self.arguments.kernel.as_deref(),
                 arguments: &self.arguments.arguments,
             };
@@ -119,8 +122,8 @@ impl Fuzzing<'_> {
         let planted: &[_] = if self.arguments.planted { &PLANTED } else { &[] };
         let mut missed = false;
         for (target, bug) in planted {
-            let (kernel, seconds) = (Some(*bug), FOUND_WITHIN);
-            let campaign = Campaign { workspace: self.workspace, target, seconds, kernel, arguments: &[] };
+            let (kernel, until) = (Some(*bug), Until::Seconds(FOUND_WITHIN));
+            let campaign = Campaign { workspace: self.workspace, target, until, kernel, arguments: &[] };
             let Ended { artifact, seconds, .. } = campaign.run()?;
             let found = if artifact.is_some() { "found" } else { "NOT found" };
             print(format_args!("planted {bug} in {target}: {found} after {seconds} s\n"))?;
@@ -183,6 +186,8 @@ mod tests {
         assert!(error.to_string().contains("'requantize'"), "{error}");
         assert_eq!(parsed(&["fpm", "--seconds", "0"]).unwrap_err().exit_code(), 2);
         assert_eq!(parsed(&["--kernel", "tvm-neon"]).unwrap_err().exit_code(), 2);
+        assert_eq!(parsed(&["--runs", "0"]).unwrap_err().exit_code(), 2);
+        assert_eq!(parsed(&["--runs", "5", "--seconds", "5"]).unwrap_err().exit_code(), 2);
     }
 
     #[test]

@@ -1,0 +1,80 @@
+//! What an operation sizes and covers for a contract, the kernel's own check accepts: otherwise a run would show a kernel that refuses its domain,
+//! and a user's mistake would be reported as a kernel's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use tiebreak_impls::operation::TensorOperation;
+use tiebreak_reports::ledger::Value;
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::fuzzing::tensor::Fuzzed;
+use tiebreak_suites::tensor::{Asked, Operation, given};
+use tiebreak_suites::verify::{Visitor, visit_tensors};
+
+/// What stands in place of an integer: its neighbours, small ones, and the ends of the types and sizes.
+fn others(value: i64) -> Vec<i64> {
+    let ends = [7, 8, 15, 16, 31].into_iter().flat_map(|bits| [-(1i64 << bits), (1 << bits) - 1, 1 << bits]);
+    [value - 1, value + 1, -value, 2 * value, -1, 0, 1, 2, 3, 7, 25_722].into_iter().chain(ends).collect()
+}
+
+/// The parameters of a quick run of a kernel.
+fn planned<O: Operation>(domain: &O::Domain) -> Vec<O::Params> {
+    let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    given::distinct(&specs).into_iter().cloned().collect()
+}
+
+/// Arguments that are integers, of all that the plans of an operation have: one that is as usual is not written.
+fn integers<O: Operation>() -> BTreeSet<String> {
+    let all = O::kernels().iter().flat_map(|kernel| planned::<O>(&kernel.contract.domain));
+    let arguments = all.flat_map(|params| O::arguments(&params));
+    arguments.filter(|(_, value)| matches!(value, Value::Integer(_))).map(|(name, _)| name).collect()
+}
+
+/// The parameters with one of these arguments changed, in every way that can be read.
+fn changed<O: Operation>(params: &O::Params, names: &BTreeSet<String>) -> Vec<(String, O::Params)> {
+    let arguments: BTreeMap<String, Value> = O::arguments(params).into_iter().collect();
+    let of = |name: &String| match arguments.get(name).unwrap_or(&Value::Integer(0)) {
+        Value::Integer(value) => others(*value).into_iter().map(|v| (name.clone(), Value::Integer(v))).collect(),
+        Value::Text(_) => Vec::new(),
+    };
+    let changes: Vec<(String, Value)> = names.iter().flat_map(of).collect();
+    let with = |(name, value): (String, Value)| {
+        let label = format!("{name}={value:?}");
+        let all = arguments.iter().map(|(k, v)| (k.clone(), v.clone())).chain([(name, value)]).collect();
+        Some((label, O::from_arguments(&all).ok()?))
+    };
+    changes.into_iter().filter_map(with).collect()
+}
+
+/// How many changed parameters of each operation were covered, and how many were not.
+#[derive(Default)]
+struct Counted(BTreeMap<&'static str, [usize; 2]>);
+
+impl Visitor for Counted {
+    fn visit<O: Fuzzed>(&mut self) {
+        let counts = self.0.entry(O::OP).or_default();
+        let names = integers::<O>();
+        for kernel in O::kernels() {
+            let domain = &kernel.contract.domain;
+            let all = planned::<O>(domain);
+            for params in all.iter().step_by(all.len().div_ceil(12)) {
+                for (change, params) in changed::<O>(params, &names) {
+                    let covers = O::sizes(domain, &params).is_ok() && O::covers(domain, &params);
+                    let accepted = O::Impl::sizes(domain, &params);
+                    if covers && let Err(error) = &accepted {
+                        panic!("{} {}: {change} is covered, and refused: {error}", O::OP, kernel.name);
+                    }
+                    counts[usize::from(covers)] += 1;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_covered_is_accepted() {
+    let mut counted = Counted::default();
+    visit_tensors(&mut counted);
+    println!("not covered, covered: {:?}", counted.0);
+    for (op, [outside, covered]) in &counted.0 {
+        assert!(*outside > 0 && *covered > 0, "{op}: {outside} not covered, {covered} covered");
+    }
+}
