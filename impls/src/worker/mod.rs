@@ -48,15 +48,12 @@ pub fn serve(reader: impl BufRead, writer: impl Write) -> io::Result<()> {
 
 /// Answers requests until the input ends. An error is one of the transport; everything else is an [`Answer::Failed`].
 pub fn serve_with(runner: &impl Runner, mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()> {
-    let (mut line, mut input, mut output) = (Vec::new(), Buffer::default(), Buffer::default());
+    let (mut requests, mut input, mut output) = (Requests::default(), Buffer::default(), Buffer::default());
     loop {
-        line.clear();
-        if reader.read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
-        }
-        match serde_json::from_slice(&line) {
+        let Some(request) = requests.next(&mut reader)? else { return Ok(()) };
+        match request {
             Ok(Request::Hello) => write_answer(&mut writer, &Answer::Hello(runner.hello()), &[])?,
-            Ok(Request::Run(batch)) => match run_batch(runner, &batch, &mut reader, &mut input, &mut output)? {
+            Ok(Request::Run(batch)) => match run_batch(runner, batch, &mut reader, &mut input, &mut output)? {
                 Ok(len) => {
                     let bytes: &[u8] = bytemuck::cast_slice(&output.elements()[..len]);
                     write_answer(&mut writer, &Answer::Done { bytes: bytes.len() }, bytes)?;
@@ -71,6 +68,30 @@ pub fn serve_with(runner: &impl Runner, mut reader: impl BufRead, mut writer: im
                 write_answer(&mut writer, &Answer::Failed { reason, kind: FailureKind::Refused }, &[])?;
             }
         }
+    }
+}
+
+/// Requests as they come. One that is that of the line before, as is half of them where a kernel has many batches of the same parameters, is not
+/// read again.
+#[derive(Default)]
+struct Requests {
+    line: Vec<u8>,
+    latest: Vec<u8>,
+    request: Option<serde_json::Result<Request>>,
+}
+
+impl Requests {
+    /// The next request; `None` at the end of the input.
+    fn next(&mut self, reader: &mut impl BufRead) -> io::Result<Option<&serde_json::Result<Request>>> {
+        self.line.clear();
+        if reader.read_until(b'\n', &mut self.line)? == 0 {
+            return Ok(None);
+        }
+        if self.request.is_none() || self.line != self.latest {
+            self.request = Some(serde_json::from_slice(&self.line));
+            std::mem::swap(&mut self.line, &mut self.latest);
+        }
+        Ok(self.request.as_ref())
     }
 }
 

@@ -115,6 +115,24 @@ fn payload_and_range_agree_at_every_length_and_alignment() {
     }
 }
 
+/// A line that is the one before is not read again; what follows it is.
+#[test]
+fn a_line_that_comes_twice_has_a_payload_each_time() {
+    let (x, other) = (vec![1 << 20, -5], vec![7, 1 << 30]);
+    let results = |x: &[i32]| {
+        let mut out = vec![0; x.len()];
+        execute(&fpm_job("tvm-relay"), Form::Portable, x, &mut out, 0).expect("runs");
+        out
+    };
+    let twice = [x.clone(), other.clone()].map(|payload| run(fpm_job("tvm-relay"), payload, 0));
+    let unknown = [3, 4].map(|value| run(fpm_job("tvm-relais"), vec![value], 0));
+    let answers = exchange(&[twice, unknown].concat());
+    assert_eq!([&answers[0].1, &answers[1].1], [&results(&x), &results(&other)]);
+    assert_ne!(answers[0].1, answers[1].1);
+    failed(&answers[2], "tvm-relais");
+    failed(&answers[3], "tvm-relais");
+}
+
 #[test]
 fn a_range_wraps() {
     let source = Source::Range { start: i32::MAX };

@@ -112,13 +112,13 @@ impl Piece {
             return None;
         }
         let mut rest = Some(self);
-        for j in a.min(b)..a.max(b) {
-            let Some(piece) = rest else { break };
+        while let Some(piece) = rest {
+            // A steep slope passes over most turns between one accumulator and the next.
+            let j = turn(piece.at(piece.lo).min(piece.at(piece.hi)));
             let (here, above) = piece.split((1i128 << (bits - 1)) + (j << bits));
             out.extend(here.map(|p| p.raised(-(j << bits))));
             rest = above;
         }
-        out.extend(rest.map(|p| p.raised(-(a.max(b) << bits))));
         Some(())
     }
 

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Seconds for each target
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// Inputs for each target, in place of seconds, and drawn from a fixed seed: the same ones each time
+    /// Inputs for each target, in place of seconds and from a fixed seed: the same amount of work on every machine
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
     /// Kernel or known bug to run, in place of all kernels of the operation

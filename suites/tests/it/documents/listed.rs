@@ -91,7 +91,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "builds with another compiler's flags; `a_multiplication_is_reported_with_its_own_command` holds what it prints",
     ),
     ("cargo xtask fuzz TARGET --input FILE", Xtask, "judges a file that a find leaves"),
-    ("cargo xtask fuzz --seconds 2 --planted", Xtask, "builds with another compiler's flags; `.ci/run` runs it"),
+    ("cargo xtask fuzz --runs 2000 --planted", Xtask, "builds with another compiler's flags; `.ci/run` runs it"),
     (
         "cargo xtask help explain fpm",
         As("cargo xtask explain fpm --help"),

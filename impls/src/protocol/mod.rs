@@ -20,6 +20,8 @@
 //!
 //! `docs/example-worker.py` is a worker in thirty lines.
 
+mod line;
+
 use crate::Form;
 use crate::execute::Lengths;
 use crate::job_error::{FailureKind, JobError};
@@ -30,7 +32,7 @@ use serde::{Deserialize, Serialize};
 pub const VERSION: u32 = 1;
 
 /// A request of the harness.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Request {
     /// Who are you? Answered by [`Answer::Hello`].
@@ -40,7 +42,7 @@ pub enum Request {
 }
 
 /// One batch for one kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Batch {
     /// Kernel name, with its operation.
     #[serde(flatten)]
@@ -57,7 +59,7 @@ pub struct Batch {
 macro_rules! jobs {
     ($($(#[$doc:meta])* $variant:ident($operation:ty);)+) => {
         /// Operation, kernel and parameters.
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
         #[serde(tag = "op", rename_all = "kebab-case")]
         pub enum Job {
             $($(#[$doc])* $variant {
@@ -69,6 +71,15 @@ macro_rules! jobs {
         }
 
         impl Job {
+            /// That of a kernel, with parameters in JSON.
+            fn read<E: serde::de::Error>(op: &str, kernel: String, params: &str) -> Result<Self, E> {
+                $(if op == <$operation as Operation>::NAME {
+                    let params = serde_json::from_str(params).map_err(|error| E::custom(format!("params: {error}")))?;
+                    return Ok(Self::$variant { kernel, params });
+                })+
+                Err(E::unknown_variant(op, &[$(<$operation as Operation>::NAME),+]))
+            }
+
             /// Operation and kernel.
             pub fn names(&self) -> (&'static str, &str) {
                 match self {
@@ -219,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_lines_of_the_documentation_are_the_protocol() {
-        let shown: Vec<&str> = include_str!("protocol.rs").lines().filter_map(|l| l.strip_prefix("//! ")).collect();
+        let shown: Vec<&str> = include_str!("mod.rs").lines().filter_map(|l| l.strip_prefix("//! ")).collect();
         let lines = |mark: &str| -> Vec<&str> {
             shown.iter().filter_map(|l| l.strip_prefix(mark)).filter(|l| l.starts_with('{')).collect()
         };
