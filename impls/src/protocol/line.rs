@@ -1,5 +1,5 @@
-//! A request as its line has it, read in one pass: what tags an enum stands among its fields, and serde would keep all of them in memory to look
-//! for it first. A worker in an emulator spent more time on that than on its kernels.
+//! Reading a request in one pass. What serde derives for tagged and flattened types copies all fields first, to look for the tag among them: a
+//! worker in an emulator spent more time on that than on its kernels.
 
 use super::{Batch, Job, Request, Source};
 use serde::de::Error;
@@ -28,7 +28,7 @@ enum Command {
     Run,
 }
 
-/// Of JSON in memory; nothing else keeps the text of parameters.
+/// From JSON in memory only: the text of the parameters is borrowed until the operation is known.
 impl<'de> Deserialize<'de> for Request {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let line = Line::deserialize(deserializer)?;

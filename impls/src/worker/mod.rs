@@ -71,8 +71,8 @@ pub fn serve_with(runner: &impl Runner, mut reader: impl BufRead, mut writer: im
     }
 }
 
-/// Requests as they come. One that is that of the line before, as is half of them where a kernel has many batches of the same parameters, is not
-/// read again.
+/// Requests as they come. A line that is the same as the one before is not read again: half of those of a run of fpm are, because a kernel gets
+/// several batches with the same parameters.
 #[derive(Default)]
 struct Requests {
     line: Vec<u8>,
