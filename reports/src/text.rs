@@ -114,7 +114,7 @@ pub(crate) fn some<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
-/// At most so many bytes of a text on one line, with a mark where the rest is missing.
+/// At most so many bytes of a text on one line, whole words where it has any, with a mark where the rest is missing.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     const MARK: &str = " (cut)";
     let text = one_line(text);
@@ -122,7 +122,11 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
         return text;
     }
     let end = text.floor_char_boundary(most.saturating_sub(MARK.len()));
-    format!("{}{MARK}", &text[..end])
+    // A word that is longer than that, such as a path, is not left out.
+    const WORD: usize = 32;
+    let space = text.match_indices(' ').map(|(at, _)| at).take_while(|at| *at <= end).last();
+    let words = space.filter(|space| end - space < WORD).unwrap_or(end);
+    format!("{}{MARK}", text[..words].trim_end_matches([' ', ',', ';', ':']))
 }
 
 /// A case: `x=-1 m=1073741825 s=-1`. Numbers are bare, to be pasted into a command or a catalogue.

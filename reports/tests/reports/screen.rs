@@ -91,6 +91,15 @@ fn the_command_is_in_the_first_ten_lines() {
         let first: Vec<_> = page.lines().take(10).map(str::trim).collect();
         assert!(first.contains(&command.as_str()) && page.contains("(cut)"), "{page}");
     }
+    // What is cut ends with a whole word, wherever the edge is.
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    for moved in 0..20 {
+        ledger.findings[0].message.insert(0, 'x');
+        let whole = words(&markdown::render(&ledger));
+        let page = words(&render(&ledger, Detail::Screen, Style { colour: false, width: Some(100) }));
+        let before: Vec<_> = page.windows(2).filter(|pair| pair[1] == "(cut)").map(|pair| &pair[0]).collect();
+        assert!(!before.is_empty() && before.iter().all(|word| whole.contains(word)), "moved by {moved}: {before:?}");
+    }
     let tables = render(&ledger, Detail::Tables, Style::default());
     assert!(!tables.contains("(cut)") && !markdown::render(&ledger).contains("(cut)"), "{tables}");
 }
