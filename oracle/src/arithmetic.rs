@@ -86,11 +86,11 @@ impl Arithmetic {
     }
 
     /// The sign bit, where the result of two numbers is an exact zero: that of the dividend for a remainder, negative for a sum only if
-    /// both are, and else the product of the signs.
+    /// both are, and else the product of the signs. A sum of two negative numbers has that sign where it is no zero, too.
     fn sign_of_zero(self, format: Format, (p, a): (&Rational, u64), (q, b): (&Rational, u64), product: u64) -> u64 {
         let zero = |exact: bool, sign: u64| if exact { sign } else { 0 };
         match self {
-            Add | Subtract => zero(Rational::from(p + q) == 0, a & b & format.sign()),
+            Add | Subtract => a & b & format.sign(),
             Multiply => zero(*p == 0 || *q == 0, product),
             Divide => zero(*p == 0 && *q != 0, product),
             Remainder => zero(*q != 0 && Rational::from(p / q).is_integer(), a & format.sign()),

@@ -241,12 +241,22 @@ impl Steady {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::word::Word;
 
-    fn prepared(left: &str, right: &str, s: i32, [first, last]: [i32; 2]) -> bool {
+    fn census(left: &str, right: &str, parameters: Parameters) -> Census {
         let scheme = |name| Scheme::parse(name).expect("a scheme");
-        let census = Census::of(scheme(left), scheme(right), Parameters::q31(first, s));
-        let both = [first, last].map(|m| Parameters::q31(m, s));
-        Neighbours::default().prepare(&census, [&both[0], &both[1]]).is_some()
+        Census::of(scheme(left), scheme(right), parameters)
+    }
+
+    fn templates(left: &str, right: &str, s: i32, ends: [i32; 2]) -> Option<Neighbours> {
+        let both = ends.map(|m| Parameters::q31(m, s));
+        let mut neighbours = Neighbours::default();
+        neighbours.prepare(&census(left, right, both[0]), [&both[0], &both[1]])?;
+        Some(neighbours)
+    }
+
+    fn prepared(left: &str, right: &str, s: i32, ends: [i32; 2]) -> bool {
+        templates(left, right, s, ends).is_some()
     }
 
     #[test]
@@ -268,5 +278,43 @@ mod tests {
     #[test]
     fn what_is_not_positive_is_alone() {
         assert!(!prepared("ties-up", "sqrdmulh-srshl", -8, [-5, 5]) && !prepared("ties-up", "ties-away", -8, [0, 5]));
+    }
+
+    /// `x*m / 2^30` and `2*x*m / 2^31` have one slope, so that one residue decides wherever neither saturates.
+    #[test]
+    fn one_slope_over_two_denominators_is_steady() {
+        let ends = [1 << 30, i32::MAX];
+        let shared = templates("tosa-apply-scale-32-single", "gemmlowp-double", 1, ends).expect("templates");
+        assert_eq!(shared.common.inputs, 1 << 30);
+    }
+
+    #[test]
+    fn a_slope_follows_the_multiplier_or_is_one() {
+        let [p, q] = [6, 9].map(|m| Parameters::q31(m, 0));
+        let of = |m| Piece { lo: 0, hi: 9, m, c: 1, k: 3, ties: Ties::Floored };
+        let slope = |first, last| slope(&of(first), &of(last), [&p, &q]);
+        assert_eq!(
+            [slope(12, 18), slope(7, 7), slope(0, 0)],
+            [Some(Slope::Times(2)), Some(Slope::Constant(7)), Some(Slope::Times(0))]
+        );
+        assert_eq!([slope(12, 12), slope(12, 19), slope(13, 18)], [Some(Slope::Constant(12)), None, None]);
+        assert_eq!(super::slope(&of(12), &Piece { c: 2, ..of(18) }, [&p, &q]), None);
+    }
+
+    /// Words wider than pieces have room for are not counted, and narrower ones are.
+    #[test]
+    fn wide_words_are_refused() {
+        let of = |bits| Parameters { word: Word { bits }, ..Parameters::q31(5, -3) };
+        let counted = |bits| {
+            let mut seen = Vec::new();
+            let whole = census("ties-up", "gemmlowp-double", of(bits));
+            Neighbours::default().counts(&whole, 5..=8, &mut |m, _| seen.push(m)).map(|()| seen)
+        };
+        assert_eq!([counted(24), counted(32)], [Ok(vec![5, 6, 7, 8]), Ok(vec![5, 6, 7, 8])]);
+        assert_eq!([counted(33), counted(48)], [Err(5), Err(5)]);
+        // Narrow ones share their pieces, too.
+        let both = [5, 8].map(|m| Parameters { m, ..of(24) });
+        let narrow = census("ties-up", "gemmlowp-double", both[0]);
+        assert!(Neighbours::default().prepare(&narrow, [&both[0], &both[1]]).is_some());
     }
 }

@@ -186,3 +186,33 @@ fn ties(piece: &Piece, lo: i64, hi: i64) -> Option<Progression> {
 fn inverse(odd: u64) -> u64 {
     (0..5).fold(odd, |y, _| y.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(y))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn piece() -> impl Strategy<Value = Piece> {
+        let ties = prop_oneof![Just(Ties::Floored), Just(Ties::OddDown), Just(Ties::EvenDown)];
+        (-24i128..24, -99i128..99, 0u32..6, ties).prop_map(|(m, c, k, ties)| Piece { lo: -99, hi: 99, m, c, k, ties })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        /// Ties of both sides, of different steps, inside each other or beside, are counted once each.
+        #[test]
+        fn a_pair_is_counted_and_searched_as_one_by_one((left, right) in (piece(), piece()), lo in -99i64..99, n in 1i64..60) {
+            let hi = (lo + n - 1).min(99);
+            let pair = Pair { lo, hi, left, right };
+            let delta = |x: i64| (right.at(x) - left.at(x)) as i64;
+            let mut counts = Counts::default();
+            pair.tally(&mut counts);
+            prop_assert_eq!(counts, Counts::of((lo..=hi).map(delta)));
+            for x in lo..=hi {
+                prop_assert_eq!(pair.next(x), (x..=hi).find(|x| delta(*x) != 0));
+                prop_assert_eq!(pair.previous(x), (lo..=x).rev().find(|x| delta(*x) != 0));
+            }
+        }
+    }
+}

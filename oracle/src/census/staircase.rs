@@ -133,7 +133,7 @@ pub struct Runs<'a> {
 enum Source {
     /// Pieces in closed form, and the place of the next one.
     Pieces(Vec<Piece>, usize),
-    /// A monotone function, and the length of the last run.
+    /// A monotone function, and how far the last run went from its first accumulator.
     Monotone { last: i64 },
     /// One accumulator after another: what does not fold.
     Each,
@@ -205,7 +205,7 @@ impl Iterator for Runs<'_> {
             Source::Each => self.each()?,
         };
         if let Source::Monotone { last } = &mut self.source {
-            *last = run.hi - run.lo + 1;
+            *last = run.hi.saturating_sub(run.lo);
         }
         self.next = run.hi + 1;
         Some(run)
