@@ -2,6 +2,7 @@
 //! block that a kernel may cut its operands into.
 
 use super::plan::spec;
+use super::usual;
 use crate::matmul::plan::by_turns;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, stream};
@@ -89,6 +90,7 @@ pub(super) fn large(domain: &Domain) -> Vec<Spec<Params>> {
     // Sums of all inputs, and of all weights, that no 16 bits hold.
     let deep = zero_points(domain, 1, image(&sized(130, 2), [1, 1]));
     out.push(spec(deep, Fill::Largest, Fill::Largest));
+    out.extend(usual::plan(domain));
     out
 }
 

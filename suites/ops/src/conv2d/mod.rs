@@ -5,6 +5,7 @@ pub mod fuzzed;
 mod large;
 mod plan;
 mod products;
+mod usual;
 
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;

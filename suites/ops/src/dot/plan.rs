@@ -79,7 +79,12 @@ fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
         }
         Spec::new(Params { len: tensors[0].len() }, tensors.map(Fill::Given), 5)
     };
-    Fill::PATTERNS.iter().map(of).collect()
+    // Nothing to add anywhere in the batch.
+    let zeros = |steps: usize| {
+        let params = Params { len: steps * domain.results };
+        Spec::new(params, [Fill::AnySize, Fill::Constant(0), Fill::Constant(0)], steps)
+    };
+    Fill::PATTERNS.iter().map(of).chain([1, 7].map(zeros)).collect()
 }
 
 fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {

@@ -1,6 +1,7 @@
 //! What operations on two quantized tensors have in common that go element by element: cases as texts, smaller cases, and what may be
 //! done otherwise.
 
+mod alike;
 mod changes;
 mod fuzzed;
 mod operation;

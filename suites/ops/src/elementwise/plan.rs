@@ -1,7 +1,7 @@
 //! What operations on two quantized tensors are tried on: all pairs of 8 bits at directed scales, zero points and bounds; and many random
 //! parameters on tensors of every length, in which no element says where it lies.
 
-use super::Arithmetic;
+use super::{Arithmetic, alike};
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32, stream};
@@ -51,6 +51,8 @@ pub(super) fn plan<A: Arithmetic>((element, clamp): (Element, bool), budget: &Bu
         let params = A::taken(drawn);
         out.push(varied(Params { len: length(i), ..params }, &mut rng).by("random parameters"));
     }
+    let alike = alike::plan::<A>((element, clamp), budget, &mut rng);
+    out.extend(alike.into_iter().map(|spec| spec.by("random parameters")));
     out
 }
 
@@ -65,7 +67,7 @@ fn length(i: usize) -> usize {
 }
 
 /// Tensors of random stored values.
-fn varied(params: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
+pub(super) fn varied(params: Params, rng: &mut ChaCha8Rng) -> Spec<Params> {
     Spec::new(params, [Fill::Varied, Fill::Varied, Fill::None], below(rng, 16) as usize)
 }
 
@@ -96,7 +98,7 @@ fn directed(element: Element, clamp: bool, [lhs, rhs, out]: [f32; 3], (i, kind):
 
 /// The `i`th of random parameters: each zero point of 8 bits comes as often as the others, some scales are powers of two, and bounds are any,
 /// or those of an activation, at each fourth where a kernel clamps to any.
-fn random<A: Arithmetic>(element: Element, clamp: bool, i: usize, rng: &mut ChaCha8Rng) -> Params {
+pub(super) fn random<A: Arithmetic>(element: Element, clamp: bool, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let range = element.range();
     let (lo, hi) = (*range.start(), *range.end());
     let [lhs, rhs, out] = A::binades(&mut |least, most| least + below(rng, least.abs_diff(most) + 1) as i32);
@@ -135,7 +137,7 @@ fn with_scales_of(drawn: Params, kept: Params, i: usize) -> Params {
     Params { lhs: with(drawn.lhs, lhs), rhs: with(drawn.rhs, rhs), out: with(drawn.out, out), ..drawn }
 }
 
-fn of(element: Element, rng: &mut ChaCha8Rng) -> i32 {
+pub(super) fn of(element: Element, rng: &mut ChaCha8Rng) -> i32 {
     let range = element.range();
     *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
 }

@@ -22,6 +22,8 @@ const WIDE_ROWS: usize = 7;
 const LONG: [usize; 4] = [1025, 2051, 4100, 8205];
 /// Places of the first accumulator of a batch after a boundary of 64 bytes, in accumulators.
 const ALIGNMENTS: usize = 16;
+/// Of so many pairs in another format one comes again in the first, at one of so many accumulators.
+const AGAIN: usize = 8;
 /// Lengths at which one accumulator is run.
 const LENGTHS_OF_ONE: std::ops::RangeInclusive<usize> = 1..=9;
 
@@ -75,7 +77,14 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     by("pairs", &mut out, |out| out.extend(batches(domain, &first, &own, q)));
     let others = pairs.iter().filter(|pair| pair.1 != q).filter(inside).enumerate();
     by("other formats", &mut out, |out| {
-        out.extend(others.map(|(i, (c, q))| spec(*q, vec![*c], inputs(*c, *q).to_vec(), i % ALIGNMENTS)));
+        for (i, (c, other)) in others {
+            out.push(spec(*other, vec![*c], inputs(*c, *other).to_vec(), i % ALIGNMENTS));
+            // What a kernel keeps between calls must not depend on the pair alone.
+            if i % AGAIN == 0 && domain.contains(c.multiplier, c.shift, q) {
+                let few = inputs(*c, q).iter().copied().step_by(AGAIN).collect();
+                out.push(spec(q, vec![*c], few, i % ALIGNMENTS));
+            }
+        }
     });
     let quick = Effort::Quick.budget();
     let few = |channel| accumulators(channel, q, &quick, seed);
@@ -139,7 +148,7 @@ fn rows(channels: &[Channel], inputs: &[Arc<[i32]>], q: u32, misalign: usize) ->
 }
 
 /// Batches of many channels, each ending within a row: a kernel of several channels takes those of `covered` in turn, as often as it takes, with the
-/// accumulators that `inputs` gives for each.
+/// accumulators that `inputs` gives for each. In every fourth all channels have one multiplier, and in every fourth one shift.
 fn wide(domain: &Domain, q: u32, covered: &[Channel], inputs: impl Fn(Channel) -> Vec<i32>) -> Vec<Spec<Batch>> {
     if !domain.per_channel || covered.is_empty() {
         return Vec::new();
@@ -148,7 +157,13 @@ fn wide(domain: &Domain, q: u32, covered: &[Channel], inputs: impl Fn(Channel) -
     let spread = covered.iter().step_by((covered.len() / WIDEST).max(1)).take(WIDEST);
     let spread: Vec<(Channel, Vec<i32>)> = spread.map(|c| (*c, inputs(*c))).collect();
     let batch = |(i, count): (usize, usize)| {
-        let together: Vec<_> = spread.iter().cycle().skip(count).take(count).collect();
+        let (first, _) = &spread[count % spread.len()];
+        let like = |(channel, _): &&(Channel, Vec<i32>)| match i % 4 {
+            1 => channel.multiplier == first.multiplier,
+            3 => channel.shift == first.shift,
+            _ => true,
+        };
+        let together: Vec<_> = spread.iter().filter(like).cycle().skip(count).take(count).collect();
         let value = |at: usize| {
             let xs = &together[at % count].1;
             xs[(at / count * xs.len() / WIDE_ROWS + at) % xs.len()]

@@ -3,6 +3,7 @@
 mod changes;
 mod fuzzed;
 pub(crate) mod layers;
+mod offsets;
 pub(crate) mod plan;
 
 use std::ops::RangeInclusive;

@@ -1,6 +1,7 @@
 //! What matrix products are tried: every tail, every size up to 80, sizes beyond the first block of a cache, extreme and alternating fills,
 //! single pairs, depths around every bound, offsets of both signs and ends, unaligned operands.
 
+use super::offsets;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
@@ -57,7 +58,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("pairs", &mut specs, |out| out.extend(pairs(domain, budget)));
     by("depths", &mut specs, |out| out.extend(depths(domain)));
     by("there and back", &mut specs, |out| out.extend(there_and_back(domain)));
-    by("varied", &mut specs, |out| out.extend(varied(domain, budget, seed)));
+    by("varied", &mut specs, |out| {
+        out.extend(varied(domain, budget, seed));
+        out.extend(offsets::plan(domain, budget));
+    });
     // Deeper ones than the kernel promises anything for are cut down to what it does.
     for spec in &mut specs {
         spec.params.k = spec.params.k.min(*domain.depth.end());
@@ -65,7 +69,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     specs
 }
 
-fn spec(m: usize, n: usize, k: usize, offsets: (i32, i32), lhs: Fill, rhs: Fill) -> Spec<Params> {
+pub(super) fn spec(m: usize, n: usize, k: usize, offsets: (i32, i32), lhs: Fill, rhs: Fill) -> Spec<Params> {
     let params = Params { m, n, k, lhs_offset: offsets.0, rhs_offset: offsets.1 };
     Spec::new(params, [lhs, rhs, Fill::None], 0)
 }

@@ -45,6 +45,9 @@ const KINDS: usize = 6;
 /// Longest tensor of one value: two vectors of anything, and what comes after them.
 const REPEATED: usize = 70;
 
+/// Lengths beyond it that are whole numbers of vectors.
+const WHOLE: [usize; 2] = [128, 192];
+
 /// The cases of a run.
 pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let own = types(domain, budget);
@@ -160,10 +163,7 @@ fn layer(
     for (at, values) in [Some(some), every].into_iter().flatten().enumerate() {
         let container = domain.containers[(i + at) % domain.containers.len()];
         let len = values.len() / words;
-        let shape = match container {
-            Container::Unranked if len % 2 == 0 => vec![2, len / 2],
-            _ => vec![len],
-        };
+        let shape = random::shape(len, container, i + at);
         out.push(spec(quantized, container, shape, values, i));
     }
 }
@@ -276,7 +276,7 @@ fn repeated_types(types: &[Quantized], some: usize) -> Vec<&Quantized> {
 fn repeated(domain: &Domain, quantized: &Quantized, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
     let Ok(all) = quantizations(quantized) else { return };
     for (i, element) in elements.repeated(&all[0]).into_iter().enumerate() {
-        for len in 0..=REPEATED {
+        for len in (0..=REPEATED).chain(WHOLE) {
             let container = domain.containers[(i + 1) % domain.containers.len()];
             out.push(spec(quantized, container, vec![len], element.repeat(len), len));
         }

@@ -37,7 +37,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
             // 13 and 32 have no common factor. Of two types of one width one has a format that holds all of its values.
             let any = Storage { bits: 1 + (one * 13 % 32) as u32, signed: one / 32 % 2 == 0 };
             let quantized = layer(domain, one + one / 32 * 2 + one / 64, any, &mut rng);
-            Params { quantized, container, shape: vec![ELEMENTS - one % 64] }
+            Params { quantized, container, shape: shape(ELEMENTS - one % 64, container, one) }
         });
         let values = filled(&params, elements, &mut rng)?;
         Some(spec(&params.quantized, params.container, params.shape.clone(), values, i + i / 16))
@@ -53,7 +53,7 @@ pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> V
         let any = Storage { bits: 1 + (i * 5 % 16) as u32, signed: i.is_multiple_of(2) };
         let quantized = layer(domain, i, any, &mut rng);
         let container = domain.containers.iter().copied().find(|container| *container != Container::Scalar)?;
-        let params = Params { quantized, container, shape: vec![len] };
+        let params = Params { quantized, container, shape: shape(len, container, i) };
         let values = filled(&params, elements, &mut rng)?;
         Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
     };
@@ -66,13 +66,12 @@ pub(super) fn numbers_of_channels(domain: &Domain, seed: u64, elements: &impl El
     let one = |(i, count): (usize, usize)| {
         let mut rng = stream(seed, &format!("quantized/channels/{count}"));
         let ty = layer(domain, i, Storage { bits: 1 + (i * 3 % 16) as u32, signed: i.is_multiple_of(2) }, &mut rng);
-        let (axis, shape) = if i.is_multiple_of(2) { (0, vec![count, 3]) } else { (1, vec![2, count]) };
-        let quantized = Quantized {
-            scales: (0..count).map(|_| scale(ty.expressed, ty.storage, &mut rng)).collect(),
-            zero_points: (0..count).map(|_| zero_point(ty.min, ty.max, &mut rng)).collect(),
-            granularity: Granularity::Channel { axis },
-            ..ty
+        let (axis, shape) = match i % 4 {
+            0 => (0, vec![count, 3]),
+            2 => (0, vec![count]),
+            _ => (1, vec![2, count]),
         };
+        let quantized = several(&ty, count, Granularity::Channel { axis }, i, &mut rng);
         let params = Params { quantized, container: Container::Ranked, shape };
         let values = filled(&params, elements, &mut rng)?;
         Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
@@ -81,13 +80,49 @@ pub(super) fn numbers_of_channels(domain: &Domain, seed: u64, elements: &impl El
     counts.enumerate().filter_map(one).collect()
 }
 
+/// A type with as many scales and zero points of its own; by turns the scales are equal, or the zero points are equal or 0, for which code has
+/// shorter ways.
+fn several(ty: &Quantized, count: usize, granularity: Granularity, i: usize, rng: &mut ChaCha8Rng) -> Quantized {
+    let mut scales: Vec<Scale> = (0..count).map(|_| scale(ty.expressed, ty.storage, rng)).collect();
+    let mut zero_points: Vec<i64> = (0..count).map(|_| zero_point(ty.min, ty.max, rng)).collect();
+    match i % 7 {
+        0 => scales = vec![scales[0]; count],
+        2 => zero_points.fill(0.clamp(ty.min, ty.max)),
+        4 => zero_points = vec![zero_points[0]; count],
+        // One that is not 0, in the middle.
+        6 => {
+            let kept = zero_points[count / 2];
+            zero_points.fill(0.clamp(ty.min, ty.max));
+            zero_points[count / 2] = kept;
+        }
+        _ => {}
+    }
+    Quantized { granularity, scales, zero_points, ..ty.clone() }
+}
+
+/// So many elements, by turns in one dimension to four.
+pub(super) fn shape(len: usize, container: Container, turn: usize) -> Vec<usize> {
+    let mut shape = vec![len];
+    let more = if container == Container::Scalar { 0 } else { turn % 4 };
+    for _ in 0..more {
+        let last = shape.pop().unwrap_or(1);
+        let factor = [3, 2, 5, 7].into_iter().find(|factor| last.is_multiple_of(*factor)).unwrap_or(1);
+        shape.extend([factor, last / factor]);
+    }
+    shape
+}
+
 /// A type with one scale: expressed types take turns, and so do storages where the domain names them; the rest is by chance.
 fn layer(domain: &Domain, turn: usize, any: Storage, rng: &mut ChaCha8Rng) -> Quantized {
     let expressed = domain.expressed[turn % domain.expressed.len()];
     let storage = if domain.storage.is_empty() { any } else { domain.storage[turn % domain.storage.len()] };
     let (min, max) = bounds(domain, storage, rng);
-    let zero_point = zero_point(min, max, rng);
-    let scales = vec![scale(expressed, storage, rng)];
+    let (mut zero_point, mut one) = (zero_point(min, max, rng), scale(expressed, storage, rng));
+    // Stored values that are the expressed ones.
+    if below(rng, 16) == 0 {
+        (zero_point, one) = (0.clamp(min, max), Scale(1.0));
+    }
+    let scales = vec![one];
     Quantized { storage, min, max, expressed, granularity: Granularity::Layer, scales, zero_points: vec![zero_point] }
 }
 
@@ -104,6 +139,8 @@ fn bounds(domain: &Domain, storage: Storage, rng: &mut ChaCha8Rng) -> (i64, i64)
             let a = between(lo, hi - 1, rng);
             (a, (a + 1 + i64::from(below(rng, 16))).min(hi))
         }
+        // As far below 0 as above.
+        2 if lo < 0 && hi > 0 => (-hi, hi),
         _ => (lo, hi),
     }
 }
@@ -159,10 +196,15 @@ fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
     let (mut axis, others) = (i % 3, [2 + below(rng, 4) as usize, 1 + below(rng, 3) as usize]);
     let mut shape = vec![others[0], others[1]];
     shape.insert(axis, count);
-    // Channels of images lie along the second of four dimensions, or the last; those of weights along the first, or the last.
+    // Channels of images lie along the second of four dimensions, or the last; those of weights along the first, or the last. Of videos
+    // there are five.
     if i % 4 == 1 {
         shape.insert(if axis == 2 { 0 } else { 3 }, 2);
         axis += axis / 2;
+    }
+    if i % 8 == 5 {
+        shape.insert(0, 2);
+        axis += 1;
     }
     let granularity = match (domain.finest, i % 4) {
         (Finest::Layer, _) => return None,
@@ -175,12 +217,7 @@ fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
         _ => Granularity::Channel { axis },
     };
     let scales = granularity_scales(&granularity, count);
-    let quantized = Quantized {
-        scales: (0..scales).map(|_| scale(ty.expressed, ty.storage, rng)).collect(),
-        zero_points: (0..scales).map(|_| zero_point(ty.min, ty.max, rng)).collect(),
-        granularity,
-        ..ty
-    };
+    let quantized = several(&ty, scales, granularity, i, rng);
     let containers: Vec<Container> = domain.containers.iter().copied().filter(|c| *c != Container::Scalar).collect();
     let blocks = matches!(quantized.granularity, Granularity::Blocks { .. });
     let container = if blocks { Container::Ranked } else { *containers.get(i / 5 % containers.len().max(1))? };

@@ -36,6 +36,24 @@ pub fn any(domain: &Domain, rng: &mut ChaCha8Rng) -> Channel {
     draws.flatten().find(|channel| domain.takes(*channel)).unwrap_or_else(|| plain(domain, 1))
 }
 
+/// Makes channels the same, or their multipliers, or their shifts, in half of the draws: code tells such layers apart. What leaves the domain stays as it
+/// was.
+pub(super) fn alike(domain: &Domain, channels: &mut [Channel], rng: &mut ChaCha8Rng) {
+    let Some(first) = channels.first().copied() else { return };
+    let changed: fn(Channel, Channel) -> Channel = match below(rng, 8) {
+        0 | 1 => |first, _| first,
+        2 => |first, own| Channel { multiplier: first.multiplier, ..own },
+        3 => |first, own| Channel { shift: first.shift, ..own },
+        _ => return,
+    };
+    for channel in channels {
+        let other = changed(first, *channel);
+        if domain.takes(other) {
+            *channel = other;
+        }
+    }
+}
+
 /// A shift of the domain by chance, and the multiplier to a scale that is log-uniform.
 fn of_any_scale(domain: &Domain, rng: &mut ChaCha8Rng) -> Option<Channel> {
     let shift = of(rng, *domain.channels.shifts.start(), *domain.channels.shifts.end());

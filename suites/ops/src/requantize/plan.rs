@@ -1,7 +1,7 @@
 //! What requantizations are tried on: batches of 1 to 70 channels with rows that are whole or not, at every zero point of a byte; every result with its
 //! ties; and corners of multipliers, shifts and accumulators.
 
-use super::channels::{any, corners, of, plain};
+use super::channels::{alike, any, corners, of, plain};
 use super::targets::Target;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::accumulators::accumulators;
@@ -20,6 +20,11 @@ const WIDTHS: [usize; 12] = [9, 16, 17, 31, 33, 64, 65, 70, 1, 2, 15, 70];
 const MOST_CHANNELS: usize = 70;
 /// Random batches of a quick run: one for each zero point of a byte.
 const BATCHES: usize = 256;
+/// Channels of batches whose rows are all whole, and how many of these; a kernel without channels has them one by one.
+const WHOLE: [usize; 8] = [16, 32, 8, 48, 64, 16, 24, 32];
+const WHOLE_ROWS: usize = 6;
+/// Of so many random batches one has the channels of the one before.
+const KEPT: usize = 8;
 /// Results of a random batch, about.
 const RESULTS: usize = 160;
 /// Results of the longest random batch.
@@ -48,7 +53,10 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     // One channel at a time is one scale at a time.
     let (batches, results) = if domain.channels.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
     let batches = if budget.every_tail { 4 * batches } else { batches };
-    by("random batches", &mut out, |out| out.extend((0..batches).map(|i| draft.random(i, results))));
+    by("random batches", &mut out, |out| {
+        out.extend((0..batches).map(|i| draft.random(i, results)));
+        out.extend(WHOLE.into_iter().enumerate().map(|(i, width)| draft.whole_rows(i, width)));
+    });
     by("every length", &mut out, |out| out.extend(LENGTHS.map(|len| draft.of_length(len))));
     by("a long batch", &mut out, |out| out.push(draft.random(batches, LONGEST)));
     out
@@ -151,13 +159,14 @@ impl Draft<'_> {
     /// Any channels with any biases, clamp and accumulators; the zero points take turns.
     fn random(&self, i: usize, results: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/random/{i}"));
-        let width = match (self.domain.channels.per_channel, i % 2) {
-            (false, _) => 1,
-            (true, 0) => WIDTHS[i / 2 % WIDTHS.len()],
-            // 27 and 70 have no common factor.
-            (true, _) => 1 + i / 2 * 27 % MOST_CHANNELS,
-        };
-        let p = self.any_params(i, width, &mut rng);
+        let mut p = self.any_params(i, self.width(i), &mut rng);
+        // What a kernel keeps between calls must not depend on the channels alone.
+        if i % KEPT == KEPT - 1 {
+            let mut rng = stream(self.seed, &format!("requantize/random/{}", i - 1));
+            p.channels = self.any_params(i - 1, self.width(i - 1), &mut rng).channels;
+            p.bias = self.any_biases(p.channels.len(), &mut rng);
+        }
+        let width = p.channels.len();
         // Of the lengths up to that every one modulo 64 comes up, and every number of channels with a last row that is partial.
         let rows = (results / width).max(3);
         let most = rows * width;
@@ -170,6 +179,23 @@ impl Draft<'_> {
         self.filled(p, len, rows, rng)
     }
 
+    /// Channels of a random batch.
+    fn width(&self, i: usize) -> usize {
+        match (self.domain.channels.per_channel, i % 2) {
+            (false, _) => 1,
+            (true, 0) => WIDTHS[i / 2 % WIDTHS.len()],
+            // 27 and 70 have no common factor.
+            (true, _) => 1 + i / 2 * 27 % MOST_CHANNELS,
+        }
+    }
+
+    /// So many channels in rows that are all whole.
+    fn whole_rows(&self, i: usize, width: usize) -> Spec<Params> {
+        let mut rng = stream(self.seed, &format!("requantize/whole/{i}"));
+        let p = self.any_params(i, if self.domain.channels.per_channel { width } else { 1 }, &mut rng);
+        self.filled(p, width * WHOLE_ROWS, width * WHOLE_ROWS, rng)
+    }
+
     /// Any channels on so many accumulators.
     fn of_length(&self, len: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/length/{len}"));
@@ -180,9 +206,19 @@ impl Draft<'_> {
 
     /// Any parameters of so many channels.
     fn any_params(&self, i: usize, width: usize, rng: &mut ChaCha8Rng) -> Params {
-        let channels = (0..width).map(|_| any(self.domain, rng)).collect();
-        let bias = (0..width).map(|_| self.any_bias(rng)).collect();
+        let mut channels: Vec<Channel> = (0..width).map(|_| any(self.domain, rng)).collect();
+        alike(self.domain, &mut channels, rng);
+        let bias = self.any_biases(width, rng);
         Params { channels, bias, ..self.any_output(i, rng) }
+    }
+
+    /// Biases that have nothing to do with each other, that are equal, or that are 0.
+    fn any_biases(&self, width: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
+        match below(rng, 6) {
+            0 => vec![0; width],
+            1 => vec![self.any_bias(rng); width],
+            _ => (0..width).map(|_| self.any_bias(rng)).collect(),
+        }
     }
 
     /// Accumulators of interest for each channel in so many rows, of which the first so many are run.
@@ -225,6 +261,7 @@ impl Draft<'_> {
             _ if !self.domain.zero_point => 0,
             0 if width > 1 << 8 => lo,
             1 if width > 1 << 8 => *range.end(),
+            2 if width > 1 << 8 => 0,
             // Odd, and so a stride by which all values of a power of two come up.
             _ => lo + ((i * ((width / 3) | 1) + self.seed as usize % width) % width) as i32,
         }
@@ -250,7 +287,9 @@ impl Draft<'_> {
             _ if !self.domain.clamp => (lo, hi),
             0 => (zero_point, hi),
             1 => (lo, zero_point),
-            2..4 => (of(rng, lo, hi), of(rng, lo, hi)),
+            // An activation that ends below the type.
+            2 => (zero_point, of(rng, zero_point, hi)),
+            3 => (of(rng, lo, hi), of(rng, lo, hi)),
             _ => (lo, hi),
         };
         Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min: a.min(b), max: a.max(b) }

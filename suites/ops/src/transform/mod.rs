@@ -184,6 +184,11 @@ impl Operation for Transform {
 const LARGE: [(usize, usize); 10] =
     [(65, 129), (130, 70), (33, 257), (257, 33), (3, 1025), (1025, 3), (513, 5), (5, 513), (300, 300), (2, 4099)];
 
+/// Sizes beyond two blocks, with every rest.
+const BEYOND: std::ops::RangeInclusive<usize> = 33..=48;
+/// Lengths of matrices of one row or column to four.
+const LINES: std::ops::RangeInclusive<usize> = 34..=97;
+
 /// Every tail of both block sizes: rows from 1 to two blocks, columns likewise; every number of either up to 80, and larger ones.
 fn matrices(budget: &Budget) -> Vec<Params> {
     let mut out = Vec::new();
@@ -194,7 +199,20 @@ fn matrices(budget: &Budget) -> Vec<Params> {
             }
         }
     }
+    // Beyond a block along both axes, with every rest.
+    for rows in BEYOND {
+        for columns in BEYOND {
+            let few = (rows < BEYOND.start() + 4, columns < BEYOND.start() + 4);
+            if few == (true, true) || budget.every_tail && few != (false, false) {
+                out.push(Params::Matrix { rows, columns });
+            }
+        }
+    }
     out.extend((1..=80).map(|rows| Params::Matrix { rows, columns: 1 + rows * 37 % 80 }));
+    out.extend([64, 65, 66, 81].map(|size| Params::Matrix { rows: size, columns: size }));
+    let lines = LINES.flat_map(|long| [(1 + long / 4 % 4, long), (long, 1 + long / 4 % 4)]);
+    let lines = lines.chain([65, 81, 97].into_iter().flat_map(|long| [(1, long), (long, 1)]));
+    out.extend(lines.map(|(rows, columns)| Params::Matrix { rows, columns }));
     out.extend(LARGE.map(|(rows, columns)| Params::Matrix { rows, columns }));
     out
 }

@@ -1,0 +1,90 @@
+//! Convolutions as networks have them, by which code chooses its fast paths: the padding that keeps a size or halves it, filters of one place,
+//! depthwise and grouped ones, filters as large as the image; each with one image or two, and zero points that are 0 or not.
+
+use super::plan::spec;
+use crate::matmul::plan::by_turns;
+use tiebreak_engine::tensor::Spec;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_impls::conv2d::{Domain, Params};
+
+/// A square filter with as much padding on each side, and as many channels.
+fn square(kernel: usize, stride: usize, padding: [usize; 2], channels: usize, out_channels: usize) -> Params {
+    let [before, after] = padding;
+    Params {
+        height: 5,
+        width: 6,
+        channels,
+        out_channels,
+        kernel_h: kernel,
+        kernel_w: kernel,
+        stride_h: stride,
+        stride_w: stride,
+        top: before,
+        left: before,
+        bottom: after,
+        right: after,
+        ..Params::default()
+    }
+}
+
+fn layers() -> Vec<Params> {
+    let grouped = |groups: usize, layer: Params| Params { groups, ..layer };
+    let sized = |height: usize, width: usize, layer: Params| Params { height, width, ..layer };
+    let dilated = |by: usize, layer: Params| Params { dilation_h: by, dilation_w: by, ..layer };
+    vec![
+        square(3, 1, [1, 1], 3, 9),
+        square(3, 1, [1, 1], 9, 10),
+        square(3, 2, [0, 1], 3, 9),
+        square(3, 2, [1, 1], 3, 17),
+        sized(3, 3, square(3, 2, [0, 1], 1, 1)),
+        sized(9, 8, square(7, 2, [3, 3], 3, 8)),
+        square(1, 1, [0, 0], 17, 18),
+        sized(1, 1, square(1, 1, [0, 0], 1, 1)),
+        square(1, 2, [0, 0], 17, 9),
+        sized(9, 9, square(1, 1, [0, 0], 33, 17)),
+        sized(2, 66, square(1, 1, [0, 0], 17, 5)),
+        sized(3, 20, square(3, 1, [1, 1], 17, 10)),
+        sized(17, 17, square(1, 1, [0, 0], 17, 18)),
+        // So deep, and so wide, that a kernel cuts it.
+        sized(2, 2, square(1, 1, [0, 0], 258, 66)),
+        sized(3, 4, square(3, 1, [0, 0], 33, 65)),
+        sized(3, 3, square(3, 1, [0, 0], 17, 18)),
+        // Dilations, in two dimensions and in one.
+        dilated(4, sized(9, 10, square(3, 1, [4, 4], 17, 5))),
+        Params { dilation_w: 4, kernel_h: 1, top: 0, bottom: 0, ..sized(1, 20, square(3, 1, [4, 4], 10, 9)) },
+        // Depthwise, with one result a channel and with two; groups of several channels.
+        grouped(17, sized(4, 20, square(3, 1, [1, 1], 17, 17))),
+        grouped(17, sized(6, 20, square(3, 2, [0, 1], 17, 17))),
+        grouped(9, square(3, 2, [1, 1], 9, 9)),
+        grouped(17, square(3, 1, [1, 1], 17, 34)),
+        grouped(2, square(3, 1, [1, 1], 68, 66)),
+        grouped(4, sized(17, 17, square(1, 1, [0, 0], 12, 8))),
+        grouped(3, square(1, 2, [0, 0], 9, 9)),
+        grouped(2, square(5, 1, [2, 2], 34, 6)),
+        grouped(3, dilated(2, Params { stride_h: 5, stride_w: 5, ..sized(11, 12, square(3, 1, [1, 1], 6, 6)) })),
+    ]
+}
+
+/// Every layer that the kernel takes with each zero point 0 and not; of two that differ in the weights' alone, one has two images.
+pub(super) fn plan(domain: &Domain) -> Vec<Spec<Params>> {
+    let other_than_zero = |range: std::ops::RangeInclusive<i32>, i: usize| match by_turns(&range, i) {
+        0 => *range.start().max(&1),
+        any => any,
+    };
+    let mut out = Vec::new();
+    for layer in layers().into_iter().filter(|layer| domain.grouped || layer.groups == 1) {
+        for kind in 0..4 {
+            let i = out.len();
+            let input = other_than_zero(domain.operands.lhs_values.clone(), i * 77);
+            let weights = other_than_zero(domain.operands.rhs.range(), i * 59);
+            let params = Params {
+                batches: 1 + (i / 4 + kind) % 2,
+                input_zero_point: if kind / 2 == 0 { input } else { 0 },
+                weight_zero_point: if kind % 2 == 0 { 0 } else { weights },
+                ..layer
+            };
+            out.push(Spec { misalign: i % 16, ..spec(params, Fill::Varied, Fill::Varied) });
+        }
+    }
+    out
+}
