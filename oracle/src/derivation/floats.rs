@@ -268,8 +268,7 @@ fn saturated(rounding: ToInteger, v: Dyadic, zero_point: Dyadic, bits: u32) -> i
         ToInteger::TiesEven => TiesEven.shift_right(v, places),
         ToInteger::TiesAway => TiesAway.shift_right(v, places),
         ToInteger::AddHalf => TowardNegative.shift_right(in_format(v + half), places),
-        ToInteger::AddHalfAway if v < 0 => TowardZero.shift_right(in_format(v - half), places),
-        ToInteger::AddHalfAway => TowardZero.shift_right(in_format(v + half), places),
+        ToInteger::AddHalfAway => TowardZero.shift_right(in_format(v + v.signum() * half), places),
     };
     integer.clamp(i32::MIN.into(), i32::MAX.into()) as i64
 }

@@ -216,6 +216,7 @@ pub fn grid(budget: &Budget, seed: u64) -> Vec<Channel> {
         let usual = -(below(&mut shift_stream, 13) as i32);
         // Normalised multipliers and small right shifts are what converters emit; the others must hold as well.
         match i % 4 {
+            0 if i % 8 == 4 => Channel { multiplier: near_a_power(any), shift: wide },
             0 => Channel { multiplier: any, shift: wide },
             1 => Channel { multiplier: normalised & !127, shift: usual },
             2 => Channel { multiplier: normalised, shift: wide },
@@ -223,6 +224,19 @@ pub fn grid(budget: &Budget, seed: u64) -> Vec<Channel> {
         }
     });
     corners.chain(random).collect()
+}
+
+/// The power of two below a multiplier, by turns with one added or taken away, or as far below the greatest multiplier: code multiplies by such ones
+/// with a shift.
+fn near_a_power(any: i32) -> i32 {
+    let power = 1 << any.unsigned_abs().max(1).ilog2().min(30);
+    let one = match any & 7 {
+        0..4 => power,
+        4 => power + 1,
+        5 => power - 1,
+        _ => i32::MAX - (power - 1),
+    };
+    if any < 0 { -one } else { one }
 }
 
 /// Pairs that an exhaustive run sweeps when the caller gives none: a right shift in the middle, the shortest, none, a power of

@@ -33,6 +33,9 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
     ("one column", &[], &[]),
     ("one row", &[], &["requantize"]),
     ("the end of the results", &[], &["fpm"]),
+    ("two parameters alike", &[], &[]),
+    ("all zero points 0", &[], &[]),
+    ("sizes together at least", &["2", "3", "5", "9", "17"], &[]),
 ];
 
 /// Results of these come in blocks, so that not every length is one of theirs: `dot` has a fixed number a step, and block layouts are padded.

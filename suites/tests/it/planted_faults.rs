@@ -208,6 +208,81 @@ fn of_transforms() {
     );
 }
 
+/// Fast paths are chosen by parameters that coincide. A red team planted faults of this kind, and more than half of them passed a run of standard effort.
+#[test]
+fn of_parameters_that_coincide() {
+    let alike = |names: &[&str]| at(json!({"equal": names}));
+    let within = |parameters: Value| at(json!({"parameters": parameters}));
+    convicted(
+        "add",
+        &[
+            ("tflite-add-i8", alike(&["lhs.scale", "rhs.scale", "out.scale"])),
+            (
+                "xnnpack-qs8-vadd",
+                at(json!({"equal": ["lhs.zero_point", "rhs.zero_point", "out.zero_point"], "index": [1, 80]})),
+            ),
+            (
+                "onnx-qlinearadd-u8",
+                within(json!({"lhs.zero_point": [0, 0], "rhs.zero_point": [0, 0], "out.zero_point": [1, 255]})),
+            ),
+            ("pytorch-qadd-i8", within(json!({"lhs.scale": [0, 1e-20]}))),
+        ],
+    );
+    convicted(
+        "mul",
+        &[
+            (
+                "tflite-mul-i8",
+                at(json!({"equal": ["lhs.scale", "out.scale"], "parameters": {"lhs.zero_point": [0, 0]}})),
+            ),
+            ("tflite-mul-i16", alike(&["rhs.scale", "out.scale"])),
+            ("onnx-qlinearmul-u8", within(json!({"lhs.zero_point": [0, 0], "rhs.zero_point": [255, 255]}))),
+        ],
+    );
+    convicted(
+        "matmul",
+        &[
+            ("arm-udot", within(json!({"m": [64, 64], "n": [64, 64], "k": [64, 64]}))),
+            ("arm-sadalp", within(json!({"m": [65, 999], "n": [65, 999], "k": [65, 999]}))),
+            ("arm-smlal-int16", within(json!({"rhs_offset": [0, 0], "lhs_offset": [1, 999], "k": [257, 999]}))),
+            ("x86-maddubs", at(json!({"equal": ["m", "n", "k"], "parameters": {"k": [17, 17]}}))),
+            (
+                "gemmlowp-reference",
+                at(
+                    json!({"equal": ["lhs_offset", "rhs_offset"], "parameters": {"lhs_offset": [-255, -1], "k": [65, 999]}}),
+                ),
+            ),
+        ],
+    );
+    let pointwise = json!({"kernel_h": [1, 1], "kernel_w": [1, 1], "batches": [2, 9], "channels": [17, 999]});
+    let halved = json!({"stride_h": [2, 2], "stride_w": [2, 2], "top": [0, 0], "bottom": [1, 1], "kernel_h": [3, 3]});
+    convicted(
+        "conv2d",
+        &[
+            ("arm-udot", within(pointwise)),
+            ("tflite-reference", within(halved)),
+            (
+                "arm-ummla",
+                at(json!({"equal": ["groups", "channels", "out_channels"], "parameters": {"groups": [16, 99]}})),
+            ),
+            (
+                "arm-uadalp",
+                at(
+                    json!({"equal": ["height", "kernel_h"], "parameters": {"height": [3, 9], "weight_zero_point": [0, 0]}}),
+                ),
+            ),
+        ],
+    );
+    convicted(
+        "requantize",
+        &[
+            ("tosa-rescale-i8", within(json!({"zero_point": [0, 0], "bias.0": [0, 0], "len": [16, 999]}))),
+            ("tflite-requantize-i8", at(json!({"equal": ["channels.len", "len"], "parameters": {"len": [16, 64]}}))),
+        ],
+    );
+    convicted("transform", &[("tvm-interleave", within(json!({"matrix.rows": [1, 1], "matrix.columns": [65, 999]})))]);
+}
+
 /// A last vector that repeats what lies before it shows among other accumulators only. What is printed beside it runs it among them.
 #[test]
 fn what_shows_among_others_only_is_shown_again() {

@@ -1,5 +1,6 @@
 //! Families of faults that strike in one place only: at a position, in a tail, from some element on, at a size, in a channel, at a zero point, at a
-//! scale, in an interval of elements or results, at an alignment, at a later call. Each is drawn at thresholds from common to rare.
+//! scale, in an interval of elements or results, at an alignment, at a later call, or where parameters coincide. Each is drawn at thresholds from common
+//! to rare.
 
 use super::place::{Fault, Place, Strike};
 use crate::tensor::spans::{Meaning, meaning};
@@ -13,6 +14,8 @@ use tiebreak_common::stream::{below, int32};
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 /// Powers of two from which on elements, channels and sizes are struck.
 const POWERS: std::ops::RangeInclusive<u32> = 0..=14;
+/// Powers of two that all sizes together exceed.
+const TOGETHER: std::ops::RangeInclusive<u32> = 0..=6;
 /// Largest size at which one size alone is struck.
 const SIZES: f64 = 80.0;
 /// Widths of an interval, in bits.
@@ -128,6 +131,7 @@ pub fn draw(seen: &Seen, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
                 Meaning::Size | Meaning::Other => {}
             }
         }
+        all.coincidences(&seen.parameters);
         if let Some(range) = &seen.results {
             all.results(range);
         }
@@ -244,6 +248,43 @@ impl Draft<'_> {
             let place = BTreeMap::from([(name.to_owned(), [first, first * ratio])]);
             let fault = more(Place { parameters: place, ..Place::default() });
             self.add("an interval of scales", (name, "percent", percent), fault);
+        }
+    }
+
+    /// Two parameters of a kind that are the same, all zero points 0, and all sizes that vary beyond one.
+    fn coincidences(&mut self, parameters: &BTreeMap<String, Range>) {
+        let of = |wanted: Meaning| {
+            // What a granularity lists is axes and numbers of blocks by turns.
+            let is = move |(name, range): &(&String, &Range)| {
+                range.lo < range.hi && meaning(name, range.lo) == wanted && !name.contains("granularity")
+            };
+            parameters.iter().filter(is).collect::<Vec<_>>()
+        };
+        for meaning in [Meaning::Size, Meaning::ZeroPoint, Meaning::Scale] {
+            let all = of(meaning);
+            for (i, (name, range)) in all.iter().enumerate() {
+                for (other, theirs) in &all[i + 1..] {
+                    if range.lo.max(theirs.lo) <= range.hi.min(theirs.hi) {
+                        let place = Place { equal: vec![(*name).clone(), (*other).clone()], ..Place::default() };
+                        self.add("two parameters alike", (&format!("{name}, {other}"), "", 0), more(place));
+                    }
+                }
+            }
+        }
+        let within = |all: &[(&String, &Range)], range: [f64; 2]| Place {
+            parameters: all.iter().map(|(name, _)| ((*name).clone(), range)).collect(),
+            ..Place::default()
+        };
+        let zero_points = of(Meaning::ZeroPoint);
+        if zero_points.iter().all(|(_, range)| range.lo <= 0.0 && 0.0 <= range.hi) && zero_points.len() > 1 {
+            self.add("all zero points 0", ("", "", 0), more(within(&zero_points, [0.0, 0.0])));
+        }
+        let sizes = of(Meaning::Size);
+        for first in TOGETHER.map(|power| (1u64 << power) + 1) {
+            let wide: Vec<_> = sizes.iter().copied().filter(|(_, range)| first as f64 <= range.hi / 4.0).collect();
+            if wide.len() > 1 {
+                self.add("sizes together at least", ("", "", first), more(within(&wide, [first as f64, f64::MAX])));
+            }
         }
     }
 

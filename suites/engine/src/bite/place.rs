@@ -14,6 +14,9 @@ pub struct Place {
     /// Parameters by name, such as `k`, `lhs.zero_point` or `channels.len`, each in a range.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, [f64; 2]>,
+    /// Names of parameters that are all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub equal: Vec<String>,
     /// All words that the batch reads of its first operand, of which there are at least so many, are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constant: Option<usize>,
@@ -93,6 +96,10 @@ impl Place {
         let parameter = |name: &str| parameter(&seen.request["params"], name);
         let misalign = seen.request["misalign"].as_u64().unwrap_or(0) as usize;
         self.parameters.iter().all(|(name, range)| parameter(name).is_some_and(|v| within(&Some(*range), &v)))
+            && self
+                .equal
+                .windows(2)
+                .all(|pair| parameter(&pair[0]).is_some() && parameter(&pair[0]) == parameter(&pair[1]))
             && self.constant.is_none_or(|least| {
                 seen.payload.len() >= least && seen.payload.iter().all(|word| *word == seen.payload[0])
             })

@@ -47,6 +47,7 @@ impl Arithmetic for Addition {
         [0.5, 0.3, 0.000_008],
         [0.02, 0.03, 17.0],
     ];
+    const AS_SMALL: &'static [usize] = &[0, 1, 2];
     const EXCHANGES: &'static [Exchange] = &[
         (Class::OperandOrder, "each operand has the other's scale", |[a, b, out]| {
             [Operand { scale: b.scale, ..a }, Operand { scale: a.scale, ..b }, out]

@@ -1,64 +1,90 @@
-//! Tensors at parameters for which code has a path of its own: scales that are equal, quotients that are 1, far apart or tiny; zero points that are 0 or
-//! equal; operands of one value, or both the same.
+//! Tensors at parameters for which code has a path of its own: scales that are equal, quotients that are 1, far apart or tiny; zero points that are 0,
+//! equal or at both ends; operands of one value, of the least or the greatest, near their zero points, or both the same.
 
-use super::Arithmetic;
 use super::plan::{of as any, random, varied};
+use super::{Arithmetic, Elementwise};
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::below;
-use tiebreak_engine::tensor::Spec;
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_impls::element::Element;
+use tiebreak_engine::tensor::{Operation, Spec};
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 
 /// Kinds of scales, of zero points, and of operands; of all three together there is one tensor, and in longer runs there are four.
 const SCALES: usize = 10;
-const ZERO_POINTS: usize = 5;
-const OPERANDS: usize = 3;
+const ZERO_POINTS: usize = 6;
+const OPERANDS: usize = 5;
 const ROUNDS: [usize; 2] = [1, 4];
 /// The kind of scales that is the one before.
 const KEPT: usize = 4;
 /// Lengths go up to this.
 const LONGEST: usize = 160;
-/// Powers of two by which a scale is moved: those beyond the usual quotients, and beyond 32 bits.
-const LARGER: std::ops::RangeInclusive<i32> = 3..=15;
-const SMALLER: std::ops::RangeInclusive<i32> = 9..=45;
-const TINY: std::ops::RangeInclusive<i32> = 30..=90;
+/// Powers of two by which a scale is moved, as far as the kernel takes it.
+const MOVES: u32 = 45;
+/// Farthest from its zero point that an element is which is near it.
+const NEAR: i32 = 2;
+
+/// Scales of both operands and of the result.
+type Scales = [f64; 3];
 
 /// The cases.
-pub(super) fn plan<A: Arithmetic>(limits: (Element, bool), budget: &Budget, rng: &mut ChaCha8Rng) -> Vec<Spec<Params>> {
-    let (element, clamp) = limits;
-    let mut scales = None;
+pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, rng: &mut ChaCha8Rng) -> Vec<Spec<Params>> {
+    let (element, clamp) = A::limits(domain);
+    let mut before = None;
     let mut out = Vec::new();
     for i in 0..SCALES * ZERO_POINTS * OPERANDS * ROUNDS[usize::from(budget.every_tail)] {
-        let mut drawn = random::<A>(element, clamp, i, rng);
+        let drawn = A::taken(random::<A>(element, clamp, i, rng));
+        let drawn = placed(&drawn, [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.scale.0));
+        let points = zero_points(&drawn, i / SCALES % ZERO_POINTS);
+        let moved = with_points(drawn, points);
+        // A type whose zero points are all 0 keeps them.
+        let drawn = if Elementwise::<A>::covers(domain, &moved) { moved } else { drawn };
+        let covers = |scales: Scales| Elementwise::<A>::covers(domain, &placed(&drawn, scales));
         let own = [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.scale.0);
-        let these = match (i % SCALES, scales) {
+        let scales = match (i % SCALES, before) {
             // As the case before has them, with other zero points and bounds.
             (KEPT, Some(kept)) => kept,
-            (kind, _) => related(own, kind, rng),
+            (kind, _) => related::<A>(own, kind, covers, rng),
         };
-        scales = Some(these);
-        let [lhs, rhs, placed] = zero_points(&drawn, i / SCALES % ZERO_POINTS);
-        let of = |scale: f64, zero_point| Operand { scale: Scale(f64::from(scale as f32)), zero_point };
-        drawn.lhs = of(these[0], lhs);
-        drawn.rhs = of(these[1], rhs);
-        drawn.out = of(these[2], placed);
-        let params = A::taken(Params { len: 1 + i * 37 % LONGEST, ..drawn });
-        let kind = i / (SCALES * ZERO_POINTS) % OPERANDS;
+        let scales = if covers(scales) { scales } else { own };
+        before = Some(scales);
+        let params = Params { len: 1 + i * 37 % LONGEST, ..placed(&drawn, scales) };
         let spec = varied(params, rng);
-        out.push(Spec { fills: operands(&params, kind, spec.fills.clone(), rng), ..spec });
+        let fills = operands(&params, i / (SCALES * ZERO_POINTS) % OPERANDS, spec.fills.clone(), rng);
+        out.push(Spec { fills, ..spec });
     }
     out
 }
 
+/// With other scales, each as a float has it.
+fn placed(drawn: &Params, [lhs, rhs, out]: Scales) -> Params {
+    let of = |operand: Operand, scale: f64| Operand { scale: Scale(f64::from(scale as f32)), ..operand };
+    Params { lhs: of(drawn.lhs, lhs), rhs: of(drawn.rhs, rhs), out: of(drawn.out, out), ..*drawn }
+}
+
+fn with_points(drawn: Params, [lhs, rhs, out]: [i32; 3]) -> Params {
+    let of = |operand: Operand, zero_point| Operand { zero_point, ..operand };
+    Params { lhs: of(drawn.lhs, lhs), rhs: of(drawn.rhs, rhs), out: of(drawn.out, out), ..drawn }
+}
+
 /// Scales that have something to do with one another.
-fn related([lhs, rhs, out]: [f64; 3], kind: usize, rng: &mut ChaCha8Rng) -> [f64; 3] {
-    let mut by = |range: std::ops::RangeInclusive<i32>, sign: i32| {
-        2f64.powi(sign * (range.start() + below(rng, (range.end() - range.start() + 1) as u32) as i32))
-    };
+fn related<A: Arithmetic>(own: Scales, kind: usize, covers: impl Fn(Scales) -> bool, rng: &mut ChaCha8Rng) -> Scales {
+    let [lhs, rhs, out] = own;
     let power = |scale: f64| 2f64.powi(scale.log2().floor() as i32);
+    // By turns, as often as the kernel takes it.
+    let times = below(rng, MOVES) as usize;
+    let moved = |places: &[usize], factor: f64, times: usize| {
+        let mut scales = own;
+        for at in places.iter().cycle().take(times * places.len()) {
+            let mut further = scales;
+            further[*at] *= factor;
+            if covers(further) {
+                scales = further;
+            }
+        }
+        scales
+    };
     match kind {
         0 => [lhs, lhs, lhs],
         1 => [lhs, rhs, lhs],
@@ -66,42 +92,53 @@ fn related([lhs, rhs, out]: [f64; 3], kind: usize, rng: &mut ChaCha8Rng) -> [f64
         3 => [lhs, lhs, out],
         // The quotient of the product is 1.
         5 => [power(lhs), power(rhs), power(lhs) * power(rhs)],
-        6 => [lhs * by(SMALLER, -1), rhs, out],
-        7 => [lhs, rhs, out * by(SMALLER, 1)],
-        8 => [lhs, rhs, out * by(LARGER, -1)],
-        // All of one quotient with scales as tiny as any.
-        _ => {
-            let by = by(TINY, -1);
-            [lhs * by, rhs * by, out * by]
-        }
+        6 => moved(&[0], 0.5, times),
+        7 => moved(&[2], 2.0, times),
+        // The steepest quotient there is.
+        8 => moved(&[2], 0.5, MOVES as usize),
+        _ => moved(A::AS_SMALL, 0.5, times),
     }
 }
 
-/// Which zero points are 0, or equal. What is not in the type is its lowest value.
+/// Which zero points are 0, equal, or at both ends. What is not in the type is its lowest value.
 fn zero_points(drawn: &Params, kind: usize) -> [i32; 3] {
-    let range = drawn.element.range();
-    let zero = 0.clamp(*range.start(), *range.end());
-    let middle = range.start().midpoint(*range.end()) + 1;
+    let (lo, hi) = (*drawn.element.range().start(), *drawn.element.range().end());
+    let zero = 0.clamp(lo, hi);
+    let middle = lo.midpoint(hi) + 1;
     match kind {
         0 => [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.zero_point),
         1 => [zero; 3],
         2 => [drawn.lhs.zero_point; 3],
         3 => [zero, zero, drawn.out.zero_point],
+        4 => [lo, hi, drawn.out.zero_point],
         _ => [middle; 3],
     }
 }
 
-/// Both operands varied, or the second of one value, or both the same.
+/// Both operands varied, or the second of one value, or both the same, or near their zero points, or at the ends of the type.
 fn operands(params: &Params, kind: usize, varied: [Fill; 3], rng: &mut ChaCha8Rng) -> [Fill; 3] {
+    let (lo, hi) = (*params.element.range().start(), *params.element.range().end());
+    let mut given =
+        |value: &mut dyn FnMut(&mut ChaCha8Rng) -> i32| Fill::Given((0..params.len).map(|_| value(rng)).collect());
     match kind {
         0 => varied,
         1 => {
             let [lhs, _, none] = varied;
             [lhs, Fill::Constant(any(params.element, rng)), none]
         }
+        2 => {
+            let both = given(&mut |rng| any(params.element, rng));
+            [both.clone(), both, Fill::None]
+        }
+        3 => {
+            let mut near = |operand: Operand| {
+                given(&mut |rng| (operand.zero_point - NEAR + below(rng, 2 * NEAR as u32 + 1) as i32).clamp(lo, hi))
+            };
+            [near(params.lhs), near(params.rhs), Fill::None]
+        }
         _ => {
-            let values: Vec<i32> = (0..params.len).map(|_| any(params.element, rng)).collect();
-            [Fill::Given(values.clone()), Fill::Given(values), Fill::None]
+            let mut ends = || given(&mut |rng| if below(rng, 2) == 0 { lo } else { hi });
+            [ends(), ends(), Fill::None]
         }
     }
 }

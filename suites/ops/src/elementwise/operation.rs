@@ -78,6 +78,8 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
     const CATALOGUE: &'static str;
     /// Directed scales of both operands and of the result.
     const SCALES: [[f32; 3]; 12];
+    /// Which scales to halve, one after another, for the same results at smaller scales: those of the operands, and of the result as 2.
+    const AS_SMALL: &'static [usize];
     /// What a kernel may confuse of its operands.
     const EXCHANGES: &'static [Exchange];
     /// Its schemes.
@@ -169,7 +171,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     }
 
     fn plan(domain: &A::Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan::<A>(A::limits(domain), budget, seed)
+        plan::plan::<A>(domain, budget, seed)
     }
 
     fn changes(scheme: &Self::Scheme, _: &A::Domain) -> Vec<Change<Self>> {

@@ -27,7 +27,8 @@ const LONG: [usize; 9] = [128, 255, 257, 512, 513, 1025, 2050, 4099, 16411];
 pub(crate) type Binades<'a> = &'a mut dyn FnMut(i32, i32) -> i32;
 
 /// The cases of a run.
-pub(super) fn plan<A: Arithmetic>((element, clamp): (Element, bool), budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let (element, clamp) = A::limits(domain);
     let mut out = Vec::new();
     let mut rng = stream(seed, &format!("{}/parameters", A::Impl::OP));
     let kinds = if budget.sweep { 3 } else { 1 };
@@ -51,7 +52,7 @@ pub(super) fn plan<A: Arithmetic>((element, clamp): (Element, bool), budget: &Bu
         let params = A::taken(drawn);
         out.push(varied(Params { len: length(i), ..params }, &mut rng).by("random parameters"));
     }
-    let alike = alike::plan::<A>((element, clamp), budget, &mut rng);
+    let alike = alike::plan::<A>(domain, budget, &mut rng);
     out.extend(alike.into_iter().map(|spec| spec.by("random parameters")));
     out
 }

@@ -22,7 +22,8 @@ const WIDE_ROWS: usize = 7;
 const LONG: [usize; 4] = [1025, 2051, 4100, 8205];
 /// Places of the first accumulator of a batch after a boundary of 64 bytes, in accumulators.
 const ALIGNMENTS: usize = 16;
-/// Of so many pairs in another format one comes again in the first, at one of so many accumulators.
+/// Of so many pairs in another format one comes again in the first, at one of so many accumulators; of so many batches of many channels one comes
+/// again with the same first channel and others after it.
 const AGAIN: usize = 8;
 /// Lengths at which one accumulator is run.
 const LENGTHS_OF_ONE: std::ops::RangeInclusive<usize> = 1..=9;
@@ -156,14 +157,15 @@ fn wide(domain: &Domain, q: u32, covered: &[Channel], inputs: impl Fn(Channel) -
     // From one end of the list to the other: neighbours share their shift.
     let spread = covered.iter().step_by((covered.len() / WIDEST).max(1)).take(WIDEST);
     let spread: Vec<(Channel, Vec<i32>)> = spread.map(|c| (*c, inputs(*c))).collect();
-    let batch = |(i, count): (usize, usize)| {
+    let batch = |(i, count, round): (usize, usize, usize)| {
         let (first, _) = &spread[count % spread.len()];
         let like = |(channel, _): &&(Channel, Vec<i32>)| match i % 4 {
             1 => channel.multiplier == first.multiplier,
             3 => channel.shift == first.shift,
             _ => true,
         };
-        let together: Vec<_> = spread.iter().filter(like).cycle().skip(count).take(count).collect();
+        let mut together: Vec<_> = spread.iter().filter(like).cycle().skip(count).take(count).collect();
+        together[1..].rotate_left(round);
         let value = |at: usize| {
             let xs = &together[at % count].1;
             xs[(at / count * xs.len() / WIDE_ROWS + at) % xs.len()]
@@ -171,7 +173,12 @@ fn wide(domain: &Domain, q: u32, covered: &[Channel], inputs: impl Fn(Channel) -
         let xs = (0..WIDE_ROWS * count - count / 2).map(value).collect();
         spec(q, together.iter().map(|(channel, _)| *channel).collect(), xs, i % ALIGNMENTS)
     };
-    (NARROWEST..=WIDEST).enumerate().map(batch).collect()
+    // What a kernel keeps between calls must not depend on the number of channels and the first of them alone.
+    let again = |(i, count): (usize, usize)| {
+        let rounds = if i.is_multiple_of(AGAIN) { 0..2 } else { 0..1 };
+        rounds.map(move |round| (i, count, round))
+    };
+    (NARROWEST..=WIDEST).enumerate().flat_map(again).map(batch).collect()
 }
 
 /// Every length up to two vectors of the widest kernel, every misalignment, each value in every position.

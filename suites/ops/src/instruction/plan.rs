@@ -1,4 +1,4 @@
-//! Operand pairs that are tried: all there are of 8 bits, corners and random ones of more.
+//! Operand pairs that are tried: all there are of 8 bits; of more corners, random ones, and both operands equal.
 
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{int32, int32_of_any_size, stream};
@@ -32,7 +32,22 @@ pub(super) fn plan(domain: Domain, budget: &Budget, seed: u64) -> Vec<Spec<Param
             .by("another pair in each lane")
     };
     let lengths = [VECTORS].into_iter().chain(1..=80).chain(LONG);
-    pairs.chunks(VECTORS).map(spec).chain(lengths.enumerate().map(mixed)).collect()
+    let both = equal(domain, seed);
+    let both = both.chunks(VECTORS * domain.lanes()).map(|values| {
+        let fills = [Fill::Given(values.to_vec()), Fill::Given(values.to_vec()), Fill::None];
+        Spec::new(Params { vectors: values.len() / domain.lanes() }, fills, 0).by("another pair in each lane")
+    });
+    pairs.chunks(VECTORS).map(spec).chain(lengths.enumerate().map(mixed)).chain(both).collect()
+}
+
+/// Whole vectors of what both operands are: every value of 16 bits, and some of 32.
+fn equal(domain: Domain, seed: u64) -> Vec<i32> {
+    let mut rng = stream(seed, &format!("instruction/s{}/equal", domain.bits));
+    match domain.bits {
+        8 => Vec::new(),
+        16 => (-(1 << 15)..1 << 15).collect(),
+        _ => (0..1 << 12).map(|_| int32_of_any_size(&mut rng)).collect(),
+    }
 }
 
 fn all_bytes() -> Vec<(i32, i32)> {

@@ -28,8 +28,9 @@ const SHAPES: [[usize; 3]; 26] = [
     [65, 1, 65],
     [130, 1, 600],
     [1, 1, 257],
-    [1, 2, 258],
-    [2, 1, 258],
+    // Beyond what 16 bits hold of sums of either sign.
+    [1, 2, 261],
+    [2, 1, 261],
     [1, 1, 1],
     // Long along two axes and not short along the third.
     [5, 9, 49],

@@ -48,6 +48,7 @@ impl Arithmetic for Multiplication {
         // A left shift.
         [3.0, 5.0, 0.7],
     ];
+    const AS_SMALL: &'static [usize] = &[0, 2, 1, 2];
     const EXCHANGES: &'static [Exchange] =
         &[(Class::OperandOrder, "each operand has the other's zero point", |[a, b, out]| {
             [Operand { zero_point: b.zero_point, ..a }, Operand { zero_point: a.zero_point, ..b }, out]

@@ -85,12 +85,12 @@ pub(super) fn numbers_of_channels(domain: &Domain, seed: u64, elements: &impl El
 fn several(ty: &Quantized, count: usize, granularity: Granularity, i: usize, rng: &mut ChaCha8Rng) -> Quantized {
     let mut scales: Vec<Scale> = (0..count).map(|_| scale(ty.expressed, ty.storage, rng)).collect();
     let mut zero_points: Vec<i64> = (0..count).map(|_| zero_point(ty.min, ty.max, rng)).collect();
-    match i % 7 {
+    match i % 5 {
         0 => scales = vec![scales[0]; count],
-        2 => zero_points.fill(0.clamp(ty.min, ty.max)),
-        4 => zero_points = vec![zero_points[0]; count],
+        1 => zero_points.fill(0.clamp(ty.min, ty.max)),
+        2 => zero_points = vec![zero_points[0]; count],
         // One that is not 0, in the middle.
-        6 => {
+        3 => {
             let kept = zero_points[count / 2];
             zero_points.fill(0.clamp(ty.min, ty.max));
             zero_points[count / 2] = kept;
@@ -100,7 +100,7 @@ fn several(ty: &Quantized, count: usize, granularity: Granularity, i: usize, rng
     Quantized { granularity, scales, zero_points, ..ty.clone() }
 }
 
-/// So many elements, by turns in one dimension to four.
+/// So many elements, by turns in one dimension to four, with long rows or with many.
 pub(super) fn shape(len: usize, container: Container, turn: usize) -> Vec<usize> {
     let mut shape = vec![len];
     let more = if container == Container::Scalar { 0 } else { turn % 4 };
@@ -108,6 +108,9 @@ pub(super) fn shape(len: usize, container: Container, turn: usize) -> Vec<usize>
         let last = shape.pop().unwrap_or(1);
         let factor = [3, 2, 5, 7].into_iter().find(|factor| last.is_multiple_of(*factor)).unwrap_or(1);
         shape.extend([factor, last / factor]);
+    }
+    if turn / 4 % 2 == 1 {
+        shape.reverse();
     }
     shape
 }
@@ -199,8 +202,9 @@ fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
     // Channels of images lie along the second of four dimensions, or the last; those of weights along the first, or the last. Of videos
     // there are five.
     if i % 4 == 1 {
-        shape.insert(if axis == 2 { 0 } else { 3 }, 2);
-        axis += axis / 2;
+        let at = i / 4 % 4;
+        shape.insert(at, 2);
+        axis += usize::from(at <= axis);
     }
     if i % 8 == 5 {
         shape.insert(0, 2);

@@ -20,11 +20,13 @@ const WIDTHS: [usize; 12] = [9, 16, 17, 31, 33, 64, 65, 70, 1, 2, 15, 70];
 const MOST_CHANNELS: usize = 70;
 /// Random batches of a quick run: one for each zero point of a byte.
 const BATCHES: usize = 256;
-/// Channels of batches whose rows are all whole, and how many of these; a kernel without channels has them one by one.
+/// Channels of batches whose rows are all whole, and how many of these by turns; a kernel without channels has them one by one.
 const WHOLE: [usize; 8] = [16, 32, 8, 48, 64, 16, 24, 32];
-const WHOLE_ROWS: usize = 6;
+const WHOLE_ROWS: [usize; 3] = [6, 1, 4];
 /// Of so many random batches one has the channels of the one before.
 const KEPT: usize = 8;
+/// Accumulators that are drawn for a channel, at least.
+const LEAST_ROWS: usize = 3;
 /// Results of a random batch, about.
 const RESULTS: usize = 160;
 /// Results of the longest random batch.
@@ -164,11 +166,15 @@ impl Draft<'_> {
         if i % KEPT == KEPT - 1 {
             let mut rng = stream(self.seed, &format!("requantize/random/{}", i - 1));
             p.channels = self.any_params(i - 1, self.width(i - 1), &mut rng).channels;
+            // Nor on their number and the first of them.
+            if i / KEPT % 2 == 1 {
+                p.channels[1..].fill_with(|| any(self.domain, &mut rng));
+            }
             p.bias = self.any_biases(p.channels.len(), &mut rng);
         }
         let width = p.channels.len();
         // Of the lengths up to that every one modulo 64 comes up, and every number of channels with a last row that is partial.
-        let rows = (results / width).max(3);
+        let rows = (results / width).max(LEAST_ROWS);
         let most = rows * width;
         let len = if i.is_multiple_of(2) {
             // A remainder modulo a power of two is that of a difference that wraps, too.
@@ -189,11 +195,20 @@ impl Draft<'_> {
         }
     }
 
-    /// So many channels in rows that are all whole.
+    /// So many channels in rows that are all whole; by turns with a zero point of 0, without biases, or both, as symmetric layers are.
     fn whole_rows(&self, i: usize, width: usize) -> Spec<Params> {
         let mut rng = stream(self.seed, &format!("requantize/whole/{i}"));
-        let p = self.any_params(i, if self.domain.channels.per_channel { width } else { 1 }, &mut rng);
-        self.filled(p, width * WHOLE_ROWS, width * WHOLE_ROWS, rng)
+        let mut p = self.any_params(i, if self.domain.channels.per_channel { width } else { 1 }, &mut rng);
+        if i % 4 < 2 {
+            p.bias.fill(0);
+        }
+        let zero = Params { zero_point: 0, ..p.clone() };
+        if i.is_multiple_of(2) && self.domain.output.range().contains(&0) {
+            p = zero;
+        }
+        let len = width * WHOLE_ROWS[i % WHOLE_ROWS.len()];
+        let rows = (len / p.channels.len()).max(LEAST_ROWS);
+        self.filled(p, len, rows, rng)
     }
 
     /// Any channels on so many accumulators.
