@@ -37,7 +37,7 @@ fn zero_points(domain: &Domain, i: usize, p: Params) -> Params {
 }
 
 /// One thing large in each.
-pub(super) fn large(domain: &Domain) -> Vec<Spec<Params>> {
+pub(super) fn large(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let small =
         Params { kernel_h: 2, kernel_w: 3, channels: 3, out_channels: 4, top: 1, right: 1, ..Params::default() };
     let sized = |channels: usize, out_channels: usize| Params { channels, out_channels, ..small };
@@ -90,7 +90,7 @@ pub(super) fn large(domain: &Domain) -> Vec<Spec<Params>> {
     // Sums of all inputs, and of all weights, that no 16 bits hold.
     let deep = zero_points(domain, 1, image(&sized(130, 2), [1, 1]));
     out.push(spec(deep, Fill::Largest, Fill::Largest));
-    out.extend(usual::plan(domain));
+    out.extend(usual::plan(domain, budget));
     out
 }
 

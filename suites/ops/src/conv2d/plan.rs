@@ -17,7 +17,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("borders", &mut specs, |out| out.extend(borders(domain, budget)));
     by("shapes", &mut specs, |out| out.extend(shapes(domain)));
     by("fills", &mut specs, |out| out.extend(fills(domain, budget)));
-    by("large shapes", &mut specs, |out| out.extend(large::large(domain)));
+    by("large shapes", &mut specs, |out| out.extend(large::large(domain, budget)));
     by("every size", &mut specs, |out| out.extend(large::each(domain)));
     by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
     specs

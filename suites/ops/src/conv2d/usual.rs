@@ -3,6 +3,7 @@
 
 use super::plan::spec;
 use crate::matmul::plan::by_turns;
+use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::Spec;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_impls::conv2d::{Domain, Params};
@@ -43,49 +44,58 @@ fn layers() -> Vec<Params> {
         square(1, 2, [0, 0], 17, 9),
         sized(9, 9, square(1, 1, [0, 0], 66, 17)),
         sized(2, 66, square(1, 1, [0, 0], 17, 5)),
-        sized(4, 20, square(3, 1, [1, 1], 17, 18)),
+        sized(2, 20, square(3, 1, [1, 1], 17, 5)),
         sized(17, 17, square(1, 1, [0, 0], 17, 18)),
         // So deep, and so wide, that a kernel cuts it.
-        sized(2, 2, square(1, 1, [0, 0], 258, 66)),
+        sized(1, 2, square(1, 1, [0, 0], 258, 66)),
         sized(33, 34, square(1, 1, [0, 0], 33, 34)),
         sized(3, 4, square(3, 1, [0, 0], 33, 65)),
         sized(3, 3, square(3, 1, [0, 0], 17, 18)),
         // Dilations, in two dimensions and in one.
-        dilated(4, sized(9, 10, square(3, 1, [4, 4], 17, 5))),
+        dilated(4, sized(9, 10, square(3, 1, [4, 4], 17, 2))),
         Params { dilation_w: 4, kernel_h: 1, top: 0, bottom: 0, ..sized(1, 20, square(3, 1, [4, 4], 10, 9)) },
         // Depthwise, with one result a channel and with two; groups of several channels.
-        grouped(17, sized(4, 20, square(3, 1, [1, 1], 17, 17))),
+        grouped(17, sized(2, 20, square(3, 1, [1, 1], 17, 17))),
         grouped(17, sized(6, 20, square(3, 2, [0, 1], 17, 17))),
         grouped(9, square(3, 2, [1, 1], 9, 9)),
         grouped(17, square(3, 1, [1, 1], 17, 34)),
-        grouped(2, square(3, 1, [1, 1], 68, 66)),
-        grouped(4, sized(17, 17, square(1, 1, [0, 0], 12, 8))),
+        grouped(2, sized(2, 3, square(3, 1, [1, 1], 34, 36))),
+        grouped(4, sized(17, 17, square(1, 1, [0, 0], 8, 4))),
         grouped(3, square(1, 2, [0, 0], 9, 9)),
         grouped(9, sized(9, 10, square(3, 1, [1, 1], 18, 9))),
         grouped(3, dilated(3, sized(9, 10, square(4, 3, [3, 3], 6, 6)))),
-        grouped(2, square(5, 1, [2, 2], 34, 6)),
+        grouped(2, sized(3, 4, square(5, 1, [2, 2], 34, 6))),
         grouped(3, dilated(2, Params { stride_h: 5, stride_w: 5, ..sized(11, 12, square(3, 1, [1, 1], 6, 6)) })),
     ]
 }
 
-/// Results times channels from which on a layer is tried at one kind of zero points alone.
-const MANY: usize = 1_000_000;
+/// Products of two elements up to which a layer is tried at every kind of zero points; others take one of the kinds.
+const FEW: usize = 20_000;
+/// Products of the largest layer, in a short run and in others.
+const MOST: [usize; 2] = [200_000, 2_000_000];
+
+/// As many as there are at most, whatever the stride.
+fn products(layer: &Params) -> usize {
+    let Params { height, width, channels, out_channels, kernel_h, kernel_w, groups, .. } = layer;
+    height * width * channels * out_channels * kernel_h * kernel_w / groups
+}
 
 /// Every layer that the kernel takes with each zero point 0 and not; by turns they have one image to three.
-pub(super) fn plan(domain: &Domain) -> Vec<Spec<Params>> {
+pub(super) fn plan(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     let other_than_zero = |range: std::ops::RangeInclusive<i32>, i: usize| match by_turns(&range, i) {
         0 => *range.start().max(&1),
         any => any,
     };
     let mut out = Vec::new();
-    for layer in layers().into_iter().filter(|layer| domain.grouped || layer.groups == 1) {
-        let products = layer.height * layer.width * layer.channels * layer.out_channels / layer.groups;
-        for kind in 0..if products < MANY { 4 } else { 1 } {
+    let layers = layers().into_iter().filter(|layer| domain.grouped || layer.groups == 1);
+    for (at, layer) in layers.enumerate().filter(|(_, layer)| products(layer) <= MOST[usize::from(budget.every_tail)]) {
+        let kinds = if products(&layer) <= FEW { 4 } else { 1 };
+        for kind in (0..4).cycle().skip(at).take(kinds) {
             let i = out.len();
             let input = other_than_zero(domain.operands.lhs_values.clone(), i * 77);
             let weights = other_than_zero(domain.operands.rhs.range(), i * 59);
             let params = Params {
-                batches: 1 + (i / 4 + kind) % 3,
+                batches: 1 + (at + kind) % 3,
                 input_zero_point: if kind / 2 == 0 { input } else { 0 },
                 weight_zero_point: if kind % 2 == 0 { 0 } else { weights },
                 ..layer

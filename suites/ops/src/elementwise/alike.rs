@@ -11,11 +11,11 @@ use tiebreak_engine::tensor::{Operation, Spec};
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 
-/// Kinds of scales, of zero points, and of operands; of all three together there is one tensor, and in longer runs there are four.
+/// Kinds of scales, of zero points, and of operands; of all three together there is one tensor, and in longer runs there are two.
 const SCALES: usize = 10;
 const ZERO_POINTS: usize = 6;
 const OPERANDS: usize = 5;
-const ROUNDS: [usize; 2] = [1, 4];
+const ROUNDS: [usize; 2] = [1, 2];
 /// The kind of scales that is the one before.
 const KEPT: usize = 4;
 /// Lengths go up to this.
@@ -96,7 +96,7 @@ fn related<A: Arithmetic>(own: Scales, kind: usize, covers: impl Fn(Scales) -> b
         7 => moved(&[2], 2.0, times),
         // The steepest quotient there is.
         8 => moved(&[2], 0.5, MOVES as usize),
-        _ => moved(A::AS_SMALL, 0.5, times),
+        _ => moved(A::AS_SMALL, 0.5, 2 * times),
     }
 }
 

@@ -19,7 +19,7 @@ const SOME: usize = 1024;
 /// The directed scales at which a short run tries all pairs: results of the whole range.
 const IN_FULL: usize = 3;
 /// Tensors at random parameters, in a short run and in others: enough for every zero point of 8 bits.
-const TENSORS: [usize; 2] = [256, 1024];
+const TENSORS: [usize; 2] = [256, 768];
 /// Lengths beyond two vectors of any width.
 const LONG: [usize; 9] = [128, 255, 257, 512, 513, 1025, 2050, 4099, 16411];
 

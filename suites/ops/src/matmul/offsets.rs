@@ -3,7 +3,6 @@
 
 use super::plan::{by_turns, spec};
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::Spec;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_impls::matmul::{Domain, Params};
@@ -38,12 +37,12 @@ const SHAPES: [[usize; 3]; 26] = [
     [9, 17, 129],
     [6, 17, 514],
     [66, 5, 513],
-    [129, 130, 17],
+    [67, 66, 17],
     [13, 11, 65],
 ];
 
-/// Products of two elements up to which a shape is tried at every kind of offsets. Larger ones take two of the kinds, in a short run one.
-const FEW: usize = 20_000;
+/// Products of two elements up to which a shape is tried at every kind of offsets. Larger ones take one of the kinds.
+const FEW: usize = 12_000;
 
 /// Which offsets are 0, and which equal.
 #[derive(Clone, Copy, Debug)]
@@ -58,14 +57,10 @@ enum Kind {
 const KINDS: [Kind; 5] = [Kind::Right, Kind::Neither, Kind::Both, Kind::Left, Kind::Equal];
 
 /// The cases, those of one shape after one another.
-pub(super) fn plan(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
+pub(super) fn plan(domain: &Domain) -> Vec<Spec<Params>> {
     let mut out = Vec::new();
     for (i, [m, n, k]) in SHAPES.into_iter().enumerate() {
-        let kinds = match (m * n * k, budget.every_tail) {
-            (..=FEW, _) => KINDS.len(),
-            (_, true) => 2,
-            (_, false) => 1,
-        };
+        let kinds = if m * n * k <= FEW { KINDS.len() } else { 1 };
         // Sums of the operands are as large as they become where there are few results.
         let fill = if m * n <= 2 { Fill::Largest } else { Fill::Varied };
         for kind in KINDS.into_iter().cycle().skip(i).take(kinds) {

@@ -60,7 +60,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("there and back", &mut specs, |out| out.extend(there_and_back(domain)));
     by("varied", &mut specs, |out| {
         out.extend(varied(domain, budget, seed));
-        out.extend(offsets::plan(domain, budget));
+        out.extend(offsets::plan(domain));
     });
     // Deeper ones than the kernel promises anything for are cut down to what it does.
     for spec in &mut specs {

@@ -61,14 +61,16 @@ pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> V
     lengths.enumerate().filter_map(one).collect()
 }
 
-/// Every number of channels, each of another type, along the first axis or the last.
+/// Every number of channels, each of another type, along any axis of up to four.
 pub(super) fn numbers_of_channels(domain: &Domain, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let one = |(i, count): (usize, usize)| {
         let mut rng = stream(seed, &format!("quantized/channels/{count}"));
         let ty = layer(domain, i, Storage { bits: 1 + (i * 3 % 16) as u32, signed: i.is_multiple_of(2) }, &mut rng);
-        let (axis, shape) = match i % 4 {
-            0 => (0, vec![count, 3]),
-            2 => (0, vec![count]),
+        let (axis, shape) = match i % 8 {
+            0 | 4 => (0, vec![count, 3]),
+            2 | 6 => (0, vec![count]),
+            1 => (1, vec![2, count, 1, 2]),
+            5 => (2, vec![1, 2, count, 2]),
             _ => (1, vec![2, count]),
         };
         let quantized = several(&ty, count, Granularity::Channel { axis }, i, &mut rng);
@@ -202,9 +204,8 @@ fn many(domain: &Domain, i: usize, rng: &mut ChaCha8Rng) -> Option<Params> {
     // Channels of images lie along the second of four dimensions, or the last; those of weights along the first, or the last. Of videos
     // there are five.
     if i % 4 == 1 {
-        let at = i / 4 % 4;
-        shape.insert(at, 2);
-        axis += usize::from(at <= axis);
+        shape.insert(if axis == 2 { 0 } else { 3 }, 2);
+        axis += axis / 2;
     }
     if i % 8 == 5 {
         shape.insert(0, 2);

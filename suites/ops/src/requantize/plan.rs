@@ -163,7 +163,7 @@ impl Draft<'_> {
         let mut rng = stream(self.seed, &format!("requantize/random/{i}"));
         let mut p = self.any_params(i, self.width(i), &mut rng);
         // What a kernel keeps between calls must not depend on the channels alone.
-        if i % KEPT == KEPT - 1 {
+        if i % KEPT == KEPT - 2 {
             let mut rng = stream(self.seed, &format!("requantize/random/{}", i - 1));
             p.channels = self.any_params(i - 1, self.width(i - 1), &mut rng).channels;
             // Nor on their number and the first of them.
