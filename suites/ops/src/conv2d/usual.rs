@@ -1,5 +1,5 @@
 //! Convolutions as networks have them, by which code chooses its fast paths: the padding that keeps a size or halves it, filters of one place,
-//! depthwise and grouped ones, filters as large as the image; each with one image or two, and zero points that are 0 or not.
+//! depthwise and grouped ones, filters as large as the image; each with one image to three, and zero points that are 0 or not.
 
 use super::plan::spec;
 use crate::matmul::plan::by_turns;
