@@ -1,24 +1,25 @@
 //! Reading a request in one pass. What serde derives for tagged and flattened types copies all fields first, to look for the tag among them: a
 //! worker in an emulator spent more time on that than on its kernels.
 
-use super::{Batch, Job, Request, Source};
-use serde::de::Error;
+use super::{Batch, Job, OpName, Request, Source};
+use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
+use std::fmt;
 
 /// The fields of every request. The operation says what the parameters are.
 #[derive(Deserialize)]
-struct Line<'a> {
-    command: Command,
-    #[serde(borrow)]
-    op: Option<Cow<'a, str>>,
-    kernel: Option<String>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    len: Option<usize>,
-    source: Option<Source>,
-    misalign: Option<usize>,
+#[serde(field_identifier, rename_all = "kebab-case")]
+enum Field {
+    Command,
+    Op,
+    Kernel,
+    Params,
+    Len,
+    Source,
+    Misalign,
+    #[serde(other)]
+    Other,
 }
 
 #[derive(Deserialize)]
@@ -28,26 +29,92 @@ enum Command {
     Run,
 }
 
-/// From JSON in memory only: the text of the parameters is borrowed until the operation is known.
+/// What has been read so far.
+#[derive(Default)]
+struct Line<'a> {
+    command: Option<Command>,
+    op: Option<OpName>,
+    kernel: Option<String>,
+    /// Parameters that came before what says how to read them.
+    unread: Option<&'a RawValue>,
+    job: Option<Job>,
+    len: Option<usize>,
+    source: Option<Source>,
+    misalign: Option<usize>,
+}
+
+/// From JSON in memory only: the text of parameters that come too early is borrowed.
 impl<'de> Deserialize<'de> for Request {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let line = Line::deserialize(deserializer)?;
-        match line.command {
+        let mut line = deserializer.deserialize_map(Line::default())?;
+        match given("command", line.command.take())? {
             Command::Hello => Ok(Self::Hello),
-            Command::Run => Ok(Self::Run(Box::new(batch(line)?))),
+            Command::Run => Ok(Self::Run(Box::new(line.batch()?))),
         }
     }
 }
 
-fn batch<E: Error>(line: Line<'_>) -> Result<Batch, E> {
-    let (op, kernel) = (given("op", line.op)?, given("kernel", line.kernel)?);
-    let params = given("params", line.params)?;
-    Ok(Batch {
-        job: Job::read(&op, kernel, params.get())?,
-        len: given("len", line.len)?,
-        source: given("source", line.source)?,
-        misalign: given("misalign", line.misalign)?,
-    })
+impl<'de> Visitor<'de> for Line<'de> {
+    type Value = Self;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a request")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some(field) = map.next_key()? {
+            match field {
+                Field::Command => self.command = Some(map.next_value()?),
+                Field::Op => self.op = Some(map.next_value()?),
+                Field::Kernel => self.kernel = Some(map.next_value()?),
+                Field::Params => match (self.op, self.kernel.take()) {
+                    (Some(op), Some(kernel)) => self.job = Some(map.next_value_seed(Parameters { op, kernel })?),
+                    (_, kernel) => {
+                        self.kernel = kernel;
+                        self.unread = Some(map.next_value()?);
+                    }
+                },
+                Field::Len => self.len = Some(map.next_value()?),
+                Field::Source => self.source = Some(map.next_value()?),
+                Field::Misalign => self.misalign = Some(map.next_value()?),
+                Field::Other => drop(map.next_value::<serde::de::IgnoredAny>()?),
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl Line<'_> {
+    fn batch<E: Error>(self) -> Result<Batch, E> {
+        let job = match self.job {
+            Some(job) => job,
+            None => {
+                let (op, kernel) = (given("op", self.op)?, given("kernel", self.kernel)?);
+                let mut params = serde_json::Deserializer::from_str(given("params", self.unread)?.get());
+                Parameters { op, kernel }.deserialize(&mut params).map_err(E::custom)?
+            }
+        };
+        Ok(Batch {
+            job,
+            len: given("len", self.len)?,
+            source: given("source", self.source)?,
+            misalign: given("misalign", self.misalign)?,
+        })
+    }
+}
+
+/// Parameters of an operation, for a kernel.
+struct Parameters {
+    op: OpName,
+    kernel: String,
+}
+
+impl<'de> DeserializeSeed<'de> for Parameters {
+    type Value = Job;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Job, D::Error> {
+        Job::read(self.op, self.kernel, deserializer).map_err(|error| D::Error::custom(format!("params: {error}")))
+    }
 }
 
 fn given<T, E: Error>(field: &'static str, value: Option<T>) -> Result<T, E> {

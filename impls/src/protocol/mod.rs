@@ -26,7 +26,7 @@ use crate::Form;
 use crate::execute::Lengths;
 use crate::job_error::{FailureKind, JobError};
 use crate::operation::{Code, Operation};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Version of this protocol; a worker of another version is refused.
 pub const VERSION: u32 = 1;
@@ -70,14 +70,19 @@ macro_rules! jobs {
             },)+
         }
 
+        /// An operation, by its name.
+        #[derive(Clone, Copy, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        enum OpName {
+            $($variant,)+
+        }
+
         impl Job {
-            /// That of a kernel, with parameters in JSON.
-            fn read<E: serde::de::Error>(op: &str, kernel: String, params: &str) -> Result<Self, E> {
-                $(if op == <$operation as Operation>::NAME {
-                    let params = serde_json::from_str(params).map_err(|error| E::custom(format!("params: {error}")))?;
-                    return Ok(Self::$variant { kernel, params });
-                })+
-                Err(E::unknown_variant(op, &[$(<$operation as Operation>::NAME),+]))
+            /// That of a kernel, with its parameters.
+            fn read<'de, D: Deserializer<'de>>(op: OpName, kernel: String, params: D) -> Result<Self, D::Error> {
+                match op {
+                    $(OpName::$variant => Ok(Self::$variant { kernel, params: Deserialize::deserialize(params)? }),)+
+                }
             }
 
             /// Operation and kernel.

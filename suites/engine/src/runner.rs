@@ -2,6 +2,7 @@
 //! failures nothing more is asked: whatever the operation is, and whether its inputs are sampled or swept.
 
 use crate::lane::{Failure, Lane, Lease, Order};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,19 +34,6 @@ impl<W> FailedBatch<W> {
     }
 }
 
-/// What came of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer<W> {
-    /// Results.
-    Given,
-    /// Results, at the second attempt: what failed once did not happen again.
-    GivenAgain(FailedBatch<W>),
-    /// It fails whenever it runs.
-    Failed(FailedBatch<W>),
-    /// The kernel has failed too often, so that the batch did not run.
-    GivenUp,
-}
-
 impl<'a> Runner<'a> {
     /// A kernel that has not failed yet.
     pub fn new(lane: &'a Lane) -> Self {
@@ -62,33 +50,67 @@ impl<'a> Runner<'a> {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Runs a batch. Where it fails, `narrow` looks for an input that fails again by itself; `during` says what was running.
-    pub fn run<W>(
+    /// After a batch has failed once: `narrow` looks for an input that fails again by itself, and without one the batch is run again; `during` says what was
+    /// running. Gives the finding, and whether there are results after all: what does not happen again is still a finding, but costs no coverage.
+    pub fn again<W>(
         &self,
-        lease: &mut Lease<'_>,
-        order: &Order<'_>,
-        out: &mut Vec<i32>,
+        failure: Failure,
         narrow: impl FnOnce(&Failure) -> Option<W>,
         during: impl FnOnce() -> String,
-    ) -> Answer<W> {
-        if self.has_given_up() {
-            return Answer::GivenUp;
-        }
-        let Err(failure) = lease.run(order, out) else { return Answer::Given };
+        run: impl FnOnce() -> Result<(), Failure>,
+    ) -> (FailedBatch<W>, bool) {
         self.note_failure();
         let witness = narrow(&failure);
         let failed = FailedBatch { failure, witness, during: during() };
-        // What does not happen again is still a finding, but costs no coverage.
-        if failed.witness.is_none() && lease.run(order, out).is_ok() {
-            Answer::GivenAgain(failed)
-        } else {
-            Answer::Failed(failed)
-        }
+        let given = failed.witness.is_none() && run().is_ok();
+        (failed, given)
     }
 
     /// Sessions that are given up quickly, for narrowing a failure down.
     pub fn impatient(&self) -> Lease<'a> {
         Lease::impatient(self.lane)
+    }
+}
+
+/// Batches that are handed over before the results of earlier ones are taken, so that a worker does not wait for the harness between two.
+pub struct Ahead<'a, T> {
+    /// Where they run. Whoever runs a batch here on its own does so when nothing waits.
+    pub lease: Lease<'a>,
+    most: usize,
+    waiting: VecDeque<(T, Result<(), Failure>)>,
+}
+
+impl<'a, T> Ahead<'a, T> {
+    /// At most so many batches at once.
+    pub fn new(lease: Lease<'a>, most: usize) -> Self {
+        Self { lease, most, waiting: VecDeque::new() }
+    }
+
+    /// What came of the oldest batch, after `hand_over` has submitted as many as may wait; none when it has no more. After a failure whoever asks takes what
+    /// was [`lost`](Self::lost).
+    pub fn next(
+        &mut self,
+        mut hand_over: impl FnMut(&mut Lease<'a>) -> Option<(T, Result<(), Failure>)>,
+        out: &mut Vec<i32>,
+    ) -> Option<(T, Result<(), Failure>)> {
+        // Several at once, when half of them have been answered: each one handed over by itself would wake the worker by itself.
+        let most = if self.waiting.len() <= self.most / 2 { self.most } else { 0 };
+        while self.waiting.len() < most {
+            let Some((batch, submitted)) = hand_over(&mut self.lease) else { break };
+            let failed = submitted.is_err();
+            self.waiting.push_back((batch, submitted));
+            if failed {
+                // The next one would start another session, whose answers are not those waited for.
+                break;
+            }
+        }
+        let (batch, submitted) = self.waiting.pop_front()?;
+        Some((batch, submitted.and_then(|()| self.lease.collect(out))))
+    }
+
+    /// The batches that went down with the session that failed, in their order.
+    pub fn lost(&mut self) -> Vec<T> {
+        self.waiting.drain(..).map(|(batch, _)| batch).collect()
     }
 }
 

@@ -1,9 +1,8 @@
 //! Everything there is of some kind, in blocks of consecutive inputs: two in flight, so that the lane computes one while the other is judged. Blocks of a
 //! session that was lost run again one at a time, and the input that ends it is found by halving.
 
-use super::runner::{FailedBatch, Runner, fails, isolate};
-use crate::lane::{Input, Order};
-use std::collections::VecDeque;
+use super::runner::{Ahead, FailedBatch, Runner, fails, isolate};
+use crate::lane::{Input, Lease, Order};
 use std::time::Instant;
 use tiebreak_common::parallel;
 use tiebreak_impls::protocol::Job;
@@ -127,31 +126,24 @@ struct Task<'a, B: Blocks> {
 
 impl<B: Blocks> Task<'_, B> {
     fn run(&mut self, starts: Vec<i64>) {
-        let mut lease = self.runner.lane.lease();
-        let (mut waiting, mut outs) = (VecDeque::new(), Vec::new());
-        let mut next = starts.into_iter();
+        let (runner, mut next, mut outs) = (self.runner, starts.into_iter(), Vec::new());
+        let mut ahead = Ahead::new(runner.lane.lease(), 2);
         loop {
-            while waiting.len() < 2 && !self.runner.has_given_up() {
-                let Some(at) = next.next() else { break };
-                let submitted = self.ordered(at, |order| lease.submit(order));
-                let failed = submitted.is_err();
-                waiting.push_back((at, submitted));
-                if failed {
-                    // The next one would start another session, whose answers are not those waited for.
-                    break;
-                }
-            }
-            let Some((at, submitted)) = waiting.pop_front() else { break };
-            match submitted.and_then(|()| lease.collect(&mut outs)) {
-                Ok(()) => self.blocks.judge(at, &outs, &mut self.seen),
-                Err(failure) => {
-                    self.runner.note_failure();
-                    let lost: Vec<i64> = std::iter::once(at).chain(waiting.drain(..).map(|(at, _)| at)).collect();
+            let hand_over = |lease: &mut Lease<'_>| {
+                let at = if runner.has_given_up() { None } else { next.next() }?;
+                Some((at, self.ordered(at, |order| lease.submit(order))))
+            };
+            match ahead.next(hand_over, &mut outs) {
+                None => break,
+                Some((at, Ok(()))) => self.blocks.judge(at, &outs, &mut self.seen),
+                Some((at, Err(failure))) => {
+                    runner.note_failure();
+                    let lost: Vec<i64> = std::iter::once(at).chain(ahead.lost()).collect();
                     let witness = lost.iter().find_map(|at| self.culprit(*at));
                     let during = self.blocks.during(at, at + self.len(at) as i64 - 1);
                     self.failures.push(FailedBatch { failure, witness, during });
                     for at in lost {
-                        if self.ordered(at, |order| lease.run(order, &mut outs)).is_ok() {
+                        if self.ordered(at, |order| ahead.lease.run(order, &mut outs)).is_ok() {
                             self.blocks.judge(at, &outs, &mut self.seen);
                         }
                     }

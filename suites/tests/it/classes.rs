@@ -21,7 +21,8 @@ use tiebreak_suites::fpm::{FixedPointMultiply, case, parameters};
 use tiebreak_suites::parameters::grid;
 use tiebreak_suites::tensor::explain::{Observed, explain};
 use tiebreak_suites::tensor::explained::Explained;
-use tiebreak_suites::tensor::judge::{Answers, judged};
+use tiebreak_suites::tensor::answers::Answers;
+use tiebreak_suites::tensor::judge::judged;
 use tiebreak_suites::tensor::side::Side;
 use tiebreak_suites::tensor::{Operation, promised, self_check};
 

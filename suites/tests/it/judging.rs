@@ -13,7 +13,8 @@ use tiebreak_suites::fpm::sweep::one_by_one::Judged;
 use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, Plan};
 use tiebreak_suites::fpm::{FixedPointMultiply, case};
 use tiebreak_suites::tensor::Operation;
-use tiebreak_suites::tensor::judge::{Answers, judged};
+use tiebreak_suites::tensor::answers::Answers;
+use tiebreak_suites::tensor::judge::judged;
 use tiebreak_suites::tensor::shrink::first_difference;
 
 fn runner(cases: u32) -> TestRunner {

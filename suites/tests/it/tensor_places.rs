@@ -3,7 +3,7 @@
 use crate::common::{aarch64, channel, lane};
 use tiebreak_impls::{conv2d, dot, matmul, requantize, transform};
 use tiebreak_suites::lane::{Lane, Lease};
-use tiebreak_suites::tensor::judge::outs;
+use tiebreak_suites::tensor::answers::outs;
 use tiebreak_suites::tensor::{Case, Operation};
 use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
 

@@ -128,15 +128,13 @@ impl Worker {
     }
 
     fn send(&mut self, request: &Request, payload: &[i32]) -> Result<(), Failure> {
-        let mut line = serde_json::to_vec(request).expect("requests are JSON");
-        line.push(b'\n');
+        let mut bytes = serde_json::to_vec(request).expect("requests are JSON");
+        bytes.push(b'\n');
+        // At once: a worker woken by the line alone would have to wait for the rest.
+        bytes.extend_from_slice(bytemuck::cast_slice(payload));
         let (room, limit) = (self.room(), self.limit());
-        let mut silence = Silence::new(limit);
-        for bytes in [&line[..], bytemuck::cast_slice(payload)] {
-            let sent = self.pipes.write(bytes, room, &self.group, &mut silence);
-            sent.map_err(|stop| self.stopped(stop, limit))?;
-        }
-        Ok(())
+        let sent = self.pipes.write(&bytes, room, &self.group, &mut Silence::new(limit));
+        sent.map_err(|stop| self.stopped(stop, limit))
     }
 
     fn answer(&mut self, silence: &mut Silence) -> Result<Answer, Failure> {

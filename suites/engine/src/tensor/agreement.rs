@@ -1,7 +1,8 @@
 //! Two kernels that promise one scheme, or one kernel in two lanes, compared to the bit: also where the contract gives no value, and each
 //! target gives what its instructions give.
 
-use super::judge::{Answers, Posed, answers, tried};
+use super::answers::{Answers, answers, tried};
+use super::judge::Posed;
 use super::shrink::{Witness, shrink_by};
 use super::{Asked, Case, Operation};
 use crate::lane::Lane;

@@ -2,6 +2,7 @@
 //! An operation says what its cases are, what its schemes expect, and which changes to a scheme a kernel may make.
 
 pub mod agreement;
+pub mod answers;
 mod asked;
 mod case;
 pub mod catalogue;

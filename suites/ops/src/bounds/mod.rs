@@ -9,7 +9,7 @@ use crate::requantize::Requantize;
 use anyhow::{Result, bail};
 use tiebreak_common::parallel;
 use tiebreak_engine::lane::{Failure, Lane};
-use tiebreak_engine::tensor::judge::outs;
+use tiebreak_engine::tensor::answers::outs;
 use tiebreak_engine::tensor::{Case, Operation, Wanted, text};
 use tiebreak_engine::verify::{Command, Request};
 use tiebreak_impls::job_error::JobError;

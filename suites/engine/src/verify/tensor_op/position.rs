@@ -2,7 +2,8 @@
 
 use super::kernel::Subject;
 use crate::lane::Lane;
-use crate::tensor::judge::{Answers, Posed};
+use crate::tensor::answers::Answers;
+use crate::tensor::judge::Posed;
 use crate::tensor::{Expected, Operation};
 use tiebreak_reports::ledger::{Position, Value};
 

@@ -5,7 +5,8 @@ use crate::fpm::{FixedPointMultiply, Q31, case};
 use std::ops::Range;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_engine::lane::{Failure, Lane};
-use tiebreak_engine::tensor::judge::{held, outs};
+use tiebreak_engine::tensor::answers::outs;
+use tiebreak_engine::tensor::judge::held;
 use tiebreak_engine::tensor::{Expected, Operation};
 use tiebreak_impls::fpm::{Channel, Kernel};
 
