@@ -87,7 +87,10 @@ pub fn run(
 
 /// Whether two buffers of one length hold the same. All of both is looked at, by plain vector instructions: the comparison of the C library takes others, on
 /// which an emulator spent more time than on most kernels.
-pub(crate) fn are_equal<T: Copy + BitXor<Output = T> + BitOr<Output = T> + Default + PartialEq>(a: &[T], b: &[T]) -> bool {
+pub(crate) fn are_equal<T: Copy + BitXor<Output = T> + BitOr<Output = T> + Default + PartialEq>(
+    a: &[T],
+    b: &[T],
+) -> bool {
     debug_assert_eq!(a.len(), b.len());
     a.iter().zip(b).fold(T::default(), |differences, (a, b)| differences | (*a ^ *b)) == T::default()
 }

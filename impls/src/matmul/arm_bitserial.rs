@@ -2,6 +2,9 @@
 //! `cnt`), counts are added in unsigned 16-bit lanes (`uadalp`), and the sum is weighted by `2^(i + j)` in int32:
 //! `sum a*b = sum over i, j of 2^(i+j) * popcount(plane i of a & plane j of b)`.
 //!
+//! Where there are 128 elements, a register holds one plane of 128. Where there are fewer, it holds four planes of 32, and as many are counted at once: a
+//! register of one plane would be mostly empty.
+//!
 //! How deep: a register holds one plane of 128 elements. From each register a lane takes two bytes of at most eight set bits,
 //! 16; after 4095 registers it is at most 65520. Of the next register the lane that holds the first 16 elements takes one more
 //! for each, and the sixteenth makes 65536, which has wrapped. So the depth is at most 4095 * 128 + 15 = 524175.
@@ -41,13 +44,23 @@ pub(crate) const BITSERIAL: Kernel = Kernel {
     )),
 };
 
-/// Up to 128 elements of a row, a register a plane.
-type Planes = [[u8; BYTES]; PLANES];
+/// The planes of `8 * WIDTH` elements of a row; bit `k` of byte `n` of a plane is element `8 * n + k`.
+type Planes<const WIDTH: usize> = [[u8; WIDTH]; PLANES];
 
 #[inline(always)]
 fn bitserial<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
-    let rows = |panel| -> [Vec<Planes>; ROWS] { std::array::from_fn(|row| planes(depth_blocks, panel, row)) };
-    let (a, b) = (rows(a), rows(b));
+    if depth_blocks * DEPTH < 8 * BYTES {
+        tile::<R, { BYTES / 4 }>(depth_blocks, a, b, c);
+    } else {
+        tile::<R, BYTES>(depth_blocks, a, b, c);
+    }
+}
+
+/// The same with planes of one width.
+#[inline(always)]
+fn tile<R: Register, const WIDTH: usize>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {
+    let a: [_; ROWS] = std::array::from_fn(|row| repeated(&planes::<WIDTH>(depth_blocks, a, row)));
+    let b: [_; ROWS] = std::array::from_fn(|row| planes::<WIDTH>(depth_blocks, b, row));
     for (a, c) in a.iter().zip(c.as_chunks_mut::<LANES>().0) {
         // Loops and no closures: what a closure holds may be compiled as a function of its own, under another symbol.
         let mut sums = [R::splat(0); ROWS];
@@ -58,37 +71,54 @@ fn bitserial<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32;
     }
 }
 
-/// The sum of products of two rows, in four parts.
+/// The sum of products of two rows, in four parts: of the first row a plane fills a register, of the second there may be several in one.
 #[inline(always)]
-fn weighted<R: Register>(a: &[Planes], b: &[Planes]) -> R {
+fn weighted<R: Register, const WIDTH: usize>(a: &[Planes<BYTES>], b: &[Planes<WIDTH>]) -> R {
     let zero = R::splat(0);
     let mut sum = zero;
     for i in 0..PLANES {
-        for j in 0..PLANES {
+        for register in 0..PLANES * WIDTH / BYTES {
             let mut counts = zero;
             for (a, b) in a.iter().zip(b) {
-                counts = count(counts, R::load_bytes(&a[i]), R::load_bytes(&b[j]));
+                let b = &b.as_flattened().as_chunks::<BYTES>().0[register];
+                counts = count(counts, R::load_bytes(&a[i]), R::load_bytes(b));
             }
-            sum = sum.add(zero.uadalp_4s(counts).mul(R::splat(1 << (i + j))));
+            // Four bytes of the register are counted in one lane of four.
+            let mut weights = [0; LANES];
+            for (lane, weight) in weights.iter_mut().enumerate() {
+                *weight = 1 << (i + (register * BYTES + lane * (BYTES / LANES)) / WIDTH);
+            }
+            sum = sum.add(zero.uadalp_4s(counts).mul(R::load(&weights)));
         }
     }
     sum
 }
 
-/// One row of a panel `[depth_blocks, 4, 16]`, cut into planes; bit `k` of byte `n` of a plane is element `8 * n + k`.
-fn planes(depth_blocks: usize, panel: &[u8], row: usize) -> Vec<Planes> {
+/// Each plane, over and over in a register.
+fn repeated<const WIDTH: usize>(planes: &[Planes<WIDTH>]) -> Vec<Planes<BYTES>> {
+    planes.iter().map(|planes| planes.map(|plane| std::array::from_fn(|byte| plane[byte % WIDTH]))).collect()
+}
+
+/// One row of a panel `[depth_blocks, 4, 16]`, cut into planes.
+fn planes<const WIDTH: usize>(depth_blocks: usize, panel: &[u8], row: usize) -> Vec<Planes<WIDTH>> {
     // A block gives a plane two bytes.
-    let blocks_per_register = BYTES / (DEPTH / 8);
-    let mut registers = vec![[[0; BYTES]; PLANES]; depth_blocks.div_ceil(blocks_per_register)];
+    let blocks = WIDTH / (DEPTH / 8);
+    let mut all = vec![[[0; WIDTH]; PLANES]; depth_blocks.div_ceil(blocks)];
     for (at, block) in panel.as_chunks::<{ ROWS * DEPTH }>().0.iter().enumerate().take(depth_blocks) {
-        let planes = &mut registers[at / blocks_per_register];
         let elements = &block[row * DEPTH..][..DEPTH];
-        for (half, eight) in elements.chunks_exact(8).enumerate() {
-            let byte = at % blocks_per_register * 2 + half;
-            for (plane, bits) in planes.iter_mut().enumerate() {
-                bits[byte] = eight.iter().rev().fold(0, |bits, element| bits << 1 | (element >> plane & 1));
+        for (half, eight) in elements.as_chunks::<8>().0.iter().enumerate() {
+            let byte = at % blocks * 2 + half;
+            for (plane, bits) in all[at / blocks].iter_mut().enumerate() {
+                bits[byte] = cut(*eight, plane);
             }
         }
     }
-    registers
+    all
+}
+
+/// One bit of each of eight elements, that of the first lowest.
+fn cut(eight: [u8; 8], plane: usize) -> u8 {
+    // Each factor's bit 7 * (8 - k) moves the bit of byte k to bit 56 + k; no two products meet, so that nothing is carried.
+    let bits = u64::from_le_bytes(eight) >> plane & 0x0101_0101_0101_0101;
+    (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }

@@ -153,11 +153,7 @@ pub fn answers<'a, O: Operation>(
 }
 
 /// Hands a case over as a batch.
-fn handed_over<O: Operation, T>(
-    kernel: &str,
-    posed: &Posed<O::Params>,
-    hand_over: impl FnOnce(&Order<'_>) -> T,
-) -> T {
+fn handed_over<O: Operation, T>(kernel: &str, posed: &Posed<O::Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
     let (job, payload) = (O::job(kernel, &posed.case.params), posed.case.payload());
     let input = Input::Values { len: posed.contract.len(), values: &payload };
     hand_over(&Order { job: &job, input, misalign: posed.case.misalign })
@@ -197,7 +193,6 @@ fn narrowed<O: Operation>(
     first = (0..results.min(SINGLY)).find_map(alone).unwrap_or(first);
     Some(shrink_by::<O>(domain, &Asked::default(), first, &mut shows).case)
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! The harness checking itself: every mutant must die with its class, and every control must come out equal.
 
-use super::explained::{Basis, Explained};
 use super::answers::{Answers, answers, outs, tried};
+use super::explained::{Basis, Explained};
 use super::judge::{Posed, Record, judged, run};
 use super::shrink::Witness;
 use super::side::{Side, differs};

@@ -1,10 +1,10 @@
 //! From a case that shows a difference to the smallest one that still shows it, for the same cause.
 
+use super::answers::tried;
 use super::change::Change;
 use super::explain::Observed;
 use super::explained::Basis;
 use super::fault::Faulty;
-use super::answers::tried;
 use super::judge::held_against;
 use super::side::differs;
 use super::{Asked, Case, Operation};

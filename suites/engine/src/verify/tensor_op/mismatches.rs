@@ -2,9 +2,9 @@
 
 use super::row_writer::{RowWriter, command};
 use crate::lane::Lane;
+use crate::tensor::answers::lacks;
 use crate::tensor::explain::Observed;
 use crate::tensor::explained::Explained;
-use crate::tensor::answers::lacks;
 use crate::tensor::judge::{due_to, run};
 use crate::tensor::shrink::{Witness, any_difference, first_difference};
 use crate::tensor::side::Side;

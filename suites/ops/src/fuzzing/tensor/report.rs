@@ -2,9 +2,9 @@
 
 use super::{Fuzzed, Kernel};
 use tiebreak_engine::lane::Lane;
+use tiebreak_engine::tensor::answers::outs;
 use tiebreak_engine::tensor::explain::{Observed, explain};
 use tiebreak_engine::tensor::explained::Basis;
-use tiebreak_engine::tensor::answers::outs;
 use tiebreak_engine::tensor::shrink::{Shown, Witness, first_difference, shrink};
 use tiebreak_engine::tensor::side::{Group, of_group};
 use tiebreak_engine::tensor::text::arguments;
