@@ -101,6 +101,43 @@ fn a_panic_is_isolated_out_of_a_big_batch() {
     assert!(failure.to_string().contains("panicked: met x = 0x0badf00d"), "{failure}");
 }
 
+/// Batches are on their way while earlier ones are answered: those that go down with one are run again, and are no failures.
+#[test]
+fn a_failure_among_batches_in_flight_is_that_of_its_own() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let lane = opened(&impatient(dir.path()), "host-worker").expect("run `cargo xtask test`");
+    for (mutant, class) in [
+        ("mutant-crash", Class::Crash),
+        ("mutant-hang", Class::Hang),
+        ("mutant-panic", Class::Panic),
+        ("mutant-short", Class::WrongLength),
+    ] {
+        let kernel = kernel(mutant);
+        let contract = FixedPointMultiply::contract(kernel).expect("a known scheme");
+        // Small batches, and batches of which no sixteen fit in a pipe.
+        for len in [50, 30_000] {
+            let batch = |at: i32| {
+                let mut xs: Vec<i32> = (0..len).map(|i| at * len + i).collect();
+                if at == 13 {
+                    xs[len as usize / 2] = FAULT_AT;
+                }
+                posed(kernel, None, case(31, vec![channel(1 << 30, -1)], xs))
+            };
+            let batches: Vec<_> = (0..40).map(batch).collect();
+            let record = run::<FixedPointMultiply>(&lane, kernel, &contract, &[], &batches);
+            if mutant == "mutant-short" {
+                // It fails everywhere, and is given up after three.
+                assert_eq!((record.failures.len(), record.given_up, record.cases), (3, 37, 3));
+                continue;
+            }
+            let (failure, x) = only_failure(&record);
+            assert_eq!((failure.class(), x), (class, FAULT_AT), "{mutant} {len}");
+            let count = &record.contract.count;
+            assert_eq!((count.inputs, count.differ, record.given_up), (39 * len as u64, 0, 0), "{mutant} {len}");
+        }
+    }
+}
+
 /// Every input makes this one short, so the smallest witness is the first.
 #[test]
 fn a_short_answer_is_told_with_both_lengths() {

@@ -131,7 +131,8 @@ impl Order<'_> {
     }
 }
 
-/// A place that runs batches one after another. Two may be in flight: `submit`, `submit`, `collect`, ...
+/// A place that runs batches one after another. Several may be in flight: `submit`, `submit`, `collect`, and so on. Those that were answered before a failure
+/// are collected first.
 pub trait Session: Send {
     /// Hand over a batch.
     fn submit(&mut self, order: &Order<'_>) -> Result<(), Failure>;

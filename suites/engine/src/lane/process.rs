@@ -26,6 +26,8 @@ pub(super) struct Worker {
     /// The batches in flight.
     in_flight: VecDeque<Posed>,
     patience: Duration,
+    /// Why nothing more can be sent; what was answered before can still be read.
+    broken: Option<Failure>,
 }
 
 /// A batch in flight.
@@ -90,7 +92,7 @@ impl Worker {
         let output = child.stdout.take().expect("piped");
         let last_words = LastWords::of(child.stderr.take().expect("piped"));
         let pipes = Pipes::new(input, output).map_err(failed)?;
-        let mut worker = Self { group, pipes, last_words, in_flight: VecDeque::new(), patience };
+        let mut worker = Self { group, pipes, last_words, in_flight: VecDeque::new(), patience, broken: None };
         let hello = worker.hello()?;
         Ok((worker, hello))
     }
@@ -166,6 +168,16 @@ impl Worker {
 
     /// Why the worker no longer answers.
     fn stopped(&mut self, stop: Stop, limit: Duration) -> Failure {
+        if let Some(failure) = &self.broken {
+            return failure.clone();
+        }
+        let failure = self.ended(stop, limit);
+        self.broken = Some(failure.clone());
+        failure
+    }
+
+    /// Ends the worker.
+    fn ended(&mut self, stop: Stop, limit: Duration) -> Failure {
         let status = match stop {
             Stop::Silent => {
                 // What it says as it is killed is of no interest.
@@ -187,8 +199,10 @@ impl Session for Worker {
             Input::Range { .. } => &[],
         };
         let request = Request::Run(Box::new(order.header()));
+        let is_first = self.in_flight.is_empty();
         self.in_flight.push_back(Posed { results: order.results(), operations: patience::operations(order) });
-        self.send(&request, payload)
+        // A worker that has died died of a batch before this one: it is found where their answers end.
+        self.send(&request, payload).or_else(|failure| if is_first { Err(failure) } else { Ok(()) })
     }
 
     fn collect(&mut self, out: &mut Vec<i32>) -> Result<(), Failure> {
