@@ -91,7 +91,7 @@ pub(crate) fn are_equal<T: Copy + BitXor<Output = T> + BitOr<Output = T> + Defau
     a: &[T],
     b: &[T],
 ) -> bool {
-    debug_assert_eq!(a.len(), b.len());
+    assert_eq!(a.len(), b.len(), "of one length");
     a.iter().zip(b).fold(T::default(), |differences, (a, b)| differences | (*a ^ *b)) == T::default()
 }
 

@@ -64,19 +64,23 @@ impl<'de> Visitor<'de> for Line<'de> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
         while let Some(field) = map.next_key()? {
             match field {
-                Field::Command => self.command = Some(map.next_value()?),
-                Field::Op => self.op = Some(map.next_value()?),
-                Field::Kernel => self.kernel = Some(map.next_value()?),
+                Field::Command => once(&mut self.command, "command", map.next_value()?)?,
+                Field::Op => once(&mut self.op, "op", map.next_value()?)?,
+                Field::Kernel if self.job.is_some() => return Err(A::Error::duplicate_field("kernel")),
+                Field::Kernel => once(&mut self.kernel, "kernel", map.next_value()?)?,
+                Field::Params if self.job.is_some() => return Err(A::Error::duplicate_field("params")),
                 Field::Params => match (self.op, self.kernel.take()) {
-                    (Some(op), Some(kernel)) => self.job = Some(map.next_value_seed(Parameters { op, kernel })?),
+                    (Some(op), Some(kernel)) if self.unread.is_none() => {
+                        self.job = Some(map.next_value_seed(Parameters { op, kernel })?);
+                    }
                     (_, kernel) => {
                         self.kernel = kernel;
-                        self.unread = Some(map.next_value()?);
+                        once(&mut self.unread, "params", map.next_value()?)?;
                     }
                 },
-                Field::Len => self.len = Some(map.next_value()?),
-                Field::Source => self.source = Some(map.next_value()?),
-                Field::Misalign => self.misalign = Some(map.next_value()?),
+                Field::Len => once(&mut self.len, "len", map.next_value()?)?,
+                Field::Source => once(&mut self.source, "source", map.next_value()?)?,
+                Field::Misalign => once(&mut self.misalign, "misalign", map.next_value()?)?,
                 Field::Other => drop(map.next_value::<serde::de::IgnoredAny>()?),
             }
         }
@@ -117,6 +121,11 @@ impl<'de> DeserializeSeed<'de> for Parameters {
     }
 }
 
+/// A field comes once.
+fn once<T, E: Error>(field: &mut Option<T>, name: &'static str, value: T) -> Result<(), E> {
+    if field.replace(value).is_some() { Err(E::duplicate_field(name)) } else { Ok(()) }
+}
+
 fn given<T, E: Error>(field: &'static str, value: Option<T>) -> Result<T, E> {
     value.ok_or_else(|| E::missing_field(field))
 }
@@ -138,6 +147,19 @@ mod tests {
         assert_eq!(serde_json::to_string(&request).expect("JSON"), RUN);
         assert_eq!(Ok(request), read(RUN));
         assert_eq!(read(r#"{"len":1,"command":"hello"}"#), Ok(Request::Hello));
+    }
+
+    #[test]
+    fn a_field_that_comes_twice_is_refused() {
+        let line: serde_json::Value = serde_json::from_str(RUN).expect("JSON");
+        for (field, value) in line.as_object().expect("an object") {
+            let again = format!("\"{field}\":{value}");
+            let (first, rest) = RUN.split_at(1);
+            for twice in [format!("{first}{again},{rest}"), format!("{},{again}}}", &RUN[..RUN.len() - 1])] {
+                let error = read(&twice).expect_err(field);
+                assert!(error.contains(&format!("duplicate field `{field}`")), "{twice}: {error}");
+            }
+        }
     }
 
     #[test]
