@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// What is fuzzed, and how.
 pub(super) struct Campaign<'a> {
@@ -70,7 +70,7 @@ impl Campaign<'_> {
         note(process::line(&command));
         let begun = Instant::now();
         let (success, stats) = watched(&mut command)?;
-        let artifact = files(&artifacts)?.difference(&before).next().cloned();
+        let artifact = files(&artifacts)?.difference(&before).next().map(|(path, _)| path.clone());
         if !success && artifact.is_none() {
             bail!("the fuzz target {} failed and left no input", self.target);
         }
@@ -193,14 +193,40 @@ fn emptied(directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))
 }
 
-fn files(directory: &Path) -> Result<BTreeSet<PathBuf>> {
+/// The files of a directory, each with the time at which it was written: an input that was found before, and is found again, is written again.
+fn files(directory: &Path) -> Result<BTreeSet<(PathBuf, SystemTime)>> {
     let entries = fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
-    entries.map(|entry| Ok(entry?.path())).collect()
+    let file = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        Ok((entry.path(), entry.metadata()?.modified()?))
+    };
+    entries.map(file).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    /// A known bug that was found in a campaign before could not be found in the same tree again.
+    #[test]
+    fn an_input_that_is_found_again_is_a_find() {
+        let directory = std::env::temp_dir().join(format!("tiebreak-fuzz-{}", std::process::id()));
+        fs::create_dir_all(&directory).expect("a directory");
+        let (found, other) = (directory.join("crash-1"), directory.join("crash-2"));
+        let earlier = SystemTime::UNIX_EPOCH + Duration::from_secs(60);
+        for path in [&found, &other] {
+            let file = fs::File::create(path).expect("a file");
+            file.set_modified(earlier).expect("a time");
+        }
+        let before = files(&directory).expect("two files");
+        assert_eq!(files(&directory).expect("two files"), before);
+        fs::write(&found, "again").expect("a file");
+        let after = files(&directory).expect("two files");
+        let new: Vec<&PathBuf> = after.difference(&before).map(|(path, _)| path).collect();
+        assert_eq!(new, [&found]);
+        fs::remove_dir_all(&directory).expect("a directory");
+    }
 
     #[test]
     fn progress_is_for_a_terminal_and_finds_are_for_everybody() {
