@@ -107,8 +107,8 @@ impl<O: Operation> Operation for Faulty<O> {
     fn compiled(domain: &O::Domain) -> bool {
         O::compiled(domain)
     }
-    fn plan(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
-        O::plan(domain, asked, budget, seed)
+    fn own_plan(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
+        O::own_plan(domain, asked, budget, seed)
     }
     fn path(_: &O::Scheme, _: &O::Scheme, _: &O::Domain) -> Vec<PathStep<Self>> {
         Vec::new()

@@ -23,6 +23,21 @@ impl Element {
         }
     }
 
+    /// The word nearest to one that an element may be, where one word is an integer.
+    pub fn nearest(&self, word: i32) -> i32 {
+        match self {
+            Self::Integer(range) if *range.end() <= i64::from(i32::MAX) => {
+                i64::from(word).clamp(*range.start(), *range.end()) as i32
+            }
+            Self::Integer(_) | Self::Float(_) => word,
+        }
+    }
+
+    /// Whether every word is an integer.
+    pub fn is_every_word(&self) -> bool {
+        matches!(self, Self::Integer(range) if range.end() - range.start() == i64::from(u32::MAX))
+    }
+
     /// An element as a reader has it.
     pub fn described(&self, words: &[i32]) -> Value {
         match self {

@@ -13,18 +13,23 @@ pub mod explain;
 pub mod explained;
 pub mod fault;
 pub mod fill;
+mod further;
 pub mod given;
 pub mod judge;
 pub mod plans;
 mod scheme;
 pub mod self_check;
+mod sequences;
 pub mod shrink;
 pub mod side;
 pub mod spans;
+mod structured;
 mod swept;
 pub mod text;
 
 use crate::runner::Runner;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::{Budget, Effort};
@@ -70,7 +75,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// Its kernels.
     type Impl: TensorOperation<Params = Self::Params, Domain = Self::Domain, Run = Self::Run>;
     /// Shape, offsets, ...
-    type Params: Clone + Debug + Eq + Send + Sync + 'static;
+    type Params: Clone + Debug + Eq + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// What a contract's domain is made of.
     type Domain: Debug + Send + Sync + 'static;
     /// Function type of its kernels.
@@ -182,8 +187,21 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// The corner catalogue.
     const CATALOGUE: &'static str;
 
+    /// What is tried that the operation chooses itself.
+    fn own_plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
     /// What is tried.
-    fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>>;
+    fn plan(domain: &Self::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Self::Params>> {
+        let mut specs = Self::own_plan(domain, asked, budget, seed);
+        // A compiled module is made for each of its parameters, and where every input is tried there is nothing else.
+        if asked.is_nothing() && !Self::compiled(domain) && !Self::exhaustive(domain) {
+            specs.extend(further::plan::<Self>(domain, &specs, budget, seed));
+        }
+        specs
+    }
+    /// The element of tensor `t` that adds nothing to a result: its zero point.
+    fn nothing(_params: &Self::Params, _t: usize) -> i32 {
+        0
+    }
     /// Whether the plan holds every input there is of a domain.
     fn exhaustive(_domain: &Self::Domain) -> bool {
         false

@@ -32,6 +32,24 @@ pub fn meaning(name: &str, least: f64) -> Meaning {
     }
 }
 
+/// Sizes of a kind whose names differ more.
+const AXES: [[&str; 2]; 4] = [["height", "width"], ["rows", "columns"], ["top", "left"], ["bottom", "right"]];
+
+/// Whether two parameters mean something of a kind, so that one is easily taken for the other: zero points, scales, sizes along two axes such as `stride_h`
+/// and `stride_w`, and parameters of two operands under one name.
+pub fn is_akin(one: &str, other: &str) -> bool {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let differing = |(one, other): (String, String)| {
+        let same_length = one.chars().count() == other.chars().count();
+        if same_length { one.chars().zip(other.chars()).filter(|(a, b)| a != b).count() } else { usize::MAX }
+    };
+    match (meaning(one, 0.0), meaning(other, 0.0)) {
+        (Meaning::ZeroPoint, Meaning::ZeroPoint) | (Meaning::Scale, Meaning::Scale) => true,
+        _ if AXES.iter().any(|axes| axes.iter().all(|axis| *axis == last(one) || *axis == last(other))) => true,
+        _ => differing((last(one), last(other))) <= 1,
+    }
+}
+
 /// The values of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Span {

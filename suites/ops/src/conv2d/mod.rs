@@ -98,7 +98,11 @@ impl Operation for Conv2d {
         Some("exact".to_owned())
     }
 
-    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn nothing(params: &Params, t: usize) -> i32 {
+        [params.input_zero_point, params.weight_zero_point].get(t).copied().unwrap_or(0)
+    }
+
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
     }
 

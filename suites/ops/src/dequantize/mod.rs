@@ -133,7 +133,11 @@ impl Operation for Dequantize {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
-    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn nothing(params: &Params, _: usize) -> i32 {
+        params.quantized.zero_points.first().map_or(0, |point| *point as i32)
+    }
+
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &Stored)
     }
 

@@ -170,7 +170,11 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         Some((A::SCHEMES.ideal)(wanted.rounding).label())
     }
 
-    fn plan(domain: &A::Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn nothing(params: &Params, t: usize) -> i32 {
+        [params.lhs, params.rhs].get(t).map_or(0, |operand| operand.zero_point)
+    }
+
+    fn own_plan(domain: &A::Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan::<A>(domain, budget, seed)
     }
 

@@ -120,7 +120,7 @@ impl Operation for FixedPointMultiply {
         Some(wanted.multiplication.clone())
     }
 
-    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
         plan::plan(domain, asked, budget, seed)
     }
 

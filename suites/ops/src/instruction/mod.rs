@@ -151,7 +151,7 @@ impl Operation for Instruction {
         None
     }
 
-    fn plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, _: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(*domain, budget, seed)
     }
 

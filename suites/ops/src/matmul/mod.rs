@@ -75,7 +75,11 @@ impl Operation for Matmul {
         layers::is_product(layer)
     }
 
-    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn nothing(params: &Params, t: usize) -> i32 {
+        [params.lhs_offset, params.rhs_offset].get(t).map_or(0, |offset| offset.wrapping_neg())
+    }
+
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { layers::specs(domain, &asked.layers) }
     }
 

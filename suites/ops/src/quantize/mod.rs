@@ -123,7 +123,7 @@ impl Operation for Quantize {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
-    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &inputs::Floats)
     }
 

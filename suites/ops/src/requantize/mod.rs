@@ -88,7 +88,7 @@ impl Operation for Requantize {
         path::path(contract, reference)
     }
 
-    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed)
     }
 

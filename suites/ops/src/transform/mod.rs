@@ -116,7 +116,7 @@ impl Operation for Transform {
         None
     }
 
-    fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         let params: Vec<Params> = match domain.kind {
             Kind::Im2col | Kind::Unflatten => convolutions(asked, budget, seed),
             _ => matrices(budget),
