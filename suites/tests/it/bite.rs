@@ -36,7 +36,17 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
     ("two parameters alike", &[], &[]),
     ("all zero points 0", &[], &[]),
     ("sizes together at least", &["2", "3", "5", "9", "17"], &[]),
+    ("a slice of one value", &[], MANY_AXES),
+    ("all slices but one of one value", &[], MANY_AXES),
+    ("two slices alike", &[], MANY_AXES),
+    ("all slices alike", &[], MANY_AXES),
+    ("one parameter changed since the last call", &[], &["quantize", "dequantize", "requantize"]),
+    ("two parameters exchanged since the last call", &[], &["quantize", "dequantize", "requantize"]),
+    ("parameters of the last call but one", &[], &["instruction"]),
 ];
+
+/// Casts take tensors of up to five axes, and not every one of five has slices; an instruction on 8 bits is run on every input once, and on nothing else.
+const MANY_AXES: &[&str] = &["quantize", "dequantize", "instruction"];
 
 /// Results of these come in blocks, so that not every length is one of theirs: `dot` has a fixed number a step, and block layouts are padded.
 #[test]

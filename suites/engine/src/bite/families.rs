@@ -1,11 +1,13 @@
 //! Families of faults that strike in one place only: at a position, in a tail, from some element on, at a size, in a channel, at a zero point, at a
-//! scale, in an interval of elements or results, at an alignment, at a later call, or where parameters coincide. Each is drawn at thresholds from common
-//! to rare.
+//! scale, in an interval of elements or results, at an alignment, at a later call, where parameters coincide, where a call differs little from the one
+//! before it, or where slices of an operand are alike. Each is drawn at thresholds from common to rare.
 
+use super::history::Since;
 use super::place::{Fault, Place, Strike};
-use crate::tensor::spans::{Meaning, meaning};
+use super::slices::{Along, Likeness, Slices};
+use super::spanned::{Range, Spanned, of_kind, pairs};
+use crate::tensor::spans::{Meaning, is_akin, meaning};
 use rand_chacha::ChaCha8Rng;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use tiebreak_common::stream::{below, int32};
@@ -16,6 +18,8 @@ const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 const POWERS: std::ops::RangeInclusive<u32> = 0..=14;
 /// Powers of two that all sizes together exceed.
 const TOGETHER: std::ops::RangeInclusive<u32> = 0..=6;
+/// Words of a block, where an operand has one axis.
+const BLOCKS: [usize; 3] = [8, 16, 32];
 /// Largest size at which one size alone is struck.
 const SIZES: f64 = 80.0;
 /// Widths of an interval, in bits.
@@ -56,68 +60,8 @@ pub struct Drawn {
     pub fault: Fault,
 }
 
-/// From the least to the greatest value seen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
-    /// Least.
-    pub lo: f64,
-    /// Greatest.
-    pub hi: f64,
-}
-
-impl Range {
-    /// Widens a range, so that it holds a value.
-    pub fn reach(range: &mut Option<Self>, value: f64) {
-        let Self { lo, hi } = range.unwrap_or(Self { lo: value, hi: value });
-        *range = Some(Self { lo: lo.min(value), hi: hi.max(value) });
-    }
-}
-
-/// What the cases of a kernel span.
-#[derive(Debug, Default)]
-pub struct Seen {
-    /// Parameters by name.
-    parameters: BTreeMap<String, Range>,
-    /// Results.
-    pub results: Option<Range>,
-    /// Elements of the first operand.
-    pub inputs: Option<Range>,
-    /// Whether results have more than one axis.
-    pub rows: bool,
-}
-
-impl Seen {
-    /// Adds the parameters of a case: every number by its name, of a list the first element and the length.
-    pub fn parameters(&mut self, params: &Value) {
-        let mut note = |name: &str, value: f64| {
-            let mut range = self.parameters.get(name).copied();
-            Range::reach(&mut range, value);
-            self.parameters.extend(range.map(|range| (name.to_owned(), range)));
-        };
-        leaves("", params, &mut note);
-    }
-}
-
-fn leaves(name: &str, value: &Value, note: &mut impl FnMut(&str, f64)) {
-    let inside = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
-    match value {
-        Value::Object(fields) => fields.iter().for_each(|(key, value)| leaves(&inside(key), value, note)),
-        Value::Array(all) => {
-            note(&inside("len"), all.len() as f64);
-            if let Some(first) = all.first() {
-                leaves(&inside("0"), first, note);
-            }
-        }
-        value => {
-            if let Some(number) = value.as_f64() {
-                note(name, number);
-            }
-        }
-    }
-}
-
 /// Faults of every family at every threshold that what the cases span gives a meaning to, so many of each.
-pub fn draw(seen: &Seen, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
+pub fn draw(seen: &Spanned, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
     let mut all = Draft { drawn: Vec::new(), rng };
     for _ in 0..sample {
         all.positions();
@@ -132,6 +76,8 @@ pub fn draw(seen: &Seen, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
             }
         }
         all.coincidences(&seen.parameters);
+        all.history(&seen.parameters);
+        seen.operands.iter().enumerate().for_each(|(operand, (name, axes))| all.slices(operand, name, *axes));
         if let Some(range) = &seen.results {
             all.results(range);
         }
@@ -253,37 +199,55 @@ impl Draft<'_> {
 
     /// Two parameters of a kind that are the same, all zero points 0, and all sizes that vary beyond one.
     fn coincidences(&mut self, parameters: &BTreeMap<String, Range>) {
-        let of = |wanted: Meaning| {
-            // What a granularity lists is axes and numbers of blocks by turns.
-            let is = move |(name, range): &(&String, &Range)| {
-                range.lo < range.hi && meaning(name, range.lo) == wanted && !name.contains("granularity")
-            };
-            parameters.iter().filter(is).collect::<Vec<_>>()
-        };
-        for meaning in [Meaning::Size, Meaning::ZeroPoint, Meaning::Scale] {
-            let all = of(meaning);
-            for (i, (name, range)) in all.iter().enumerate() {
-                for (other, theirs) in &all[i + 1..] {
-                    if range.lo.max(theirs.lo) <= range.hi.min(theirs.hi) {
-                        let place = Place { equal: vec![(*name).clone(), (*other).clone()], ..Place::default() };
-                        self.add("two parameters alike", (&format!("{name}, {other}"), "", 0), more(place));
-                    }
-                }
+        for [(name, range), (other, theirs)] in pairs(parameters) {
+            if range.lo.max(theirs.lo) <= range.hi.min(theirs.hi) {
+                let place = Place { equal: vec![name.clone(), other.clone()], ..Place::default() };
+                self.add("two parameters alike", (&format!("{name}, {other}"), "", 0), more(place));
             }
         }
         let within = |all: &[(&String, &Range)], range: [f64; 2]| Place {
             parameters: all.iter().map(|(name, _)| ((*name).clone(), range)).collect(),
             ..Place::default()
         };
-        let zero_points = of(Meaning::ZeroPoint);
+        let zero_points = of_kind(parameters, Meaning::ZeroPoint);
         if zero_points.iter().all(|(_, range)| range.lo <= 0.0 && 0.0 <= range.hi) && zero_points.len() > 1 {
             self.add("all zero points 0", ("", "", 0), more(within(&zero_points, [0.0, 0.0])));
         }
-        let sizes = of(Meaning::Size);
+        let sizes = of_kind(parameters, Meaning::Size);
         for first in TOGETHER.map(|power| (1u64 << power) + 1) {
             let wide: Vec<_> = sizes.iter().copied().filter(|(_, range)| first as f64 <= range.hi / 4.0).collect();
             if wide.len() > 1 {
                 self.add("sizes together at least", ("", "", first), more(within(&wide, [first as f64, f64::MAX])));
+            }
+        }
+    }
+
+    /// Calls after one that differs in a parameter, or has two exchanged, and those with the parameters of the last but one.
+    fn history(&mut self, parameters: &BTreeMap<String, Range>) {
+        let of = |since| more(Place { since: Some(since), ..Place::default() });
+        for (name, range) in parameters {
+            if range.lo < range.hi {
+                let fault = of(Since::Changed(name.clone()));
+                self.add("one parameter changed since the last call", (name, "", 0), fault);
+            }
+        }
+        for [(name, _), (other, _)] in pairs(parameters) {
+            if is_akin(name, other) {
+                let fault = of(Since::Exchanged([name.clone(), other.clone()]));
+                self.add("two parameters exchanged since the last call", (&format!("{name}, {other}"), "", 0), fault);
+            }
+        }
+        self.add("parameters of the last call but one", ("", "", 0), of(Since::Back));
+    }
+
+    /// Slices of an operand that are of one value or alike, along each axis; blocks, where it has one axis.
+    fn slices(&mut self, operand: usize, name: &str, axes: usize) {
+        let blocks = BLOCKS.iter().filter(|_| axes == 1).map(|words| (Along::Blocks(*words), "in blocks of", *words));
+        let axes = (0..axes).filter(|_| axes > 1).map(|axis| (Along::Axis(axis), "axis", axis));
+        for (along, unit, at) in blocks.chain(axes) {
+            for (family, are) in Likeness::ALL {
+                let place = Place { slices: Some(Slices { operand, along, are }), ..Place::default() };
+                self.add(family, (name, unit, at as u64), more(place));
             }
         }
     }

@@ -1,9 +1,13 @@
 //! What a run catches, measured: known bugs by the part of the plan that shows them, and faults that strike in one place only, planted in what a lane answers.
 
 pub mod families;
+pub mod history;
 pub mod kills;
+pub mod names;
 pub mod place;
 pub mod planted;
+pub mod slices;
+pub mod spanned;
 
 use crate::lane::Lane;
 use crate::tensor::judge::Posed;

@@ -1,6 +1,9 @@
 //! Where a fault strikes: a batch by its parameters, its length and its place in the run, and in it words by their place and value. All that is
 //! named must hold; what is not named, does.
 
+use super::history::{News, Since};
+use super::names;
+use super::slices::{Operand, Slices};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,6 +23,12 @@ pub struct Place {
     /// All words that the batch reads of its first operand, of which there are at least so many, are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constant: Option<usize>,
+    /// Slices of an operand are of one value, or alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slices: Option<Slices>,
+    /// How the batch follows those of the kernel before it in this process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Since>,
     /// The number of words modulo the first is the second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length_mod: Option<[usize; 2]>,
@@ -78,6 +87,10 @@ pub struct Seen<'a> {
     pub request: &'a Value,
     /// Its number in this process.
     pub number: u64,
+    /// What is new in its parameters.
+    pub news: &'a News,
+    /// What it reads, operand by operand.
+    pub operands: &'a [Operand<'a>],
     /// Words that it reads.
     pub payload: &'a [i32],
     /// Elements of the last axis of the words that are looked at.
@@ -93,7 +106,7 @@ fn within<T: PartialOrd>(range: &Option<[T; 2]>, v: &T) -> bool {
 impl Place {
     /// Whether anything in this batch may be struck.
     pub fn of_batch(&self, seen: &Seen<'_>) -> bool {
-        let parameter = |name: &str| parameter(&seen.request["params"], name);
+        let parameter = |name: &str| names::number(&seen.request["params"], name);
         let misalign = seen.request["misalign"].as_u64().unwrap_or(0) as usize;
         self.parameters.iter().all(|(name, range)| parameter(name).is_some_and(|v| within(&Some(*range), &v)))
             && self
@@ -103,6 +116,8 @@ impl Place {
             && self.constant.is_none_or(|least| {
                 seen.payload.len() >= least && seen.payload.iter().all(|word| *word == seen.payload[0])
             })
+            && self.since.as_ref().is_none_or(|since| seen.news.is(since))
+            && self.slices.is_none_or(|slices| slices.hold(seen.operands))
             && self.length_mod.is_none_or(|[by, rest]| seen.len % by == rest)
             && within(&self.batches, &seen.number)
             && within(&self.misalign, &misalign)
@@ -151,17 +166,4 @@ impl Strike {
         changes.iter().for_each(|(index, changed)| words[*index] = *changed);
         changes.len() as u64
     }
-}
-
-/// A parameter by its name: a number, an element of a list by its index, or the length of a list by `len`.
-fn parameter(params: &Value, name: &str) -> Option<f64> {
-    let mut value = params;
-    for key in name.split('.') {
-        value = match value {
-            Value::Array(all) if key == "len" => return Some(all.len() as f64),
-            Value::Array(all) => all.get(key.parse::<usize>().ok()?)?,
-            value => value.get(key)?,
-        };
-    }
-    value.as_f64()
 }

@@ -1,7 +1,10 @@
 //! Faults planted in a kernel's answers one at a time, until a case of its plan shows them.
 
-use super::families::{self, Drawn, Range, Seen as Spanned};
+use super::families::{self, Drawn};
+use super::history::News;
 use super::place::{Fault, Seen};
+use super::slices::Operand;
+use super::spanned::{Range, Spanned};
 use super::{Measure, Planned, planned};
 use crate::runner::Runner;
 use crate::tensor::answers::{answers, outs};
@@ -71,6 +74,8 @@ struct Subject<'a, O: Operation> {
     calls: Vec<u64>,
     /// The parameters of each case, with where its operands lie, as a worker reads them.
     requests: Vec<Value>,
+    /// What is new in those of each.
+    news: Vec<News>,
     measure: &'a Measure<'a>,
 }
 
@@ -100,29 +105,50 @@ fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: 
         request["misalign"] = case.misalign.into();
         Ok(request)
     };
-    let requests = cases.iter().map(|case| request(&case.posed.case)).collect::<Result<_>>()?;
+    let requests = cases.iter().map(|case| request(&case.posed.case)).collect::<Result<Vec<_>>>()?;
+    let news = news(&requests, &given);
     let calls = given.iter().scan(0, |calls, outs: &Vec<i32>| {
         *calls += u64::from(!outs.is_empty());
         Some(*calls)
     });
     let calls = calls.collect();
-    let subject = Subject::<O> { kernel, cases, given, calls, requests, measure };
+    let subject = Subject::<O> { kernel, cases, given, calls, requests, news, measure };
     let mut rng = stream(measure.seed, &format!("{}/{}/planted", O::OP, kernel.name));
     let drawn = families::draw(&subject.spanned(), measure.sample, &mut rng);
     Ok(drawn.into_iter().map(|drawn| subject.tried(drawn)).collect())
 }
 
+/// What is new in each case; one without results is no call.
+fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
+    let mut before = [None, None];
+    let each = requests.iter().zip(given).map(|(request, outs)| {
+        let params = &request["params"];
+        let news = News::of(params, before);
+        if !outs.is_empty() {
+            before = [Some(params), before[0]];
+        }
+        news
+    });
+    each.collect()
+}
+
 impl<O: Operation> Subject<'_, O> {
     /// What the cases span.
     fn spanned(&self) -> Spanned {
-        let mut spanned = Spanned::default();
+        let mut spanned = Spanned::of(O::TENSORS);
         for (request, (case, given)) in self.requests.iter().zip(self.cases.iter().zip(&self.given)) {
             spanned.parameters(&request["params"]);
             spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
             given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
+            spanned.ranks(&self.dimensions(&case.posed.case.params));
             case.posed.case.tensors[0].iter().for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
         }
         spanned
+    }
+
+    /// Those of each operand.
+    fn dimensions(&self, params: &O::Params) -> Vec<Vec<usize>> {
+        (0..O::TENSORS.len()).map(|t| O::dimensions(&self.kernel.contract.domain, params, t)).collect()
     }
 
     /// Elements of the last axis of an operand, or of the result.
@@ -146,12 +172,15 @@ impl<O: Operation> Subject<'_, O> {
     fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
         let Posed { case, contract, .. } = &self.cases[at].posed;
         let results = O::TENSORS.len();
-        let (payload, request, number) = (&case.tensors[0], &self.requests[at], self.calls[at]);
+        let (payload, request, number, news) = (&case.tensors[0], &self.requests[at], self.calls[at], &self.news[at]);
+        let dimensions = self.dimensions(&case.params);
+        let operands: Vec<Operand<'_>> =
+            case.tensors.iter().zip(&dimensions).map(|(words, dimensions)| Operand { words, dimensions }).collect();
         match fault {
             Fault::Where(strike) => {
                 let given = &self.given[at];
                 let columns = self.columns(&case.params, results);
-                let seen = Seen { request, number, payload, columns, len: given.len() };
+                let seen = Seen { request, number, news, operands: &operands, payload, columns, len: given.len() };
                 // What is not struck is as the contract expects.
                 strike.changes(&seen, given).any(|(index, changed)| {
                     *struck += 1;
@@ -161,7 +190,8 @@ impl<O: Operation> Subject<'_, O> {
             Fault::Reads(strike) => {
                 let mut changed = case.clone();
                 let columns = self.columns(&case.params, 0);
-                let seen = Seen { request, number, payload: &[], columns, len: payload.len() };
+                let seen =
+                    Seen { request, number, news, operands: &operands, payload: &[], columns, len: payload.len() };
                 let count = strike.strike(&seen, &mut changed.tensors[0]);
                 if count == 0 {
                     return false;

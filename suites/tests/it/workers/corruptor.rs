@@ -16,9 +16,14 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
+use tiebreak_engine::bite::history::News;
 use tiebreak_engine::bite::place::{Place, Seen, Strike};
+use tiebreak_engine::bite::slices::Operand;
+use tiebreak_engine::tensor::Operation;
 use tiebreak_impls::job_error::FailureKind;
 use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
+use tiebreak_ops::fuzzing::tensor::Fuzzed;
+use tiebreak_ops::registry::{Visitor, visit_tensors};
 
 /// What is done to the results of one kernel, and how far it has got.
 #[derive(Deserialize)]
@@ -32,6 +37,12 @@ struct Row {
     /// Batches begun so far.
     #[serde(skip)]
     batches: u64,
+    /// The parameters of the last two, the last first.
+    #[serde(skip)]
+    before: [Option<Value>; 2],
+    /// What is new in those of this one.
+    #[serde(skip)]
+    news: News,
 }
 
 #[derive(Deserialize)]
@@ -79,9 +90,10 @@ fn corrupt() -> io::Result<ExitCode> {
             Request::Hello => Vec::new(),
         };
         let described: Value = serde_json::from_str(&line)?;
-        if let Request::Run(batch) = &request
-            && rows.iter_mut().any(|row| row.dies(batch))
-        {
+        if let Request::Run(batch) = &request {
+            rows.iter_mut().for_each(|row| row.begins(batch, &described));
+        }
+        if rows.iter().any(Row::dies) {
             worker.kill()?;
             return Ok(ExitCode::from(3));
         }
@@ -172,19 +184,69 @@ fn first_tensor(job: &Job, words: usize) -> (usize, usize) {
     }
 }
 
+/// Dimensions of what a batch reads, operand by operand; none where a worker reads other parameters than the operation has.
+fn dimensions(batch: &Batch, request: &Value) -> Vec<Vec<usize>> {
+    struct Of<'a> {
+        names: (&'static str, &'a str),
+        params: &'a Value,
+        out: Vec<Vec<usize>>,
+    }
+    impl Visitor for Of<'_> {
+        fn visit<O: Fuzzed>(&mut self) {
+            let (op, name) = self.names;
+            let params = || serde_json::from_value::<O::Params>(self.params.clone()).ok();
+            if op == <O as Operation>::OP
+                && let Some(kernel) = O::kernels().iter().find(|kernel| kernel.name == name)
+                && let Some(params) = params()
+            {
+                let of = |t| O::dimensions(&kernel.contract.domain, &params, t);
+                self.out = (0..O::TENSORS.len()).map(of).collect();
+            }
+        }
+    }
+    let mut of = Of { names: batch.job.names(), params: &request["params"], out: Vec::new() };
+    visit_tensors(&mut of);
+    of.out
+}
+
+/// The payload, operand by operand.
+fn operands<'a>(payload: &'a [i32], dimensions: &'a [Vec<usize>]) -> Vec<Operand<'a>> {
+    let mut rest = payload;
+    let one = |dimensions: &'a Vec<usize>| {
+        let (words, after) = rest.split_at_checked(dimensions.iter().product())?;
+        rest = after;
+        Some(Operand { words, dimensions })
+    };
+    dimensions.iter().map_while(one).collect()
+}
+
 impl Row {
+    /// A batch, of which nothing is looked at but its parameters.
+    fn seen<'a>(&'a self, request: &'a Value, len: usize) -> Seen<'a> {
+        Seen { request, number: self.batches, news: &self.news, operands: &[], payload: &[], columns: 1, len }
+    }
+
     fn is_of(&self, batch: &Batch) -> bool {
         batch.job.names().1 == self.kernel
     }
 
+    /// Counts the batches of its kernel, and holds each against those before it.
+    fn begins(&mut self, batch: &Batch, request: &Value) {
+        if self.is_of(batch) {
+            self.batches += 1;
+            let params = &request["params"];
+            self.news = News::of(params, self.before.each_ref().map(Option::as_ref));
+            self.before = [Some(params.clone()), self.before[0].take()];
+        }
+    }
+
     /// Whether the process ends in place of running this batch.
-    fn dies(&mut self, batch: &Batch) -> bool {
-        self.batches += u64::from(self.is_of(batch));
+    fn dies(&self) -> bool {
         matches!(self.lie, Lie::DiesAfter(last) if self.batches > last)
     }
 
     fn refuses(&self, batch: &Batch, request: &Value) -> bool {
-        let seen = Seen { request, number: self.batches, payload: &[], columns: 1, len: batch.len };
+        let seen = self.seen(request, batch.len);
         matches!(&self.lie, Lie::Refuses(place) if self.is_of(batch) && place.of_batch(&seen))
     }
 
@@ -192,7 +254,7 @@ impl Row {
     fn misread(&self, batch: &Batch, request: &Value, payload: &mut [i32]) {
         let Lie::Reads(strike) = &self.lie else { return };
         let (columns, len) = first_tensor(&batch.job, payload.len());
-        let seen = Seen { request, number: self.batches, payload: &[], columns, len };
+        let seen = Seen { columns, ..self.seen(request, len) };
         if self.is_of(batch) {
             strike.strike(&seen, &mut payload[..len]);
         }
@@ -205,8 +267,10 @@ impl Row {
         if let Lie::Where(strike) = &self.lie {
             let mut words: Vec<i32> =
                 results.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-            let columns = channels(&batch.job);
-            let seen = Seen { request, number: self.batches, payload, columns, len: words.len() };
+            let dimensions = dimensions(batch, request);
+            let operands = operands(payload, &dimensions);
+            let seen =
+                Seen { payload, operands: &operands, columns: channels(&batch.job), ..self.seen(request, words.len()) };
             strike.strike(&seen, &mut words);
             results.copy_from_slice(&bytes(&words));
             return;

@@ -1,0 +1,154 @@
+//! Operands in which slices along an axis hold one value, or are alike: code has paths of its own for these, such as a filter that was pruned, a channel
+//! that is padding, or a row that is repeated.
+
+use serde::{Deserialize, Serialize};
+
+/// Words that a slice has at least: fewer are alike by chance.
+const LEAST: usize = 4;
+
+/// An operand whose slices are so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slices {
+    /// Which one, from 0.
+    pub operand: usize,
+    /// How it is cut.
+    pub along: Along,
+    /// What holds of the slices, of which there are two at least.
+    pub are: Likeness,
+}
+
+/// How an operand is cut into slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Along {
+    /// At each index of this axis.
+    Axis(usize),
+    /// Into so many words each; a rest is not looked at.
+    Blocks(usize),
+}
+
+/// What holds of slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Likeness {
+    /// One at least holds one value only, and one at least does not.
+    OneConstant,
+    /// All but one hold one value only.
+    OneVaried,
+    /// One at least is as the one before it and holds several values, and not all are alike.
+    TwoAlike,
+    /// All are as the first, which holds several values.
+    AllAlike,
+}
+
+impl Likeness {
+    /// Each of them, with what a fault there is called.
+    pub const ALL: [(&str, Self); 4] = [
+        ("a slice of one value", Self::OneConstant),
+        ("all slices but one of one value", Self::OneVaried),
+        ("two slices alike", Self::TwoAlike),
+        ("all slices alike", Self::AllAlike),
+    ];
+}
+
+/// The words of an operand, with its dimensions.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a> {
+    /// Row-major.
+    pub words: &'a [i32],
+    /// Sizes of its axes; where elements are more than a word it has no axes of words.
+    pub dimensions: &'a [usize],
+}
+
+/// An operand cut into slices: blocks of `size` slices with `stride` words each, one block after another.
+struct Cut<'a> {
+    words: &'a [i32],
+    stride: usize,
+    size: usize,
+}
+
+impl Slices {
+    /// Whether the operand of a batch is so.
+    pub fn hold(&self, operands: &[Operand<'_>]) -> bool {
+        let Some(cut) = operands.get(self.operand).and_then(|operand| Cut::of(operand, self.along)) else {
+            return false;
+        };
+        let constant = || (0..cut.size).filter(|at| cut.is_constant(*at)).count();
+        let pairs = || (1..cut.size).filter(|at| cut.is_as_before(*at)).collect::<Vec<_>>();
+        match self.are {
+            Likeness::OneConstant => (1..cut.size).contains(&constant()),
+            Likeness::OneVaried => constant() == cut.size - 1,
+            Likeness::TwoAlike => {
+                let pairs = pairs();
+                pairs.len() < cut.size - 1 && pairs.iter().any(|at| !cut.is_constant(*at))
+            }
+            Likeness::AllAlike => pairs().len() == cut.size - 1 && !cut.is_constant(0),
+        }
+    }
+}
+
+impl<'a> Cut<'a> {
+    fn of(operand: &Operand<'a>, along: Along) -> Option<Self> {
+        let Operand { words, dimensions } = *operand;
+        let cut = match along {
+            Along::Axis(axis) => {
+                let size = *dimensions.get(axis)?;
+                let stride = dimensions[axis + 1..].iter().product();
+                (dimensions.iter().product::<usize>() == words.len()).then_some(Self { words, stride, size })?
+            }
+            Along::Blocks(stride) => {
+                let size = words.len().checked_div(stride)?;
+                Self { words: &words[..size * stride], stride, size }
+            }
+        };
+        (cut.size > 1 && cut.words.len() / cut.size >= LEAST).then_some(cut)
+    }
+
+    /// The parts of a slice, each of which lies in one piece.
+    fn parts(&self, at: usize) -> impl Iterator<Item = &'a [i32]> {
+        let (from, until) = (at * self.stride, (at + 1) * self.stride);
+        self.words.chunks(self.size * self.stride).map(move |block| &block[from..until])
+    }
+
+    fn is_constant(&self, at: usize) -> bool {
+        let first = self.words[at * self.stride];
+        self.parts(at).all(|part| part.iter().all(|word| *word == first))
+    }
+
+    fn is_as_before(&self, at: usize) -> bool {
+        self.parts(at).eq(self.parts(at - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(words: &[i32], dimensions: &[usize], along: Along) -> Vec<Likeness> {
+        let holds = |are: &Likeness| Slices { operand: 0, along, are: *are }.hold(&[Operand { words, dimensions }]);
+        Likeness::ALL.into_iter().map(|(_, are)| are).filter(holds).collect()
+    }
+
+    #[test]
+    fn slices_along_each_axis_are_held_against_each_other() {
+        let (rows, columns) = (Along::Axis(0), Along::Axis(1));
+        let varied = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+        assert_eq!(all(&varied, &[4, 4], rows), []);
+        assert_eq!(all(&varied, &[4, 4], columns), []);
+        let pruned = [1, 2, 3, 4, 0, 0, 0, 0, 9, 10, 11, 12, 13, 14, 15, 16];
+        assert_eq!(all(&pruned, &[4, 4], rows), [Likeness::OneConstant]);
+        assert_eq!(all(&pruned, &[4, 4], columns), []);
+        assert_eq!(all(&pruned, &[16], Along::Blocks(4)), [Likeness::OneConstant]);
+        let one = [1, 2, 3, 4, 0, 0, 0, 0, 7, 7, 7, 7];
+        assert_eq!(all(&one, &[3, 4], rows), [Likeness::OneConstant, Likeness::OneVaried]);
+        let twice = [1, 5, 5, 2, 6, 6, 3, 7, 7, 4, 8, 8];
+        assert_eq!(all(&twice, &[4, 3], columns), [Likeness::TwoAlike]);
+        let repeated = [1, 2, 3, 4, 1, 2, 3, 4, 9];
+        assert_eq!(all(&repeated[..8], &[2, 4], rows), [Likeness::AllAlike]);
+        assert_eq!(all(&repeated, &[9], Along::Blocks(4)), [Likeness::AllAlike]);
+        assert_eq!(all(&[7; 16], &[4, 4], rows), [], "one value alone is another place");
+        assert_eq!(all(&[1, 2, 1, 2], &[2, 2], rows), [], "two words are alike by chance");
+        assert_eq!(all(&repeated, &[2, 4], rows), [], "elements of more than a word have no axes of words");
+    }
+}
