@@ -198,7 +198,8 @@ mod tests {
             {
                 "name": "aarch64-qemu",
                 "command": [
-                    "/t/cross/qemu/qemu-aarch64", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu", "/t/aarch64/tiebreak-worker"
+                    "/t/cross/qemu/qemu-aarch64", "-cpu", "max,sve=off", "-L", "/usr/aarch64-linux-gnu",
+                    "/t/aarch64/tiebreak-worker"
                 ],
                 "objdump": "/usr/bin/aarch64-linux-gnu-objdump",
             },

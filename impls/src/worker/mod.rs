@@ -88,7 +88,11 @@ impl Requests {
             return Ok(None);
         }
         if self.request.is_none() || self.line != self.latest {
-            self.request = Some(serde_json::from_slice(&self.line));
+            // As text at once: of bytes, each string would be looked at by itself.
+            self.request = Some(match std::str::from_utf8(&self.line) {
+                Ok(line) => serde_json::from_str(line),
+                Err(_) => serde_json::from_slice(&self.line),
+            });
             std::mem::swap(&mut self.line, &mut self.latest);
         }
         Ok(self.request.as_ref())
