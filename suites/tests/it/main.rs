@@ -29,6 +29,7 @@ mod fingerprint;
 mod first_screen;
 mod installed_lanes;
 mod judging;
+mod lanes_alike;
 mod large_types;
 mod ledgers;
 mod listings;

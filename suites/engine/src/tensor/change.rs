@@ -151,12 +151,18 @@ impl<O: Operation> Change<O> {
 pub struct PathStep<O: Operation> {
     changes: Vec<Change<O>>,
     scheme: Option<O::Scheme>,
+    is_last: bool,
 }
 
 impl<O: Operation> PathStep<O> {
     /// A step that no scheme by itself is.
     pub fn of(change: Change<O>) -> Self {
-        Self { changes: vec![change], scheme: None }
+        Self { changes: vec![change], scheme: None, is_last: false }
+    }
+
+    /// Whether it is the contract's scheme.
+    pub fn is_last(&self) -> bool {
+        self.is_last
     }
 
     /// Class of a difference that this step, and none before it, reproduces.
@@ -182,7 +188,7 @@ impl<O: Operation> PathStep<O> {
 /// The first change of each scheme that leads nearer to a contract's, from the reference on; empty if no change leads there.
 pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &O::Domain) -> Vec<PathStep<O>> {
     let mut out = Vec::new();
-    let mut at = reference.clone();
+    let (mut at, end) = (reference.clone(), O::label(contract));
     loop {
         let leading = |change: Change<O>| match change.lead(contract) {
             Lead::To(scheme) => Some((change, scheme)),
@@ -195,6 +201,6 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
         let others = leading.filter(|(_, other)| O::label(other) == label).map(|(change, _)| change);
         let changes = std::iter::once(first).chain(others).collect();
         at = scheme.clone();
-        out.push(PathStep { changes, scheme: Some(scheme) });
+        out.push(PathStep { changes, scheme: Some(scheme), is_last: label == end });
     }
 }

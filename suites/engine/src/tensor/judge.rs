@@ -8,6 +8,9 @@ use super::{Case, Element, Expected, Operation, PathStep, Unposable};
 use crate::count;
 use crate::lane::Lane;
 use crate::runner::{FailedBatch, Runner};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use tiebreak_common::class::Class;
@@ -120,8 +123,13 @@ pub fn due_to<O: Operation>(
 ) -> Vec<Option<Class>> {
     let Some(reference) = posed.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
     let case = &posed.case;
-    let given = |step: &PathStep<O>| Some((step.class(&case.params), step.expected(case)?));
-    let given: Vec<_> = path.iter().filter_map(given).collect();
+    let gives = |step: &PathStep<O>| {
+        // What the contract expects has been worked out.
+        let own = step.is_last().then_some(Cow::Borrowed(&posed.contract));
+        Some((step.class(&case.params), own.or_else(|| step.expected(case).map(Cow::Owned))?))
+    };
+    // Only as far as a result asks for it.
+    let steps: Vec<OnceCell<_>> = path.iter().map(|_| OnceCell::new()).collect();
     let words = element.words();
     let due = |(index, out): (usize, &[i32])| {
         let at = index * words..(index + 1) * words;
@@ -135,7 +143,8 @@ pub fn due_to<O: Operation>(
         if posed.contract[at.start].is_none() {
             return O::OPEN;
         }
-        given.iter().find(|(_, expected)| is(expected)).map(|(class, _)| *class)
+        let given = path.iter().zip(&steps).filter_map(|(step, given)| given.get_or_init(|| gives(step)).as_ref());
+        given.filter(|(_, expected)| is(expected)).map(|(class, _)| *class).next()
     };
     outs.chunks(words).enumerate().map(due).collect()
 }
@@ -168,6 +177,7 @@ pub fn judged<O: Operation>(
     for (class, reason) in O::declared(contract) {
         record.faults.insert(class, Sighting::none(reason));
     }
+    let mut spanned = None;
     for (posed, answer) in cases.iter().zip(&answers.each) {
         let Some(outs) = answer else { continue };
         let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
@@ -181,7 +191,12 @@ pub fn judged<O: Operation>(
         deviate::<O>(contract, posed, outs, &mut record.faults);
         record.contract.judge(&element, &given, &posed.contract, true);
         count::add(&mut record.kinds, O::kinds(contract, &posed.case, &posed.contract).into_iter().collect());
-        span::<O>(kernel.name, &posed.case, outs.len() / element.words(), &mut record.spans);
+        // Several cases have the same parameters one after another.
+        if spanned.replace(&posed.case.params) != Some(&posed.case.params) {
+            record.spans.add(&written::<O>(kernel.name, &posed.case.params));
+        }
+        record.spans.note("results", (outs.len() / element.words()) as f64);
+        record.spans.note("misalign", posed.case.misalign as f64);
         if let Some(reference) = &posed.reference
             && record.reference.judge(&element, &given, reference, false) > 0
         {
@@ -194,13 +209,9 @@ pub fn judged<O: Operation>(
     record
 }
 
-/// Adds the parameters of a case, with its number of results and where its operands lie.
-fn span<O: Operation>(kernel: &str, case: &Case<O::Params>, results: usize, spans: &mut Spans) {
-    if let Ok(job) = serde_json::to_value(O::job(kernel, &case.params)) {
-        spans.add(&job["params"]);
-    }
-    spans.note("results", results as f64);
-    spans.note("misalign", case.misalign as f64);
+/// Parameters as a worker reads them; nothing where they cannot be written.
+fn written<O: Operation>(kernel: &str, params: &O::Params) -> Value {
+    serde_json::to_value(O::job(kernel, params)).map_or(Value::Null, |mut job| job["params"].take())
 }
 
 /// Counts results that follow a declared deviation where it changes them.

@@ -3,22 +3,50 @@
 use super::{Asked, Operation, Spec};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::marker::PhantomData;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tiebreak_common::budget::Budget;
 
 type Plan = Arc<OnceLock<Arc<dyn Any + Send + Sync>>>;
 
-/// By operation, and by the text of everything that a plan is made of.
-static PLANS: LazyLock<Mutex<HashMap<(TypeId, String), Plan>>> = LazyLock::new(Mutex::default);
+/// What a plan is made of.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    operation: TypeId,
+    is_long: bool,
+    /// Seed, budget and domain.
+    text: String,
+}
 
-/// [`Operation::plan`], kept where the caller gave nothing in its place and it is a short one: long ones would take a good part of the memory.
+static PLANS: LazyLock<Mutex<HashMap<Key, Plan>>> = LazyLock::new(Mutex::default);
+
+fn kept() -> MutexGuard<'static, HashMap<Key, Plan>> {
+    PLANS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// [`Operation::plan`], kept where the caller gave nothing in its place: short plans for good, long ones as long as a [`Long`] of the operation says.
 pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
-    if !asked.is_nothing() || budget.every_tail {
+    if !asked.is_nothing() {
         return O::plan(domain, asked, budget, seed);
     }
-    let key = (TypeId::of::<O>(), format!("{seed} {budget:?} {domain:?}"));
-    let place = Arc::clone(PLANS.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+    let text = format!("{seed} {budget:?} {domain:?}");
+    let key = Key { operation: TypeId::of::<O>(), is_long: budget.every_tail, text };
+    let place = Arc::clone(kept().entry(key).or_default());
     // Whoever comes second waits for the first, and others for nobody.
     let made = place.get_or_init(|| Arc::new(O::plan(domain, asked, budget, seed)));
     made.downcast_ref::<Vec<Spec<O::Params>>>().expect("the plan of this operation").clone()
+}
+
+/// While kernels of an operation run: when it goes, so do the operation's long plans, which take a good part of the memory.
+pub struct Long<O: Operation>(PhantomData<O>);
+
+impl<O: Operation> Long<O> {
+    /// From now on.
+    pub const BEGUN: Self = Self(PhantomData);
+}
+
+impl<O: Operation> Drop for Long<O> {
+    fn drop(&mut self) {
+        kept().retain(|key, _| !(key.is_long && key.operation == TypeId::of::<O>()));
+    }
 }

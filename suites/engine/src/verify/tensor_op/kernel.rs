@@ -3,14 +3,14 @@
 use super::super::coverage::not_run;
 use super::super::place::Place;
 use super::super::{Part, Request};
+use super::in_lanes::InLanes;
 use super::planned::Planned;
 use super::sparing::Sparing;
 use super::{Kernel, agreed, position, record, swept};
 use crate::lane::Lane;
 use crate::runner::Runner;
 use crate::tensor::agreement::Agreements;
-use crate::tensor::answers::Answers;
-use crate::tensor::judge::{Posed, Record, held, judged, run};
+use crate::tensor::judge::{Posed, Record, held, run};
 use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, plans, text};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
@@ -90,7 +90,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     }
     let keep = request.asked.is_one_case();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
-    let mut records: Vec<Record<O::Params>> = offering.iter().map(|_| Record::default()).collect();
+    let mut seen = InLanes::<O>::new(&subject, &offering);
     let mut sparing = Sparing::new::<O>(request, kernel, &runners);
     let mut agreements = Agreements::<O>::new(kernel, &offering);
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
@@ -103,10 +103,9 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         if let Some(at) = at {
             part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));
         }
-        for (record, judged) in records.iter_mut().zip(judged_in(&subject, &offering, &posed, &given)) {
-            record.merge(judged);
-        }
+        seen.judge(&posed, &given);
     }
+    let mut records = seen.records();
     part.agreements = agreed::rows(request, kernel, &agreements);
     if request.asked.is_one_case() {
         learn(request, &subject, &offering, &mut records)?;
@@ -132,26 +131,6 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         }
     }
     Ok(part)
-}
-
-/// Judges what each lane gave. A lane in which every result is that of the first is judged with it, but where the lane's compiler has
-/// faults of its own.
-fn judged_in<O: Operation>(
-    subject: &Subject<O>,
-    lanes: &[&Lane],
-    posed: &[Posed<O::Params>],
-    given: &[Answers<O::Params>],
-) -> Vec<Record<O::Params>> {
-    let Subject { kernel, contract, path, .. } = subject;
-    let one = |at: usize| judged::<O>(lanes[at], kernel, contract, path, posed, &given[at]);
-    let first = one(0);
-    let alike = |at: &usize| !O::compiled(&kernel.contract.domain) && given[*at].is_like(&given[0]);
-    let others = (1..lanes.len()).map(|at| match alike(&at) {
-        true => Record { seconds: given[at].seconds, ..first.clone() },
-        false => one(at),
-    });
-    let others: Vec<_> = others.collect();
-    std::iter::once(first).chain(others).collect()
 }
 
 /// Where to run a kernel that none of the lanes of a run can have.

@@ -1,6 +1,7 @@
 //! Tensor operations in a run: catalogue, cases of the plan or the caller's, sweeps where there are any, and the operation's mutants.
 
 mod agreed;
+mod in_lanes;
 mod kernel;
 pub mod listing;
 mod mismatches;
@@ -127,6 +128,7 @@ impl<O: Operation> Verifies for Tensor<O> {
 /// What each kernel gives in every lane.
 fn kernels<O: Operation>(request: &Request, named: &[&'static Kernel<O>], lanes: &[Lane]) -> Result<Vec<Part>> {
     let bar = progress(O::OP, named.len() * lanes.len().max(1));
+    let _plans = plans::Long::<O>::BEGUN;
     let one = |kernel: &&'static Kernel<O>| {
         let part = one_kernel::<O>(request, kernel, lanes)?;
         request.kept.kernel(O::OP, &part);
