@@ -292,7 +292,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
         Vec::new()
     }
     /// What a self-check runs.
-    fn trial(domain: &Self::Domain, seed: u64) -> Vec<Spec<Self::Params>> {
+    fn trial(domain: &Self::Domain, seed: u64) -> plans::Shared<Self::Params> {
         plans::plan::<Self>(domain, &Asked::default(), &Effort::Quick.budget(), seed)
     }
     /// The case of a published witness, and the result in it.

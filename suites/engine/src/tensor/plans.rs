@@ -7,7 +7,10 @@ use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tiebreak_common::budget::Budget;
 
-type Plan = Arc<OnceLock<Arc<dyn Any + Send + Sync>>>;
+/// The cases of a domain, made once for all who run them.
+pub type Shared<P> = Arc<Vec<Spec<P>>>;
+
+type Place = Arc<OnceLock<Arc<dyn Any + Send + Sync>>>;
 
 /// What a plan is made of.
 #[derive(PartialEq, Eq, Hash)]
@@ -18,23 +21,23 @@ struct Key {
     text: String,
 }
 
-static PLANS: LazyLock<Mutex<HashMap<Key, Plan>>> = LazyLock::new(Mutex::default);
+static PLANS: LazyLock<Mutex<HashMap<Key, Place>>> = LazyLock::new(Mutex::default);
 
-fn kept() -> MutexGuard<'static, HashMap<Key, Plan>> {
+fn kept() -> MutexGuard<'static, HashMap<Key, Place>> {
     PLANS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// [`Operation::plan`], kept where the caller gave nothing in its place: short plans for good, long ones as long as a [`Long`] of the operation says.
-pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
+pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Shared<O::Params> {
     if !asked.is_nothing() {
-        return O::plan(domain, asked, budget, seed);
+        return Arc::new(O::plan(domain, asked, budget, seed));
     }
     let text = format!("{seed} {budget:?} {domain:?}");
     let key = Key { operation: TypeId::of::<O>(), is_long: budget.every_tail, text };
     let place = Arc::clone(kept().entry(key).or_default());
     // Whoever comes second waits for the first, and others for nobody.
     let made = place.get_or_init(|| Arc::new(O::plan(domain, asked, budget, seed)));
-    made.downcast_ref::<Vec<Spec<O::Params>>>().expect("the plan of this operation").clone()
+    Arc::clone(made).downcast::<Vec<Spec<O::Params>>>().expect("the plan of this operation")
 }
 
 /// While kernels of an operation run: when it goes, so do the operation's long plans, which take a good part of the memory.

@@ -11,6 +11,7 @@ pub mod sweep;
 use crate::listing;
 use promised::{Promised, Regime};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::runner::Runner;
@@ -19,7 +20,7 @@ use tiebreak_engine::tensor::shrink::Witness;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{
     Asked, Case, CaseError, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Unposable, Wanted,
-    promised,
+    plans, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
@@ -124,8 +125,8 @@ impl Operation for FixedPointMultiply {
         plan::plan(domain, asked, budget, seed)
     }
 
-    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Batch>> {
-        plan::trial(domain, seed)
+    fn trial(domain: &Domain, seed: u64) -> plans::Shared<Batch> {
+        Arc::new(plan::trial(domain, seed))
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Batch>], (budget, seed): (&Budget, u64)) -> Option<Given> {

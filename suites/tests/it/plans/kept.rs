@@ -1,10 +1,11 @@
 //! A plan that is made once is that of every kernel that is given it.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::tensor::{Asked, Spec, plans};
-use tiebreak_suites::verify::{Visitor, visit_tensors};
+use tiebreak_suites::verify::{OPS, Visitor, visit_tensors};
 
 #[derive(Default)]
 struct Compared {
@@ -35,26 +36,46 @@ fn a_kept_plan_is_the_plan_of_each_kernel() {
     assert!(domains > 20 && kernels > domains + 30, "{kernels} kernels of {domains} domains");
 }
 
-/// Compares the long plan of one kernel of each operation, which is kept only for a while.
-struct Long;
+/// Asks for the plans of one kernel of each operation, long ones and short ones.
+#[derive(Default)]
+struct AsLong(usize);
 
-impl Visitor for Long {
+impl AsLong {
+    /// The plan, and whether it is still there when nobody has it who asked for it.
+    fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, Weak<Vec<Spec<O::Params>>>) {
+        let kept = plans::plan::<O>(domain, &Asked::default(), &effort.budget(), SEED);
+        (format!("{kept:?}"), Arc::downgrade(&kept))
+    }
+}
+
+/// One that no other test asks for, which may keep the plan or drop it.
+const SEED: u64 = 3;
+
+impl Visitor for AsLong {
     fn visit<O: Fuzzed>(&mut self) {
         let kernel = O::kernels().iter().min_by_key(|kernel| kernel.name).expect("a kernel");
-        let (domain, budget) = (&kernel.contract.domain, Effort::Standard.budget());
-        let text = |specs: Vec<Spec<O::Params>>| format!("{specs:?}");
-        let own = text(O::plan(domain, &Asked::default(), &budget, 1));
+        let domain = &kernel.contract.domain;
+        let own = format!("{:?}", O::plan(domain, &Asked::default(), &Effort::Standard.budget(), SEED));
+        let (_, short) = Self::asked::<O>(domain, Effort::Quick);
         for _ in 0..2 {
-            let _begun = plans::Long::<O>::BEGUN;
-            for _ in 0..2 {
-                let kept = text(plans::plan::<O>(domain, &Asked::default(), &budget, 1));
-                assert!(own == kept, "{} {}", O::OP, kernel.name);
-            }
+            let begun = plans::Long::<O>::BEGUN;
+            let (text, long) = Self::asked::<O>(domain, Effort::Standard);
+            assert!(own == text, "{} {}: another plan", O::OP, kernel.name);
+            let (text, again) = Self::asked::<O>(domain, Effort::Standard);
+            assert!(own == text && long.ptr_eq(&again), "{} {}: made twice", O::OP, kernel.name);
+            assert!(long.upgrade().is_some(), "{} {}: not kept", O::OP, kernel.name);
+            drop(begun);
+            assert!(long.upgrade().is_none(), "{} {}: kept for good", O::OP, kernel.name);
+            assert!(short.upgrade().is_some(), "{} {}: a short plan went, too", O::OP, kernel.name);
         }
+        self.0 += 1;
     }
 }
 
 #[test]
-fn a_long_plan_is_the_same_as_long_as_it_is_kept() {
-    visit_tensors(&mut Long);
+fn a_long_plan_is_the_same_as_long_as_it_is_kept_and_goes_afterwards() {
+    let mut asked = AsLong::default();
+    visit_tensors(&mut asked);
+    println!("one kernel of {} operations", asked.0);
+    assert_eq!(asked.0, OPS.len());
 }

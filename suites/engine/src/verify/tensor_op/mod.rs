@@ -154,11 +154,11 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
         Asked { case: Some(case), .. } => {
             let given = text::parse::<O>(case, domain).into_iter().map(|case| case.params);
             let short = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
-            given.chain(short.into_iter().map(|spec| spec.params)).collect()
+            given.chain(short.iter().map(|spec| spec.params.clone())).collect()
         }
         asked => {
             let specs = plans::plan::<O>(domain, asked, &request.effort.budget(), request.seed);
-            specs.into_iter().map(|spec| spec.params).collect()
+            specs.iter().map(|spec| spec.params.clone()).collect()
         }
     };
     if request.asked.case.is_none() {

@@ -7,10 +7,11 @@ use crate::lane::Lane;
 use crate::tensor::judge::Record;
 use crate::tensor::text::Draft;
 use crate::tensor::{Asked, CaseError, Given, Operation, Spec, plans};
+use std::sync::Arc;
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text as words;
 
-type Specs<O> = Vec<Spec<<O as Operation>::Params>>;
+type Specs<O> = plans::Shared<<O as Operation>::Params>;
 
 /// What a kernel is to run.
 pub(super) struct Planned<O: Operation> {
@@ -32,7 +33,8 @@ impl<O: Operation> Planned<O> {
         }
         let all = plans::plan::<O>(domain, &request.asked, &request.effort.budget(), request.seed);
         let planned = all.len() as u64;
-        let (specs, others): (Specs<O>, Specs<O>) = all.into_iter().partition(|spec| O::covers(domain, &spec.params));
+        let covered = |spec: &&Spec<O::Params>| O::covers(domain, &spec.params);
+        let others: Vec<_> = all.iter().filter(|spec| !covered(spec)).collect();
         let described = |spec: &Spec<O::Params>| {
             let arguments = O::arguments(&spec.params).into_iter().collect();
             (words::case(&arguments), O::domain_text(domain))
@@ -42,7 +44,11 @@ impl<O: Operation> Planned<O> {
             by_caller: false,
             planned,
             outside: others.len() as u64,
-            first: others.first().map(described),
+            first: others.first().copied().map(described),
+        };
+        let specs = match &others[..] {
+            [] => Arc::clone(&all),
+            _ => Arc::new(all.iter().filter(covered).cloned().collect()),
         };
         Ok(Self {
             given: O::given(domain, &request.asked, &specs, (&request.effort.budget(), request.seed)),
@@ -56,14 +62,14 @@ impl<O: Operation> Planned<O> {
     fn one(text: &str, domain: &O::Domain) -> Result<Self, CaseError> {
         let draft = Draft::<O>::read(text)?;
         let (case, at) = (draft.case(domain)?, draft.at(domain)?);
-        let specs: Specs<O> = [Spec::given(case)].into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();
+        let specs: Vec<_> = [Spec::given(case)].into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();
         let reason = specs.is_empty().then(|| O::domain_text(domain));
-        Ok(Self { given: Some(one(text, reason)), cases: None, specs, at })
+        Ok(Self { given: Some(one(text, reason)), cases: None, specs: Arc::new(specs), at })
     }
 
     /// A case of the caller's that is none of this kernel.
     pub(super) fn refused(text: &str, reason: &str) -> Self {
-        Self { specs: Vec::new(), at: None, given: Some(one(text, Some(reason.to_owned()))), cases: None }
+        Self { specs: Arc::default(), at: None, given: Some(one(text, Some(reason.to_owned()))), cases: None }
     }
 
     /// Each count as the plan of a kernel.
