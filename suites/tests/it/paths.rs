@@ -3,9 +3,12 @@
 
 use crate::common::*;
 use tiebreak_oracle::requantize::Scheme;
+use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::tensor::{Operation, text};
+use tiebreak_suites::tensor::{Asked, Operation, Wanted, text};
+use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The class of the first step from `ties-up` to a kernel's contract that gives what the contract gives.
 fn class(kernel: &str, case: &str) -> Option<Class> {
@@ -46,4 +49,46 @@ fn a_run_distinguishes_rounding_from_wrapping() {
     assert_eq!(shown["witness"]["class"], example["class"], "{example}");
     let near: u64 = ["-1", "1"].iter().filter_map(|delta| row["by_delta"][delta].as_u64()).sum();
     assert!(near >= of("double-rounding"), "{row}");
+}
+
+/// The steps that are taken for the contract's own scheme because they have its name.
+#[derive(Default)]
+struct Ends {
+    steps: usize,
+    cases: usize,
+}
+
+/// Results of a case up to which it is worked out twice.
+const FEW: usize = 500;
+
+impl Visitor for Ends {
+    fn visit<O: Fuzzed>(&mut self) {
+        for kernel in O::kernels() {
+            let domain = &kernel.contract.domain;
+            let contract = O::contract(kernel).expect("a scheme");
+            let Some(reference) = O::reference(kernel, &Wanted::default()) else { continue };
+            let path = O::path(&contract, &O::scheme(&reference).expect("a scheme"), domain);
+            let Some(step) = path.iter().find(|step| step.is_last()) else { continue };
+            let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+            let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
+            let small = cases.filter(|case| case.tensors.iter().all(|tensor| tensor.len() <= FEW));
+            let first = self.cases;
+            for case in small.step_by(7) {
+                let own = O::expected(&contract, &case).expect("values");
+                assert_eq!(step.expected(&case), Some(own), "{} {}: {case:?}", O::OP, kernel.name);
+                self.cases += 1;
+            }
+            assert!(self.cases > first, "{} {}: no case", O::OP, kernel.name);
+            self.steps += 1;
+        }
+    }
+}
+
+/// A difference is judged by what the contract expects, in place of what the last step gives.
+#[test]
+fn the_last_step_gives_what_the_contract_expects() {
+    let mut ends = Ends::default();
+    visit_tensors(&mut ends);
+    println!("{} paths end in their contract, {} cases", ends.steps, ends.cases);
+    assert!(ends.steps > 20, "{} paths", ends.steps);
 }
