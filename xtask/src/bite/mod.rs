@@ -22,7 +22,7 @@ use crate::workspace::Workspace;
 use anyhow::{Result, bail};
 use clap::Args;
 use kernels::Kernels;
-use known::Known;
+use known::List;
 use oracle::Oracle;
 use outcome::{Ended, Tally};
 use reach::Reach;
@@ -91,13 +91,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// What became of the changes of each part.
 fn tried(workspace: &Workspace, subject: &dyn Subject, scratch: &Scratch, arguments: &Arguments) -> Result<Vec<Tally>> {
-    let known = Known::read(&workspace.root.join(subject.package()).join("equivalent-mutants.txt"))?;
+    let list = List::read(&workspace.root.join(subject.package()).join("equivalent-mutants.txt"))?;
     let mut record = Record::open(arguments.outcomes.clone())?;
     let choice = Choice { sample: arguments.sample, seed: arguments.seed, shard: arguments.shard };
     let mut tallies = Vec::new();
     let mut is_first = true;
     for part in subject.parts(scratch, &choice, &arguments.op)? {
         let (op, every) = (part.name, part.every);
+        let known = list.of(&every)?;
         record.keep(&op, &every);
         let chosen: Vec<String> = part.chosen.into_iter().filter(|change| record.of(&op, change).is_none()).collect();
         note(format_args!("{op}: {} of {} changes", chosen.len(), every.len()));
@@ -193,6 +194,7 @@ fn page(heading: &str, tallies: &[Tally]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::known::Known;
     use super::*;
 
     #[test]
