@@ -242,4 +242,16 @@ mod tests {
         let odd = Trace::of([("".into(), Step::PowerOfTwoShift)], Overflow::Wrap, 1, &p);
         assert_eq!(rounded(&odd), [(32, false, "3/4 by -3/4".to_owned())]);
     }
+
+    /// A masked fixup is spelled out where there is a mask, which is where something is shifted right.
+    #[test]
+    fn a_masked_fixup_is_a_sum_where_there_is_a_mask() {
+        let names = |s: i32| {
+            let steps = [("the fixup".into(), Step::FixupMasked)];
+            let trace = Trace::of(steps, Overflow::Wrap, 5, &Parameters::q31(1 << 30, s));
+            trace.steps.iter().map(|t| t.name.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(-1), ["add the masked fixup", "the sum wraps"]);
+        assert_eq!([names(0), names(1)], [["the fixup"]; 2]);
+    }
 }

@@ -238,3 +238,24 @@ impl Search<'_> {
         self.bisect(middle, hi);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::float::Format;
+    use crate::quantize::Storage;
+
+    /// Bisection would jump over results that fall: 100 is stored as it is, 200 wraps to -56.
+    #[test]
+    #[should_panic(expected = "falls from")]
+    fn results_that_fall_are_not_bisected() {
+        let scheme = Scheme::parse("mlir-qcast:wrap").expect("registered");
+        let float = |decimal| Format::F16.from_decimal(decimal).expect("a float");
+        let q = Quantization::whole(Format::F16, float("1.0"), 0, Storage { bits: 8, signed: true });
+        let mut search = Search { scheme: &scheme, prepared: Prepared::new(&q), runs: Vec::new() };
+        let [lo, hi] = ["100.0", "200.0"].map(|decimal| Format::F16.key(float(decimal)).expect("no NaN"));
+        let [lo, hi] = [lo, hi].map(|key| (key, search.rank(key)));
+        assert_eq!([lo.1.1, hi.1.1], [100, -56].map(Stored::Value));
+        search.bisect(lo, hi);
+    }
+}

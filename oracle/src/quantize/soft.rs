@@ -250,3 +250,41 @@ impl Prepared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rug::Rational;
+
+    fn value(v: Soft) -> Rational {
+        let Number { n, e } = v else { panic!("{v:?} is no number") };
+        Rational::from(n) << e
+    }
+
+    /// What is lost in a sum is no more than a rounding may lose: a zero point beside quotients from as large ones to those that it leaves nothing of.
+    #[test]
+    fn a_sum_of_numbers_far_apart_rounds_as_that_of_rationals() {
+        for format in Format::ALL {
+            for a in [1, -3, 255, -(1 << 31), (1 << 32) - 1] {
+                for (n, e) in [(1i128 << 69) + 1, (1 << 70) - 1, -(1 << 69) - (1 << 35) - 1]
+                    .into_iter()
+                    .flat_map(|n| (-200..=-40).map(move |e| (n, e)))
+                {
+                    let (a, b) = (Soft::integer(a), Number { n, e });
+                    let exact = value(a) + value(b);
+                    let nearest = format.decode(format.nearest(&exact)).finite().cloned();
+                    let of = |sum: Soft| Some(sum.rounded(format)).filter(|v| !matches!(v, Infinite { .. })).map(value);
+                    assert_eq!([of(a.plus(b)), of(b.plus(a))], [nearest.clone(), nearest], "{format:?} {a:?} {n} {e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_infinity_is_beyond_all_integers_on_its_side() {
+        let number = |v: Soft| v.to_integer(TiesEven).number();
+        assert_eq!([true, false].map(|negative| number(Infinite { negative })), [-HUGE, HUGE]);
+        assert_eq!([-5, 5].map(|n| number(Number { n, e: 300 })), [-HUGE, HUGE]);
+        assert_eq!([-5, 5].map(|n| number(Number { n, e: -1 })), [-2, 2]);
+    }
+}

@@ -230,3 +230,34 @@ fn convert(v: Value, overflow: Overflow, q: &Quantization) -> Result<Value, Stor
         _ => Err(Stored::Poison),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantize::Storage;
+
+    #[test]
+    fn a_scheme_that_ends_beside_the_integers_has_no_result() {
+        let of = |numer: i64, denom: i64| Stored::of(&Value::Number((numer, denom).into()));
+        assert_eq!([of(6, 2), of(-7, 1)], [Stored::Value(3), Stored::Value(-7)]);
+        assert_eq!(of(1, 2), Stored::Unspecified);
+        let beyond = Value::Number(Rational::from(1) << 63);
+        assert_eq!([&beyond, &Value::Nan].map(Stored::of), [Stored::Unspecified; 2]);
+    }
+
+    #[test]
+    fn saturation_ends_at_both_ends_of_its_width() {
+        let q = Quantization::whole(Format::F32, 1, 0, Storage { bits: 32, signed: true });
+        let saturated = |bits, v: i64| Step::Saturate(bits).apply(Value::Number(v.into()), Overflow::Wrap, &q);
+        for (bits, v, result) in [
+            (8, -1000, -128),
+            (8, -128, -128),
+            (8, 127, 127),
+            (8, 128, 127),
+            (32, 1 << 31, i64::from(i32::MAX)),
+            (32, -(1 << 40), i64::from(i32::MIN)),
+        ] {
+            assert_eq!(saturated(bits, v), Ok(Value::Number(result.into())), "{v} in {bits} bits");
+        }
+    }
+}

@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use tiebreak_oracle::float::Format;
-use tiebreak_oracle::quantize::{NoRuns, Quantization, Runs, Scheme, Storage, Stored, Threshold, Witness, zip};
+use tiebreak_oracle::quantize::{
+    Boundary, NoRuns, Quantization, Runs, Scheme, Storage, Stored, Threshold, Witness, zip,
+};
 use tiebreak_oracle::word::Overflow;
 
 fn quantization(format: Format, scale: &str, zero_point: i64, storage: &str) -> Quantization {
@@ -108,6 +110,9 @@ fn the_real_between_two_results_is_what_one_computes_by_hand() {
     assert_eq!(at("mlir-qcast", value(2), value(3)), from((1 << 25) - 3, 1 << 25, false));
     assert_eq!(at("nearest-even", value(-200), value(-128)), Some(Threshold::Everything));
     assert_eq!(at("nearest-even", value(127), value(128)), Some(Threshold::Nothing));
+    // Results outside the bounds, of which no boundary has any.
+    assert_eq!(at("nearest-even", value(-200), value(-150)), Some(Threshold::Everything));
+    assert_eq!(at("nearest-even", value(150), value(200)), Some(Threshold::Nothing));
     assert_eq!(at("mlir-qcast:wrap", value(2), value(3)), None);
 }
 
@@ -145,6 +150,38 @@ fn differences_are_those_of_all_patterns_one_by_one() {
             assert_eq!((&differences.by_delta, differences.without_value), (&by_delta, without_value));
             assert_eq!(differences.witness.map(|w| w.bits), smallest.map(|(magnitude, sign)| magnitude | sign));
             assert_eq!(differences.valued + differences.without_value, q.format.numbers());
+        }
+    }
+}
+
+/// The witness is the float nearest to zero, and of two at one distance the positive one: 0.25 is half of the scale, which some rules round on one
+/// side of zero only, so that the other side begins one float later.
+#[test]
+fn the_witness_of_differences_on_both_sides_of_zero_is_the_nearest() {
+    let q = quantization(Format::F16, "0.5", 0, "i8");
+    let runs = |label: &str| Runs::new(&Scheme::parse(label).unwrap(), &q).unwrap();
+    let quarter = Format::F16.from_decimal("0.25").unwrap();
+    let sides = [quarter, quarter | Format::F16.sign()];
+    for (label, results, nearest) in
+        [("nearest-away", [1, -1], 0), ("nearest-up", [1, 0], 0), ("nearest-down", [0, -1], 1)]
+    {
+        let (a, b) = (runs("toward-zero"), runs(label));
+        assert_eq!(sides.map(|bits| [a.of(bits), b.of(bits)]), results.map(|n| [0, n].map(Stored::Value)), "{label}");
+        let witness = Witness { bits: sides[nearest], left: a.of(sides[nearest]), right: b.of(sides[nearest]) };
+        assert_eq!(a.differ(&b).witness, Some(witness), "{label}");
+    }
+}
+
+/// What stands on either side of a boundary must be what big rationals give there.
+#[test]
+fn a_boundary_with_a_false_side_is_not_anchored() {
+    let q = quantization(Format::F16, "0.3", 1, "i8");
+    let runs = Runs::new(&Scheme::parse("nearest-even").unwrap(), &q).unwrap();
+    for boundary in runs.boundaries().step_by(16) {
+        let [below, above] = [boundary.below, boundary.above];
+        assert!(runs.is_anchored(&boundary), "{boundary:x?}");
+        for falsified in [Boundary { below: above, ..boundary }, Boundary { above: below, ..boundary }] {
+            assert!(!runs.is_anchored(&falsified), "{falsified:x?}");
         }
     }
 }
@@ -196,6 +233,19 @@ fn three_schemes_side_by_side_cover_every_float_once() {
         next = keys.end() + 1;
     }
     assert_eq!(next, q.format.infinity() as i64 + 1);
+}
+
+/// A policy says what a conversion does: a scheme that converts nowhere has the same results under each.
+#[test]
+fn a_scheme_without_a_conversion_has_boundaries_under_every_policy() {
+    let q = types(Format::F16)[0];
+    for (label, converts) in [("nearest-even", false), ("mlir-qcast", true)] {
+        let scheme = Scheme::parse(label).unwrap();
+        let wrapping = Runs::new(&Scheme { overflow: Overflow::Wrap, ..scheme }, &q);
+        let runs = Runs::new(&scheme, &q).unwrap();
+        let expected = if converts { Err(NoRuns::Wraps) } else { Ok(runs.iter().collect::<Vec<_>>()) };
+        assert_eq!(wrapping.map(|runs| runs.iter().collect()), expected, "{label}");
+    }
 }
 
 #[test]
