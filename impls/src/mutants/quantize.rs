@@ -100,7 +100,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
         "mutant-convert-before-clamp", "clamp-order", "converted to the type, which wraps, and only then clamped",
         claims "mlir-qcast" Saturate on NARROW,
         from "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp",
-        |params, x, out| qcast(params, x, out, [to_low_bits; 2])
+        |params, x, out| qcast(params, x, out, to_low_bits)
     ),
     mutant!(
         "mutant-quantize-wraps", "missing-saturation", "a cast that wraps for the clamp",
@@ -154,7 +154,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             let narrow: Vec<i32> = x.chunks(2).map(|x| (f64::load(x) as f32).to_bits() as i32).collect();
             let mut params = params.clone();
             params.quantized.expressed = Expressed::F32;
-            qcast(&params, &narrow, out, [aarch64; 2]);
+            qcast(&params, &narrow, out, aarch64);
         }
     ),
     mutant!(

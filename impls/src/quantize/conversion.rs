@@ -1,11 +1,12 @@
 //! `arith.fptosi` and `arith.fptoui`, as processors carry them out: truncation towards zero where the result fits. Where it does not,
 //! LLVM calls the result poison, and each target gives the result of its instructions.
 //!
-//! The sequences are those that llc 22 emits for the baselines of x86-64 and aarch64. A type of another width than 8, 16 or 32
-//! is converted as the next wider one, and stays that wide until it is stored; only u32 is wider than the instruction, and goes
-//! through 64 bits on x86. Values are doubles, which every expressed type converts to exactly.
+//! The sequences are those that llc 22.1.8 emits for the baselines of x86-64 and aarch64, and for aarch64 with +fullfp16. A type of another width
+//! than 8, 16 or 32 is converted as the next wider one, and stays that wide until it is stored; only u32 is wider than the instruction, and
+//! goes through 64 bits on x86. Values are doubles, which every expressed type converts to exactly. Which element of a row goes through which
+//! sequence is in `mlir_places.rs`.
 
-use crate::quantized::Storage;
+use crate::quantized::{Expressed, Storage};
 
 /// Converts to the value in a register, which is clamped next, and of which the low bits are stored.
 pub(crate) type Convert = fn(f64, Storage) -> i64;
@@ -38,16 +39,27 @@ pub(crate) fn x86(x: f64, storage: Storage) -> i64 {
     }
 }
 
-/// One of a vector of f32 on x86 with SSE2 (`double`: of f64): `cvttps2dq` or `cvttpd2dq`, then packs, which saturate, or
-/// shuffles, which do not.
+/// One value on x86 at -O2, where unsigned types of 17 to 31 bits are converted to 32 bits too: `cvttss2si eax` for `cvttss2si rax`.
 #[inline(always)]
-pub(crate) fn x86_vector(x: f64, storage: Storage, double: bool) -> i64 {
+pub(crate) fn x86_optimized(x: f64, storage: Storage) -> i64 {
+    match storage {
+        Storage { bits: 32, signed: false } => x86(x, storage),
+        _ => promoted(storage).low_bits(cvtt32(x).into()),
+    }
+}
+
+/// One of a vector on x86 with SSE2: `cvttps2dq` or `cvttpd2dq`, then packs, which saturate, or shuffles, which do not.
+#[inline(always)]
+pub(crate) fn x86_vector(x: f64, storage: Storage, expressed: Expressed) -> i64 {
     let converted = cvtt32(x);
     let saturated = |word: i16| i64::from(word.clamp(-128, 127));
+    let double = expressed == Expressed::F64;
     match (storage.bits, storage.signed) {
         // packssdw, packsswb; for f64 pshuflw, packsswb.
         (8, true) if double => saturated(converted as i16),
         (8, true) => converted.clamp(-128, 127).into(),
+        // packssdw, packuswb.
+        (8, false) if matches!(expressed, Expressed::F16 | Expressed::Bf16) => converted.clamp(0, 255).into(),
         // packuswb twice: both halves of the word saturate, and are then taken for one signed half.
         (8, false) => {
             let byte = |half: i16| half.clamp(0, 255);
@@ -72,14 +84,33 @@ pub(crate) fn aarch64(x: f64, storage: Storage) -> i64 {
     storage.low_bits(converted)
 }
 
-/// One value of bf16 on aarch64: `fcvtzs` also for unsigned types but u32, and all 32 bits are clamped.
+/// One value on aarch64, of bf16 and at -O2 of each type: `fcvtzs` also for unsigned types but u32, and all 32 bits are clamped.
 #[inline(always)]
-pub(crate) fn aarch64_bf16(x: f64, storage: Storage) -> i64 {
-    match promoted(storage) {
+pub(crate) fn aarch64_register(x: f64, storage: Storage) -> i64 {
+    match storage {
         Storage { bits: 32, signed: false } => (x as u32).into(),
         Storage { signed: true, .. } => (x as i32).into(),
         Storage { signed: false, .. } => (x as i32 as u32).into(),
     }
+}
+
+/// One of a vector of f64 on aarch64: `fcvtzs` to 64 bits, `fcvtzu` for u32, then `xtn`, `uzp1` or `tbl`, which take the low bits.
+#[inline(always)]
+pub(crate) fn aarch64_doubles(x: f64, storage: Storage) -> i64 {
+    let unsigned = storage == Storage { bits: 32, signed: false };
+    storage.low_bits(if unsigned { x as u64 as i64 } else { x as i64 })
+}
+
+/// One of a vector of f16 on aarch64 with +fullfp16: `fcvtzs` on lanes of 16 bits, which saturates there, then the low bits.
+#[inline(always)]
+pub(crate) fn aarch64_halves(x: f64, storage: Storage) -> i64 {
+    storage.low_bits((x as i16).into())
+}
+
+/// The same with `fcvtzu`.
+#[inline(always)]
+pub(crate) fn aarch64_unsigned_halves(x: f64, storage: Storage) -> i64 {
+    storage.low_bits((x as u16).into())
 }
 
 #[cfg(test)]
@@ -125,6 +156,7 @@ mod tests {
                     _mm_packs_epi16(_mm_packs_epi32(vector, vector), vector),
                     _mm_packus_epi16(_mm_packus_epi16(vector, vector), vector),
                     _mm_packs_epi32(vector, vector),
+                    _mm_packus_epi16(_mm_packs_epi32(vector, vector), vector),
                 ];
                 let bytes = bytes.map(|bytes| _mm_cvtsi128_si32(bytes));
                 (_mm_cvttsd_si32(one), _mm_cvttsd_si64(one), _mm_cvttss_si32(narrow), _mm_cvtsi128_si32(vector), bytes)
@@ -132,10 +164,12 @@ mod tests {
             assert_eq!((cvtt32(x), cvtt64(x)), (to32, to64), "{x}");
             let x = f64::from(x as f32);
             assert_eq!((cvtt32(x), cvtt32(x)), (narrow, vector), "{x}");
-            let [i8s, u8s, i16s] = packed;
-            let ours = |bits, signed| x86_vector(x, Storage { bits, signed }, false);
+            let [i8s, u8s, i16s, halves] = packed;
+            let ours = |bits, signed| x86_vector(x, Storage { bits, signed }, Expressed::F32);
             assert_eq!(ours(8, true), i64::from(i8s as i8), "{x}");
             assert_eq!(ours(8, false), i64::from(u8s as u8), "{x}");
+            let of_half = x86_vector(x, Storage { bits: 8, signed: false }, Expressed::Bf16);
+            assert_eq!(of_half, i64::from(halves as u8), "{x}");
             assert_eq!(ours(16, true), i64::from(i16s as i16), "{x}");
         }
     }
@@ -156,10 +190,10 @@ mod tests {
                 let [word, byte, wide] = [words, _mm_packs_epi16(words, words), wide].map(|v| _mm_cvtsi128_si32(v));
                 (word as i16, byte as i8, wide as u32)
             };
-            assert_eq!(x86_vector(x, Storage { bits: 8, signed: true }, true), i64::from(byte), "{x}");
-            assert_eq!(x86_vector(x, Storage { bits: 16, signed: true }, true), i64::from(word), "{x}");
+            assert_eq!(x86_vector(x, Storage { bits: 8, signed: true }, Expressed::F64), i64::from(byte), "{x}");
+            assert_eq!(x86_vector(x, Storage { bits: 16, signed: true }, Expressed::F64), i64::from(word), "{x}");
             let u32 = Storage { bits: 32, signed: false };
-            assert_eq!(x86_vector((x as f32).into(), u32, false), i64::from(wide), "{x}");
+            assert_eq!(x86_vector((x as f32).into(), u32, Expressed::F32), i64::from(wide), "{x}");
         }
     }
 
@@ -169,13 +203,15 @@ mod tests {
     fn aarch64_models_are_the_instructions() {
         use std::arch::asm;
         for x in VALUES.into_iter().flat_map(|x| [x, -x]) {
-            let (signed, unsigned): (u32, u32);
+            let (signed, unsigned, wide): (u32, u32, u64);
             // SAFETY: the instructions read and write registers only.
             unsafe {
                 asm!("fcvtzs {0:w}, {2:d}", "fcvtzu {1:w}, {2:d}", lateout(reg) signed, out(reg) unsigned, in(vreg) x);
+                asm!("fcvtzs {0:x}, {1:d}", lateout(reg) wide, in(vreg) x);
             }
             assert_eq!(aarch64(x, Storage { bits: 32, signed: true }), i64::from(signed as i32), "{x}");
             assert_eq!(aarch64(x, Storage { bits: 32, signed: false }), i64::from(unsigned), "{x}");
+            assert_eq!(aarch64_doubles(x, Storage { bits: 32, signed: true }), i64::from(wide as i32), "{x}");
         }
     }
 
@@ -193,12 +229,19 @@ mod tests {
                 for x in fitting {
                     let all = [
                         x86(x, storage),
-                        x86_vector(x, storage, false),
-                        x86_vector(x, storage, true),
+                        x86_optimized(x, storage),
+                        x86_vector(x, storage, Expressed::F32),
+                        x86_vector(x, storage, Expressed::F64),
+                        x86_vector(x, storage, Expressed::Bf16),
                         aarch64(x, storage),
-                        aarch64_bf16(x, storage),
+                        aarch64_register(x, storage),
+                        aarch64_doubles(x, storage),
                     ];
-                    assert_eq!(all, [x.trunc() as i64; 5], "{x} to {}", storage.name());
+                    assert_eq!(all, [x.trunc() as i64; 8], "{x} to {}", storage.name());
+                    // Vectors of f16 take these types only, up to 15 bits of them with a sign.
+                    let halves = (bits <= 16 && (signed || bits < 16)).then(|| aarch64_halves(x, storage));
+                    let unsigned = (bits <= 16 && !signed).then(|| aarch64_unsigned_halves(x, storage));
+                    assert!(halves.into_iter().chain(unsigned).all(|v| v == x.trunc() as i64), "{x}");
                 }
             }
         }
@@ -208,11 +251,20 @@ mod tests {
     #[test]
     fn what_does_not_fit_differs_by_target() {
         let i8 = Storage { bits: 8, signed: true };
-        let all = |x| [x86(x, i8), x86_vector(x, i8, false), aarch64(x, i8)];
+        let all = |x| [x86(x, i8), x86_vector(x, i8, Expressed::F32), aarch64(x, i8)];
         assert_eq!(all(128.0), [-128, 127, -128]);
         assert_eq!(all(f64::INFINITY), [0, -128, -1]);
         assert_eq!(all(f64::NEG_INFINITY), [0, -128, 0]);
         assert_eq!(all(f64::NAN), [0, -128, 0]);
-        assert_eq!(x86_vector(8_388_608.0, Storage { bits: 8, signed: false }, false), 0);
+        let u8 = Storage { bits: 8, signed: false };
+        let vector = |expressed| x86_vector(40_000.0, u8, expressed);
+        assert_eq!([vector(Expressed::F32), vector(Expressed::Bf16)], [0, 255]);
+        assert_eq!(x86_vector(8_388_608.0, u8, Expressed::F32), 0);
+        let u24 = Storage { bits: 24, signed: false };
+        assert_eq!([x86(5e9, u24), x86_optimized(5e9, u24)], [705_032_704, 2_147_483_648]);
+        // Low bits of 64, of 32 and of 16 bits that saturated.
+        assert_eq!([aarch64_doubles(5e9, i8), aarch64(5e9, i8), aarch64_halves(5e9, i8)], [0, -1, -1]);
+        assert_eq!([aarch64_halves(40_000.0, u8), aarch64_unsigned_halves(40_000.0, u8)], [255, 64]);
+        assert_eq!([aarch64(-1.0, u8), aarch64_register(-1.0, u8)], [0, 0xffff_ffff]);
     }
 }

@@ -26,6 +26,11 @@ impl Row<'_> {
     pub(crate) fn scale(&self, place: usize) -> usize {
         if let [scale] = self.scales { *scale } else { self.scales[place] }
     }
+
+    /// Whether all elements of this row have the same scale.
+    pub(crate) fn has_one_scale(&self) -> bool {
+        self.scales.iter().all(|scale| *scale == self.scales[0])
+    }
 }
 
 /// Calls `row` for every innermost loop, in order.

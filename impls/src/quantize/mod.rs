@@ -4,6 +4,7 @@ pub(crate) mod conversion;
 pub(crate) mod mlir;
 pub(crate) mod mlir_loops;
 pub(crate) mod mlir_opt;
+mod mlir_places;
 mod neon_fcvtns;
 pub(crate) mod onnx;
 mod pytorch;
@@ -126,6 +127,8 @@ static KERNELS: &[Kernel] = &[
     mlir::QCAST,
     mlir::QCAST_VECTOR,
     mlir::QCAST_ARM,
+    mlir::QCAST_NEON,
+    mlir::QCAST_NEON_F16,
     mlir_opt::O0,
     mlir_opt::O2,
     tflite::AFFINE,

@@ -18,7 +18,7 @@ fn described(ledger: &Value, [kernel, lane]: [&str; 2], [other, other_lane]: [&s
 #[test]
 fn models_of_targets_part_at_poison_alone() {
     let ledger = verify(&["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--effort=quick"]).exits(0).ledger();
-    for other in ["mlir-qcast-vector", "mlir-qcast-arm"] {
+    for other in ["mlir-qcast-vector", "mlir-qcast-arm", "mlir-qcast-neon", "mlir-qcast-neon-f16"] {
         let [results, open, differ, differ_open] = described(&ledger, ["mlir-qcast", "host"], [other, "host"]);
         assert!(results > open && open > 1000 && differ_open > 0, "{results} {open} {differ_open}");
         assert_eq!(differ, 0, "{other}");
@@ -96,6 +96,36 @@ fn code_without_optimization_is_its_model() {
     }
 }
 
+/// Issue 30, item 8: the shipped compiler at -O2 is its model, poison included: vectors and what is left after them, registers, folded bounds.
+#[test]
+fn optimized_code_is_its_model() {
+    let types = [
+        "!quant.uniform<i8:f32, 0.1>",
+        "!quant.uniform<i8<-8:7>:f32, 0.3:1>",
+        "!quant.uniform<u8<3:170>:f32, 0.3:129>",
+        "!quant.uniform<u8:bf16, 0.1>",
+        "!quant.uniform<u16:f16, 0.1>",
+        "!quant.uniform<i16:f16, 0.0625:-32768>",
+        "!quant.uniform<i8:f64, 0.1>",
+        "!quant.uniform<u32:f64, 0.1>",
+        "!quant.uniform<u32<67108863:2863311530>:f16, 0.3:134742017>",
+        "!quant.uniform<i8:f16:{0:1}, {{0.1}, {0.25:127}}>",
+    ];
+    let types: Vec<&str> = types.iter().flat_map(|ty| ["--type", ty]).collect();
+    let models = [
+        ("mlir-x86", "mlir-qcast-vector"),
+        ("mlir-aarch64", "mlir-qcast-neon"),
+        ("mlir-aarch64-bf16", "mlir-qcast-neon-f16"),
+    ];
+    for (lane, model) in models.into_iter().skip(usize::from(cfg!(target_arch = "aarch64"))) {
+        let arguments = ["--op=quantize", "--kernel=mlir-opt-qcast-o2", "--effort=standard", "--lane", lane];
+        let ledger = verify(&[&arguments[..], &types].concat()).exits(0).ledger();
+        let [results, open, differ, differ_open] = described(&ledger, ["mlir-opt-qcast-o2", lane], [model, "host"]);
+        assert_eq!((differ, differ_open), (0, 0), "{lane}: {}", ledger["agreements"]);
+        assert!(results > 20_000 && open > 5_000, "{results} {open}");
+    }
+}
+
 /// NaN by an exact zero has a sign on one target and none on the other; kernels whose results are all defined are compared, too.
 #[test]
 fn dequantizations_are_compared() {
@@ -116,9 +146,11 @@ fn a_run_of_poison_alone_judges_nothing() {
     let why =
         "neither the contract nor the reference gives a value to any input of this run, so that nothing was judged";
     assert!(run.stdout.contains(why), "{}", run.stdout);
-    let scalar = ["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--case"];
-    let run = verify(&[&scalar[..], &["type=!quant.uniform<i8:f32,0.5> container=scalar x=3"]].concat()).exits(0);
-    assert!(!run.stdout.contains("mlir-qcast-vector"), "{}", run.stdout);
+    let channels = "type=!quant.uniform<i8:f32:0,{0.5,0.25}> q=3";
+    let dequantize =
+        |case| verify(&["--op=dequantize", "--kernel=pytorch-dequantize", "--lane=host", "--case", case]).exits(0);
+    assert!(!dequantize(channels).stdout.contains("xnnpack-dequantize"));
+    assert!(dequantize("type=!quant.uniform<i8:f32,0.5> q=3").stdout.contains("xnnpack-dequantize"));
 }
 
 /// Witnesses are of the types that were asked for, and the command of one asks for the same rounding.

@@ -118,9 +118,9 @@ fn a_layer_that_a_named_kernel_does_not_take() {
 #[test]
 fn a_case_that_one_of_two_named_kernels_does_not_take() {
     let case = "type=!quant.uniform<i8:f32,0.5> container=scalar x=3";
-    let kernels = ["--kernel=mlir-qcast", "--kernel=mlir-qcast-vector"];
+    let kernels = ["--kernel=mlir-qcast", "--kernel=onnx-quantizelinear"];
     let run = verify(&[&["--op=quantize", "--lane=host", "--case", case], &kernels[..]].concat()).exits(1);
-    left_out(&run, "mlir-qcast-vector", "1 of 1 case given not run, the first type=!quant.uniform<i8:f32,0.5>");
+    left_out(&run, "onnx-quantizelinear", "1 of 1 case given not run, the first type=!quant.uniform<i8:f32,0.5>");
     // A case that is none at all is bad input, whoever is named.
     refused(&verify(&["--op=quantize", "--case=type=i8", kernels[0], kernels[1]]), &["mlir-qcast does not take this"]);
 }

@@ -1,0 +1,269 @@
+//! Which conversion each element of a row goes through, in the code that opt and llc 22.1.8 make of the lowering's loops at -O2.
+//!
+//! Read in that code, loop by loop. The innermost loop is a body of whole vectors, on aarch64 often a second one of shorter vectors, and what is left,
+//! one by one. Each part has instructions of its own, which differ on poison alone:
+//!
+//! | | body | vectors after it | one by one |
+//! | --- | --- | --- | --- |
+//! | x86, f32, f16, bf16 | 8: cvttps2dq, packs | | cvttss2si |
+//! | x86, bf16 to u32; f32 and f16 by constant scales | 4: the same | | cvttss2si |
+//! | x86, f64; by constant scales | 4; 2: cvttpd2dq, packs or shuffles | | cvttsd2si |
+//! | aarch64, u8 of f32 | 32: fcvtzu | fcvtzs | fcvtzs |
+//! | aarch64, u16 but of f64 | 4: fcvtzu | | fcvtzs |
+//! | aarch64, f64 to 8 and 16 bits | 4: fcvtzs to 64 bits | | fcvtzs to 32 bits |
+//! | aarch64, f64 to 32 bits | 8: fcvtzs or fcvtzu to 64 bits | | the same to 32 bits |
+//! | aarch64 +fullfp16, f16 to i8, i16 | 4: fcvtzs to 16 bits | | fcvtzs to 32 bits |
+//! | aarch64 +fullfp16, f16 to u8 | 32: fcvtzu to 16 bits | 4: fcvtzs to 16 bits | fcvtzs to 32 bits |
+//! | aarch64 +fullfp16, f16 to u16 | 4: fcvtzu to 16 bits | | fcvtzs to 32 bits |
+//! | aarch64 +fullfp16, f16 to 9 to 15 bits | 8: fcvtzs to 16 bits | | fcvtzs to 32 bits |
+//!
+//! Everything else is converted by the last column's instruction, or by one that gives the same. A vector loop that would have to check once a call
+//! whether its buffers overlap is entered from a length on at which that pays. Rows in which each element has a scale of its own are converted one by
+//! one. The vectorizer weighs costs there, and takes some of them through vectors all the same: those are the results that follow no model.
+
+use super::conversion::{self, Convert};
+use super::mlir_loops::Row;
+use crate::quantized::{Container, Expressed, Granularity, Params, Storage};
+
+/// How the elements of a row are converted.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts {
+    /// The end of a part, in elements, and its conversion; in order.
+    vectors: [(usize, Convert); 2],
+    rest: Convert,
+}
+
+impl Parts {
+    /// One conversion for all.
+    pub(crate) const fn all(rest: Convert) -> Self {
+        Self { vectors: [(0, rest); 2], rest }
+    }
+
+    /// Whole vectors of `width`, and what is left.
+    fn whole(row: &Row<'_>, width: usize, body: Convert, rest: Convert) -> Self {
+        let end = multiple(row, width);
+        Self { vectors: [(end, body); 2], rest }
+    }
+
+    /// The conversion of the element at a place.
+    #[inline(always)]
+    pub(crate) fn at(&self, place: usize) -> Convert {
+        let part = self.vectors.iter().find(|(end, _)| place < *end);
+        part.map_or(self.rest, |(_, convert)| *convert)
+    }
+
+    /// Whether the element at a place is converted by itself.
+    pub(crate) fn is_single(&self, place: usize) -> bool {
+        place >= self.vectors[1].0
+    }
+}
+
+fn multiple(row: &Row<'_>, width: usize) -> usize {
+    let len = row.elements.len();
+    len - len % width
+}
+
+/// x86-64.
+pub(crate) fn x86(params: &Params, row: &Row<'_>) -> Parts {
+    let Storage { bits, signed } = params.quantized.storage;
+    let expressed = params.quantized.expressed;
+    let rest = conversion::x86_optimized;
+    let vectors = matches!(bits, 8 | 16 | 32) && row.has_one_scale();
+    let fused = params.quantized.granularity != Granularity::Layer;
+    let width = match expressed {
+        // Scales that are constants leave the steps in one loop, which takes shorter vectors.
+        Expressed::F32 | Expressed::F16 if fused => 4,
+        Expressed::F64 if fused => 2,
+        Expressed::Bf16 if (bits, signed) == (32, false) => 4,
+        Expressed::F64 => 4,
+        _ => 8,
+    };
+    // Vectors of eight f16 become i16 by shuffles, which do not saturate: as each by itself.
+    let shuffled = (expressed, bits, signed, fused) == (Expressed::F16, 16, true, false);
+    if !vectors || shuffled || row.elements.len() < least(params, width) {
+        return Parts::all(rest);
+    }
+    let body: Convert = match expressed {
+        Expressed::F16 if !fused => |x, storage| conversion::x86_vector(x, storage, Expressed::F16),
+        Expressed::Bf16 => |x, storage| conversion::x86_vector(x, storage, Expressed::Bf16),
+        Expressed::F16 | Expressed::F32 => |x, storage| conversion::x86_vector(x, storage, Expressed::F32),
+        Expressed::F64 => |x, storage| conversion::x86_vector(x, storage, Expressed::F64),
+    };
+    Parts::whole(row, width, body, rest)
+}
+
+/// The elements from which x86 code enters the vector loop: where there is one loop a call, as many as pay for the check of the buffers.
+fn least(params: &Params, width: usize) -> usize {
+    let quantized = &params.quantized;
+    let one_loop = params.container == Container::Unranked || params.shape.len() == 1;
+    match (&quantized.granularity, quantized.expressed, quantized.storage.bits) {
+        (Granularity::Layer, Expressed::F64, 8) if one_loop => 6,
+        (Granularity::Layer, Expressed::F64 | Expressed::Bf16, 32) if one_loop => 8,
+        (Granularity::Layer, Expressed::F16, 32) if one_loop => 12,
+        (Granularity::Layer, ..) | (_, Expressed::F64, _) => width,
+        _ => 8,
+    }
+}
+
+/// aarch64.
+pub(crate) fn aarch64(params: &Params, row: &Row<'_>) -> Parts {
+    let rest: Convert = conversion::aarch64_register;
+    if params.container == Container::Scalar || !row.has_one_scale() {
+        return Parts::all(rest);
+    }
+    let Storage { bits, signed } = params.quantized.storage;
+    match (params.quantized.expressed, bits) {
+        (Expressed::F64, 8 | 16) => Parts::whole(row, 4, conversion::aarch64_doubles, rest),
+        (Expressed::F64, 32) => Parts::whole(row, 8, conversion::aarch64_doubles, rest),
+        (Expressed::F32, 8) if !signed => Parts::whole(row, 32, conversion::aarch64, rest),
+        (Expressed::F16 | Expressed::Bf16 | Expressed::F32, 16) if !signed => {
+            Parts::whole(row, 4, conversion::aarch64, rest)
+        }
+        _ => Parts::all(rest),
+    }
+}
+
+/// aarch64 with +bf16 and +fullfp16.
+pub(crate) fn aarch64_half(params: &Params, row: &Row<'_>) -> Parts {
+    let Storage { bits, signed } = params.quantized.storage;
+    let rest: Convert = conversion::aarch64_register;
+    let (halves, unsigned) = (conversion::aarch64_halves, conversion::aarch64_unsigned_halves);
+    if params.quantized.expressed != Expressed::F16 {
+        return aarch64(params, row);
+    }
+    if params.container == Container::Scalar || !row.has_one_scale() {
+        return Parts::all(rest);
+    }
+    match (bits, signed) {
+        (8, false) => Parts { vectors: [(multiple(row, 32), unsigned), (multiple(row, 4), halves)], rest },
+        (8 | 16, true) => Parts::whole(row, 4, halves, rest),
+        (16, false) => Parts::whole(row, 4, unsigned, rest),
+        (9..=15, _) => Parts::whole(row, 8, halves, rest),
+        _ => Parts::all(rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{layer, quantize};
+    use super::*;
+    use crate::Form;
+    use crate::quantize::find;
+    use crate::quantized::{I8, I16, I32, Scale, U8, U16};
+
+    const U32: Storage = Storage { bits: 32, signed: false };
+
+    /// The stored values of a quotient that repeats, as runs of the same: `(value, how many)`.
+    fn runs(kernel: &str, params: &Params, quotient: f64) -> Vec<(i32, usize)> {
+        let kernel = find(kernel).expect("a kernel");
+        let values = vec![quotient * params.quantized.scales[0].0; params.elements().expect("a shape")];
+        let mut out: Vec<(i32, usize)> = Vec::new();
+        for value in quantize(kernel, Form::Portable, params, &values) {
+            match out.last_mut().filter(|(known, _)| *known == value) {
+                Some((_, count)) => *count += 1,
+                None => out.push((value, 1)),
+            }
+        }
+        out
+    }
+
+    /// Issue 30, item 8: bodies and tails as llc 22.1.8 leaves them, at lengths on both sides of each boundary.
+    #[test]
+    fn bodies_and_tails_are_those_of_the_code() {
+        use Expressed::{Bf16, F16, F32, F64};
+        let (vector, neon, halves) = ("mlir-qcast-vector", "mlir-qcast-neon", "mlir-qcast-neon-f16");
+        let table: [(&str, Expressed, Storage, f64, usize, &[(i32, usize)]); 23] = [
+            (vector, F32, I8, 130.0, 7, &[(-126, 7)]),
+            (vector, F32, I8, 130.0, 17, &[(127, 16), (-126, 1)]),
+            (vector, F32, U8, 40_000.0, 9, &[(0, 8), (64, 1)]),
+            (vector, Bf16, U8, 512.0, 9, &[(255, 8), (0, 1)]),
+            (vector, F16, U8, 512.0, 9, &[(255, 8), (0, 1)]),
+            (vector, Bf16, I16, 40_960.0, 9, &[(32_767, 8), (-24_576, 1)]),
+            (vector, F16, I16, 40_960.0, 9, &[(-24_576, 9)]),
+            (vector, F64, I8, 300.0, 5, &[(44, 5)]),
+            (vector, F64, I8, 300.0, 7, &[(127, 4), (44, 3)]),
+            (vector, F64, I8, 40_000.0, 9, &[(-128, 8), (64, 1)]),
+            (vector, F64, U32, 5e9, 7, &[(705_032_704, 7)]),
+            (vector, Bf16, U32, 8_589_934_592.0, 13, &[(i32::MIN, 12), (0, 1)]),
+            (vector, F16, U32, f64::INFINITY, 11, &[(0, 11)]),
+            (vector, F16, U32, f64::INFINITY, 12, &[(i32::MIN, 8), (0, 4)]),
+            (neon, F32, U8, -5.0, 35, &[(0, 32), (251, 3)]),
+            (neon, Bf16, U8, -5.0, 35, &[(251, 35)]),
+            (neon, F16, U16, -5.0, 7, &[(0, 4), (65_531, 3)]),
+            (neon, F64, I8, 5e9, 6, &[(0, 4), (-1, 2)]),
+            (neon, F64, I32, 5e9, 9, &[(705_032_704, 8), (i32::MAX, 1)]),
+            (halves, F16, I8, 40_960.0, 6, &[(-1, 4), (0, 2)]),
+            (halves, F16, U8, -5.0, 39, &[(0, 32), (251, 7)]),
+            (halves, F16, Storage { bits: 12, signed: true }, 40_960.0, 9, &[(-1, 8), (0, 1)]),
+            (halves, F16, Storage { bits: 4, signed: true }, 40_960.0, 9, &[(0, 9)]),
+        ];
+        for (kernel, expressed, storage, quotient, len, expected) in table {
+            let params = layer(expressed, storage, 1.0, 0, len);
+            assert_eq!(runs(kernel, &params, quotient), expected, "{kernel} {expressed:?} {storage:?} {len}");
+        }
+    }
+
+    /// One loop a call pays for the check of its buffers; loops inside of others do not.
+    #[test]
+    fn short_rows_of_one_loop_stay_out_of_its_vectors() {
+        let mut params = layer(Expressed::F64, I8, 1.0, 0, 5);
+        let at = |params: &Params| runs("mlir-qcast-vector", params, 300.0);
+        assert_eq!(at(&params), [(44, 5)]);
+        params.shape = vec![1, 5];
+        assert_eq!(at(&params), [(127, 4), (44, 1)]);
+        params.container = Container::Unranked;
+        assert_eq!(at(&params), [(44, 5)]);
+    }
+
+    /// Rows of one scale go through vectors, shorter ones than those of a scale in a buffer; rows of several do not.
+    #[test]
+    fn scales_that_are_constants_change_the_vectors() {
+        let mut params = layer(Expressed::F32, I8, 1.0, 0, 13);
+        let at = |params: &Params| runs("mlir-qcast-vector", params, 130.0);
+        assert_eq!(at(&params), [(127, 8), (-126, 5)]);
+        params.shape = vec![2, 13];
+        (params.quantized.scales, params.quantized.zero_points) = (vec![Scale(1.0); 2], vec![0; 2]);
+        params.quantized.granularity = Granularity::Channel { axis: 0 };
+        assert_eq!(at(&params), [(127, 12), (-126, 1), (127, 12), (-126, 1)]);
+        params.shape = vec![13, 2];
+        params.quantized.granularity = Granularity::Channel { axis: 1 };
+        assert_eq!(at(&params), [(-126, 26)]);
+    }
+
+    /// What a scalar's register holds: 32 bits are clamped on aarch64, `fptosi.sat` saturates on x86, and what no finite f16 reaches is no bound.
+    #[test]
+    fn scalars_are_clamped_in_registers() {
+        let one = |kernel, expressed, storage, (min, max): (i64, i64), quotient| {
+            let mut params = layer(expressed, storage, 1.0, 0, 1);
+            (params.container, params.quantized.min, params.quantized.max) = (Container::Scalar, min, max);
+            runs(kernel, &params, quotient)[0].0
+        };
+        let clamped = |bounds| {
+            ["mlir-qcast", "mlir-qcast-vector", "mlir-qcast-neon"].map(|k| one(k, Expressed::F32, I8, bounds, 200.0))
+        };
+        assert_eq!((clamped((-8, 7)), clamped((-8, 6))), ([-8, 7, 7], [-8, -8, 6]));
+        assert_eq!(one("mlir-qcast-vector", Expressed::F32, I8, (-8, 7), f64::NAN), 0);
+        // Not of f16.
+        assert_eq!(one("mlir-qcast-vector", Expressed::F16, I8, (-8, 7), 200.0), -8);
+        let half = |bounds, quotient| one("mlir-qcast-neon", Expressed::F16, U32, bounds, quotient);
+        assert_eq!([half((70_000, 80_000), 3.0), half((70_000, 80_000), f64::INFINITY)], [70_000; 2]);
+        assert_eq!(half((0, 80_000), f64::INFINITY), -1);
+        assert_eq!(half((0, 60_000), f64::INFINITY), 60_000);
+    }
+
+    /// A product with 16 and the conversion are one instruction, where the scale is a constant: 40960 * 16 is no infinity on the way.
+    #[test]
+    fn products_with_powers_of_two_are_no_infinity_on_the_way() {
+        let of = |kernel, scale, zero_point, container| {
+            let mut params = layer(Expressed::F16, I32, scale, zero_point, 1);
+            params.container = container;
+            runs(kernel, &params, 40_960.0 / scale)[0].0
+        };
+        let with = |scale, zero_point, container| of("mlir-qcast-neon-f16", scale, zero_point, container);
+        assert_eq!(with(0.0625, 0, Container::Scalar), 655_360);
+        assert_eq!(with(0.0625, 1, Container::Scalar), i32::MAX);
+        assert_eq!(with(0.0625, 0, Container::Ranked), i32::MAX);
+        assert_eq!(with(0.3, 0, Container::Scalar), i32::MAX);
+        assert_eq!(of("mlir-qcast-neon", 0.0625, 0, Container::Scalar), i32::MAX);
+    }
+}
