@@ -18,6 +18,8 @@ pub(crate) struct Row<'a> {
     /// Elements, as they lie in memory.
     pub(crate) elements: Range<usize>,
     scales: &'a [usize],
+    /// Which turn of the next outer loop this is, and how many that takes.
+    pub(crate) turn: (usize, usize),
 }
 
 impl Row<'_> {
@@ -50,20 +52,20 @@ pub(crate) fn rows(params: &Params, row: impl FnMut(Row)) {
 
 /// Case 1 without a tensor: one call an element.
 fn scalars(shape: &[usize], mut row: impl FnMut(Row)) {
-    (0..shape.iter().product()).for_each(|i| row(Row { elements: i..i + 1, scales: &[0] }));
+    (0..shape.iter().product()).for_each(|i| row(Row { elements: i..i + 1, scales: &[0], turn: (0, 1) }));
 }
 
 /// Case 1: nested loops over splats.
 fn elementwise(shape: &[usize], mut row: impl FnMut(Row)) {
     let Some((inner, outer)) = shape.split_last() else { return };
     for start in (0..outer.iter().product()).map(|r: usize| r * inner) {
-        row(Row { elements: start..start + inner, scales: &[0] });
+        row(Row { elements: start..start + inner, scales: &[0], turn: (0, 1) });
     }
 }
 
 /// Case 2.
 fn flat(shape: &[usize], mut row: impl FnMut(Row)) {
-    row(Row { elements: 0..shape.iter().product(), scales: &[0] });
+    row(Row { elements: 0..shape.iter().product(), scales: &[0], turn: (0, 1) });
 }
 
 /// Case 4: a tensor of `? x channels x ?`.
@@ -72,7 +74,7 @@ fn around_axis(left: &[usize], channels: usize, right: &[usize], mut row: impl F
     for i in 0..left {
         for channel in 0..channels {
             let start = (i * channels + channel) * right;
-            row(Row { elements: start..start + right, scales: &[channel] });
+            row(Row { elements: start..start + right, scales: &[channel], turn: (channel, channels) });
         }
     }
 }
@@ -86,7 +88,8 @@ fn generic(shape: &[usize], scale: impl Fn(&[usize]) -> usize, mut row: impl FnM
             indices[outer.len()] = last;
             *at = scale(&indices);
         }
-        row(Row { elements: start..start + inner, scales: &scales });
+        let turn = outer.len().checked_sub(1).map_or((0, 1), |last| (indices[last], outer[last]));
+        row(Row { elements: start..start + inner, scales: &scales, turn });
         for (index, size) in indices.iter_mut().zip(outer).rev() {
             *index = (*index + 1) % size;
             if *index != 0 {

@@ -17,9 +17,14 @@
 //! | aarch64 +fullfp16, f16 to u16 | 4: fcvtzu to 16 bits | | fcvtzs to 32 bits |
 //! | aarch64 +fullfp16, f16 to 9 to 15 bits | 8: fcvtzs to 16 bits | | fcvtzs to 32 bits |
 //!
+//! | aarch64 +fullfp16, f16 to 1 to 7 bits, by constant scales | 4: fcvtzs to 16 bits | | fcvtzs to 32 bits |
+//!
 //! Everything else is converted by the last column's instruction, or by one that gives the same. A vector loop that would have to check once a call
-//! whether its buffers overlap is entered from a length on at which that pays. Rows in which each element has a scale of its own are converted one by
-//! one. The vectorizer weighs costs there, and takes some of them through vectors all the same: those are the results that follow no model.
+//! whether its buffers overlap is entered from a length on at which that pays.
+//!
+//! Rows in which each element has a scale of its own are converted one by one. Rows of up to three channels are unrolled, and the vectors are those of the
+//! next outer loop: of four rows on x86 (f32 to i8), of eight on aarch64 (f16 to u16, with +fullfp16 also to bytes and i16). The vectorizer weighs costs there,
+//! and takes some other rows through vectors all the same: those are the results that follow no model.
 
 use super::conversion::{self, Convert};
 use super::mlir_loops::Row;
@@ -58,6 +63,13 @@ impl Parts {
     }
 }
 
+/// Whether rows of up to three channels go through vectors, `width` turns of the loop around them at a time, and this one is of them.
+fn is_in_rows(params: &Params, row: &Row<'_>, width: usize) -> bool {
+    let (turn, turns) = row.turn;
+    let few = row.elements.len() <= 3 && !row.has_one_scale();
+    few && matches!(params.quantized.granularity, Granularity::Channel { .. }) && turn < turns - turns % width
+}
+
 fn multiple(row: &Row<'_>, width: usize) -> usize {
     let len = row.elements.len();
     len - len % width
@@ -68,6 +80,9 @@ pub(crate) fn x86(params: &Params, row: &Row<'_>) -> Parts {
     let Storage { bits, signed } = params.quantized.storage;
     let expressed = params.quantized.expressed;
     let rest = conversion::x86_optimized;
+    if expressed == Expressed::F32 && (bits, signed) == (8, true) && is_in_rows(params, row, 4) {
+        return Parts::all(|x, storage| conversion::x86_vector(x, storage, Expressed::F32));
+    }
     let vectors = matches!(bits, 8 | 16 | 32) && row.has_one_scale();
     let fused = params.quantized.granularity != Granularity::Layer;
     let width = match expressed {
@@ -108,10 +123,13 @@ fn least(params: &Params, width: usize) -> usize {
 /// aarch64.
 pub(crate) fn aarch64(params: &Params, row: &Row<'_>) -> Parts {
     let rest: Convert = conversion::aarch64_register;
+    let Storage { bits, signed } = params.quantized.storage;
+    if params.quantized.expressed == Expressed::F16 && (bits, signed) == (16, false) && is_in_rows(params, row, 8) {
+        return Parts::all(conversion::aarch64);
+    }
     if params.container == Container::Scalar || !row.has_one_scale() {
         return Parts::all(rest);
     }
-    let Storage { bits, signed } = params.quantized.storage;
     match (params.quantized.expressed, bits) {
         (Expressed::F64, 8 | 16) => Parts::whole(row, 4, conversion::aarch64_doubles, rest),
         (Expressed::F64, 32) => Parts::whole(row, 8, conversion::aarch64_doubles, rest),
@@ -131,10 +149,14 @@ pub(crate) fn aarch64_half(params: &Params, row: &Row<'_>) -> Parts {
     if params.quantized.expressed != Expressed::F16 {
         return aarch64(params, row);
     }
+    if matches!(bits, 8 | 16) && is_in_rows(params, row, 8) {
+        return Parts::all(if signed { halves } else { unsigned });
+    }
     if params.container == Container::Scalar || !row.has_one_scale() {
         return Parts::all(rest);
     }
     match (bits, signed) {
+        (1..=7, _) if params.quantized.granularity != Granularity::Layer => Parts::whole(row, 4, halves, rest),
         (8, false) => Parts { vectors: [(multiple(row, 32), unsigned), (multiple(row, 4), halves)], rest },
         (8 | 16, true) => Parts::whole(row, 4, halves, rest),
         (16, false) => Parts::whole(row, 4, unsigned, rest),
@@ -227,7 +249,29 @@ mod tests {
         assert_eq!(at(&params), [(127, 12), (-126, 1), (127, 12), (-126, 1)]);
         params.shape = vec![13, 2];
         params.quantized.granularity = Granularity::Channel { axis: 1 };
-        assert_eq!(at(&params), [(-126, 26)]);
+        params.quantized.storage = U8;
+        (params.quantized.min, params.quantized.max) = (0, 255);
+        assert_eq!(runs("mlir-qcast-vector", &params, 300.0), [(44, 26)]);
+    }
+
+    /// Few channels along the last axis: rows in whole vectors of the loop around them, and those that are left.
+    #[test]
+    fn rows_of_few_channels_are_vectors_of_the_loop_around_them() {
+        let of = |kernel, expressed, storage, channels, quotient| {
+            let mut params = layer(expressed, storage, 1.0, 0, 1);
+            params.shape = vec![2, 13, channels];
+            let scales = vec![Scale(1.0); channels];
+            (params.quantized.scales, params.quantized.zero_points) = (scales, vec![0; channels]);
+            params.quantized.granularity = Granularity::Channel { axis: 2 };
+            runs(kernel, &params, quotient)
+        };
+        let x86 = |channels| of("mlir-qcast-vector", Expressed::F32, I8, channels, 130.0);
+        assert_eq!(x86(3), [(127, 36), (-126, 3), (127, 36), (-126, 3)]);
+        assert_eq!(x86(4), [(-126, 104)]);
+        let half = |kernel, storage| of(kernel, Expressed::F16, storage, 3, -5.0);
+        assert_eq!(half("mlir-qcast-neon", U16), [(0, 24), (65_531, 15), (0, 24), (65_531, 15)]);
+        assert_eq!(half("mlir-qcast-neon", U8), [(251, 78)]);
+        assert_eq!(half("mlir-qcast-neon-f16", U8), [(0, 24), (251, 15), (0, 24), (251, 15)]);
     }
 
     /// What a scalar's register holds: 32 bits are clamped on aarch64, `fptosi.sat` saturates on x86, and what no finite f16 reaches is no bound.
