@@ -173,6 +173,9 @@ mod tests {
     use crate::quantize::find;
     use crate::quantized::{I8, I16, I32, Scale, U8, U16};
 
+    /// Values, and how many of each follow one another.
+    type Runs = &'static [(i32, usize)];
+
     const U32: Storage = Storage { bits: 32, signed: false };
 
     /// The stored values of a quotient that repeats, as runs of the same: `(value, how many)`.
@@ -194,7 +197,7 @@ mod tests {
     fn bodies_and_tails_are_those_of_the_code() {
         use Expressed::{Bf16, F16, F32, F64};
         let (vector, neon, halves) = ("mlir-qcast-vector", "mlir-qcast-neon", "mlir-qcast-neon-f16");
-        let table: [(&str, Expressed, Storage, f64, usize, &[(i32, usize)]); 23] = [
+        let table: [(&str, Expressed, Storage, f64, usize, Runs); 23] = [
             (vector, F32, I8, 130.0, 7, &[(-126, 7)]),
             (vector, F32, I8, 130.0, 17, &[(127, 16), (-126, 1)]),
             (vector, F32, U8, 40_000.0, 9, &[(0, 8), (64, 1)]),
