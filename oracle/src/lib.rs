@@ -21,6 +21,7 @@ pub mod matmul;
 pub mod mul;
 pub mod names;
 pub mod pair_sum;
+pub mod proof;
 pub mod quantize;
 pub mod requantize;
 pub mod rounding;

@@ -63,6 +63,11 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
         lanes: Wants::Never,
     },
     Forwarded { name: "atlas", about: "Compare every two schemes, and show where they agree", lanes: Wants::Never },
+    Forwarded {
+        name: "prove",
+        about: "Prove for all accumulators and multipliers of a shift that two schemes are identical, or where they differ",
+        lanes: Wants::Never,
+    },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
     Forwarded { name: "merge", about: "Merge the ledgers of the shards of a space into one", lanes: Wants::Never },
     Forwarded { name: "show", about: "Print a run again from its ledger", lanes: Wants::Never },

@@ -49,6 +49,10 @@ pub(crate) struct Probe {
     pub(crate) node: Option<Node>,
     /// npm.
     pub(crate) npm: Option<PathBuf>,
+    /// The SMT solver z3.
+    pub(crate) z3: Option<PathBuf>,
+    /// The SMT solver cvc5.
+    pub(crate) cvc5: Option<PathBuf>,
     /// Whether this CPU has aarch64's instructions of bf16 and f16.
     pub(crate) bf16: bool,
 }
@@ -83,6 +87,8 @@ impl Probe {
             chromium: which(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]),
             node: find_node(),
             npm: which(&["npm"]),
+            z3: which(&["z3"]),
+            cvc5: which(&["cvc5"]),
             bf16: mlir::has_bf16(),
         })
     }
@@ -105,6 +111,8 @@ impl Probe {
             Tool::Chromium => path(&self.chromium),
             Tool::Node => self.node.as_ref().map(|node| format!("{} ({})", node.path.display(), node.version)),
             Tool::Npm => path(&self.npm),
+            Tool::Z3 => path(&self.z3),
+            Tool::Cvc5 => path(&self.cvc5),
         }
     }
 
@@ -191,6 +199,8 @@ pub(crate) mod tests {
             chromium: path("/usr/bin/chromium"),
             node: Some(Node { path: "/usr/bin/node".into(), version: "20.20.2".into() }),
             npm: path("/usr/bin/npm"),
+            z3: path("/usr/bin/z3"),
+            cvc5: path("/usr/bin/cvc5"),
             bf16: false,
         }
     }

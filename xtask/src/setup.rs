@@ -31,6 +31,8 @@ enum Extra {
     Models,
     /// Chromium, Node.js and what drives the browser, for `cargo xtask browser`
     Browser,
+    /// The SMT solvers z3 and cvc5, for `cargo xtask prove --confirm`
+    Solvers,
 }
 
 /// Installs everything that is needed. Exit code 2 if something stays missing.
@@ -41,6 +43,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut needed = Tool::needed(host);
     if arguments.with.contains(&Extra::Mlir) {
         needed.extend(Tool::mlir(host));
+    }
+    if arguments.with.contains(&Extra::Solvers) {
+        needed.extend(Tool::SOLVERS);
     }
     let opens_reports = arguments.with.contains(&Extra::Browser);
     let mut probe = provision(&workspace, &needed)?;

@@ -34,6 +34,10 @@ pub(crate) enum Tool {
     Node,
     /// npm.
     Npm,
+    /// The SMT solver z3.
+    Z3,
+    /// The SMT solver cvc5.
+    Cvc5,
 }
 
 /// The release of LLVM whose lowering of casts is judged: earlier ones have no `--lower-quant-ops`.
@@ -70,6 +74,9 @@ impl Tool {
     /// The tools that open a report.
     pub(crate) const BROWSER: [Self; 3] = [Self::Chromium, Self::Node, Self::Npm];
 
+    /// The tools that confirm proofs of schemes.
+    pub(crate) const SOLVERS: [Self; 2] = [Self::Z3, Self::Cvc5];
+
     /// Those that a host uses: x86-64 needs a library of routines, aarch64 has instructions instead.
     pub(crate) fn mlir(host: Host) -> &'static [Self] {
         if host.is_aarch64() { &Self::MLIR[..2] } else { &Self::MLIR }
@@ -93,6 +100,8 @@ impl Tool {
             Self::Chromium => "Chromium",
             Self::Node => "Node.js",
             Self::Npm => "npm",
+            Self::Z3 => "z3",
+            Self::Cvc5 => "cvc5",
         }
     }
 
@@ -113,6 +122,7 @@ impl Tool {
             Self::Node => "drives Chromium in a test; of release 20 or later",
             Self::Npm => "installs what drives Chromium",
             Self::CompilerRt => "rounds to bf16 for what llc compiled for x86-64",
+            Self::Z3 | Self::Cvc5 => "confirms statements of `cargo xtask prove --confirm`",
         }
     }
 
@@ -155,6 +165,8 @@ impl Tool {
             (Self::Node | Self::Npm, Brew) => &["node"],
             (Self::Npm, Apt | Pacman) => &["npm"],
             (Self::Npm, Dnf) => &["nodejs-npm"],
+            (Self::Z3, Apt | Dnf | Pacman | Brew) => &["z3"],
+            (Self::Cvc5, Apt | Dnf | Pacman | Brew) => &["cvc5"],
             (Self::Mlir | Self::Llvm | Self::CompilerRt, Dnf | Pacman | Brew)
             | (Self::Aarch64Cc | Self::Qemu | Self::Objdump | Self::Cxx | Self::Chromium, Brew)
             | (_, Unknown)
@@ -173,6 +185,7 @@ impl Tool {
             Self::Chromium | Self::Node | Self::Npm if manager == Manager::Apt => {
                 "cargo xtask setup --with browser".to_owned()
             }
+            Self::Z3 | Self::Cvc5 if manager == Manager::Apt => "cargo xtask setup --with solvers".to_owned(),
             Self::Cc | Self::Cxx if host.os == "macos" => "xcode-select --install".to_owned(),
             _ => manager
                 .command(self.packages(manager, host))

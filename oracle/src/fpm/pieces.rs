@@ -205,7 +205,7 @@ impl Folder {
     }
 
     /// In order of x, neighbours with the same function made one.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         if self.pieces.len() > 1 {
             self.pieces.sort_unstable_by_key(|piece| piece.lo);
             self.pieces.dedup_by(|piece, last| {

@@ -14,6 +14,7 @@ mod fpm_forms;
 mod mul_forms;
 mod narrow_lanes;
 mod outputs;
+mod proofs;
 mod shapes;
 mod staircases;
 mod steps;

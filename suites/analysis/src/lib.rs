@@ -7,5 +7,6 @@ pub mod audit;
 pub mod figures;
 pub mod fingerprint;
 pub mod model;
+pub mod proofs;
 pub mod rewrites;
 pub mod space;

@@ -13,6 +13,7 @@ mod fingerprint;
 mod interrupt;
 mod ledgers;
 mod list;
+mod prove;
 mod report;
 mod rewrites;
 mod space;
@@ -68,6 +69,8 @@ enum Action {
     Audit(Box<audit::Args>),
     /// Compare every two schemes over all accumulators of many multipliers and shifts, and show where they agree.
     Atlas(atlas::Args),
+    /// Prove for all accumulators and multipliers of a shift that two schemes are identical, or where they differ. Exit code 1 if a shift is undecided.
+    Prove(prove::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
     CheckType(check_type::Args),
     /// Identify a library's rounding from sample outputs.
@@ -154,6 +157,7 @@ pub fn main() -> ExitCode {
         Action::Case(args) => case::run(&args).map(|()| true),
         Action::Audit(args) => audit::run(&args).map(|()| true),
         Action::Atlas(args) => atlas::run(&args).map(|()| true),
+        Action::Prove(args) => prove::run(&args),
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
         Action::CheckType(args) => check_type::run(&args).map(|()| true),

@@ -46,6 +46,7 @@ mod plans;
 mod planted_faults;
 mod positions;
 mod processes;
+mod prove;
 mod quant_types;
 mod quantize;
 mod readers;

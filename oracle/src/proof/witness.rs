@@ -1,0 +1,60 @@
+//! An input at which two schemes differ: the nearest accumulator to zero, of the first of some multipliers that has one.
+
+use super::MOST_PIECES;
+use crate::census::{Census, Counter};
+use crate::fpm::{Parameters, Scheme};
+use serde::Serialize;
+
+/// Both values at one input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Witness {
+    /// Accumulator.
+    pub x: i64,
+    /// Multiplier.
+    pub m: i64,
+    /// The left scheme's result.
+    pub left: i64,
+    /// The right scheme's result.
+    pub right: i64,
+}
+
+/// Multipliers that are tried one after another, beside those of the corners.
+const TRIED: i64 = 24;
+
+/// The accumulator nearest to zero at which the two differ, of the multipliers that are tried.
+pub(super) fn find(left: &Scheme, right: &Scheme, at: &Parameters) -> Option<Witness> {
+    let mut best: Option<Witness> = None;
+    let mut counter = Counter::new(MOST_PIECES);
+    for m in multipliers(at) {
+        let census = Census::of(*left, *right, Parameters { m, ..*at });
+        // In closed form where that is quick; the differences that wraps make are found at the corners.
+        let counted = counter.at_once(&census);
+        let nearest = match counted {
+            Some(counts) if counts.differ() == 0 => None,
+            Some(_) => census.differing().and_then(|mut all| all.next()),
+            None => corners(at).find(|x| census.differs(*x)),
+        };
+        let found = nearest.and_then(|x| census.values(x).map(|(left, right)| Witness { x, m, left, right }));
+        best = [best, found].into_iter().flatten().min_by_key(|w| (w.x.abs(), w.m.abs(), w.m < 0, w.x < 0));
+        if best.is_some_and(|w| w.x.abs() <= 1) {
+            break;
+        }
+    }
+    best
+}
+
+/// Normalised multipliers, powers of two, both ends, and small ones.
+fn multipliers(at: &Parameters) -> impl Iterator<Item = i64> {
+    let (min, max) = (at.word.min() as i64, at.word.max() as i64);
+    let half = max / 2 + 1;
+    let spread = (1..=TRIED).map(move |i| half + (max - half) / TRIED * i - i % 2);
+    let near = [half, half + 1, max, max - 1, min, min + 1, -half, -half - 1, 1, -1, 3, -3];
+    near.into_iter().chain(spread).filter(move |m| (min..=max).contains(m))
+}
+
+/// Accumulators that are tried where a scheme does not fold.
+fn corners(at: &Parameters) -> impl Iterator<Item = i64> {
+    let (min, max, bits) = (at.word.min() as i64, at.word.max() as i64, at.word.bits);
+    let powers = (0..bits - 1).flat_map(|bit| [0i64, -1, 1].map(|by| (1i64 << bit) + by));
+    powers.flat_map(|x| [x, -x]).chain([min, max]).filter(move |x| (min..=max).contains(x))
+}
