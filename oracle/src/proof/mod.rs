@@ -17,6 +17,7 @@ use crate::fpm::steps::Step;
 use crate::fpm::{Parameters, Scheme};
 use crate::word::Word;
 use front::Front;
+use serde::Serialize;
 use std::ops::RangeInclusive;
 
 pub use compare::{Delta, Difference};
@@ -41,8 +42,8 @@ pub enum Verdict {
         products: (i64, i64),
         /// Places by which accumulators were shifted to the left, in the word, before the products were made; 0 where `p = x*m`.
         left: u32,
-        /// Whether `differences` is all there is; otherwise accumulators that a left shift takes beyond the word may differ besides.
-        complete: bool,
+        /// The inputs of which `differences` is all there is.
+        extent: Extent,
         /// Both values at one input.
         witness: Witness,
     },
@@ -51,6 +52,18 @@ pub enum Verdict {
         /// Why.
         reason: &'static str,
     },
+}
+
+/// The inputs that a closed form covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// All of them.
+    All,
+    /// Those whose accumulator stays in the word when it is shifted to the left.
+    WithoutOverflow,
+    /// None: there is no closed form.
+    Nothing,
 }
 
 /// Compares two schemes at the shift, word and format of `at`; its multiplier is not looked at.
@@ -63,7 +76,7 @@ pub fn prove(left: &Scheme, right: &Scheme, at: &Parameters) -> Verdict {
                 differences: apart.differences,
                 products: apart.products,
                 left: apart.left,
-                complete: apart.complete,
+                extent: apart.extent,
                 witness,
             },
             None => Verdict::Unknown { reason: apart.reason },
@@ -82,15 +95,15 @@ struct Apart {
     differences: Vec<Difference>,
     products: (i64, i64),
     left: u32,
-    complete: bool,
+    extent: Extent,
     /// What is to be said if there is no witness.
     reason: &'static str,
 }
 
 impl Apart {
-    /// Nothing in closed form.
-    fn open(reason: &'static str) -> Examined {
-        Examined::Apart(Self { differences: Vec::new(), products: (0, 0), left: 0, complete: false, reason })
+    /// No difference in closed form.
+    fn open(extent: Extent, reason: &'static str) -> Examined {
+        Examined::Apart(Self { differences: Vec::new(), products: (0, 0), left: 0, extent, reason })
     }
 }
 
@@ -115,9 +128,9 @@ impl<'a> Statement<'a> {
     }
 
     fn examine(&self) -> Examined {
-        let [Some(left), Some(right)] = &self.fronts else { return Apart::open(NOT_A_PRODUCT) };
+        let [Some(left), Some(right)] = &self.fronts else { return Apart::open(Extent::Nothing, NOT_A_PRODUCT) };
         if left.multiplier != right.multiplier {
-            return Apart::open(NOT_A_PRODUCT);
+            return Apart::open(Extent::Nothing, NOT_A_PRODUCT);
         }
         let word = self.at.word;
         let (xs, ms) = (left.common_accumulators(right), left.common_multipliers(right, word));
@@ -135,8 +148,9 @@ impl<'a> Statement<'a> {
         let all = inside == xs;
         match self.over(products(inside, ms), [left.left, right.left], same_inputs) {
             examined if all => examined,
-            Examined::Equal { .. } => Apart::open(BEYOND),
-            Examined::Apart(apart) => Examined::Apart(Apart { complete: false, ..apart }),
+            Examined::Equal { .. } => Apart::open(Extent::WithoutOverflow, BEYOND),
+            Examined::Apart(apart) if apart.extent == Extent::Nothing => Examined::Apart(apart),
+            Examined::Apart(apart) => Examined::Apart(Apart { extent: Extent::WithoutOverflow, ..apart }),
         }
     }
 
@@ -153,7 +167,7 @@ impl<'a> Statement<'a> {
                 continue;
             }
             let [Some(left), Some(right)] = self.folded(&range, lefts, true) else {
-                return Apart::open(NOT_A_PRODUCT);
+                return Apart::open(Extent::Nothing, NOT_A_PRODUCT);
             };
             same_domain &= compare::covered(&left) == compare::covered(&right);
             differences.extend(compare::differences(&left, &right));
@@ -162,7 +176,13 @@ impl<'a> Statement<'a> {
             return Examined::Equal { same_domain };
         }
         let differences = compare::merged(differences, &products);
-        Examined::Apart(Apart { differences, products: products.hull(), left: 0, complete: true, reason: NO_INPUT })
+        Examined::Apart(Apart {
+            differences,
+            products: products.hull(),
+            left: 0,
+            extent: Extent::All,
+            reason: NO_INPUT,
+        })
     }
 
     fn folded(&self, range: &RangeInclusive<i64>, lefts: [u32; 2], fitted: bool) -> [Option<Vec<Piece>>; 2] {

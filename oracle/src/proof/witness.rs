@@ -23,18 +23,33 @@ const TRIED: i64 = 24;
 
 /// The accumulator nearest to zero at which the two differ, of the multipliers that are tried.
 pub(super) fn find(left: &Scheme, right: &Scheme, at: &Parameters) -> Option<Witness> {
-    let mut best: Option<Witness> = None;
+    let census = |m: i64| Census::of(*left, *right, Parameters { m, ..*at });
+    // A left shift that wraps makes very many pieces, and differences that the corners have.
+    let quick = |m: i64| corners(at).find(|x| census(m).differs(*x));
+    if at.s > 0
+        && let found @ Some(_) = nearest(at, census, quick)
+    {
+        return found;
+    }
     let mut counter = Counter::new(MOST_PIECES);
+    let in_closed_form = |m: i64| match counter.at_once(&census(m)) {
+        Some(counts) if counts.differ() == 0 => None,
+        Some(_) => census(m).differing().and_then(|mut all| all.next()),
+        None => quick(m),
+    };
+    nearest(at, census, in_closed_form)
+}
+
+/// The smallest input of those that `differs` gives for each multiplier; the first that no other could be much smaller than.
+fn nearest(
+    at: &Parameters,
+    census: impl Fn(i64) -> Census,
+    mut differs: impl FnMut(i64) -> Option<i64>,
+) -> Option<Witness> {
+    let mut best: Option<Witness> = None;
     for m in multipliers(at) {
-        let census = Census::of(*left, *right, Parameters { m, ..*at });
-        // In closed form where that is quick; the differences that wraps make are found at the corners.
-        let counted = counter.at_once(&census);
-        let nearest = match counted {
-            Some(counts) if counts.differ() == 0 => None,
-            Some(_) => census.differing().and_then(|mut all| all.next()),
-            None => corners(at).find(|x| census.differs(*x)),
-        };
-        let found = nearest.and_then(|x| census.values(x).map(|(left, right)| Witness { x, m, left, right }));
+        let values = |x| census(m).values(x).map(|(left, right)| Witness { x, m, left, right });
+        let found = differs(m).and_then(values);
         best = [best, found].into_iter().flatten().min_by_key(|w| (w.x.abs(), w.m.abs(), w.m < 0, w.x < 0));
         if best.is_some_and(|w| w.x.abs() <= 1) {
             break;
@@ -56,5 +71,5 @@ fn multipliers(at: &Parameters) -> impl Iterator<Item = i64> {
 fn corners(at: &Parameters) -> impl Iterator<Item = i64> {
     let (min, max, bits) = (at.word.min() as i64, at.word.max() as i64, at.word.bits);
     let powers = (0..bits - 1).flat_map(|bit| [0i64, -1, 1].map(|by| (1i64 << bit) + by));
-    powers.flat_map(|x| [x, -x]).chain([min, max]).filter(move |x| (min..=max).contains(x))
+    std::iter::once(0).chain(powers.flat_map(|x| [x, -x])).chain([min, max]).filter(move |x| (min..=max).contains(x))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
-use tiebreak_oracle::proof::{Delta, Difference, Verdict, prove};
+use tiebreak_oracle::proof::{Delta, Difference, Extent, Verdict, prove};
 
 /// Values of a scheme at every accumulator and multiplier of a width.
 type Table = Vec<Option<i64>>;
@@ -43,7 +43,7 @@ fn check(words: &Words, schemes: [&Scheme; 2], tables: [&Table; 2], counts: &mut
             assert!(!same_domain || both().all(|(_, (a, b))| a.is_some() == b.is_some()), "{}", message());
             "identical"
         }
-        Verdict::Differ { differences, left, complete, witness, .. } => {
+        Verdict::Differ { differences, left, extent, witness, .. } => {
             let p = words.at(witness.m);
             let values = (schemes[0].fast(witness.x, &p), schemes[1].fast(witness.x, &p));
             assert!(
@@ -51,7 +51,7 @@ fn check(words: &Words, schemes: [&Scheme; 2], tables: [&Table; 2], counts: &mut
                 "{}",
                 message()
             );
-            if *complete && *left == 0 {
+            if *extent == Extent::All && *left == 0 {
                 for ((x, m), (a, b)) in both() {
                     let (Some(a), Some(b)) = (a, b) else { continue };
                     placed(differences, x * m, b - a, &message);
@@ -111,7 +111,8 @@ fn at_32_bits(left: &str, right: &str, s: i32) -> Verdict {
 #[test]
 fn double_rounding_is_one_interval_of_residues() {
     for s in -31..=-1 {
-        let Verdict::Differ { differences, complete: true, left: 0, .. } = at_32_bits("ties-up", "sqrdmulh-srshl", s)
+        let Verdict::Differ { differences, extent: Extent::All, left: 0, .. } =
+            at_32_bits("ties-up", "sqrdmulh-srshl", s)
         else {
             panic!("s={s}")
         };

@@ -154,9 +154,9 @@ fn as_json(all: &[(Proofs, Vec<Confirmation>)]) -> Value {
     let verdict = |(s, verdict): &(i32, Verdict)| match verdict {
         Verdict::Identical { same_domain } => json!({"shift": s, "verdict": "identical", "same_domain": same_domain}),
         Verdict::Unknown { reason } => json!({"shift": s, "verdict": "unknown", "reason": reason}),
-        Verdict::Differ { differences, products, left, complete, witness } => json!({
+        Verdict::Differ { differences, products, left, extent, witness } => json!({
             "shift": s, "verdict": "differ", "products": [products.0, products.1], "left_shift": left,
-            "differences": differences, "complete": complete, "witness": witness,
+            "differences": differences, "extent": extent, "witness": witness,
         }),
     };
     let statement = |s: Statement| json!({"shifts": [s.shifts.start(), s.shifts.end()], "verdict": s.verdict, "where": s.lines, "witness": s.witness});

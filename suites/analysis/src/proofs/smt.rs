@@ -8,7 +8,7 @@
 use std::fmt::Write;
 use tiebreak_oracle::fpm::steps::{Exponent, Multiplier, Step};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
-use tiebreak_oracle::proof::{Delta, Difference, Verdict};
+use tiebreak_oracle::proof::{Delta, Difference, Extent, Verdict};
 use tiebreak_oracle::rounding::RoundingRule;
 
 /// Width of a numerator: products of 64 bits, shifted to the left by up to 32, with room for rounding constants.
@@ -16,18 +16,18 @@ const WIDTH: u32 = 128;
 
 /// The two questions about one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Queries {
+pub(super) struct Queries {
     /// Satisfiable if an integer contradicts the statement.
-    pub counterexample: String,
+    pub(super) counterexample: String,
     /// The same without the statement: unsatisfiable if the assumptions contradict each other, so that anything would follow.
-    pub vacuity: String,
+    pub(super) vacuity: String,
 }
 
 /// The statement that a verdict makes of two schemes at shift `s`; `None` if it makes none about products, or has sets without one difference.
-pub fn queries(left: &Scheme, right: &Scheme, s: i32, verdict: &Verdict) -> Option<Queries> {
+pub(super) fn queries(left: &Scheme, right: &Scheme, s: i32, verdict: &Verdict) -> Option<Queries> {
     let differences = match verdict {
         Verdict::Identical { .. } => &[][..],
-        Verdict::Differ { differences, complete: true, .. } => differences,
+        Verdict::Differ { differences, extent: Extent::All, .. } => differences,
         _ => return None,
     };
     let p = Parameters::q31(1, s);
@@ -55,7 +55,7 @@ pub fn queries(left: &Scheme, right: &Scheme, s: i32, verdict: &Verdict) -> Opti
 }
 
 /// The axioms of the product, denied: over integers, two words and their product. Unsatisfiable.
-pub fn axioms() -> String {
+pub(super) fn axioms() -> String {
     let (word, top, most) = (1i64 << 31, 1i64 << 62, (1i64 << 62) - (1 << 31));
     format!(
         "(set-logic QF_NIA)\n(declare-const x Int)\n(declare-const m Int)\n\

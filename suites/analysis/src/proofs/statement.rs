@@ -1,7 +1,7 @@
 //! Verdicts of successive shifts as one statement: numbers that are `a * 2^(31-s) + b` at each shift of a run are written so.
 
 use std::ops::RangeInclusive;
-use tiebreak_oracle::proof::{Delta, Difference, Verdict, Witness};
+use tiebreak_oracle::proof::{Delta, Difference, Extent, Verdict, Witness};
 
 /// What holds at each shift of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,20 +31,30 @@ pub fn statements(verdicts: &[(i32, Verdict)]) -> Vec<Statement> {
 
 /// Whether verdicts are one statement.
 fn is_one(run: &[(i32, Verdict)]) -> bool {
-    let kind = |verdict: &Verdict| match verdict {
-        Verdict::Identical { same_domain } => (0, *same_domain, "", Vec::new()),
-        Verdict::Differ { differences, complete, left, .. } => (
-            1,
-            *complete,
-            if *left > 0 { "shifted" } else { "" },
-            differences.iter().map(|d| (d.delta, d.lo == d.hi, d.bits == 0)).collect(),
-        ),
-        Verdict::Unknown { reason } => (2, false, *reason, Vec::new()),
+    let same = run.windows(2).all(|pair| are_alike(&pair[0].1, &pair[1].1));
+    let sets = match &run[0].1 {
+        Verdict::Differ { differences, .. } => differences.len(),
+        _ => 0,
     };
-    let same = run.windows(2).all(|pair| kind(&pair[0].1) == kind(&pair[1].1));
-    let sets =
-        |verdict: &Verdict| if let Verdict::Differ { differences, .. } = verdict { differences.len() } else { 0 };
-    same && (0..sets(&run[0].1)).all(|set| numbers(run, set).iter().all(|column| Form::of(column).is_some()))
+    same && (0..sets).all(|set| numbers(run, set).iter().all(|column| Form::of(column).is_some()))
+}
+
+/// Whether two verdicts differ in the numbers of their sets only.
+fn are_alike(a: &Verdict, b: &Verdict) -> bool {
+    match (a, b) {
+        (
+            Verdict::Differ { differences: a, extent, left, .. },
+            Verdict::Differ { differences: b, extent: other, left: other_left, .. },
+        ) => {
+            // By how much results differ at one product may follow the shift.
+            let shape =
+                |d: &Difference| (if d.lo == d.hi { Delta::Varies } else { d.delta }, d.lo == d.hi, d.bits == 0);
+            let sets = a.len() == b.len() && a.iter().zip(b).all(|(a, b)| shape(a) == shape(b));
+            sets && extent == other && (*left > 0) == (*other_left > 0)
+        }
+        (Verdict::Differ { .. }, _) | (_, Verdict::Differ { .. }) => false,
+        (a, b) => a == b,
+    }
 }
 
 fn difference(verdict: &Verdict, set: usize) -> (Difference, (i64, i64)) {
@@ -72,17 +82,19 @@ fn statement(run: &[(i32, Verdict)]) -> Statement {
             ("identical", vec!["for all x and m where both have a value".to_owned()], None)
         }
         Verdict::Unknown { reason } => ("unknown", vec![(*reason).to_owned()], None),
-        Verdict::Differ { differences, complete, left, witness, .. } => {
+        Verdict::Differ { differences, extent, left, witness, .. } => {
             let mut lines: Vec<String> = (0..differences.len()).map(|set| line(run, set)).collect();
             if *left > 0 {
                 lines.push("p is the product of m and x shifted to the left, in the word".to_owned());
             }
-            if !complete {
-                lines.push(match lines.is_empty() {
-                    true => "not in closed form".to_owned(),
-                    false => "and where the left shift of x overflows, not in closed form".to_owned(),
-                });
-            }
+            lines.extend(match extent {
+                Extent::All => None,
+                Extent::WithoutOverflow if lines.is_empty() => {
+                    Some("only where the left shift of x overflows".to_owned())
+                }
+                Extent::WithoutOverflow => Some("and where the left shift of x overflows".to_owned()),
+                Extent::Nothing => Some("not in closed form".to_owned()),
+            });
             ("differ", lines, Some(*witness))
         }
     };
@@ -94,10 +106,7 @@ fn line(run: &[(i32, Verdict)], set: usize) -> String {
     let (one, products) = difference(&run[0].1, set);
     let [first, behind, lo, hi] =
         numbers(run, set).map(|column| Form::of(&column).map_or_else(String::new, |form| form.text()));
-    let delta = match one.delta {
-        Delta::By(delta) => format!("{delta:+}"),
-        Delta::Varies => "by varying amounts".to_owned(),
-    };
+    let delta = delta(one.delta, difference(&run[run.len() - 1].1, set).0.delta);
     let interval = match (one.lo == products.0, one.hi >= products.1) {
         _ if one.lo == one.hi => Some(format!("p = {lo}")),
         (true, true) => None,
@@ -116,6 +125,15 @@ fn line(run: &[(i32, Verdict)], set: usize) -> String {
     });
     let place: Vec<String> = residues.into_iter().chain(interval).collect();
     if place.is_empty() { format!("every p: {delta}") } else { format!("{}: {delta}", place.join(", ")) }
+}
+
+/// The differences at the first and at the last shift of a run.
+fn delta(first: Delta, last: Delta) -> String {
+    match (first, last) {
+        (Delta::By(first), Delta::By(last)) if first == last => format!("{first:+}"),
+        (Delta::By(first), Delta::By(last)) => format!("{first:+} to {last:+}"),
+        _ => "by varying amounts".to_owned(),
+    }
 }
 
 fn modulus(run: &[(i32, Verdict)], set: usize) -> String {
@@ -161,22 +179,19 @@ fn power(s: i32) -> i128 {
 
 /// A number as a sum of at most two powers of two, if it is one and long.
 fn sum(n: i128) -> String {
-    const SHORT: i128 = 1 << 16;
-    let plain = n.to_string();
-    if n.abs() < SHORT {
-        return plain;
+    const SHORT: u128 = 1 << 16;
+    let (sign, n) = (if n < 0 { "-" } else { "" }, n.unsigned_abs());
+    if n < SHORT {
+        return format!("{sign}{n}");
     }
-    let (sign, n) = (if n < 0 { "-" } else { "" }, n.abs());
-    let opposite = if sign.is_empty() { "-" } else { "+" };
-    let above = n.count_ones() == 1;
-    let next = (n as u128).next_power_of_two() as i128;
-    match next - n {
-        _ if above => format!("{sign}2^{}", n.trailing_zeros()),
-        less if less.count_ones() == 1 && less < SHORT => format!("{sign}2^{}{opposite}{less}", next.trailing_zeros()),
-        less if less.count_ones() == 1 => {
-            format!("{sign}2^{}{opposite}2^{}", next.trailing_zeros(), less.trailing_zeros())
-        }
-        _ => plain,
+    let (plus, minus) = if sign.is_empty() { ("+", "-") } else { ("-", "+") };
+    let power = |n: u128| if n < SHORT { n.to_string() } else { format!("2^{}", n.trailing_zeros()) };
+    let below = 1 << n.ilog2();
+    match (n - below, 2 * below - n) {
+        (0, _) => format!("{sign}{}", power(n)),
+        (more, _) if more.is_power_of_two() => format!("{sign}{}{plus}{}", power(below), power(more)),
+        (_, less) if less.is_power_of_two() => format!("{sign}{}{minus}{}", power(2 * below), power(less)),
+        _ => format!("{sign}{n}"),
     }
 }
 
@@ -214,6 +229,6 @@ mod tests {
         let texts =
             [5, 1 << 30, -(1 << 31), (1 << 62) - (1 << 31), -(1 << 62) + (1 << 31), (1 << 40) - 1, 1 << 16, 1_000_003]
                 .map(sum);
-        assert_eq!(texts, ["5", "2^30", "-2^31", "2^62-2^31", "-2^62+2^31", "2^40-1", "2^16", "1000003"]);
+        assert_eq!(texts, ["5", "2^30", "-2^31", "2^62-2^31", "-2^62+2^31", "2^40-1", "2^16", "-2^30-1", "1000003"]);
     }
 }
