@@ -31,6 +31,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format html", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/hey_jarvis.tflite --format csv", Parsed, FETCHED),
     ("cargo xtask setup --with browser", Xtask, "installs packages"),
+    ("cargo xtask setup --with solvers", Xtask, "installs packages"),
     ("cargo xtask browser", Xtask, "opens a browser; `cargo xtask test` runs it beside these tests"),
     ("cargo xtask bench", Xtask, "measures for minutes"),
     (
