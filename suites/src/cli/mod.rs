@@ -155,7 +155,7 @@ pub fn main() -> ExitCode {
         Action::Mutants(args) => bite::mutants(&args),
         Action::Corrupt(args) => bite::corrupt(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
-        Action::Audit(args) => audit::run(&args).map(|()| true),
+        Action::Audit(args) => audit::run(&args),
         Action::Atlas(args) => atlas::run(&args).map(|()| true),
         Action::Prove(args) => prove::run(&args),
         Action::Explain(args) => explain::run(&args).map(|()| true),

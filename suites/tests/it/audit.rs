@@ -1,7 +1,7 @@
 //! `audit`: small models, two real ones where they have been fetched, and files that are no models.
 
 #[path = "../../analysis/src/model/tests/onnx.rs"]
-mod onnx;
+pub(crate) mod onnx;
 
 use crate::bad_input::refused;
 use crate::common::{Run, not_run, program, target, tiebreak};
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
+use tiebreak_suites::audit::RUNTIMES;
 use tiebreak_suites::identity;
 
 /// The real models, as they are pinned in `xtask/src/models.rs`, by their own hashes.
@@ -32,16 +33,22 @@ fn real() -> Option<Vec<PathBuf>> {
     Some(paths)
 }
 
-fn audit(model: &Path, more: &[&str]) -> Run {
+pub(crate) fn audit(model: &Path, more: &[&str]) -> Run {
     tiebreak(&[&["audit", model.to_str().expect("UTF-8")], more].concat())
 }
 
-fn json(run: &Run) -> Value {
+pub(crate) fn json(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
-fn items(value: &Value) -> &[Value] {
+pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().expect("an array")
+}
+
+/// The commands of a table, whose lines a shell would join.
+fn commands(table: &str) -> Vec<String> {
+    let joined = table.replace(" \\\n     ", "");
+    joined.lines().filter_map(|line| line.strip_prefix("  cargo")).map(|rest| format!("cargo{rest}")).collect()
 }
 
 /// Runs a command that the table prints.
@@ -51,7 +58,7 @@ fn again(command: &str) -> Run {
 }
 
 /// A model in a directory that lives as long as the test.
-fn file(dir: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
+pub(crate) fn file(dir: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
     let path = dir.path().join(name);
     std::fs::write(&path, bytes).expect("the temporary directory can be written");
     path
@@ -186,8 +193,9 @@ fn the_table_answers_first_and_fits() {
         let run = audit(&file(&dir, name, &bytes), &[]).exits(0);
         let lines: Vec<&str> = run.stdout.lines().collect();
         assert!(lines[0].contains(name) && lines[0].contains("audited"), "{}", run.stdout);
-        let own = lines.iter().filter(|line| !line.starts_with("  cargo xtask") && !line.contains(name));
-        for line in own {
+        let every: Vec<&str> = RUNTIMES.iter().map(|runtime| runtime.name).collect();
+        let wide = audit(&file(&dir, name, &bytes), &[&format!("--to={}", every.join(","))]).exits(0);
+        for line in lines.iter().copied().chain(wide.stdout.lines()).filter(|line| !line.contains(name)) {
             assert!(line.chars().count() <= 100, "{line}");
         }
         for part in ["results change", "Totals", "The worst channels", "Layers", "int32:", "Two products in 16 bits"] {
@@ -207,12 +215,7 @@ fn the_commands_that_look_closer_say_the_same() {
         let run = audit(&path, sides).exits(0);
         let worst = json(&audit(&path, &[sides, &["--format=json"]].concat()).exits(0));
         let worst = &worst["comparisons"][0]["worst"][0];
-        let commands: Vec<&str> = run
-            .stdout
-            .lines()
-            .filter_map(|line| line.strip_prefix("  "))
-            .filter(|line| line.starts_with("cargo"))
-            .collect();
+        let commands = commands(&run.stdout);
         assert!(commands[0].starts_with("cargo xtask census "), "{}", run.stdout);
         let census = json(&again(&format!("{} --format=json", commands[0])).exits(0));
         assert_eq!(census["differ"], worst["differ"], "{}", commands[0]);
@@ -290,8 +293,9 @@ fn what_is_wrong_is_refused_with_what_and_where() {
 #[test]
 fn every_runtime_is_in_the_book() {
     let page = std::fs::read_to_string(crate::common::workspace().join("docs/src/audit.md")).expect("the page");
-    for runtime in tiebreak_suites::audit::RUNTIMES {
-        assert!(page.contains(&format!("\n| `{}` |", runtime.name)), "{}", runtime.name);
+    for runtime in RUNTIMES {
+        let row = format!("\n| `{}` | {} |", runtime.name, runtime.version);
+        assert!(page.contains(&row), "no {row}");
     }
 }
 
@@ -303,11 +307,12 @@ fn a_layer_that_cannot_be_counted_says_so() {
     b.floats("s", &[], &[16384.0]).floats("ys", &[], &[0.5]).int8("z", &[], &[0]).int8("w", &[1, 90, 1, 1], &[127; 90]);
     b.node("QLinearConv", &["x", "s", "z", "w", "s", "z", "ys", "z"], "y", &[]);
     let path = file(&dir, "steep.onnx", &b.model());
-    let audit =
-        json(&audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap", "--format=json"]).exits(0));
-    let not_compared = &audit["comparisons"][0]["not_compared"][0];
-    assert!(not_compared["reason"].as_str().is_some_and(|reason| reason.contains("wraps so often")), "{not_compared}");
-    let described =
-        self::audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap"]).exits(0).stdout;
-    assert!(described.contains("nothing of this model could be compared"), "{described}");
+    refused(
+        &audit(&path, &["--left=gemmlowp-double:wrap", "--right=cmsis-nn-double:wrap"]),
+        &[
+            "steep.onnx: gemmlowp-double:wrap to cmsis-nn-double:wrap: no layer",
+            "QLinearConv: channel 0",
+            "wraps so often",
+        ],
+    );
 }

@@ -7,6 +7,7 @@ mod agreement;
 mod anchors;
 mod atlas;
 mod audit;
+mod audit_answers;
 mod bad_cases;
 mod bad_input;
 mod bite;

@@ -18,11 +18,21 @@ fn tensor(shape: &[i32], kind: i8, zero_point: i64) -> Tensor {
 
 /// A model of one convolution, with its scales and weights.
 pub(crate) fn small() -> Vec<u8> {
+    model(&[small_layer()])
+}
+
+/// A tensor of int8 with a scale.
+pub(crate) fn quantized(shape: &[i32], scale: f32) -> Tensor {
+    Tensor { scales: vec![scale], ..tensor(shape, INT8, 0) }
+}
+
+/// The convolution of [`small`].
+pub(crate) fn small_layer() -> Operator {
     let Operator { tensors: [x, w, y], .. } = conv(INT8, 0, 0);
     let scaled = |tensor: Tensor, scale: f32| Tensor { scales: vec![scale], ..tensor };
     let data = (0..8 * 3 * 3 * 4u32).map(|at| (at * 37 % 251) as u8).collect();
     let tensors = [scaled(x, 0.1), Tensor { data, ..scaled(w, 0.003) }, scaled(y, 0.4)];
-    model(&[Operator { tensors, ..conv(INT8, 0, 0) }])
+    Operator { tensors, ..conv(INT8, 0, 0) }
 }
 
 /// 3x3 filter over 6x5 pixels of 4 channels, VALID: 4*3*8 results.

@@ -33,13 +33,13 @@ pub(super) fn channel(
     for step in (Comparison { left, right, output: Some(output) }).steps(xs) {
         let inputs = reach.count(step.lo, step.hi);
         counts.inputs += inputs;
-        if step.left > lo && step.left < hi {
-            counts.inside += inputs;
-        }
+        let inside = if step.left > lo && step.left < hi { inputs } else { 0 };
+        counts.inside += inside;
         if !step.differs() || inputs == 0 {
             continue;
         }
         counts.differ += inputs;
+        counts.differ_inside += inside;
         *counts.by_delta.entry(step.right - step.left).or_default() += inputs;
         let here = reach.nearest(step.lo, step.hi).map(|x| (x, step.left, step.right));
         nearest = [nearest, here].into_iter().flatten().min_by_key(|(x, ..)| (x.abs(), *x < 0));
@@ -70,6 +70,7 @@ fn none() -> ChannelCounts {
         inputs: 0,
         inside: 0,
         differ: 0,
+        differ_inside: 0,
         rate: 0.0,
         by_delta: BTreeMap::new(),
         witness: None,
@@ -100,11 +101,13 @@ pub(super) fn pairs(which: Binary, schemes: [&str; 2], layer: &Elementwise) -> R
     for ((lhs, rhs), (left, right)) in lhs.iter().zip(&rhs).zip(left.iter().zip(&right)) {
         let (Some(left), Some(right)) = (*left, *right) else { continue };
         counts.inputs += 1;
-        counts.inside += u64::from(left > layer.clamp.0 && left < layer.clamp.1);
+        let inside = u64::from(left > layer.clamp.0 && left < layer.clamp.1);
+        counts.inside += inside;
         if left == right {
             continue;
         }
         counts.differ += 1;
+        counts.differ_inside += inside;
         *counts.by_delta.entry(i64::from(right - left)).or_default() += 1;
         let distance = (lhs - zero[0]).abs() + (rhs - zero[1]).abs();
         let input = Input::Pair { lhs: *lhs, rhs: *rhs };
@@ -115,6 +118,13 @@ pub(super) fn pairs(which: Binary, schemes: [&str; 2], layer: &Elementwise) -> R
     }
     counts.witness = nearest.map(|(_, witness)| witness);
     Ok(finished(counts))
+}
+
+/// The result of the first pair of values; nothing if the scheme has none.
+#[cfg(test)]
+pub(super) fn result(which: Binary, scheme: &str, layer: &Elementwise) -> Result<Option<i32>, String> {
+    let (lhs, rhs) = values(layer);
+    results(which, scheme, layer, &lhs, &rhs).map(|results| results[0])
 }
 
 fn values(layer: &Elementwise) -> (Vec<i32>, Vec<i32>) {

@@ -1,6 +1,6 @@
 //! What the layers of a TFLite model have for kernels: weights, and what their sums are rescaled by.
 
-use super::{Runtime, Side, scales};
+use super::{Runtime, Side, Sums, scales};
 use crate::model::operators::{Arithmetic, Products};
 use crate::model::{self, Fault};
 use tiebreak_impls::element::Element;
@@ -15,7 +15,7 @@ const MAX_WEIGHTS: usize = 1 << 26;
 pub struct Constants {
     /// Weights as `[kernel_h, kernel_w, channels / groups, out_channels]`.
     pub weights: Vec<i32>,
-    /// Multipliers and shifts as TensorFlow Lite derives them, biases, zero point and clamp; without accumulators.
+    /// Multipliers and shifts as LiteRT's optimized kernels derive them, biases, zero point and clamp; without accumulators.
     pub output: Params,
 }
 
@@ -50,8 +50,9 @@ fn of(products: &Products<'_>) -> Option<Constants> {
             weights[k * channels + channel] = w - lower(products.weights.element);
         }
     }
-    let runtime = Side::Runtime(Runtime::find("tflite-reference").expect("a runtime"));
-    let way = runtime.products(products.kind, products.per_channel());
+    // The reference kernels have no fixed-point multiplier for matrix products.
+    let runtime = Side::Runtime(Runtime::find("tflite-optimized").expect("a runtime"));
+    let way = runtime.products(Sums::of(products))?;
     let multiplier = |channel: usize| {
         let (_, multiplier) = way.of(&scales(products, channel)).ok()?;
         multiplier.map(|(multiplier, shift)| Channel { multiplier, shift })

@@ -9,13 +9,15 @@ mod hazards;
 mod reach;
 pub mod report;
 mod runtime;
+mod runtimes;
 
 pub use constants::{Constants, constants};
 pub use hazards::{LANES, Lanes};
 pub use reach::Reach;
-pub use runtime::{NoMultiplier, RUNTIMES, Rescaling, Runtime, Side, Way};
+pub use runtime::{NoMultiplier, Rescaling, Runtime, Side, Sums, Way};
+pub use runtimes::RUNTIMES;
 
-use crate::model::operators::{Arithmetic, Kind, Operator, Products, Rescale};
+use crate::model::operators::{Arithmetic, Kind, Operator, Products, Rescale, moves};
 use crate::model::{self, BadModel, Fault, MAX_LAYERS, Quantized};
 use compare::Binary;
 use rayon::prelude::*;
@@ -55,8 +57,10 @@ pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault>
     let comparison = |side: &Side| Comparison {
         left: left.label(),
         left_summary: left.summary(),
+        left_version: left.version(),
         right: side.label(),
         right_summary: side.summary(),
+        right_version: side.version(),
         totals: Totals::default(),
         derivation: Totals::default(),
         worst: Vec::new(),
@@ -64,7 +68,7 @@ pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault>
         not_compared: Vec::new(),
     };
     let mut comparisons: Vec<Comparison> = right.iter().map(comparison).collect();
-    let (mut layers, mut not_audited) = (Vec::new(), Vec::new());
+    let (mut layers, mut not_audited, mut without_arithmetic) = (Vec::new(), Vec::new(), Vec::new());
     let (mut weights, mut channels) = (0usize, 0usize);
     let kind = model::operators(bytes, &mut |operator| {
         let Operator { index, op, name, arithmetic } = operator;
@@ -72,7 +76,8 @@ pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault>
         let arithmetic = match arithmetic {
             Ok(arithmetic) => arithmetic,
             Err(reason) => {
-                not_audited.push(outside(reason));
+                let list = if moves(&op) { &mut without_arithmetic } else { &mut not_audited };
+                list.push(outside(reason));
                 return Ok(());
             }
         };
@@ -103,7 +108,8 @@ pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault>
         Ok(())
     })?;
     comparisons.iter_mut().for_each(Comparison::settle);
-    Ok(Audit { format: FORMAT, model: String::new(), sha256: String::new(), kind, comparisons, layers, not_audited })
+    let (model, sha256) = (String::new(), String::new());
+    Ok(Audit { format: FORMAT, model, sha256, kind, comparisons, layers, not_audited, without_arithmetic })
 }
 
 impl Comparison {
@@ -218,8 +224,9 @@ type Compared = ([String; 2], Vec<ChannelCounts>, Totals);
 
 fn compared(arithmetic: &Arithmetic<'_>, examined: &Examined, left: Side, right: Side) -> Result<Compared, String> {
     let missing = |side: Side, what: &str| format!("{what} of {} is not defined here", side.label());
-    let both = |of: fn(&Side) -> Option<&'static str>, what: &str| {
-        let name = |side: Side| of(&side).ok_or_else(|| missing(side, what));
+    let both = |of: fn(&Side, Element) -> Option<&'static str>, what: &str, element: Element| {
+        let name =
+            |side: Side| of(&side, element).ok_or_else(|| missing(side, &format!("{what} of {}", element.name())));
         Ok::<_, String>([name(left)?, name(right)?])
     };
     let pairs = |which, names: [&'static str; 2], layer| {
@@ -227,20 +234,25 @@ fn compared(arithmetic: &Arithmetic<'_>, examined: &Examined, left: Side, right:
         Ok((names.map(str::to_owned), vec![counts], Totals::default()))
     };
     match arithmetic {
-        Arithmetic::Add(layer) => pairs(Binary::Add, both(Side::add, "the addition")?, layer),
-        Arithmetic::Mul(layer) => pairs(Binary::Mul, both(Side::mul, "the multiplication")?, layer),
+        Arithmetic::Add(layer) => pairs(Binary::Add, both(Side::add, "the addition", layer.output.element)?, layer),
+        Arithmetic::Mul(layer) => {
+            pairs(Binary::Mul, both(Side::mul, "the multiplication", layer.output.element)?, layer)
+        }
         Arithmetic::Rescale(rescale) => {
-            let of = |side: Side| side.rescale().ok_or_else(|| missing(side, "the rescaling"));
+            let (input, output) = (rescale.input.element, rescale.output.element);
+            let what = || format!("the rescaling from {} to {}", input.name(), output.name());
+            let of = |side: Side| side.rescale(input, output).ok_or_else(|| missing(side, &what()));
             let ways = [of(left)?, of(right)?];
-            let range = rescale.output.element.range();
+            let range = output.range();
             let output = Output { zero_point: rescale.output.zero_point, min: *range.start(), max: *range.end() };
             channels(ways, &output, &examined.reaches, |_| rescale_scales(rescale))
         }
         Arithmetic::Products(products) => {
-            let ways = [left, right].map(|side| side.products(products.kind, products.per_channel()));
+            let sums = Sums::of(products);
+            let of = |side: Side| side.products(sums).ok_or_else(|| missing(side, "the product of u8"));
             let (min, max) = products.clamp;
             let output = Output { zero_point: products.output.zero_point, min, max };
-            channels(ways, &output, &examined.reaches, |channel| scales(products, channel))
+            channels([of(left)?, of(right)?], &output, &examined.reaches, |channel| scales(products, channel))
         }
     }
 }
@@ -272,7 +284,8 @@ fn channels(
             Totals { channels: 1, ..Totals::default() }
         } else {
             let (c, other): (Requantizer, _) = requantizer(&moved)?;
-            match other == left {
+            let [real, moved] = [ways[0], moved].map(|way| (way.derivation.real)(&scales));
+            match real == moved || other.is_some() && other == left {
                 true => Totals { channels: 1, ..Totals::default() },
                 false => counted(&a, &c)?.totals(),
             }

@@ -21,8 +21,10 @@ pub struct Audit {
     pub comparisons: Vec<Comparison>,
     /// The audited layers, with what does not depend on a runtime.
     pub layers: Vec<Layer>,
-    /// Operators that are not audited at all.
+    /// Operators that compute something and are not audited at all.
     pub not_audited: Vec<NotAudited>,
+    /// Operators that only move or select stored values, which no runtime changes.
+    pub without_arithmetic: Vec<NotAudited>,
 }
 
 /// An operator that is not audited.
@@ -155,10 +157,16 @@ pub struct Comparison {
     pub left: String,
     /// What it does.
     pub left_summary: String,
+    /// The version of the runtime that was measured, or that none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_version: Option<&'static str>,
     /// The one from whose results they are subtracted.
     pub right: String,
     /// What it does.
     pub right_summary: String,
+    /// The version of the runtime that was measured, or that none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub right_version: Option<&'static str>,
     /// Over all layers that were compared.
     pub totals: Totals,
     /// What the derivation of the multiplier changes alone, with the scheme of the left side.
@@ -184,6 +192,8 @@ pub struct Totals {
     pub inside: u64,
     /// Those that give another result.
     pub differ: u64,
+    /// Those of `inside` that give another result.
+    pub differ_inside: u64,
     /// The largest difference.
     pub largest: u64,
 }
@@ -195,6 +205,7 @@ impl Totals {
         self.inputs += other.inputs;
         self.inside += other.inside;
         self.differ += other.differ;
+        self.differ_inside += other.differ_inside;
         self.largest = self.largest.max(other.largest);
     }
 
@@ -241,6 +252,8 @@ pub struct ChannelCounts {
     pub inside: u64,
     /// Those that give another result.
     pub differ: u64,
+    /// Those of `inside` that give another result.
+    pub differ_inside: u64,
     /// `differ / inputs`, to be read.
     pub rate: f64,
     /// Right minus left.
@@ -303,6 +316,7 @@ impl ChannelCounts {
             inputs: self.inputs,
             inside: self.inside,
             differ: self.differ,
+            differ_inside: self.differ_inside,
             largest,
         }
     }

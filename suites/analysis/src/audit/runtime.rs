@@ -1,7 +1,9 @@
 //! What each runtime does with the sums of a layer: how it derives the multiplier, and the scheme by which it rescales.
 
-use crate::model::operators::Kind;
+use super::runtimes::RUNTIMES;
+use crate::model::operators::{Kind, Products};
 use thiserror::Error;
+use tiebreak_impls::element::Element;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::census::Requantizer;
 use tiebreak_oracle::derivation::{Derivation, Scales, floats, quantize_multiplier};
@@ -72,13 +74,32 @@ impl Rescaling {
 
 /// Names of the schemes for operations on two tensors, where these are defined.
 #[derive(Clone, Copy, Debug)]
-struct Elementwise {
-    add: Option<&'static str>,
-    mul: Option<&'static str>,
+pub(super) struct Elementwise {
+    pub(super) add: Option<&'static str>,
+    pub(super) mul: Option<&'static str>,
 }
 
 /// Names of a derivation and of a scheme.
-type Names = (&'static str, &'static str);
+pub(super) type Names = (&'static str, &'static str);
+
+/// What a runtime chooses its kernel for sums of products by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sums {
+    /// The operator.
+    pub kind: Kind,
+    /// Whether each channel has a scale of its own.
+    pub per_channel: bool,
+    /// Whether activations and weights are bytes without sign.
+    pub bytes: bool,
+}
+
+impl Sums {
+    /// Those of a layer.
+    pub fn of(products: &Products<'_>) -> Self {
+        let bytes = [products.input.element, products.weights.element] == [Element::U8; 2];
+        Self { kind: products.kind, per_channel: products.per_channel(), bytes }
+    }
+}
 
 /// A runtime, or one set of its kernels.
 #[derive(Clone, Copy, Debug)]
@@ -87,104 +108,19 @@ pub struct Runtime {
     pub name: &'static str,
     /// A description in one line.
     pub summary: &'static str,
+    /// The version that was measured, or that none was.
+    pub version: &'static str,
     /// Repositories and files.
     pub source: &'static str,
-    /// Of convolutions, and of matrix products with a scale for each channel.
-    products: Names,
-    /// The derivation of matrix products with one scale for all channels.
-    dense: &'static str,
-    /// Of the operators that only rescale, where it is defined.
-    rescale: Option<Names>,
-    elementwise: Elementwise,
+    /// Of convolutions and matrix products, where it is defined.
+    pub(super) products: fn(Sums) -> Option<Names>,
+    /// Of the operators that only rescale, by the types of both tensors, where it is defined.
+    pub(super) rescale: fn((Element, Element)) -> Option<Names>,
+    /// Of tensors of int8.
+    pub(super) elementwise: Elementwise,
+    /// Of tensors of bytes without sign.
+    pub(super) elementwise_bytes: Elementwise,
 }
-
-const TFLITE: &str = "tensorflow/tensorflow lite/kernels/kernel_util.cc, lite/kernels/internal/common.cc";
-const CMSIS: &str = "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h; tensorflow/tflite-micro kernels/cmsis_nn";
-
-/// Every runtime.
-pub static RUNTIMES: &[Runtime] = &[
-    Runtime {
-        name: "tflite-reference",
-        summary: "TensorFlow Lite's reference kernels, and TensorFlow Lite Micro's: two roundings",
-        source: TFLITE,
-        products: ("f64", "gemmlowp-double:wrap"),
-        dense: "f32-f64",
-        rescale: Some(("f64", "gemmlowp-double:wrap")),
-        elementwise: Elementwise { add: Some("tflite"), mul: Some("tflite") },
-    },
-    Runtime {
-        name: "tflite-single-rounding",
-        summary: "the same, compiled with TFLITE_SINGLE_ROUNDING: one rounding",
-        source: TFLITE,
-        products: ("f64", "tflite-single:wrap"),
-        dense: "f32-f64",
-        rescale: Some(("f64", "tflite-single:wrap")),
-        elementwise: Elementwise { add: Some("tflite-single"), mul: Some("tflite-single") },
-    },
-    Runtime {
-        name: "tflite-optimized",
-        summary: "LiteRT's optimized kernels without a delegate, as finding 8 measured them",
-        source: "google-ai-edge/LiteRT 2.3",
-        products: ("f64", "sqrdmulh-srshl:wrap"),
-        dense: "f32-f64",
-        rescale: None,
-        elementwise: Elementwise { add: None, mul: None },
-    },
-    Runtime {
-        name: "xnnpack",
-        summary: "XNNPACK, the usual delegate of LiteRT: a float32 product, halves to even",
-        source: "google/XNNPACK src/operators/convolution-nhwc.c, src/qs8-vadd, src/qs8-vmul",
-        products: ("f32", "f32-product"),
-        dense: "f32",
-        rescale: None,
-        elementwise: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
-    },
-    Runtime {
-        name: "onnxruntime",
-        summary: "ONNX Runtime on CPUs: a float32 product, halves to even",
-        source: "microsoft/onnxruntime core/mlas/lib/quantize.cpp, qladd.cpp, qlmul.cpp",
-        products: ("f32", "f32-product"),
-        dense: "f32",
-        rescale: Some(("f32", "f32-dequantize-quantize")),
-        elementwise: Elementwise { add: Some("onnx"), mul: Some("onnx") },
-    },
-    Runtime {
-        name: "cmsis-nn",
-        summary: "CMSIS-NN within TensorFlow Lite Micro: two roundings",
-        source: CMSIS,
-        products: ("f64", "cmsis-nn-double:wrap"),
-        dense: "f32-f64",
-        rescale: Some(("f64", "gemmlowp-double:wrap")),
-        elementwise: Elementwise { add: Some("cmsis-nn"), mul: Some("cmsis-nn") },
-    },
-    Runtime {
-        name: "cmsis-nn-single",
-        summary: "the same, compiled with CMSIS_NN_USE_SINGLE_ROUNDING",
-        source: CMSIS,
-        products: ("f64", "cmsis-nn-single:wrap"),
-        dense: "f32-f64",
-        rescale: Some(("f64", "tflite-single:wrap")),
-        elementwise: Elementwise { add: Some("cmsis-nn-single"), mul: Some("cmsis-nn-single") },
-    },
-    Runtime {
-        name: "tvm",
-        summary: "TVM's default lowering of qnn.requantize: one rounding, halves up",
-        source: "apache/tvm src/relay/qnn/op/requantize.cc, src/relay/qnn/utils.cc",
-        products: ("f32-f64", "ties-up:wrap"),
-        dense: "f32-f64",
-        rescale: Some(("f32-f64", "ties-up:wrap")),
-        elementwise: Elementwise { add: None, mul: None },
-    },
-    Runtime {
-        name: "tvm-arm",
-        summary: "TVM with the Arm instructions of its RFC: two roundings, both halves up",
-        source: "apache/tvm src/target/arm_cpu.cc, the rule of q_multiply_shift",
-        products: ("f32-f64", "sqrdmulh-srshl:wrap"),
-        dense: "f32-f64",
-        rescale: Some(("f32-f64", "sqrdmulh-srshl:wrap")),
-        elementwise: Elementwise { add: None, mul: None },
-    },
-];
 
 /// What is compared: a runtime, or one scheme with one derivation for everything.
 #[derive(Clone, Copy, Debug)]
@@ -242,38 +178,43 @@ impl Side {
         }
     }
 
-    /// How sums of products are rescaled.
-    pub fn products(&self, kind: Kind, per_channel: bool) -> Way {
+    /// The version that was measured, or that none was; nothing of a scheme.
+    pub fn version(&self) -> Option<&'static str> {
         match self {
-            Self::Runtime(runtime) => {
-                let (derivation, scheme) = runtime.products;
-                let apart = kind == Kind::Dense && !per_channel;
-                way((if apart { runtime.dense } else { derivation }, scheme))
-            }
-            Self::Scheme(rescaling, derivation) => Way { derivation, rescaling: *rescaling },
+            Self::Runtime(runtime) => Some(runtime.version),
+            Self::Scheme(..) => None,
         }
     }
 
-    /// How an operator that only rescales does so.
-    pub fn rescale(&self) -> Option<Way> {
+    /// How sums of products are rescaled.
+    pub fn products(&self, sums: Sums) -> Option<Way> {
         match self {
-            Self::Runtime(runtime) => runtime.rescale.map(way),
+            Self::Runtime(runtime) => (runtime.products)(sums).map(way),
             Self::Scheme(rescaling, derivation) => Some(Way { derivation, rescaling: *rescaling }),
         }
     }
 
-    /// The name of its scheme of addition.
-    pub fn add(&self) -> Option<&'static str> {
-        self.elementwise().add
-    }
-
-    /// The name of its scheme of multiplication.
-    pub fn mul(&self) -> Option<&'static str> {
-        self.elementwise().mul
-    }
-
-    fn elementwise(&self) -> Elementwise {
+    /// How an operator that only rescales does so, from one type to another.
+    pub fn rescale(&self, input: Element, output: Element) -> Option<Way> {
         match self {
+            Self::Runtime(runtime) => (runtime.rescale)((input, output)).map(way),
+            Self::Scheme(rescaling, derivation) => Some(Way { derivation, rescaling: *rescaling }),
+        }
+    }
+
+    /// The name of its scheme of addition of tensors of that type.
+    pub fn add(&self, element: Element) -> Option<&'static str> {
+        self.elementwise(element).add
+    }
+
+    /// The name of its scheme of multiplication of tensors of that type.
+    pub fn mul(&self, element: Element) -> Option<&'static str> {
+        self.elementwise(element).mul
+    }
+
+    fn elementwise(&self, element: Element) -> Elementwise {
+        match self {
+            Self::Runtime(runtime) if element == Element::U8 => runtime.elementwise_bytes,
             Self::Runtime(runtime) => runtime.elementwise,
             Self::Scheme(rescaling, _) => rescaling.elementwise(),
         }
@@ -287,7 +228,8 @@ fn way((derivation, scheme): Names) -> Way {
 }
 
 impl Way {
-    /// The requantization of a channel, and its Q0.31 multiplier and shift; none for a scheme that takes the scales apart.
+    /// The requantization of a channel, and its Q0.31 multiplier and shift: none for a scheme that takes the scales apart, or whose multiplier
+    /// has more than 31 bits.
     pub fn of(&self, scales: &Scales) -> Result<(Requantizer, Option<(i32, i32)>), NoMultiplier> {
         let real = (self.derivation.real)(scales);
         let multiplier = quantize_multiplier(&real).ok_or(NoMultiplier::TooLarge);
@@ -298,7 +240,10 @@ impl Way {
             }
             Rescaling::Float(definition) => {
                 let of_real = definition.of_multiplier(&real);
-                let multiplier = if of_real.is_some() { multiplier.ok() } else { None };
+                let same = |(m, s): &(i32, i32)| {
+                    of_real.as_ref().is_some_and(|scheme| *scheme.factor() == Rational::from(*m) << (s - 31))
+                };
+                let multiplier = multiplier.ok().filter(same);
                 let scheme = of_real.or_else(|| definition.of_scales(scales));
                 scheme.map(|s| (Requantizer::Float(s), multiplier)).ok_or(NoMultiplier::NoFactor(definition.name))
             }
@@ -314,17 +259,25 @@ mod tests {
     /// Every name of the table leads somewhere.
     #[test]
     fn what_the_table_names_is_there() {
+        let (elements, kinds) = ([Element::I8, Element::U8], [Kind::Convolution, Kind::Dense, Kind::Depthwise]);
         for runtime in RUNTIMES {
             let side = Side::Runtime(Runtime::find(runtime.name).expect("by its own name"));
-            for (kind, per_channel) in [(Kind::Convolution, true), (Kind::Dense, false), (Kind::Depthwise, true)] {
-                side.products(kind, per_channel);
+            for (kind, per_channel, bytes) in kinds.iter().flat_map(|k| {
+                [(false, false), (true, false), (false, true)].map(|(per_channel, bytes)| (*k, per_channel, bytes))
+            }) {
+                side.products(Sums { kind, per_channel, bytes });
             }
-            side.rescale();
-            if let Some(name) = side.add() {
-                Scheme::<&'static tiebreak_oracle::add::Definition>::parse(name).expect("a scheme of addition");
+            for (input, output) in elements.iter().flat_map(|i| elements.map(|o| (*i, o))) {
+                side.rescale(input, output);
             }
-            if let Some(name) = side.mul() {
-                Scheme::<&'static tiebreak_oracle::mul::Definition>::parse(name).expect("a scheme of multiplication");
+            for element in elements {
+                if let Some(name) = side.add(element) {
+                    Scheme::<&'static tiebreak_oracle::add::Definition>::parse(name).expect("a scheme of addition");
+                }
+                if let Some(name) = side.mul(element) {
+                    Scheme::<&'static tiebreak_oracle::mul::Definition>::parse(name)
+                        .expect("a scheme of multiplication");
+                }
             }
         }
         for scheme in fpm::Scheme::every() {

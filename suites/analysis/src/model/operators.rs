@@ -146,6 +146,9 @@ pub struct Rescale {
     pub output: Quantized,
 }
 
+/// How a reason says that values are not in the file that was read.
+pub const ELSEWHERE: &str = "in another file";
+
 /// Why an operator is not audited that only moves values.
 const MOVES: &str = "moves or selects stored values, and computes none";
 
@@ -159,10 +162,15 @@ const MOVING: &[&str] = &[
     "MaxPool", "Pad", "Reshape", "Shape", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
 ];
 
+/// Whether an operator only moves or selects stored values, so that no runtime changes them.
+pub fn moves(op: &str) -> bool {
+    MOVING.contains(&op)
+}
+
 /// Why an operator is not audited that has no arithmetic of [`Arithmetic`].
 pub(super) fn reason(op: &str) -> String {
     match op {
-        _ if MOVING.contains(&op) => MOVES.to_owned(),
+        _ if moves(op) => MOVES.to_owned(),
         "CONCATENATION" | "Concat" | "QLinearConcat" => {
             "moves stored values; what runtimes do where the scales differ is not defined here".to_owned()
         }

@@ -1,13 +1,15 @@
 //! `audit`: do the results of a model change if the runtime changes, where, and by how much?
 
+mod answer;
 mod page;
 mod rows;
 mod table;
 
 use super::print;
+use crate::audit::report::Comparison;
 use crate::audit::{self, RUNTIMES, Rescaling, Runtime, Side};
 use crate::model;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use std::path::PathBuf;
 use tiebreak_oracle::derivation::{DERIVATIONS, Derivation, floats};
@@ -34,6 +36,9 @@ pub(super) struct Args {
     /// Runtimes to change to [default: xnnpack,cmsis-nn,tvm, and tflite-reference,tvm for an .onnx file]
     #[arg(long, value_name = "RUNTIME,..", value_delimiter = ',', value_parser = runtime)]
     to: Vec<&'static Runtime>,
+    /// Exit with 1 if a result changes in some comparison, and with 2 if a comparison has nothing to compare
+    #[arg(long)]
+    fail_if_changed: bool,
     /// Output format; CSV has one line for each channel and comparison, HTML is one page without links to elsewhere
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -42,7 +47,7 @@ pub(super) struct Args {
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A summary for the terminal, of at most 100 columns.
+    /// A summary for the terminal, of at most 100 columns unless a name is longer.
     Table,
     /// JSON, for programs.
     Json,
@@ -68,10 +73,10 @@ fn derivation(text: &str) -> Result<&'static Derivation, String> {
 
 /// The names that the options take.
 fn names() -> String {
-    let runtimes = RUNTIMES.iter().map(|r| (r.name, r.summary));
-    let floats = floats::DEFINITIONS.iter().map(|d| (d.name, d.summary));
-    let derivations = DERIVATIONS.iter().map(|d| (d.name, d.summary));
-    let list = |title: &str, all: Vec<(&str, &str)>| {
+    let runtimes = RUNTIMES.iter().map(|r| (r.name, format!("{} ({})", r.summary, r.version)));
+    let floats = floats::DEFINITIONS.iter().map(|d| (d.name, d.summary.to_owned()));
+    let derivations = DERIVATIONS.iter().map(|d| (d.name, d.summary.to_owned()));
+    let list = |title: &str, all: Vec<(&str, String)>| {
         let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let lines: Vec<String> = all.iter().map(|(name, summary)| format!("  {name:width$}  {summary}\n")).collect();
         format!("{title}:\n{}", lines.concat())
@@ -84,17 +89,22 @@ fn names() -> String {
     .join("\n")
 }
 
-/// Prints the audit.
-pub(super) fn run(args: &Args) -> Result<()> {
+/// Prints the audit. False if a result changes and the caller asked for that; an error if nothing was compared.
+pub(super) fn run(args: &Args) -> Result<bool> {
     let bytes = model::load(&args.model)?;
     let (left, right) = sides(args, model::is_tflite(&bytes));
     let audit = audit::audit(&args.model, &bytes, left, &right)?;
+    let empty: Vec<&Comparison> = audit.comparisons.iter().filter(|c| c.layers.is_empty()).collect();
+    if empty.len() == audit.comparisons.len() || args.fail_if_changed && !empty.is_empty() {
+        bail!("{}: {}", args.model.display(), answer::nothing(&audit, &empty));
+    }
     print(&match args.format {
         Format::Table => table::render(&audit),
         Format::Json => serde_json::to_string_pretty(&audit)? + "\n",
         Format::Csv => rows::csv(&audit)?,
         Format::Html => page::render(&audit)?,
-    })
+    })?;
+    Ok(!args.fail_if_changed || audit.comparisons.iter().all(|c| c.totals.differ == 0))
 }
 
 /// What is compared: two schemes, or runtimes.

@@ -1,6 +1,7 @@
 //! An audit as one page for a browser.
 
-use super::rows::{answers, channel_row, commands, facts, lanes, not_audited, share, worst};
+use super::answer::{answers, versions};
+use super::rows::{channel_row, commands, facts, lanes, not_audited, share, worst};
 use crate::audit::report::Audit;
 use anyhow::Result;
 use askama::Template;
@@ -41,11 +42,26 @@ pub(super) fn render(audit: &Audit) -> Result<String> {
             let t = layer.totals;
             let own = [layer.index.to_string(), layer.op.clone(), layer.left.clone(), layer.right.clone()];
             let counts = [t.channels, t.channels_that_differ, t.inputs, t.differ].map(text::count);
-            own.into_iter().chain(counts).chain([share(t.differ, t.inputs), t.largest.to_string()]).collect()
+            own.into_iter()
+                .chain(counts)
+                .chain([share(t.differ, t.inputs), share(t.differ_inside, t.inside), t.largest.to_string()])
+                .collect()
         });
         lists.push(List::new(
             format!("Layers, {} to {}", c.left, c.right),
-            &["layer", "operator", "left", "right", "channels", "change", "inputs", "change", "rate", "delta"],
+            &[
+                "layer",
+                "operator",
+                "left",
+                "right",
+                "channels",
+                "change",
+                "inputs",
+                "change",
+                "rate",
+                "rate where not clamped",
+                "delta",
+            ],
             layers.collect(),
         ));
     }
@@ -58,6 +74,7 @@ pub(super) fn render(audit: &Audit) -> Result<String> {
         lists.push(List::new(format!("Every channel, {} to {}", c.left, c.right), &CHANNEL, channels.collect()));
     }
     lists.retain(|list| !list.rows.is_empty());
-    let page = Page { audit, answers: answers(audit), facts: facts(audit), lists, commands: commands(audit) };
+    let facts = versions(audit).into_iter().chain(facts(audit)).collect();
+    let page = Page { audit, answers: answers(audit), facts, lists, commands: commands(audit) };
     Ok(page.render()?)
 }

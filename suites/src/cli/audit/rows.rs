@@ -1,7 +1,7 @@
 //! An audit as words and as CSV: what the table and the page say in the same way.
 
 use crate::audit::LANES;
-use crate::audit::report::{Audit, ChannelCounts, Comparison, Input, Layer, LayerCounts, Multiplier, Totals, Witness};
+use crate::audit::report::{Audit, ChannelCounts, Comparison, Input, Layer, LayerCounts, Multiplier, Witness};
 use crate::cli::csv_of;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,32 +30,6 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     let percent = 100.0 * part as f64 / whole as f64;
     let places = (2 - percent.log10().floor() as i32).clamp(0, 6) as usize;
     format!("{percent:.places$}%")
-}
-
-/// The answer in one sentence for each comparison.
-pub(super) fn answers(audit: &Audit) -> Vec<String> {
-    let answer = |c: &Comparison| {
-        let Totals { channels, channels_that_differ, inputs, differ, largest, .. } = c.totals;
-        let (left, right) = (&c.left, &c.right);
-        if c.layers.is_empty() {
-            return format!("{left} to {right}: nothing of this model could be compared.");
-        }
-        let channels = text::plural(channels as usize, "channel");
-        if differ == 0 {
-            return format!(
-                "{left} to {right}: no change. On all {} reachable inputs of {channels} both give the same.",
-                text::count(inputs)
-            );
-        }
-        format!(
-            "{left} to {right}: results change. {} of {} reachable inputs ({}) give another value, in {} of {channels}, by at most {largest}.",
-            text::count(differ),
-            text::count(inputs),
-            share(differ, inputs),
-            text::count(channels_that_differ),
-        )
-    };
-    audit.comparisons.iter().map(answer).collect()
 }
 
 /// What is to be known of the model before any runtime: derivations, lanes of 16 bits, int32, floats.
@@ -241,7 +215,7 @@ pub(super) fn csv(audit: &Audit) -> Result<String> {
     #[rustfmt::skip]
     let header = [
         "left", "right", "index", "op", "name", "channel", "left_way", "right_way", "left_multiplier", "left_shift",
-        "right_multiplier", "right_shift", "inputs", "inside", "differ", "rate", "by_delta", "witness", "left_value",
+        "right_multiplier", "right_shift", "inputs", "inside", "differ", "differ_inside", "rate", "by_delta", "witness", "left_value",
         "right_value", "method",
     ];
     let layers = audit.comparisons.iter().flat_map(|comparison| comparison.layers.iter().map(move |l| (comparison, l)));
@@ -264,7 +238,7 @@ fn record(comparison: &Comparison, layer: &LayerCounts, channel: &ChannelCounts)
     row.extend([layer.op.clone(), layer.name.clone(), optional(channel.channel.map(|c| c as i64))]);
     row.extend([layer.left.clone(), layer.right.clone()]);
     row.extend(multiplier(channel.left).into_iter().chain(multiplier(channel.right)));
-    row.extend([channel.inputs, channel.inside, channel.differ].map(|n| n.to_string()));
+    row.extend([channel.inputs, channel.inside, channel.differ, channel.differ_inside].map(|n| n.to_string()));
     row.extend([channel.rate.to_string(), deltas.join(" "), input]);
     row.extend([optional(channel.witness.map(|w| w.left)), optional(channel.witness.map(|w| w.right))]);
     row.push(channel.method.to_owned());

@@ -1,6 +1,7 @@
 //! An audit for the terminal: the answer, the totals, the worst channels, the layers, what is not audited, and how to look closer.
 
-use super::rows::{answers, channel_row, commands, facts, lanes, not_audited, share, worst};
+use super::answer::{answers, versions};
+use super::rows::{channel_row, commands, facts, lanes, not_audited, share, worst};
 use crate::audit::report::{Audit, Comparison, Totals};
 use crate::cli::table_within;
 use tiebreak_reports::text;
@@ -34,13 +35,31 @@ fn wrapped(sentence: &str) -> String {
     out + "\n"
 }
 
+/// A command on lines that a shell joins.
+fn folded(command: &str) -> String {
+    let (mut out, mut width) = (String::from(" "), 1);
+    for word in command.split(' ') {
+        let length = word.chars().count();
+        // Room for the space and the backslash that may follow.
+        if width > 1 && width + 1 + length + 2 > usize::from(WIDTH) {
+            out += " \\\n     ";
+            width = 5;
+        }
+        out.push(' ');
+        out += word;
+        width += 1 + length;
+    }
+    out + "\n"
+}
+
 pub(super) fn render(audit: &Audit) -> String {
     let sentences = |all: Vec<String>| all.iter().map(|sentence| wrapped(sentence)).collect::<String>();
     let mut out = wrapped(&format!("{} ({}): {}", audit.model, audit.kind, extent(audit)));
     out += &sentences(answers(audit));
+    out += &sentences(versions(audit).into_iter().collect());
     out += &list(
         &totals_title(audit),
-        &["to", "channels", "change", "inputs", "change", "rate", "not clamped", "delta"],
+        &["to", "channels", "change", "inputs", "change", "rate", "not clamped", "rate there", "delta"],
         totals(audit),
     );
     out += &list(
@@ -63,7 +82,8 @@ pub(super) fn render(audit: &Audit) -> String {
     out += &list("Not audited", &["operator", "number", "reason"], not_audited(audit));
     let commands = commands(audit);
     if !commands.is_empty() {
-        out += &format!("\nLook closer at the worst channel\n  {}\n", commands.join("\n  "));
+        let lines: String = commands.iter().map(|command| folded(command)).collect();
+        out += &format!("\nLook closer at the worst channel\n{lines}");
     }
     out
 }
@@ -72,7 +92,11 @@ pub(super) fn render(audit: &Audit) -> String {
 fn extent(audit: &Audit) -> String {
     let channels: usize = audit.layers.iter().map(|layer| layer.channels.len()).sum();
     let (layers, channels) = (text::plural(audit.layers.len(), "layer"), text::plural(channels, "channel"));
-    format!("{layers} with {channels} audited, {} not.", text::plural(audit.not_audited.len(), "operator"))
+    let moving = match audit.without_arithmetic.len() {
+        0 => String::new(),
+        n => format!("; {} without arithmetic", text::plural(n, "operator")),
+    };
+    format!("{layers} with {channels} audited, {} not{moving}.", text::plural(audit.not_audited.len(), "operator"))
 }
 
 /// Every comparison has one left side.
@@ -82,9 +106,9 @@ fn totals_title(audit: &Audit) -> String {
 
 fn totals(audit: &Audit) -> Vec<Vec<String>> {
     let row = |c: &Comparison| {
-        let Totals { channels, channels_that_differ, inputs, inside, differ, largest } = c.totals;
+        let Totals { channels, channels_that_differ, inputs, inside, differ, differ_inside, largest } = c.totals;
         let counts = [channels, channels_that_differ, inputs, differ].map(text::count);
-        let rest = [share(differ, inputs), share(inside, inputs), largest.to_string()];
+        let rest = [share(differ, inputs), share(inside, inputs), share(differ_inside, inside), largest.to_string()];
         std::iter::once(c.right.clone()).chain(counts).chain(rest).collect()
     };
     audit.comparisons.iter().map(row).collect()

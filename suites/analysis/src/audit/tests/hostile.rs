@@ -54,6 +54,40 @@ fn what_cannot_be_audited_is_listed() {
     );
 }
 
+/// Issue 30: a layer in float, or one whose shape is a placeholder until the model runs, rejected the whole file as damaged.
+#[test]
+fn layers_without_a_shape_are_left_out_with_the_reason() {
+    use crate::model::tests::{build, samples};
+    let mut operators = samples::each();
+    let audited = holds(&build::model(&operators)).expect("a model").layers.len();
+    let (mut dynamic, mut float) = (operators[0].clone(), operators[2].clone());
+    dynamic.tensors[0].signature = vec![-1, 2, 2, 2];
+    dynamic.tensors[2].shape = vec![1, 1, 1, 2];
+    float.tensors.iter_mut().for_each(|tensor| tensor.kind = 0);
+    float.tensors[2].shape = vec![1, 1, 1];
+    operators.extend([dynamic.clone(), float]);
+    let audit = holds(&build::model(&operators)).expect("a model");
+    assert_eq!(audit.layers.len(), audited);
+    let reasons: Vec<_> = audit.not_audited.iter().map(|n| (n.index, n.reason.as_str())).collect();
+    assert!(reasons.iter().any(|(at, r)| *at == 7 && r.contains("shape_signature is -1")), "{reasons:?}");
+    assert!(reasons.iter().any(|(at, r)| *at == 8 && r.contains("its type is FLOAT32")), "{reasons:?}");
+    // The same shape without the signature is a contradiction.
+    dynamic.tensors[0].signature.clear();
+    let described = holds(&build::model(&[dynamic])).expect_err("a contradiction").to_string();
+    assert!(described.contains("for a result of"), "{described}");
+}
+
+/// A type that cannot be audited is named as the format names it.
+#[test]
+fn types_have_names() {
+    let mut b = onnx::every();
+    b.int32("b32", &[1, 2]);
+    b.node("QLinearConv", &["x", "b32", "xz", "w", "ws", "wz", "ys", "yz"], "k", &[]);
+    let audit = holds(&b.model()).expect("a model");
+    let reasons: Vec<_> = audit.not_audited.iter().map(|n| n.reason.as_str()).collect();
+    assert!(reasons.contains(&"a scale of INT32; one of FLOAT can be audited"), "{reasons:?}");
+}
+
 /// Every length, in steps: the files are small, and each part is examined as a whole.
 #[test]
 fn no_shortened_file_makes_a_panic() {

@@ -1,6 +1,7 @@
 //! Audits of small models against every choice of activations, through rationals.
 
 mod hostile;
+mod observed;
 mod small;
 
 use super::report::{Audit, ChannelCounts, Input, LayerCounts};
@@ -47,19 +48,22 @@ impl Stated<'_> {
         let scales = Scales { input, weight, output };
         let [(left, _), (right, _)] = [left, right].map(|way| way.of(&scales).expect("a multiplier"));
         let mut by_delta = BTreeMap::<i64, u64>::new();
-        let (mut inputs, mut inside, mut nearest) = (0, 0, None::<(i64, i64, i64)>);
+        let (mut inputs, mut inside, mut differ_inside) = (0, 0, 0);
+        let mut nearest = None::<(i64, i64, i64)>;
         for x in self.accumulators() {
             let values = (left.exact(Some(&self.output), x), right.exact(Some(&self.output), x));
             let (Some(l), Some(r)) = values else { continue };
             inputs += 1;
-            inside += u64::from(l > i64::from(self.output.min) && l < i64::from(self.output.max));
+            let free = l > i64::from(self.output.min) && l < i64::from(self.output.max);
+            inside += u64::from(free);
+            differ_inside += u64::from(free && l != r);
             if l != r {
                 *by_delta.entry(r - l).or_default() += 1;
                 nearest = [nearest, Some((x, l, r))].into_iter().flatten().min_by_key(|(x, ..)| (x.abs(), *x < 0));
             }
         }
         assert_eq!((counts.inputs, counts.inside, &counts.by_delta), (inputs, inside, &by_delta));
-        assert_eq!(counts.differ, by_delta.values().sum::<u64>());
+        assert_eq!((counts.differ, counts.differ_inside), (by_delta.values().sum::<u64>(), differ_inside));
         let witness = counts.witness.map(|w| match w.input {
             Input::Accumulator { x } => (x, w.left, w.right),
             Input::Pair { .. } => panic!("no accumulator"),

@@ -7,6 +7,10 @@ use tiebreak_oracle::add as oracle;
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::quantize::Storage;
 
+fn rescaled(side: Side) -> Option<Way> {
+    side.rescale(Element::I8, Element::I8)
+}
+
 const OUTPUT: Output = Output { zero_point: -10, min: -128, max: 127 };
 
 #[test]
@@ -19,7 +23,10 @@ fn every_layer_of_a_tflite_model_is_counted_through_all_activations() {
     ] {
         let audit = audited(&tflite(), left, right);
         assert_eq!(audit.kind, "tflite");
-        let ways = |kind, per_channel| [left, right].map(|side| side.products(kind, per_channel));
+        let ways = |kind, per_channel| {
+            let sums = Sums { kind, per_channel, bytes: false };
+            [left, right].map(|side| side.products(sums).expect("a scheme"))
+        };
         let stated = |weight, bias, weights, relu| Stated {
             scales: [0.1019, weight, 0.0517],
             bias,
@@ -42,7 +49,7 @@ fn every_layer_of_a_tflite_model_is_counted_through_all_activations() {
             output: Output { zero_point: 7, ..OUTPUT },
         };
         dense.check(ways(Kind::Dense, false), &layer_at(&audit, 2).channels[0]);
-        if let Some(ways) = left.rescale().zip(right.rescale()) {
+        if let Some(ways) = rescaled(left).zip(rescaled(right)) {
             let rescaled = Stated { scales: [0.1019, 1.0, 0.0517], weights: &[1], ..stated(1.0, 0, &[], false) };
             rescaled.check(ways.into(), &layer_at(&audit, 5).channels[0]);
         }
@@ -77,11 +84,14 @@ fn operations_on_two_tensors_are_counted_through_all_pairs() {
     let Some(Input::Pair { lhs: l, rhs: r }) = add.witness.map(|w| w.input) else { panic!("a witness") };
     let at = lhs.iter().zip(&rhs).position(|pair| pair == (&l, &r)).expect("a pair");
     assert_ne!(left[at], right[at]);
-    let same = audited(&tflite(), runtime("tflite-reference"), runtime("cmsis-nn"));
+    let same = audited(&tflite(), runtime("tflite-micro"), runtime("cmsis-nn"));
     assert_eq!(same.comparisons[0].totals.differ, 0, "{:?}", same.comparisons[0].worst);
     let missing = audited(&tflite(), runtime("tflite-reference"), runtime("tvm"));
     let reasons: Vec<_> = missing.comparisons[0].not_compared.iter().map(|n| n.reason.as_str()).collect();
-    assert_eq!(reasons, ["the addition of tvm is not defined here", "the multiplication of tvm is not defined here"]);
+    assert_eq!(
+        reasons,
+        ["the addition of i8 of tvm is not defined here", "the multiplication of i8 of tvm is not defined here"]
+    );
 }
 
 #[test]
@@ -92,7 +102,10 @@ fn every_layer_of_an_onnx_model_is_counted_through_all_activations() {
     ] {
         let audit = audited(&onnx::every().model(), left, right);
         assert_eq!(audit.kind, "onnx");
-        let ways = |kind, per_channel| [left, right].map(|side| side.products(kind, per_channel));
+        let ways = |kind, per_channel| {
+            let sums = Sums { kind, per_channel, bytes: false };
+            [left, right].map(|side| side.products(sums).expect("a scheme"))
+        };
         let stated = |weight, bias, weights, least| Stated {
             scales: [0.1019, weight, 0.0517],
             bias,
@@ -112,7 +125,7 @@ fn every_layer_of_an_onnx_model_is_counted_through_all_activations() {
         // Weights of [2, 1], less their zero point 1: one column for QLinearMatMul, two rows for QGemm.
         stated(0.0213, 0, &[8, -5], 0).check(ways(Kind::Dense, false), &layer_at(&audit, 2).channels[0]);
         stated(0.0213, 0, &[-5], 0).check(ways(Kind::Dense, false), &layer_at(&audit, 3).channels[1]);
-        if let Some(ways) = left.rescale().zip(right.rescale()) {
+        if let Some(ways) = rescaled(left).zip(rescaled(right)) {
             let rescaled = Stated {
                 scales: [0.1019, 1.0, 0.25],
                 output: Output { zero_point: 5, ..OUTPUT },

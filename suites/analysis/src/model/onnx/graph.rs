@@ -1,6 +1,8 @@
 //! A graph as a whole: its nodes and constants, and which node makes and which nodes read a value.
 
 use super::proto;
+use crate::model::names::data_type;
+use crate::model::operators::ELSEWHERE;
 use crate::model::{Fault, MAX_CHANNELS, MAX_OPERATORS, Quantized};
 use prost::Message;
 use prost::bytes::Bytes;
@@ -185,7 +187,7 @@ impl<'a> Constant<'a> {
     /// As many values as the shape has, of `width` bytes, or of those that stand apart.
     fn checked(&self, apart: usize, width: usize) -> Result<(), Fault> {
         if self.tensor.data_location == EXTERNAL {
-            return Err(self.unsupported("its values are in another file; save the model as one file"));
+            return Err(self.unsupported(format!("its values are {ELSEWHERE}; save the model as one file")));
         }
         let wanted = self.shape()?.iter().product::<usize>();
         let have = if apart > 0 { apart } else { self.tensor.raw_data.len() / width };
@@ -201,7 +203,7 @@ impl<'a> Constant<'a> {
         let element = match self.tensor.data_type {
             UINT8 => Element::U8,
             INT8 => Element::I8,
-            other => return Err(self.unsupported(format!("DataType {other} is not UINT8 or INT8"))),
+            other => return Err(self.unsupported(format!("its type is {}, not UINT8 or INT8", data_type(other)))),
         };
         self.checked(0, 1)?;
         Ok((element, Cow::Borrowed(&self.tensor.raw_data)))
@@ -210,9 +212,8 @@ impl<'a> Constant<'a> {
     /// Numbers of int32.
     pub(super) fn int32(&self) -> Result<Vec<i32>, Fault> {
         if self.tensor.data_type != INT32 {
-            return Err(
-                self.unsupported(format!("a bias of DataType {}; one of INT32 can be audited", self.tensor.data_type))
-            );
+            let other = data_type(self.tensor.data_type);
+            return Err(self.unsupported(format!("a bias of {other}; one of INT32 can be audited")));
         }
         let apart = &self.tensor.int32_data;
         self.checked(apart.len(), 4)?;
@@ -225,9 +226,8 @@ impl<'a> Constant<'a> {
     /// Positive floats.
     pub(super) fn scales(&self) -> Result<Vec<f32>, Fault> {
         if self.tensor.data_type != FLOAT {
-            return Err(
-                self.unsupported(format!("a scale of DataType {}; one of FLOAT can be audited", self.tensor.data_type))
-            );
+            let other = data_type(self.tensor.data_type);
+            return Err(self.unsupported(format!("a scale of {other}; one of FLOAT can be audited")));
         }
         let apart = &self.tensor.float_data;
         self.checked(apart.len(), 4)?;

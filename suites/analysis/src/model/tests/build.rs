@@ -1,6 +1,6 @@
 //! Small models, written by the flatbuffers crate with the field numbers of the schema, apart from those of the reader.
 
-use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, UnionWIPOffset, WIPOffset};
+use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, UnionWIPOffset, Vector, WIPOffset};
 
 type Built = WIPOffset<TableFinishedWIPOffset>;
 
@@ -14,6 +14,10 @@ pub(crate) struct Tensor {
     pub(crate) scales: Vec<f32>,
     pub(crate) dimension: i32,
     pub(crate) data: Vec<u8>,
+    /// Whether the zero points stand at an odd multiple of 4, as some writers have them.
+    pub(crate) loose: bool,
+    /// The shape before the model runs, -1 where it is open.
+    pub(crate) signature: Vec<i32>,
 }
 
 /// The type of the union's table, and its fields by number.
@@ -45,7 +49,8 @@ const PLACES: usize = 4;
 fn tensor(b: &mut FlatBufferBuilder<'_>, at: usize, tensor: &Tensor) -> Built {
     let shape = b.create_vector(&tensor.shape);
     let name = b.create_string(tensor.name);
-    let points = b.create_vector(&tensor.zero_points);
+    let points = zero_points(b, tensor);
+    let signature = (!tensor.signature.is_empty()).then(|| b.create_vector(&tensor.signature));
     let scales = b.create_vector(&tensor.scales);
     let table = b.start_table();
     b.push_slot_always(slot(2), scales);
@@ -58,7 +63,27 @@ fn tensor(b: &mut FlatBufferBuilder<'_>, at: usize, tensor: &Tensor) -> Built {
     b.push_slot(slot(2), at as u32 + 1, 0);
     b.push_slot_always(slot(3), name);
     b.push_slot_always(slot(4), quantization);
+    if let Some(signature) = signature {
+        b.push_slot_always(slot(7), signature);
+    }
     b.end_table(table)
+}
+
+/// The file is built from its end on, and is as long as a multiple of 8: what is at an odd multiple of 4 from there is so from the start.
+fn zero_points<'a>(b: &mut FlatBufferBuilder<'a>, tensor: &Tensor) -> WIPOffset<Vector<'a, i64>> {
+    let points = &tensor.zero_points;
+    if !tensor.loose {
+        return b.create_vector(points);
+    }
+    // A list of int64 whose halves are int32.
+    let halves: Vec<i32> = points.iter().flat_map(|p| [*p as i32, (*p >> 32) as i32]).collect();
+    let at = |b: &FlatBufferBuilder<'_>| b.unfinished_data().len();
+    b.start_vector::<i32>(halves.len());
+    if (at(b) + 8 * points.len()).is_multiple_of(8) {
+        b.push(0i32);
+    }
+    halves.iter().rev().for_each(|half| drop(b.push(*half)));
+    b.end_vector::<i64>(points.len())
 }
 
 fn operator(b: &mut FlatBufferBuilder<'_>, at: usize, operator: &Operator) -> Built {

@@ -60,6 +60,8 @@ struct Tensor {
     name: String,
     #[prost(bytes = "vec", tag = "9")]
     raw_data: Vec<u8>,
+    #[prost(int32, tag = "14")]
+    data_location: i32,
 }
 
 /// A model in the making.
@@ -85,6 +87,11 @@ impl Builder {
     /// Numbers of int8, as bytes.
     pub(crate) fn int8(&mut self, name: &str, dims: &[i64], values: &[i8]) -> &mut Self {
         self.tensor(name, 3, dims, |tensor| tensor.raw_data = values.iter().map(|v| *v as u8).collect())
+    }
+
+    /// Numbers of int8 in another file.
+    pub(crate) fn apart(&mut self, name: &str, dims: &[i64]) -> &mut Self {
+        self.tensor(name, 3, dims, |tensor| tensor.data_location = 1)
     }
 
     /// Numbers of uint8, each as a number of its own.

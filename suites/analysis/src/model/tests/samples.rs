@@ -78,6 +78,11 @@ fn bytes(values: &[i8]) -> Vec<u8> {
 /// A convolution of two channels by a filter of 1x1 over two channels, with RELU; a depthwise one; a matrix product; an addition, a
 /// multiplication by a constant, a requantization, and a `SOFTMAX`.
 pub(crate) fn every() -> Vec<u8> {
+    model(&each())
+}
+
+/// The operators of [`every`].
+pub(crate) fn each() -> Vec<Operator> {
     let bias = |values: &[i32]| Tensor {
         shape: vec![values.len() as i32],
         kind: INT32,
@@ -128,5 +133,5 @@ pub(crate) fn every() -> Vec<u8> {
         Operator { code: 18, tensors: [x.clone(), constant, y.clone()], options: plain(21), ..Operator::default() };
     let rescale = Operator { code: 114, tensors: [x.clone(), x.clone(), y.clone()], ..Operator::default() };
     let softmax = Operator { code: 25, tensors: [x.clone(), x, y], ..Operator::default() };
-    model(&[conv, depthwise, dense, add, mul, rescale, softmax])
+    vec![conv, depthwise, dense, add, mul, rescale, softmax]
 }

@@ -102,9 +102,35 @@ pub(super) fn layer<'a>(
     let input = Tensor::read(context, place, operator.inputs(), 0)?;
     let weights = Tensor::read(context, place, operator.inputs(), 1)?;
     let output = Tensor::read(context, place, operator.outputs(), 0)?;
+    let [input_type, weights_type] = [input.element()?, weights.element()?];
+    let params = shape(operator, place, op, [&input, &weights, &output]);
+    let dynamic = [&input, &weights, &output].into_iter().find(|tensor| tensor.is_dynamic());
+    let params = params.map_err(|fault| match (fault, dynamic) {
+        (Fault::Malformed { .. }, Some(tensor)) => tensor.place.unsupported(
+            "its shape is not resolved: a dimension of shape_signature is -1; convert the model with a shape that is fixed",
+        ),
+        (fault, _) => fault,
+    })?;
+    let params = Params {
+        input_zero_point: input.zero_point(input_type)?,
+        weight_zero_point: weights.zero_point(weights_type)?,
+        ..params
+    };
+    let name = output.name().unwrap_or_else(|| place.name.clone());
+    let layer = Layer { name, op, input: input_type, weights: weights_type, params };
+    Ok(Tensors { layer, input, weights, output })
+}
+
+/// Everything of a layer but its zero points, where the shapes of all tensors agree.
+fn shape(
+    operator: &Operator<'_>,
+    place: &Place,
+    op: Op,
+    [input, weights, output]: [&Tensor<'_>; 3],
+) -> Result<Params, Fault> {
     let params = match op {
-        Op::Conv2d | Op::DepthwiseConv2d => convolution(operator, place, op, &input, &weights)?,
-        Op::FullyConnected => fully_connected(operator, place, &input, &weights)?,
+        Op::Conv2d | Op::DepthwiseConv2d => convolution(operator, place, op, input, weights)?,
+        Op::FullyConnected => fully_connected(operator, place, input, weights)?,
     };
     let (rows, columns) = params.output().map_err(|e| place.malformed(e.to_string()))?;
     let out = [params.batches, rows, columns, params.out_channels];
@@ -116,15 +142,7 @@ pub(super) fn layer<'a>(
     if !same {
         return Err(output.place.malformed(format!("a shape of {:?} for a result of {out:?}", output.shape)));
     }
-    let [input_type, weights_type] = [input.element()?, weights.element()?];
-    let params = Params {
-        input_zero_point: input.zero_point(input_type)?,
-        weight_zero_point: weights.zero_point(weights_type)?,
-        ..params
-    };
-    let name = output.name().unwrap_or_else(|| place.name.clone());
-    let layer = Layer { name, op, input: input_type, weights: weights_type, params };
-    Ok(Tensors { layer, input, weights, output })
+    Ok(params)
 }
 
 /// What both kinds of convolution have: `[padding, stride_h, stride_w, dilation_h, dilation_w]`, by the names of their fields.

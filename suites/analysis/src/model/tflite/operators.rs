@@ -3,7 +3,7 @@
 use super::layers::{Tensors, Visited, each, layer, no_options};
 use super::tables;
 use super::tensor::{Context, Place, Tensor};
-use crate::model::names::TFLITE;
+use crate::model::names::{self, TFLITE, tensor_type};
 use crate::model::operators::{Arithmetic, Elementwise, Kind, Operator, Products, Rescale, Weights, reason};
 use crate::model::{Fault, MAX_CHANNELS, Op, Quantized};
 use std::borrow::Cow;
@@ -94,8 +94,8 @@ fn products<'a>(
 /// A bias for each channel.
 fn biases(tensor: &Tensor<'_>, channels: usize) -> Result<Vec<i32>, Fault> {
     if tensor.element_type() != INT32 {
-        let other = tensor.element_type();
-        return Err(tensor.place.unsupported(format!("a bias of TensorType {other}; one of INT32 can be audited")));
+        let other = tensor_type(tensor.element_type());
+        return Err(tensor.place.unsupported(format!("a bias of {other}; one of INT32 can be audited")));
     }
     let bias: Vec<i32> = tensor.constant(4)?.as_chunks().0.iter().map(|b| i32::from_le_bytes(*b)).collect();
     match bias.len() {
@@ -130,6 +130,7 @@ fn clamp(place: &Place, activation: i8, output: Quantized) -> Result<(i32, i32),
         2 => Ok((stored(-1), stored(1))),
         3 => Ok((stored(0), stored(6))),
         other => {
+            let other = names::activation(other);
             Err(place
                 .unsupported(format!("the fused activation {other}; NONE, RELU, RELU6 and RELU_N1_TO_1 are known")))
         }

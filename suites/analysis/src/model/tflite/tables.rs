@@ -22,6 +22,39 @@ const fn slot(number: u16) -> u16 {
     4 + 2 * number
 }
 
+/// A list of int64 at any multiple of 4: some writers align its length alone, and LiteRT's verifier asks for no more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Longs<'a>(&'a [[u8; 8]]);
+
+impl Longs<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
+        self.0.iter().map(|bytes| i64::from_le_bytes(*bytes))
+    }
+}
+
+/// Bytes of a list's length.
+const LENGTH: usize = 4;
+
+impl<'a> Follow<'a> for Longs<'a> {
+    type Inner = Self;
+    unsafe fn follow(bytes: &'a [u8], at: usize) -> Self {
+        let (length, values) = bytes[at..].split_at(LENGTH);
+        let length = length.try_into().map_or(0, u32::from_le_bytes) as usize;
+        Self(&values.as_chunks().0[..length])
+    }
+}
+
+impl Verifiable for Longs<'_> {
+    fn run_verifier(verifier: &mut Verifier<'_, '_>, at: usize) -> Result<(), InvalidFlatbuffer> {
+        let length = verifier.get_uoffset(at)? as usize;
+        verifier.range_in_buffer(at.saturating_add(LENGTH), length.saturating_mul(size_of::<i64>()))
+    }
+}
+
 /// A table: its fields by number and name, each with the type that is followed; and what its union may be.
 macro_rules! table {
     ($(#[$doc:meta])* $table:ident { $($number:literal $field:ident: $kind:ty),* $(,)? } $(union $value:literal { $($key:literal $option:ident: $variant:ident),* $(,)? })?) => {
@@ -125,11 +158,12 @@ table!(Tensor {
     3 name: ForwardsUOffset<Vector<'a, u8>>,
     4 quantization: ForwardsUOffset<QuantizationParameters<'a>>,
     6 sparsity: ForwardsUOffset<Sparsity<'a>>,
+    7 shape_signature: ForwardsUOffset<Vector<'a, i32>>,
 });
 
 table!(QuantizationParameters {
     2 scale: ForwardsUOffset<Vector<'a, f32>>,
-    3 zero_point: ForwardsUOffset<Vector<'a, i64>>,
+    3 zero_point: ForwardsUOffset<Longs<'a>>,
     6 quantized_dimension: i32,
 });
 

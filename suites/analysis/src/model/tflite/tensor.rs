@@ -1,6 +1,7 @@
 //! Tensors of a subgraph, and where in the file they stand.
 
 use super::tables::{self, Buffer, QuantizationParameters, Tables};
+use crate::model::names::tensor_type;
 use crate::model::{Fault, MAX_CHANNELS, Quantized};
 use flatbuffers::Vector;
 use tiebreak_impls::element::Element;
@@ -109,9 +110,15 @@ impl<'a> Tensor<'a> {
             7 => Ok(Element::I16),
             9 => Ok(Element::I8),
             other => Err(self.place.unsupported(format!(
-                "TensorType {other} is not UINT8, INT16 or INT8; quantize the model with full integer quantization"
+                "its type is {}, not UINT8, INT16 or INT8; quantize the model with full integer quantization",
+                tensor_type(other)
             ))),
         }
+    }
+
+    /// Whether some dimension is open until the model runs: what stands in its shape is then a placeholder.
+    pub(super) fn is_dynamic(&self) -> bool {
+        self.table.shape_signature().is_some_and(|signature| signature.iter().any(|size| size < 0))
     }
 
     fn quantization(&self) -> Option<QuantizationParameters<'a>> {
@@ -122,11 +129,11 @@ impl<'a> Tensor<'a> {
     pub(super) fn zero_point(&self, element: Element) -> Result<i32, Fault> {
         let none = || self.place.unsupported("no zero point; quantize the model with full integer quantization");
         let quantization = self.quantization().ok_or_else(none)?;
-        let points = quantization.zero_point().filter(|points| !points.is_empty()).ok_or_else(none)?;
+        let points = quantization.zero_point().filter(|points| points.len() > 0).ok_or_else(none)?;
         if points.len() > MAX_CHANNELS {
             return Err(self.place.unsupported(format!("more than {MAX_CHANNELS} zero points cannot be used")));
         }
-        let point = points.get(0);
+        let point = points.iter().next().ok_or_else(none)?;
         if points.iter().any(|other| other != point) {
             let problem =
                 "channels of different zero points, which no kernel takes; quantize the weights symmetrically";

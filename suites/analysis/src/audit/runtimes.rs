@@ -1,0 +1,181 @@
+//! The table of runtimes: which scheme and which derivation each has for which operator and type, and of which version that is known.
+//!
+//! What is measured is measured on the published packages: `tests/observed` has the observations with the versions and hashes,
+//! and a test holds every entry against them. The rest is read from sources, and says so.
+
+use super::runtime::{Elementwise, Names, Runtime, Sums};
+use crate::model::operators::Kind;
+use tiebreak_impls::element::Element;
+
+/// Rows of this table in `tensorflow/lite` and `tflite` are the same files: LiteRT is the newer name.
+const TFLITE: &str = "google-ai-edge/LiteRT tflite/kernels/kernel_util.cc, tflite/kernels/internal/common.cc";
+const CMSIS: &str = "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h; tensorflow/tflite-micro kernels/cmsis_nn";
+const TVM: &str = "apache/tvm src/relay/qnn/op/requantize.cc, src/relay/qnn/utils.cc";
+
+const LITERT: &str = "LiteRT 2.3.0, x86-64, measured";
+const MICRO: &str = "TensorFlow Lite Micro 0.dev20261023182759, x86-64, measured";
+const SOURCES: &str = "read from sources; no release is measured";
+
+/// An optimized kernel set adds two tensors of int8 as the reference does; that of bytes without sign follows no scheme of `add` here.
+const OPTIMIZED_BYTES: Elementwise = Elementwise { add: None, mul: Some("tflite") };
+const NONE: Elementwise = both(None);
+
+const fn both(name: Option<&'static str>) -> Elementwise {
+    Elementwise { add: name, mul: name }
+}
+
+/// The same derivation and scheme of every layer.
+macro_rules! always {
+    ($derivation:literal, $scheme:literal) => {
+        |_| Some(($derivation, $scheme))
+    };
+}
+
+/// Reference kernels. Those of a matrix product compute in double, whatever the type (LiteRT issue 8567).
+fn reference(sums: Sums) -> Option<Names> {
+    Some(match sums {
+        Sums { kind: Kind::Dense, .. } => ("f64", "f64-product-away"),
+        Sums { bytes: true, .. } => ("f32-f64", "gemmlowp-double:wrap"),
+        _ => ("f64", "gemmlowp-double:wrap"),
+    })
+}
+
+/// The same with one rounding, where the reference kernels do not compute in double.
+fn reference_single(sums: Sums) -> Option<Names> {
+    reference(sums).map(|names| match names {
+        (derivation, "gemmlowp-double:wrap") => (derivation, "tflite-single:wrap"),
+        other => other,
+    })
+}
+
+/// Kernels over ruy and vector instructions. The depthwise one of bytes without sign is not among them.
+fn optimized(sums: Sums) -> Option<Names> {
+    Some(match sums {
+        Sums { kind: Kind::Depthwise, bytes: true, .. } => ("f32-f64", "gemmlowp-double:wrap"),
+        Sums { bytes: true, .. } | Sums { kind: Kind::Dense, per_channel: false, .. } => {
+            ("f32-f64", "sqrdmulh-srshl:wrap")
+        }
+        _ => ("f64", "sqrdmulh-srshl:wrap"),
+    })
+}
+
+/// XNNPACK as the delegate of LiteRT. What it does not take runs as without a delegate: the depthwise layer of bytes without sign.
+fn xnnpack(sums: Sums) -> Option<Names> {
+    match sums {
+        Sums { kind: Kind::Depthwise, bytes: true, .. } => optimized(sums),
+        _ => Some(("f32", "f32-product")),
+    }
+}
+
+/// TensorFlow Lite Micro and CMSIS-NN have no kernels for products of bytes without sign.
+fn signed(sums: Sums, names: Names) -> Option<Names> {
+    (!sums.bytes).then_some(names)
+}
+
+/// Every runtime.
+pub static RUNTIMES: &[Runtime] = &[
+    Runtime {
+        name: "tflite-reference",
+        summary: "LiteRT's reference kernels: two roundings, and one in double of a matrix product",
+        version: LITERT,
+        source: TFLITE,
+        products: reference,
+        rescale: always!("f64", "gemmlowp-double:wrap"),
+        elementwise: both(Some("tflite")),
+        elementwise_bytes: both(Some("tflite")),
+    },
+    Runtime {
+        name: "tflite-single-rounding",
+        summary: "the same, compiled with TFLITE_SINGLE_ROUNDING: one rounding",
+        version: SOURCES,
+        source: TFLITE,
+        products: reference_single,
+        rescale: always!("f64", "tflite-single:wrap"),
+        elementwise: both(Some("tflite-single")),
+        elementwise_bytes: both(Some("tflite-single")),
+    },
+    Runtime {
+        name: "tflite-optimized",
+        summary: "LiteRT's optimized kernels without a delegate: two roundings, both halves up",
+        version: LITERT,
+        source: TFLITE,
+        products: optimized,
+        rescale: always!("f64", "sqrdmulh-srshl:wrap"),
+        elementwise: both(Some("tflite")),
+        elementwise_bytes: OPTIMIZED_BYTES,
+    },
+    Runtime {
+        name: "tflite-micro",
+        summary: "TensorFlow Lite Micro's reference kernels: two roundings",
+        version: MICRO,
+        source: "tensorflow/tflite-micro tensorflow/lite/micro/kernels, tensorflow/lite/kernels/internal/common.cc",
+        products: |sums| signed(sums, ("f64", "gemmlowp-double:wrap")),
+        rescale: |(input, output)| {
+            let bytes = (input, output) == (Element::U8, Element::U8);
+            (!bytes).then_some(("f64", "gemmlowp-double:wrap"))
+        },
+        elementwise: both(Some("tflite")),
+        elementwise_bytes: NONE,
+    },
+    Runtime {
+        name: "xnnpack",
+        summary: "XNNPACK, the usual delegate of LiteRT: a float32 product, halves to even",
+        version: LITERT,
+        source: "google/XNNPACK src/operators/convolution-nhwc.c, src/qs8-vadd, src/qs8-vmul",
+        products: xnnpack,
+        // Between tensors of one type it takes a multiplier of few bits, which is no scheme here; others it leaves to LiteRT.
+        rescale: |(input, output)| (input != output).then_some(("f64", "sqrdmulh-srshl:wrap")),
+        elementwise: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
+        elementwise_bytes: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
+    },
+    Runtime {
+        name: "onnxruntime",
+        summary: "ONNX Runtime on CPUs: a float32 product, halves to even",
+        version: SOURCES,
+        source: "microsoft/onnxruntime core/mlas/lib/quantize.cpp, qladd.cpp, qlmul.cpp",
+        products: always!("f32", "f32-product"),
+        rescale: always!("f32", "f32-dequantize-quantize"),
+        elementwise: both(Some("onnx")),
+        elementwise_bytes: both(Some("onnx")),
+    },
+    Runtime {
+        name: "cmsis-nn",
+        summary: "CMSIS-NN within TensorFlow Lite Micro, which derives the multipliers: two roundings",
+        version: SOURCES,
+        source: CMSIS,
+        products: |sums| signed(sums, ("f64", "cmsis-nn-double:wrap")),
+        rescale: always!("f64", "gemmlowp-double:wrap"),
+        elementwise: both(Some("cmsis-nn")),
+        elementwise_bytes: NONE,
+    },
+    Runtime {
+        name: "cmsis-nn-single",
+        summary: "the same, compiled with CMSIS_NN_USE_SINGLE_ROUNDING",
+        version: SOURCES,
+        source: CMSIS,
+        products: |sums| signed(sums, ("f64", "cmsis-nn-single:wrap")),
+        rescale: always!("f64", "tflite-single:wrap"),
+        elementwise: both(Some("cmsis-nn-single")),
+        elementwise_bytes: NONE,
+    },
+    Runtime {
+        name: "tvm",
+        summary: "TVM's default lowering of qnn.requantize: one rounding, halves up",
+        version: SOURCES,
+        source: TVM,
+        products: always!("f32-f64", "ties-up:wrap"),
+        rescale: always!("f32-f64", "ties-up:wrap"),
+        elementwise: NONE,
+        elementwise_bytes: NONE,
+    },
+    Runtime {
+        name: "tvm-arm",
+        summary: "TVM with the Arm instructions of its RFC: two roundings, both halves up",
+        version: SOURCES,
+        source: "apache/tvm src/target/arm_cpu.cc, the rule of q_multiply_shift",
+        products: always!("f32-f64", "sqrdmulh-srshl:wrap"),
+        rescale: always!("f32-f64", "sqrdmulh-srshl:wrap"),
+        elementwise: NONE,
+        elementwise_bytes: NONE,
+    },
+];

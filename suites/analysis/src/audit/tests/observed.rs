@@ -1,0 +1,175 @@
+//! What the published packages computed (`observed/README.md`), against the entries of the runtimes: every observation, exactly.
+
+use super::*;
+use crate::model::operators::Elementwise;
+
+/// Names of the files' columns and of the runtimes.
+const RUNTIMES_OBSERVED: [(&str, &str); 4] = [
+    ("reference", "tflite-reference"),
+    ("optimized", "tflite-optimized"),
+    ("xnnpack", "xnnpack"),
+    ("micro", "tflite-micro"),
+];
+
+/// The lines of a file, each cell by the name of its column.
+fn lines(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
+    let cells = |line: csv::StringRecord| header.iter().cloned().zip(line.iter().map(str::to_owned)).collect();
+    reader.records().map(|line| cells(line.expect("a line"))).collect()
+}
+
+fn number<T: std::str::FromStr>(line: &BTreeMap<String, String>, name: &str) -> T {
+    line[name].parse().unwrap_or_else(|_| panic!("{name} of {line:?}"))
+}
+
+fn element(line: &BTreeMap<String, String>, name: &str) -> Element {
+    if line[name] == "i8" { Element::I8 } else { Element::U8 }
+}
+
+fn tensor(line: &BTreeMap<String, String>, of: &str, element: Element) -> Quantized {
+    let name = |part: &str| format!("{of}_{part}");
+    Quantized { element, scale: number(line, &name("scale")), zero_point: number(line, &name("zero_point")) }
+}
+
+/// An accumulator that a kernel was given, and what it wrote.
+struct Sum {
+    scales: Scales,
+    output: Output,
+    x: i64,
+    observed: i64,
+}
+
+impl Sum {
+    /// Whether a derivation and a scheme give what was observed.
+    fn is_of(&self, way: &Way) -> bool {
+        let (scheme, _) = way.of(&self.scales).expect("a multiplier");
+        scheme.exact(Some(&self.output), self.x) == Some(self.observed)
+    }
+}
+
+fn whole(tensor: Quantized) -> Output {
+    let range = tensor.element.range();
+    Output { zero_point: tensor.zero_point, min: *range.start(), max: *range.end() }
+}
+
+/// The observations of products, by what a runtime chooses its kernel by and the column's kernels.
+fn products() -> Vec<(Sums, &'static str, Vec<Sum>)> {
+    let lines = lines(include_str!("observed/products.csv"));
+    let kinds =
+        [("CONV_2D", Kind::Convolution), ("DEPTHWISE_CONV_2D", Kind::Depthwise), ("FULLY_CONNECTED", Kind::Dense)];
+    let mut all = Vec::new();
+    for ((op, kind), (column, _)) in kinds.iter().flat_map(|k| RUNTIMES_OBSERVED.iter().map(move |r| (*k, *r))) {
+        for (scales, bytes) in [("tensor", false), ("channel", false), ("tensor", true)] {
+            let name = format!("{op}/{scales}/{column}");
+            let of = |line: &BTreeMap<String, String>| {
+                let output = Quantized {
+                    element: element(line, "element"),
+                    scale: number(line, "output_scale"),
+                    zero_point: number(line, "zero_point"),
+                };
+                let [input, weight] = ["input_scale", "weight_scale"].map(|n| exact(number(line, n)));
+                let scales = Scales { input, weight, output: exact(output.scale) };
+                Sum { scales, output: whole(output), x: number(line, "x"), observed: number(line, &name) }
+            };
+            let mine = |line: &&BTreeMap<String, String>| {
+                (element(line, "element") == Element::U8) == bytes && !line[&name].is_empty()
+            };
+            let sums: Vec<Sum> = lines.iter().filter(mine).map(of).collect();
+            all.push((Sums { kind, per_channel: scales == "channel", bytes }, column, sums));
+        }
+    }
+    all
+}
+
+/// `analysis/src/audit/runtime.rs` said `gemmlowp-double` of the reference FULLY_CONNECTED, which rounds once, in double. Each
+/// observation is what the runtime's entry gives, by rationals; and no entry of another measured runtime gives all of them, unless it is the same entry.
+#[test]
+fn products_are_what_the_packages_compute() {
+    let mut ways: Vec<Way> = Vec::new();
+    for (sums, column, observed) in products() {
+        let name = RUNTIMES_OBSERVED.iter().find(|(c, _)| *c == column).expect("a runtime").1;
+        let Some(way) = runtime(name).products(sums) else {
+            assert!(observed.is_empty(), "{name} {sums:?} is observed and not defined");
+            continue;
+        };
+        assert!(observed.len() > 100, "{name} {sums:?}: {}", observed.len());
+        for sum in &observed {
+            assert!(sum.is_of(&way), "{name} {sums:?} x={} {:?}: {}", sum.x, sum.scales, sum.observed);
+        }
+        ways.push(way);
+    }
+    let key = |way: &Way| (way.derivation.name, way.rescaling.label());
+    ways.sort_by_key(key);
+    ways.dedup_by_key(|way| key(way));
+    assert_eq!(ways.len(), 6, "{ways:?}");
+    for (sums, column, observed) in products() {
+        let all: Vec<_> = ways.iter().filter(|way| observed.iter().all(|sum| sum.is_of(way))).map(key).collect();
+        assert!(observed.is_empty() || all.len() == 1, "{column} {sums:?}: {all:?}");
+    }
+}
+
+/// Issue 30: layer 2, channel 126 of a model for anomaly detection, at the accumulator 367692, is exactly 88.4995.
+/// LiteRT 2.3.0 gives 88 with the reference kernels and 89 with the optimized ones.
+#[test]
+fn a_matrix_product_rounds_once_in_the_reference_and_twice_in_the_optimized_kernels() {
+    let sums = Sums { kind: Kind::Dense, per_channel: false, bytes: false };
+    let observed = products();
+    let of = |column: &str| {
+        let found = observed.iter().find(|(s, c, _)| (*s, *c) == (sums, column));
+        &found.expect("a column").2
+    };
+    let apart = of("reference").iter().zip(of("optimized")).filter(|(r, o)| r.observed != o.observed).count();
+    assert!(apart > 20, "{apart}");
+}
+
+/// An operation on two tensors, or a rescaling, as the audit compares it: the witness of a constant is the observation.
+#[test]
+fn additions_and_multiplications_are_what_the_packages_compute() {
+    let mut seen = BTreeMap::<(String, &str), usize>::new();
+    for line in lines(include_str!("observed/pairs.csv")) {
+        let element = element(&line, "element");
+        let tensors = ["lhs", "rhs", "output"].map(|of| tensor(&line, of, element));
+        let constants = ["lhs", "rhs"].map(|of| Some([number::<i32>(&line, of)].into()));
+        let range = element.range();
+        let layer = Elementwise {
+            operands: [tensors[0], tensors[1]],
+            constants,
+            output: tensors[2],
+            clamp: (*range.start(), *range.end()),
+        };
+        for (column, name) in RUNTIMES_OBSERVED {
+            let side = runtime(name);
+            let add = line["op"] == "ADD";
+            let scheme = if add { side.add(element) } else { side.mul(element) };
+            let Some(scheme) = scheme.filter(|_| !line[column].is_empty()) else { continue };
+            let which = if add { Binary::Add } else { Binary::Mul };
+            let result = compare::result(which, scheme, &layer).expect("a result");
+            assert_eq!(result, Some(number(&line, column)), "{name}, {scheme}: {line:?}");
+            *seen.entry((format!("{} {}", line["op"], element.name()), name)).or_default() += 1;
+        }
+    }
+    // Both operations and types of the reference and XNNPACK, one of the optimized kernels less, and int8 of Micro.
+    assert_eq!(seen.len(), 4 + 4 + 3 + 2, "{seen:?}");
+    assert!(seen.values().all(|n| *n > 50), "{seen:?}");
+}
+
+#[test]
+fn rescalings_are_what_the_packages_compute() {
+    let mut seen = BTreeMap::<(String, &str), usize>::new();
+    for line in lines(include_str!("observed/rescale.csv")) {
+        let (from, to) = (element(&line, "input"), element(&line, "output"));
+        let (input, output) = (tensor(&line, "input", from), tensor(&line, "output", to));
+        let scales = rescale_scales(&Rescale { input, output });
+        let x = number::<i64>(&line, "stored") - i64::from(input.zero_point);
+        for (column, name) in RUNTIMES_OBSERVED {
+            let Some(way) = runtime(name).rescale(from, to).filter(|_| !line[column].is_empty()) else { continue };
+            let sum = Sum { scales: scales.clone(), output: whole(output), x, observed: number(&line, column) };
+            assert!(sum.is_of(&way), "{name}: {line:?}");
+            *seen.entry((format!("{} {}", from.name(), to.name()), name)).or_default() += 1;
+        }
+    }
+    // All four pairs of types of both kernel sets, three of Micro, the two of different types of XNNPACK.
+    assert_eq!(seen.len(), 4 + 4 + 3 + 2, "{seen:?}");
+    assert!(seen.values().all(|n| *n > 40), "{seen:?}");
+}
