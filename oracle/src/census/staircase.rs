@@ -149,28 +149,45 @@ impl Runs<'_> {
         self.of.value(self.output, x)
     }
 
-    /// The last accumulator of the run of a monotone function that begins at `lo`: steps from it double until the result is another, or
-    /// end at `hi`; then the interval is halved.
+    /// The last accumulator of the run of a monotone function that begins at `lo`. The run before it was `last` longer than one, and most runs are
+    /// as long as the one before: steps from there double, up or down, until they pass the end; then the interval is halved.
     fn bisected(&self, lo: i64, value: i64, last: i64) -> i64 {
         let same = |x: i64| self.value(x) == Some(value);
-        let (mut inside, mut step) = (lo, last.max(1));
-        let mut outside = loop {
-            let Some(x) = inside.checked_add(step).filter(|x| *x <= self.hi) else {
-                if same(self.hi) {
-                    return self.hi;
-                }
-                break self.hi;
-            };
-            if !same(x) {
-                break x;
-            }
-            (inside, step) = (x, step.saturating_mul(2));
-        };
+        let guess = lo.saturating_add(last).min(self.hi);
+        let (mut inside, mut outside) =
+            if same(guess) { self.above(guess, same) } else { Self::below(lo, guess, same) };
         while inside + 1 < outside {
             let middle = inside + (outside - inside) / 2;
             if same(middle) { inside = middle } else { outside = middle }
         }
         inside
+    }
+
+    /// An accumulator from `inside` on that is in its run, and one behind that is not, perhaps the one behind the last.
+    fn above(&self, mut inside: i64, same: impl Fn(i64) -> bool) -> (i64, i64) {
+        let mut step = 1i64;
+        loop {
+            let x = inside.saturating_add(step);
+            if x > self.hi {
+                return (inside, self.hi + 1);
+            }
+            if !same(x) {
+                return (inside, x);
+            }
+            (inside, step) = (x, step.saturating_mul(2));
+        }
+    }
+
+    /// An accumulator from `lo` on that is in the run of `lo`, and one behind that is not, at most `outside`, which is not.
+    fn below(lo: i64, mut outside: i64, same: impl Fn(i64) -> bool) -> (i64, i64) {
+        let mut step = 1i64;
+        loop {
+            let x = outside.saturating_sub(step).max(lo);
+            if x == lo || same(x) {
+                return (x, outside);
+            }
+            (outside, step) = (x, step.saturating_mul(2));
+        }
     }
 
     fn each(&mut self) -> Option<Run> {

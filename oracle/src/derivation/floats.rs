@@ -110,7 +110,7 @@ pub static DEFINITIONS: &[Definition] = &[
     Definition {
         name: "f64-product-away",
         summary: "round(f64(acc * scale)) + zero point, half away from zero",
-        source: "none: f32-product-away in double",
+        source: "google-ai-edge/LiteRT tflite/kernels/internal/reference/integer_ops/fully_connected.h FullyConnected, with scales as floats",
         format: F64,
         steps: Steps::Multiplier,
         zero_point_first: false,

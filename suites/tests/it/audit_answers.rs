@@ -35,7 +35,7 @@ fn a_change_is_said_of_each_layer_alone_and_of_what_is_not_clamped() {
         "results change",
         "Each layer alone, given equal inputs:",
         "of those not clamped",
-        "no bound for the whole network",
+        "no bound for the outputs of the whole network",
     ] {
         assert!(answer.contains(part), "no `{part}` in {answer}");
     }

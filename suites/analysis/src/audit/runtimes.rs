@@ -14,6 +14,7 @@ const TVM: &str = "apache/tvm src/relay/qnn/op/requantize.cc, src/relay/qnn/util
 
 const LITERT: &str = "LiteRT 2.3.0, x86-64, measured";
 const MICRO: &str = "TensorFlow Lite Micro 0.dev20261023182759, x86-64, measured";
+const ONNX: &str = "ONNX Runtime 1.32.0, x86-64, measured";
 const SOURCES: &str = "read from sources; no release is measured";
 
 /// An optimized kernel set adds two tensors of int8 as the reference does; that of bytes without sign follows no scheme of `add` here.
@@ -123,7 +124,7 @@ pub static RUNTIMES: &[Runtime] = &[
         version: LITERT,
         source: "google/XNNPACK src/operators/convolution-nhwc.c, src/qs8-vadd, src/qs8-vmul",
         products: xnnpack,
-        // Between tensors of one type it takes a multiplier of few bits, which is no scheme here; others it leaves to LiteRT.
+        // Between tensors of one type it takes a multiple of 1/256 as the multiplier, which is no derivation here; others it leaves to LiteRT.
         rescale: |(input, output)| (input != output).then_some(("f64", "sqrdmulh-srshl:wrap")),
         elementwise: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
         elementwise_bytes: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
@@ -131,9 +132,10 @@ pub static RUNTIMES: &[Runtime] = &[
     Runtime {
         name: "onnxruntime",
         summary: "ONNX Runtime on CPUs: a float32 product, halves to even",
-        version: SOURCES,
+        version: ONNX,
         source: "microsoft/onnxruntime core/mlas/lib/quantize.cpp, qladd.cpp, qlmul.cpp",
         products: always!("f32", "f32-product"),
+        // Read from sources: the two operators one after the other.
         rescale: always!("f32", "f32-dequantize-quantize"),
         elementwise: both(Some("onnx")),
         elementwise_bytes: both(Some("onnx")),

@@ -8,9 +8,15 @@ use tiebreak_reports::text;
 /// How many operators that were not examined are named.
 const NAMED: usize = 4;
 
+/// What no count of layers bounds.
+const NO_BOUND: &str =
+    "Later layers can enlarge a change: counts of single layers are no bound for the outputs of the whole network.";
+
 /// The answer to each comparison. A count is about each layer alone: both sides read equal inputs.
 pub(super) fn answers(audit: &Audit) -> Vec<String> {
-    audit.comparisons.iter().map(|c| [counted(audit, c), unexamined(audit, c)].concat()).collect()
+    let each = audit.comparisons.iter().map(|c| [counted(audit, c), unexamined(audit, c)].concat());
+    let changes = audit.comparisons.iter().any(|c| c.totals.differ > 0);
+    each.chain(changes.then(|| NO_BOUND.to_owned())).collect()
 }
 
 fn counted(audit: &Audit, c: &Comparison) -> String {
@@ -31,7 +37,7 @@ fn counted(audit: &Audit, c: &Comparison) -> String {
         );
     }
     format!(
-        "{left} to {right}: results change. Each layer alone, given equal inputs: {} of {} reachable inputs ({}; {} of those not clamped) give another value, in {} of {channels}, by at most {largest}. Later layers can enlarge a change: this is no bound for the whole network.",
+        "{left} to {right}: results change. Each layer alone, given equal inputs: {} of {} reachable inputs ({}; {} of those not clamped) give another value, in {} of {channels}, by at most {largest}.",
         text::count(differ),
         text::count(inputs),
         share(differ, inputs),
@@ -70,7 +76,9 @@ pub(super) fn versions(audit: &Audit) -> Option<String> {
     let mut by_version = BTreeMap::<&str, BTreeSet<&str>>::new();
     for c in &audit.comparisons {
         for (version, name) in [(c.left_version, &c.left), (c.right_version, &c.right)] {
-            version.into_iter().for_each(|version| drop(by_version.entry(version).or_default().insert(name)));
+            if let Some(version) = version {
+                by_version.entry(version).or_default().insert(name);
+            }
         }
     }
     let each = |(version, names): (&str, BTreeSet<&str>)| {

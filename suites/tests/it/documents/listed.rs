@@ -200,6 +200,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
 
 /// Commands that end with another code than 0: a failure is what they show.
 pub(super) const EXIT: &[(&str, i32)] = &[
+    ("cargo xtask audit model.tflite --to xnnpack --fail-if-changed", 1),
     ("cargo xtask verify --op fpm --kernel mutant-dead-fixup --lane host --effort quick", 1),
     ("cargo xtask verify --op fpm --kernel mutant-dead-fixup --lane host --multiplier=1073741825 --shift=-1 --x=-1", 1),
 ];
