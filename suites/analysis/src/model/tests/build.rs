@@ -82,7 +82,9 @@ fn zero_points<'a>(b: &mut FlatBufferBuilder<'a>, tensor: &Tensor) -> WIPOffset<
     if (at(b) + 8 * points.len()).is_multiple_of(8) {
         b.push(0i32);
     }
-    halves.iter().rev().for_each(|half| drop(b.push(*half)));
+    for half in halves.iter().rev() {
+        b.push(*half);
+    }
     b.end_vector::<i64>(points.len())
 }
 
