@@ -17,7 +17,7 @@ pub use reach::Reach;
 pub use runtime::{NoMultiplier, Rescaling, Runtime, Side, Sums, Way};
 pub use runtimes::RUNTIMES;
 
-use crate::model::operators::{Arithmetic, Kind, Operator, Products, Rescale, moves};
+use crate::model::operators::{Arithmetic, Kind, MOVES, Operator, Products, Rescale};
 use crate::model::{self, BadModel, Fault, MAX_LAYERS, Quantized};
 use compare::Binary;
 use rayon::prelude::*;
@@ -76,7 +76,7 @@ pub fn examine(bytes: &[u8], left: Side, right: &[Side]) -> Result<Audit, Fault>
         let arithmetic = match arithmetic {
             Ok(arithmetic) => arithmetic,
             Err(reason) => {
-                let list = if moves(&op) { &mut without_arithmetic } else { &mut not_audited };
+                let list = if reason == MOVES { &mut without_arithmetic } else { &mut not_audited };
                 list.push(outside(reason));
                 return Ok(());
             }

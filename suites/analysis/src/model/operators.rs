@@ -149,8 +149,8 @@ pub struct Rescale {
 /// How a reason says that values are not in the file that was read.
 pub const ELSEWHERE: &str = "in another file";
 
-/// Why an operator is not audited that only moves values.
-const MOVES: &str = "moves or selects stored values, and computes none";
+/// Why an operator is not audited that only moves values: no runtime changes them.
+pub const MOVES: &str = "moves or selects stored values, and computes none";
 
 /// Operators of both formats that move or select stored values.
 #[rustfmt::skip]
@@ -162,15 +162,10 @@ const MOVING: &[&str] = &[
     "MaxPool", "Pad", "Reshape", "Shape", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
 ];
 
-/// Whether an operator only moves or selects stored values, so that no runtime changes them.
-pub fn moves(op: &str) -> bool {
-    MOVING.contains(&op)
-}
-
 /// Why an operator is not audited that has no arithmetic of [`Arithmetic`].
 pub(super) fn reason(op: &str) -> String {
     match op {
-        _ if moves(op) => MOVES.to_owned(),
+        _ if MOVING.contains(&op) => MOVES.to_owned(),
         "CONCATENATION" | "Concat" | "QLinearConcat" => {
             "moves stored values; what runtimes do where the scales differ is not defined here".to_owned()
         }

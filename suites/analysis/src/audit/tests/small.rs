@@ -177,6 +177,25 @@ fn weights_beyond_16_bit_lanes_and_int32_are_said() {
     assert!(audit.comparisons[0].totals.inputs < channel.accumulators.count);
 }
 
+/// Tensors of one scale and zero point are joined as they are; others are converted, by each runtime in its own way.
+#[test]
+fn a_concatenation_of_one_scale_has_no_arithmetic() {
+    use crate::model::tests::samples;
+    let x = samples::each()[0].tensors[0].clone();
+    let joined = |last: build::Tensor| build::Operator {
+        code: 2,
+        tensors: [x.clone(), x.clone(), x.clone()],
+        bias: Some(last),
+        ..build::Operator::default()
+    };
+    let other = build::Tensor { scales: vec![0.1018], ..x.clone() };
+    let shifted = build::Tensor { zero_points: vec![-127], ..x.clone() };
+    let operators = [joined(x.clone()), joined(other), joined(shifted)];
+    let audit = audited(&build::model(&operators), runtime("tflite-reference"), runtime("xnnpack"));
+    let at = |list: &[report::NotAudited]| list.iter().map(|n| n.index).collect::<Vec<_>>();
+    assert_eq!((at(&audit.without_arithmetic), at(&audit.not_audited)), (vec![0], vec![1, 2]));
+}
+
 /// The layouts of kernels, and the multipliers by the machine's doubles; the matrix product has one scale, and its product is a float.
 #[test]
 fn constants_are_those_of_the_file_as_kernels_take_them() {

@@ -4,7 +4,7 @@ use super::layers::{Tensors, Visited, each, layer, no_options};
 use super::tables;
 use super::tensor::{Context, Place, Tensor};
 use crate::model::names::{self, TFLITE, tensor_type};
-use crate::model::operators::{Arithmetic, Elementwise, Kind, Operator, Products, Rescale, Weights, reason};
+use crate::model::operators::{Arithmetic, Elementwise, Kind, MOVES, Operator, Products, Rescale, Weights, reason};
 use crate::model::{Fault, MAX_CHANNELS, Op, Quantized};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,6 +16,7 @@ use tiebreak_oracle::rounding::RoundingRule::TiesAway;
 
 /// `enum BuiltinOperator`.
 const ADD: i32 = 0;
+const CONCATENATION: i32 = 2;
 const MUL: i32 = 18;
 const CUSTOM: i32 = 32;
 const QUANTIZE: i32 = 114;
@@ -39,7 +40,8 @@ pub(in crate::model) fn operators(
             (Some(op), _) => products(context, operator, &place, op).map(|p| Arithmetic::Products(Box::new(p))),
             (None, ADD | MUL) => elementwise(context, operator, &place, number),
             (None, QUANTIZE) => rescale(context, operator, &place).map(Arithmetic::Rescale),
-            _ => Err(Fault::Unsupported { place: place.name.clone(), problem: reason(&op) }),
+            (None, CONCATENATION) if only_joins(context, operator, &place) => Err(place.unsupported(MOVES)),
+            _ => Err(place.unsupported(reason(&op))),
         };
         let arithmetic = match arithmetic {
             Err(Fault::Unsupported { problem, .. }) => Err(problem),
@@ -49,6 +51,17 @@ pub(in crate::model) fn operators(
         let name = result.ok().flatten().and_then(|tensor| tensor.name()).unwrap_or_else(|| place.name.clone());
         visit(Operator { index, op, name, arithmetic })
     })
+}
+
+/// Most tensors that a concatenation is looked at for.
+const MAX_JOINED: usize = 64;
+
+/// Whether a concatenation moves values and computes none: all tensors have the same type, scale and zero point.
+fn only_joins(context: &Context<'_>, operator: &tables::Operator<'_>, place: &Place) -> bool {
+    let stored = |operands, at| Tensor::read(context, place, operands, at).ok().and_then(|tensor| tensor.stored_as());
+    let count = operator.inputs().map_or(0, |inputs| inputs.len());
+    let output = stored(operator.outputs(), 0);
+    output.is_some() && count <= MAX_JOINED && (0..count).all(|at| stored(operator.inputs(), at) == output)
 }
 
 fn products<'a>(

@@ -176,6 +176,14 @@ impl<'a> Tensor<'a> {
         Ok(Quantized { element, scale, zero_point: self.zero_point(element)? })
     }
 
+    /// Type, bits of the scale, and zero point, where the tensor has one of each.
+    pub(super) fn stored_as(&self) -> Option<(i8, u32, i64)> {
+        let quantization = self.quantization()?;
+        let scale = quantization.scale().filter(|scales| scales.len() == 1)?.get(0);
+        let point = quantization.zero_point().filter(|points| points.len() == 1)?.iter().next()?;
+        Some((self.element_type(), scale.to_bits(), point))
+    }
+
     /// The constant bytes, as many as `elements` of `width` bytes.
     pub(super) fn constant(&self, width: usize) -> Result<&'a [u8], Fault> {
         if self.table.sparsity().is_some() {
