@@ -28,6 +28,7 @@ mod random;
 pub mod requantize;
 pub mod shape;
 pub mod simd;
+pub mod sources;
 pub mod transform;
 pub mod worker;
 

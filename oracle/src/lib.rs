@@ -31,3 +31,6 @@ pub mod transform;
 pub mod word;
 
 pub use rug::Rational;
+
+/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

@@ -10,7 +10,8 @@
 //!   "seconds": 12.5,                        // wall clock
 //!   "environment": {                        // when and where it ran; absent in ledgers of format 3
 //!     "date": "2026-11-22T05:40:00Z",       // when it began, UTC
-//!     "commit": "53fda1be...",              // of the sources, with "+" and a hash of what was changed since; absent where git does not say
+//!     "commit": "53fda1be...",              // of what was built, with "+" and a hash of what was changed since; absent where git does not say
+//!     "sources": "1f0e5a7c...",             // a hash of what the program was built from; absent in older ledgers
 //!     "cpu": "AMD EPYC", "threads": 2,      // "cpu" is absent where the system does not name it
 //!     "system": "linux x86_64"
 //!   },

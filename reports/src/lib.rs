@@ -28,3 +28,6 @@ pub mod table;
 pub mod text;
 mod uncovered;
 mod view;
+
+/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

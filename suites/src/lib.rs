@@ -8,7 +8,9 @@ pub mod cli;
 pub mod fuzzing;
 
 pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites, space};
-pub use tiebreak_common::{accumulators, budget, class, floats, fraction, identity, parameters, shell, stream};
+pub use tiebreak_common::{
+    accumulators, budget, class, floats, fraction, identity, parameters, shell, sources, stream,
+};
 pub use tiebreak_engine::{self as engine, lane, tensor};
 pub use tiebreak_mlir::{self as mlir, quant_type};
 pub use tiebreak_ops::*;

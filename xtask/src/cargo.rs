@@ -1,5 +1,6 @@
 //! Building with cargo: quiet unless it fails or takes long. Cargo's messages give the paths of the programs.
 
+use crate::built_from;
 use crate::probe::Probe;
 use crate::process;
 use crate::rust::Aarch64Rust;
@@ -40,9 +41,12 @@ pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak-suites", "tiebreak");
 
 /// `cargo build --release` of programs, for the host.
 pub(crate) fn build(workspace: &Workspace, programs: &[(&str, &str)]) -> Result<BTreeMap<String, PathBuf>> {
-    let mut command = workspace.cargo();
-    command.args(["build", "--release"]).args(selection(programs));
-    executables(&mut command, programs, "this host", std::io::stderr().is_terminal())
+    let built = || {
+        let mut command = workspace.cargo();
+        command.args(["build", "--release"]).args(selection(programs));
+        executables(&mut command, programs, "this host", std::io::stderr().is_terminal())
+    };
+    built_from::sure(workspace, built, |program| Command::new(program))
 }
 
 /// `cargo build --release` of programs, for aarch64. Shows no progress, because it may run together with the build for the host.
@@ -51,9 +55,20 @@ pub(crate) fn build_aarch64(
     probe: &Probe,
     programs: &[(&str, &str)],
 ) -> Result<BTreeMap<String, PathBuf>> {
-    let mut command = aarch64(workspace, probe, "build");
-    command.arg("--release").args(selection(programs));
-    executables(&mut command, programs, "aarch64", false)
+    let built = || {
+        let mut command = aarch64(workspace, probe, "build");
+        command.arg("--release").args(selection(programs));
+        executables(&mut command, programs, "aarch64", false)
+    };
+    // Without an emulator nothing of it is started.
+    let Some(qemu) = &probe.qemu else { return built() };
+    built_from::sure(workspace, built, |program| {
+        let mut words = emulator(probe, &qemu.path);
+        words.push(program.to_string_lossy().into_owned());
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        command
+    })
 }
 
 /// A cargo subcommand for aarch64: compiler, linker, linking and emulator are set, and it has a separate target directory. All

@@ -8,6 +8,7 @@ mod bench;
 mod bite;
 mod book;
 mod browser;
+mod built_from;
 mod cargo;
 mod doctor;
 mod forward;
@@ -78,6 +79,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[OsString]) -> Result<ExitCode> {
+    if let Some(code) = built_from::renewed(&workspace::own_root(), arguments)? {
+        return Ok(code);
+    }
     if let Some(words) = help::asked(arguments)
         && let Some(text) = help::text(&Workspace::locate()?.root, &words)
     {

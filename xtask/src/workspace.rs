@@ -90,6 +90,12 @@ pub(crate) fn rustc_program() -> PathBuf {
     std::env::var_os("RUSTC").map(PathBuf::from).or_else(beside).unwrap_or_else(|| "rustc".into())
 }
 
+/// The root of the workspace, without asking cargo.
+pub(crate) fn own_root() -> PathBuf {
+    let manifest = manifest_directory();
+    manifest.parent().map_or(manifest.clone(), Path::to_owned)
+}
+
 /// The directory of xtask's manifest, from cargo at run time, because the workspace may have moved.
 fn manifest_directory() -> PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)

@@ -1,8 +1,12 @@
 //! Runs kernels for another process: requests on standard input, answers on standard output.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
+use tiebreak_impls::sources;
 
 fn main() -> io::Result<()> {
+    if sources::asked() {
+        return io::stdout().write_all(sources::of_worker().as_bytes());
+    }
     // A kernel's panic is an answer with its message; a backtrace beside it on every such batch is noise.
     std::panic::set_hook(Box::new(|panic| eprintln!("tiebreak-worker: {panic}")));
     let reader = BufReader::with_capacity(1 << 16, io::stdin().lock());

@@ -26,6 +26,7 @@ use crate::Form;
 use crate::execute::Lengths;
 use crate::job_error::{FailureKind, JobError};
 use crate::operation::{Code, Operation};
+use crate::sources::SOURCES;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Version of this protocol; a worker of another version is refused.
@@ -216,6 +217,17 @@ pub struct Hello {
     pub arch: String,
     /// Everything it can be asked to run, mutants included.
     pub kernels: Vec<Offer>,
+    /// What its kernels were built from: a worker of this project alone says it. Where it is not that of the harness, the worker is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
+}
+
+impl Hello {
+    /// That of this build.
+    pub fn of(kernels: Vec<Offer>) -> Self {
+        let sources = SOURCES.map(str::to_owned);
+        Self { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels, sources }
+    }
 }
 
 /// One kernel that a worker offers.

@@ -10,7 +10,7 @@ use crate::frame;
 use crate::job_error::{FailureKind, JobError};
 use crate::mutants::{self, Fault};
 use crate::operation::Operation;
-use crate::protocol::{Answer, Batch, Hello, Job, Request, Source, VERSION, offers};
+use crate::protocol::{Answer, Batch, Hello, Job, Request, Source, offers};
 use std::io::{self, BufRead, IoSlice, Read, Write};
 
 /// Longest batch a worker accepts, in elements. Far above any block of a run; it keeps a garbled length from exhausting
@@ -189,7 +189,7 @@ fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io:
 
 /// The kernels that this build can run in `form`.
 pub fn hello(form: Form) -> Hello {
-    Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels: offers(form) }
+    Hello::of(offers(form))
 }
 
 /// Elements at a chosen distance from a 64-byte boundary; the storage is reused.

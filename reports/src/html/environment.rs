@@ -28,9 +28,13 @@ pub(super) fn all(ledger: &Ledger) -> Vec<(&'static str, String)> {
     match &ledger.environment {
         None => all.push(("machine", "not recorded: ledgers have it from format 4 on".to_owned())),
         Some(environment) => {
-            let commit = environment.commit.as_deref().unwrap_or("not known: git did not say");
+            let commit = environment
+                .commit
+                .as_deref()
+                .unwrap_or("not known: git did not say, or the program was installed elsewhere");
             let cpu = environment.cpu.as_deref().unwrap_or("not named by the system");
             all.push(("commit", commit.to_owned()));
+            all.extend(environment.sources.iter().map(|sources| ("sources", sources.clone())));
             all.push(("date", environment.date.clone()));
             all.push(("system", environment.system.clone()));
             all.push(("processor", format!("{cpu}, {}", text::plural(environment.threads as usize, "thread"))));

@@ -9,9 +9,13 @@ use std::collections::BTreeMap;
 pub struct Environment {
     /// When it began, in UTC as of RFC 3339: `2026-11-22T05:40:00Z`.
     pub date: String,
-    /// The commit of the sources, with `+` and a hash of what was changed since; `None` where git does not say.
+    /// The commit of what the program was built from, with `+` and a hash of what was changed since; `None` where git does not say, or where the program
+    /// is no longer in the workspace that it was built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// A hash of what the program was built from; `None` in older ledgers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
     /// The model of the processor, as the system names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<String>,

@@ -146,6 +146,7 @@ pub(crate) fn holding() -> Ledger {
         environment: Some(Environment {
             date: "2026-11-22T05:40:00Z".into(),
             commit: Some("53fda1be03c7a7c8cb38ee7f90b8e7c919031cdb".into()),
+            sources: Some("1f0e5a7c".repeat(8)),
             cpu: Some("AMD EPYC".into()),
             threads: 2,
             system: "linux x86_64".into(),

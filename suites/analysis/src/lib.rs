@@ -10,3 +10,6 @@ pub mod model;
 pub mod proofs;
 pub mod rewrites;
 pub mod space;
+
+/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

@@ -11,4 +11,9 @@ pub mod identity;
 pub mod parallel;
 pub mod parameters;
 pub mod shell;
+#[path = "../../../sources/mod.rs"]
+pub mod sources;
 pub mod stream;
+
+/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

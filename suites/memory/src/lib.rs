@@ -7,6 +7,9 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
 use std::ffi::c_void;
 use std::sync::Once;
 
+/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");
+
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -29,6 +29,9 @@ use tiebreak_reports::ledger::Content;
 use toolchain::LEVELS;
 use tools::Identity;
 
+/// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
+pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");
+
 /// Names an object to the worker of a lane of compiled modules.
 pub const MODULE: &str = "--module";
 

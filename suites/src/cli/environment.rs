@@ -1,18 +1,15 @@
 //! When and where a run takes place, for its ledger.
 
-use crate::space::commit_of;
-use chrono::{DateTime, SecondsFormat, Utc};
+use super::{built, date};
 use std::time::SystemTime;
 use tiebreak_reports::ledger::Environment;
-
-/// What a verdict rests on, relative to `suites`.
-const SOURCES: [&str; 6] = ["../oracle", "../impls", "../reports", "../suites", "../Cargo.toml", "../Cargo.lock"];
 
 /// Of a run that begins now.
 pub(super) fn now() -> Environment {
     Environment {
-        date: DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Secs, true),
-        commit: commit_of(&SOURCES),
+        date: date::of(SystemTime::now()),
+        commit: built::commit(),
+        sources: built::sources(),
         cpu: cpu(),
         threads: std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),

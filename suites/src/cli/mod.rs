@@ -4,9 +4,11 @@ mod atlas;
 mod audit;
 mod bite;
 mod bounds;
+mod built;
 mod case;
 mod census;
 mod check_type;
+mod date;
 mod environment;
 mod explain;
 mod fingerprint;
@@ -17,6 +19,7 @@ mod prove;
 mod report;
 mod rewrites;
 mod space;
+mod threads;
 mod unfinished;
 mod verify;
 
@@ -81,7 +84,8 @@ enum Action {
     Merge(space::MergeArgs),
     /// Print a run again from its ledger.
     Show(ledgers::ShowArgs),
-    /// Compare two runs by their ledgers: what is worse, better, new or gone. Exit code 1 if something is worse.
+    /// Compare two runs by their ledgers: what is worse, better, new or gone. Exit code 1 if something is worse or gone, 2 if the runs have no row of one
+    /// plan.
     Diff(ledgers::DiffArgs),
     /// Draw a run as one page of HTML, from its ledger: what ran where, what is new, what was not covered, and the figures.
     Report(report::Args),
@@ -139,6 +143,9 @@ fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> 
 
 /// Runs the program. 0: everything holds; 1: a contract is broken, or a shard is missing; 2: the call or its input is wrong.
 pub fn main() -> ExitCode {
+    if tiebreak_impls::sources::asked() {
+        return ended(print(&built::described()).map(|()| true));
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(message) => return explained(&message),
@@ -147,7 +154,17 @@ pub fn main() -> ExitCode {
         note(&format!("error: cannot watch for signals: {error}"));
         return ExitCode::from(2);
     }
-    let result = match cli.command {
+    ended(run(cli.command))
+}
+
+/// True where everything holds.
+fn run(action: Action) -> Result<bool> {
+    // `verify` marks its files first, and then asks.
+    if !matches!(action, Action::Verify(_)) {
+        threads::start(None)?;
+        built::check()?;
+    }
+    match action {
         Action::Verify(args) => verify::run(&args),
         Action::Bounds(args) => bounds::run(&args),
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
@@ -167,7 +184,10 @@ pub fn main() -> ExitCode {
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Merge(args) => space::merge(&args),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
-    };
+    }
+}
+
+fn ended(result: Result<bool>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),

@@ -1,6 +1,6 @@
 //! `census --space` and `merge`: two schemes over a whole space, and its shards as one.
 
-use super::{Listing, csv_of, note, print, table};
+use super::{Listing, built, csv_of, note, print, table};
 use crate::space::{self, ACCUMULATORS, Again, Finished, MULTIPLIERS, Part, Q31, Request, SHIFTS, merge};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
         chunk: options.chunk.unwrap_or(space::CHUNK),
         shard: options.shard,
     };
-    let plan = part.plan(options.commit.clone().or_else(space::commit))?;
+    let plan = part.plan(options.commit.clone().or_else(built::commit))?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
     if options.resume && !out.exists() && !space::journal::path(&out).exists() {
         note(&format!("{} has nothing to resume: counting from the beginning", out.display()));

@@ -1,7 +1,7 @@
 //! `verify`.
 
 use super::unfinished::Unfinished;
-use super::{Format, print, style};
+use super::{Format, built, print, style, threads};
 use crate::audit::{self, Constants};
 use crate::budget::Effort;
 use crate::figures;
@@ -172,10 +172,11 @@ fn rounding(text: &str) -> Result<RoundingRule, String> {
 /// True where everything holds.
 pub(super) fn run(args: &Args) -> Result<bool> {
     let kept = Kept::default();
+    let ready = threads::start(args.jobs).and_then(|()| built::check());
     let heading =
         Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
     let files = Unfinished::begin(&args.out, heading, kept.clone())?;
-    let mut outcome = match outcome(args, kept) {
+    let mut outcome = match ready.and_then(|()| outcome(args, kept)) {
         Ok(outcome) => outcome,
         Err(error) => {
             files.failed(&error)?;
@@ -213,12 +214,6 @@ pub(super) fn detail(args: &Args) -> Result<Detail> {
 
 fn outcome(args: &Args, kept: Kept) -> Result<Outcome> {
     let request = request(args, kept)?;
-    if let Some(jobs) = args.jobs {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(jobs.into())
-            .build_global()
-            .context("cannot start --jobs threads")?;
-    }
     verify(&request)
 }
 

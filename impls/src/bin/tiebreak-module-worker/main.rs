@@ -7,9 +7,10 @@ mod memref;
 mod module;
 
 use module::{Modules, Unusable};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tiebreak_impls::sources;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| eprintln!("tiebreak-module-worker: {panic}")));
@@ -35,6 +36,9 @@ enum Stop {
 
 /// Answers requests until the input ends.
 fn serve() -> Result<(), Stop> {
+    if sources::asked() {
+        return Ok(io::stdout().write_all(sources::of_worker().as_bytes())?);
+    }
     let modules = Modules::load(&files()?)?;
     let reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
     Ok(tiebreak_impls::worker::serve_with(&modules, reader, io::stdout().lock())?)

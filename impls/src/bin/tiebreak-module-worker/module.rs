@@ -5,7 +5,7 @@ use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
 use tiebreak_impls::job_error::JobError;
-use tiebreak_impls::protocol::{Hello, Job, Offer, VERSION};
+use tiebreak_impls::protocol::{Hello, Job, Offer};
 use tiebreak_impls::quantized::{Cast, Container, symbol};
 use tiebreak_impls::worker::Runner;
 use tiebreak_impls::{dequantize, quantize};
@@ -71,7 +71,7 @@ impl Runner for Modules {
                 kernels.push(offer.clone());
             }
         }
-        Hello { protocol: VERSION, arch: std::env::consts::ARCH.to_owned(), kernels }
+        Hello::of(kernels)
     }
 
     fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {

@@ -5,7 +5,6 @@
 //! interruptions and of shards. What is read back is held [against the schemes again](again).
 
 pub mod again;
-mod commit;
 mod count;
 pub mod journal;
 pub mod merge;
@@ -18,7 +17,6 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::space::{Plan, Shard};
 
 pub use again::Again;
-pub use commit::{commit, commit_of};
 pub use count::count;
 pub use run::{Finished, Request, run};
 pub use tiebreak_reports::space::ACCUMULATORS;
@@ -73,6 +71,12 @@ impl Part {
 
 /// That a plan, which may come from a file, lies in the space and has chunks.
 pub fn check(plan: &Plan) -> Result<()> {
+    if plan.space != Q31 {
+        bail!(
+            "the space is `{}`, and the one that is counted here is `{Q31}`; use the version of tiebreak that wrote it",
+            plan.space
+        );
+    }
     inside("--shift", plan.shifts, &SHIFTS)?;
     inside("--multipliers", plan.multipliers, &MULTIPLIERS)?;
     if plan.chunk == 0 {

@@ -20,7 +20,7 @@ use tiebreak_impls::protocol::{Batch, Job, Source};
 pub use group::end_all;
 pub use in_process::FORM;
 pub use modules::provide;
-pub use not_run::NotRun;
+pub use not_run::{NotRun, OpenError};
 pub use pool::{Lane, Lease};
 
 /// Why a batch gave no output. Every one of these is a finding about the kernel or its lane, never the end of a run.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use thiserror::Error;
 use tiebreak_common::identity::find_program;
 use tiebreak_mlir::MODULE;
+use tiebreak_oracle::names::UnknownName;
 
 /// Why a lane cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -24,6 +25,29 @@ pub enum NotRun {
         failure: Failure,
         /// The file that it is due to, in words.
         file: String,
+    },
+}
+
+/// Why there is no lane of that name for this program: an error of the call, whatever the lane would have said.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// Nobody lists it.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    /// A worker of this project, built from other sources than the program.
+    #[error(
+        "the worker of lane {lane} ({via}) was built from other sources of `impls` ({theirs}) than this program ({ours}), so that its kernels are not \
+         the program's; call it as `cargo xtask verify`, which builds both, or build the worker again from the program's sources"
+    )]
+    OtherSources {
+        /// The lane.
+        lane: String,
+        /// How it is reached.
+        via: String,
+        /// Hash of the worker's sources.
+        theirs: String,
+        /// Hash of the program's.
+        ours: String,
     },
 }
 

@@ -3,21 +3,25 @@
 use super::config::{Entry, HOST, Lanes};
 use super::in_process::InProcess;
 use super::process::Worker;
-use super::{Failure, NotRun, Order, Session};
+use super::{Failure, NotRun, OpenError, Order, Session};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 use tiebreak_common::identity::{self, Kept};
 use tiebreak_impls::protocol::{Hello, Job};
+use tiebreak_impls::sources::SOURCES;
 use tiebreak_mlir::{Function, MODULE};
-use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::Content;
 
 /// How long a worker may be silent before it is taken for hung, where the lanes file does not say; see `patience.rs`.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The same while a failure is being narrowed down to one input.
 const IMPATIENCE: Duration = Duration::from_secs(1);
+
+/// Digits of a hash that a message shows.
+const SHOWN: usize = 12;
 
 enum Place {
     InProcess,
@@ -70,16 +74,30 @@ impl Lane {
     }
 
     /// The lane `name`: the lane, or why it cannot run.
-    pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, NotRun>, UnknownName> {
+    pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, NotRun>, OpenError> {
         if name == HOST {
             return Ok(Ok(Self::host()));
         }
         match lanes.lanes.iter().find(|l| l.name == name) {
-            Some(entry) => Ok(Self::of_entry(entry)),
+            Some(entry) => match Self::of_entry(entry) {
+                Ok(lane) => lane.of_these_sources().map(Ok),
+                Err(reason) => Ok(Err(reason)),
+            },
             None if Lanes::KNOWN.contains(&name) => {
                 Ok(Err(NotRun::Absent("no worker was built for it; `cargo xtask verify` builds one".to_owned())))
             }
-            None => Err(unknown("lane", name, lanes.names().chain(Lanes::KNOWN))),
+            None => Err(unknown("lane", name, lanes.names().chain(Lanes::KNOWN)).into()),
+        }
+    }
+
+    /// The lane, unless its worker is one of this project whose kernels are not those of this program.
+    fn of_these_sources(self) -> Result<Self, OpenError> {
+        match (&self.hello.sources, SOURCES) {
+            (Some(theirs), Some(ours)) if theirs != ours => {
+                let (lane, theirs) = (self.name.clone(), theirs.chars().take(SHOWN).collect());
+                Err(OpenError::OtherSources { via: self.via(), ours: ours.chars().take(SHOWN).collect(), theirs, lane })
+            }
+            _ => Ok(self),
         }
     }
 

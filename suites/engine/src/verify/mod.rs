@@ -8,7 +8,7 @@ pub mod place;
 pub mod tensor_op;
 
 use crate::lane::config::Lanes;
-use crate::lane::{Lane, NotRun};
+use crate::lane::{Lane, NotRun, OpenError};
 use crate::tensor::{Asked, Wanted};
 use anyhow::Result;
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressStyle};
@@ -20,7 +20,7 @@ use tiebreak_common::class::Class;
 use tiebreak_common::identity;
 use tiebreak_common::parallel;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_oracle::names::{UnknownName, unknown};
+use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::{self, Finding, LaneStatus, Ledger, Mismatch, SelfCheck, Verdict};
 
@@ -268,7 +268,7 @@ fn open_lanes(request: &Request, names: &[String], known: &Lanes) -> Result<Open
     let kept = known.hashes.as_deref().map(identity::Kept::open);
     let open = |name: &String| {
         let lane = Lane::open(name, known)?;
-        Ok::<_, UnknownName>(lane.map(|lane| {
+        Ok::<_, OpenError>(lane.map(|lane| {
             let files = lane.files(kept.as_ref());
             (lane, files)
         }))

@@ -1,0 +1,116 @@
+//! What each program is built from: the files of each package, and a hash of their contents. Cargo compares dates alone, so that an edited file with an
+//! older date, or another checkout in the same target directory, passes for what was built.
+//!
+//! Build scripts compile this file into what they run, `cargo xtask` and `tiebreak` into themselves: it needs the standard library alone.
+
+mod sha256;
+
+pub use sha256::Sha256;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A package that a program is linked from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// Its directory, which has its build script; relative to the workspace, as all paths here are.
+    pub directory: &'static str,
+    /// Files and directories that the compiler reads beside its manifest and `src`.
+    others: &'static [&'static str],
+}
+
+impl Package {
+    const fn new(directory: &'static str, others: &'static [&'static str]) -> Self {
+        Self { directory, others }
+    }
+
+    /// What the compiler reads.
+    pub fn paths(self) -> Vec<String> {
+        let own = ["Cargo.toml", "src"].map(|name| format!("{}/{name}", self.directory));
+        own.into_iter().chain(self.others.iter().map(|path| (*path).to_owned())).collect()
+    }
+
+    /// The same as files, sorted. What is not there is left out.
+    pub fn files(self, root: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for path in self.paths() {
+            collect(root, Path::new(&path), &mut files)?;
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Gives a hash function the paths, lengths and contents of its files.
+    pub fn feed(self, root: &Path, mut take: impl FnMut(&[u8])) -> io::Result<()> {
+        for file in self.files(root)? {
+            let contents = fs::read(root.join(&file))?;
+            let path = file.to_string_lossy().replace('\\', "/");
+            take(format!("{path}\n{}\n", contents.len()).as_bytes());
+            take(&contents);
+        }
+        Ok(())
+    }
+
+    /// The SHA-256 of its files in hexadecimal.
+    pub fn hash(self, root: &Path) -> io::Result<String> {
+        let mut hash = Sha256::new();
+        self.feed(root, |bytes| hash.update(bytes))?;
+        Ok(hash.hexadecimal())
+    }
+}
+
+/// The kernels, of which the workers consist.
+pub const IMPLS: Package = Package::new("impls", &[]);
+
+/// Every package that `tiebreak` is linked from. The last one has what belongs to all of them.
+pub const PACKAGES: [Package; 10] = [
+    Package::new("oracle", &[]),
+    IMPLS,
+    Package::new("reports", &["reports/templates"]),
+    Package::new("suites/common", &["sources"]),
+    Package::new("suites/memory", &[]),
+    Package::new("suites/mlir", &[]),
+    Package::new("suites/engine", &[]),
+    Package::new(
+        "suites/ops",
+        &["suites/catalogue", "suites/tests/data/quant_rfc.txt", "suites/tests/data/quant_bad.txt"],
+    ),
+    Package::new("suites/analysis", &[]),
+    Package::new("suites", &["suites/templates", "Cargo.toml", "Cargo.lock"]),
+];
+
+/// `cargo xtask`, which builds the programs.
+pub const XTASK: Package = Package::new("xtask", &["sources", "fuzz/Cargo.toml"]);
+
+/// Whether a directory is a workspace of this project.
+pub fn is_workspace(root: &Path) -> bool {
+    ["sources/mod.rs", "suites/ops/src/registry.rs"].iter().all(|file| root.join(file).is_file())
+}
+
+/// The files of `path`, relative to `root`.
+fn collect(root: &Path, path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let found = match fs::metadata(root.join(path)) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if !found.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in fs::read_dir(root.join(path))? {
+        let name = entry?.file_name();
+        if !is_left_out(&name.to_string_lossy()) {
+            collect(root, &path.join(name), files)?;
+        }
+    }
+    Ok(())
+}
+
+/// Files of editors, and tests, which no program contains. `xtask/tests/built_from.rs` holds that files of these names are tests.
+fn is_left_out(name: &str) -> bool {
+    let stem = name.strip_suffix(".rs").unwrap_or(name);
+    let test = stem == "tests" || stem.ends_with("_tests");
+    test || name.starts_with('.') || name.ends_with('~') || name.ends_with(".orig") || name.ends_with(".rej")
+}
