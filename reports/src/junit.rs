@@ -1,7 +1,8 @@
-//! `junit.xml`: a run for a build server. A suite is a lane. A case is a kernel against its contract, a self-check, or
-//! whether the lane ran at all. Every finding of the ledger fails exactly one case, and so does a run that did not end.
+//! `junit.xml`: a run for a build server. A suite is a lane. A case is a kernel against its contract, a self-check, a bound, the catalogue of an
+//! operation, or whether the lane ran at all. Every finding of the ledger fails exactly one case, and so does a run that did not end; a catalogue with
+//! outputs outside a contract fails too, beside the kernels that gave them. Kernels that are compared to the bit promise nothing, and fail nothing.
 
-use crate::ledger::{Against, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
+use crate::ledger::{Against, Bound, CatalogueRun, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
 use crate::text;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeSet;
@@ -51,7 +52,12 @@ impl<'a> Suites<'a> {
     fn lanes_named(&self) -> impl Iterator<Item = &'a str> {
         let rows = self.ledger.rows.iter().map(|row| row.lane.as_str());
         let checks = self.ledger.self_checks.iter().map(|check| check.lane.as_str());
-        rows.chain(checks).chain(self.ledger.findings.iter().map(|finding| finding.lane.as_str()))
+        let bounds = self.ledger.bounds.iter().map(|bound| bound.lane.as_str());
+        let catalogue = self.ledger.catalogue.iter().map(|run| run.lane.as_str());
+        rows.chain(checks)
+            .chain(bounds)
+            .chain(catalogue)
+            .chain(self.ledger.findings.iter().map(|finding| finding.lane.as_str()))
     }
 
     fn suite(&mut self, name: &str) -> TestSuite {
@@ -60,10 +66,16 @@ impl<'a> Suites<'a> {
         for lane in ledger.lanes.iter().filter(|lane| lane.name == name) {
             suite.add_test_case(self.lane(lane));
         }
+        for run in ledger.catalogue.iter().filter(|run| run.lane == name) {
+            suite.add_test_case(self.catalogue(run));
+        }
+        // Before the kernels, which take every other finding about them.
+        let bounds: Vec<_> = ledger.bounds.iter().filter(|bound| bound.lane == name).map(|b| self.bound(b)).collect();
         let contract = |row: &&Row| row.lane == name && row.against == Against::Contract;
         for row in ledger.rows.iter().filter(contract) {
             suite.add_test_case(self.kernel(row));
         }
+        suite.add_test_cases(bounds);
         for check in ledger.self_checks.iter().filter(|check| check.lane == name) {
             suite.add_test_case(self.check(check));
         }
@@ -122,6 +134,33 @@ impl<'a> Suites<'a> {
             CheckKind::Control => "control",
         };
         case(&format!("{}.self-check", check.op), format!("{kind} {}", check.name), status)
+    }
+
+    /// The kernels that gave the outputs fail with their findings; this case says that kept cases are among them.
+    fn catalogue(&self, run: &CatalogueRun) -> TestCase {
+        let mut status = TestCaseStatus::success();
+        if run.broken > 0 {
+            status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let [broken, judged] = [run.broken, run.judged].map(text::count);
+            status.set_message(format!("{broken} of {judged} outputs are outside a contract")).set_type("catalogue");
+            status.set_description(format!("again: {}", self.ledger.command));
+        }
+        case(&format!("{}.catalogue", run.op), "kept cases".to_owned(), status)
+    }
+
+    fn bound(&mut self, bound: &Bound) -> TestCase {
+        let begins = format!("{} is not ", bound.quantity);
+        let findings = self.take(|f| {
+            let about = (&f.op, &f.kernel, &f.lane) == (&bound.op, &bound.kernel, &bound.lane);
+            about && f.class == "bound" && f.message.starts_with(&begins)
+        });
+        let mut status = self.status(&findings);
+        if findings.is_empty() && !bound.shown {
+            status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(format!("{} is not {}", bound.quantity, text::bound(bound))).set_type("bound");
+            status.set_description(format!("again: {}", self.ledger.command));
+        }
+        case(&format!("{}.bounds", bound.op), format!("{} {}", bound.kernel, bound.quantity), status)
     }
 
     fn failed_check(&self, check: &SelfCheck, findings: &[&Finding]) -> TestCaseStatus {

@@ -32,7 +32,7 @@ pub(crate) struct Operation<'a> {
     deviating: Count,
     /// Differences from the reference, which no contract forbids.
     differing: Count,
-    /// Classes of everything that differs, the most frequent first.
+    /// Classes of the differences from the reference, the most frequent first: together they are `differing`. Where there is no reference, from contracts.
     classes: Vec<&'a str>,
 }
 
@@ -51,6 +51,7 @@ impl<'a> Operation<'a> {
         let broken = rows.iter().filter(|row| row.against == Against::Contract && row.differ > 0);
         let failing: BTreeSet<_> = of_kernels.map(|f| &f.kernel).chain(broken.map(|row| &row.kernel)).collect();
         let unjudged = left_out::unjudged(ledger).into_iter().filter(|[of, ..]| *of == op);
+        let referenced = rows.iter().any(|row| row.against == Against::Reference && row.inputs > 0);
         Self {
             op,
             findings: findings.len(),
@@ -60,10 +61,10 @@ impl<'a> Operation<'a> {
             coverage: coverage(&rows),
             failing: failing.len(),
             unjudged: unjudged.map(|[_, kernel, _]| kernel).collect::<BTreeSet<_>>().len(),
-            referenced: rows.iter().any(|row| row.against == Against::Reference && row.inputs > 0),
+            referenced,
             deviating: counted(&rows, |row| row.deviations.values().sum()),
             differing: counted(&rows, |row| if row.against == Against::Reference { row.differ } else { 0 }),
-            classes: classes(&rows),
+            classes: classes(&rows, referenced),
         }
     }
 
@@ -148,9 +149,11 @@ fn counted(rows: &[&Row], inputs: impl Fn(&Row) -> u64) -> Count {
     }
 }
 
-fn classes<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
+/// Classes of the side whose differences are shown beside them: the contracts' are findings.
+fn classes<'a>(rows: &[&'a Row], referenced: bool) -> Vec<&'a str> {
+    let against = if referenced { Against::Reference } else { Against::Contract };
     let mut inputs: BTreeMap<&str, u64> = BTreeMap::new();
-    for (class, n) in rows.iter().flat_map(|row| &row.classes) {
+    for (class, n) in rows.iter().filter(|row| row.against == against).flat_map(|row| &row.classes) {
         *inputs.entry(class).or_default() += n;
     }
     let mut classes: Vec<_> = inputs.into_iter().collect();
