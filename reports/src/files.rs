@@ -8,7 +8,7 @@ use crate::html::{self, Earlier, csv::DIRECTORY};
 use crate::ledger::FigureKind;
 use crate::ledger::{Against, FORMAT, Ledger, Mismatch, OLDEST};
 use crate::read::{self, Unreadable};
-use crate::{json, junit, markdown, summary};
+use crate::{json, junit, markdown, summary, text};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -249,6 +249,14 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
+    /// One field contradicts another.
+    #[error("{} contradicts itself: {what}; no run writes such a ledger: write it again with `cargo xtask verify --out DIR`", path.display())]
+    Contradiction {
+        /// The file.
+        path: PathBuf,
+        /// The two fields.
+        what: String,
+    },
     /// It has a format that this program does not know.
     #[error("{} has ledger format {found}, and this program reads formats {OLDEST} to {FORMAT}; use the version of tiebreak that wrote it", path.display())]
     Format {
@@ -274,6 +282,9 @@ pub fn read_ledger(path: &Path) -> Result<Ledger, ReadError> {
     let ledger: Ledger = serde_json::from_str(&text).map_err(malformed)?;
     if !ledger.adds_up() {
         return Err(ReadError::Sums { path: path.to_owned() });
+    }
+    if let Some(what) = ledger.contradiction() {
+        return Err(ReadError::Contradiction { path: path.to_owned(), what: text::one_line(&what) });
     }
     Ok(ledger)
 }

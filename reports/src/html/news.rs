@@ -55,7 +55,8 @@ fn row(ledger: &Ledger, difference: &Difference) -> Row {
     let class = match difference.change {
         Change::Worse => "bad",
         Change::Better => "good",
-        Change::Gone | Change::New => "notable",
+        Change::Gone => "bad",
+        Change::PlanChanged | Change::NotAsked | Change::New => "notable",
     };
     let mut cells: Vec<Cell> = difference.cells().into_iter().map(Cell::text).collect();
     cells[0].class = class;

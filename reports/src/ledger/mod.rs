@@ -2,6 +2,7 @@
 //!
 //! The JSON form is stable: fields are added, never renamed or given another meaning, within one [`FORMAT`].
 
+mod contradictions;
 mod figure;
 mod planned;
 mod sums;
@@ -188,7 +189,7 @@ pub enum Against {
 }
 
 /// Whether a row covers its whole input space.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coverage {
     /// Every accumulator of every parameter pair of the row.

@@ -3,6 +3,7 @@
 use super::Style;
 use super::page::{Ink, Page, bare_table};
 use crate::diff::{Change, Diff};
+use crate::text::{one_line, plural};
 use comfy_table::Cell;
 
 /// Draws it: the sum in one line, a line for each difference, and how to see those again that are worse.
@@ -10,7 +11,8 @@ pub fn render_diff(diff: &Diff, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let ink = |change| match change {
         Change::Worse => Ink::Bad,
-        Change::Gone => Ink::Notable,
+        Change::Gone => Ink::Bad,
+        Change::PlanChanged | Change::NotAsked => Ink::Notable,
         Change::New => Ink::Plain,
         Change::Better => Ink::Good,
     };
@@ -27,6 +29,12 @@ pub fn render_diff(diff: &Diff, style: Style) -> String {
         table.add_row(cells.collect::<Vec<_>>());
     }
     page.table(table);
+    if !diff.reasons().is_empty() {
+        page.heading("What the runs did not plan alike");
+    }
+    for (why, n) in diff.reasons() {
+        page.line(2, &format!("{}: {}", plural(n, "row"), one_line(why)), Ink::Plain);
+    }
     let worse: Vec<_> = diff.differences.iter().filter(|difference| difference.change == Change::Worse).collect();
     if !worse.is_empty() {
         page.heading("What is worse");

@@ -1,8 +1,8 @@
 //! Two runs compared by what their ledgers count.
 
-use crate::sample::{broken, holding};
+use crate::sample::{broken, holding, planned};
 use tiebreak_reports::diff::{Change, diff};
-use tiebreak_reports::ledger::Ledger;
+use tiebreak_reports::ledger::{Coverage, DropReason, Ledger};
 use tiebreak_reports::table::{Style, render_diff};
 
 /// The first row of a run that holds with differences in a class.
@@ -18,18 +18,139 @@ fn equal_runs_are_one_line() {
     assert_eq!(same.markdown().lines().count(), 1);
 }
 
+/// A run that holds, of which every row is sampled.
+fn sampled() -> Ledger {
+    let mut ledger = holding();
+    ledger.rows.iter_mut().for_each(|row| row.coverage = Coverage::Sampled);
+    ledger
+}
+
 #[test]
-fn shares_are_compared_and_not_counts() {
-    let mut twice = holding();
-    for row in &mut twice.rows {
-        row.inputs *= 2;
-        row.classes.values_mut().for_each(|n| *n *= 2);
-    }
-    assert!(diff(&holding(), &twice).differences.is_empty());
-    *classed(&mut twice).classes.values_mut().next().expect("a class") += 1;
-    let worse = diff(&holding(), &twice);
+fn one_difference_more_is_worse() {
+    let mut more = holding();
+    *classed(&mut more).classes.values_mut().next().expect("a class") += 1;
+    let worse = diff(&holding(), &more);
     assert!(worse.is_worse() && worse.differences.len() == 1);
-    assert_eq!(diff(&twice, &holding()).differences[0].change, Change::Better);
+    assert_eq!(diff(&more, &holding()).differences[0].change, Change::Better);
+}
+
+/// T.7: the sampled row and the exhaustive one of a kernel had one key, so that the sampled one was compared with nothing.
+#[test]
+fn each_row_of_a_kernel_is_compared() {
+    let both = || {
+        let mut ledger = holding();
+        ledger.rows.extend(sampled().rows);
+        ledger
+    };
+    let rows = both().rows.len();
+    let same = diff(&both(), &both());
+    assert!(same.differences.is_empty() && same.compared == rows, "{}", same.line());
+    for at in 0..rows {
+        let mut worse = both();
+        worse.rows[at].classes.insert("planted".to_owned(), 5_632);
+        let compared = diff(&both(), &worse);
+        assert!(compared.is_worse() && compared.count(Change::Worse) == 1, "row {at}: {}", compared.line());
+    }
+    // Also of rows that have everything in common: one for each type, say.
+    let mut twice = holding();
+    twice.rows.extend(holding().rows);
+    let mut worse = twice.clone();
+    worse.rows[0].classes.insert("planted".to_owned(), 1);
+    assert_eq!(diff(&twice, &worse).count(Change::Worse), 1);
+}
+
+/// O.5: two runs of different plans were compared, with 160 rows called worse.
+#[test]
+fn rows_of_different_plans_are_not_compared() {
+    let plans: [(&str, fn(&mut Ledger)); 8] = [
+        ("seed: 1 in the first run, 2 in the second", |l| l.seed = 2),
+        ("effort: exhaustive in the first run, quick in the second", |l| l.effort = "quick".into()),
+        ("--multiplier 1395864371 --shift -8", |l| l.command = l.command.replace("=-8", "=-7")),
+        ("judged against: gemmlowp-double:wrap in the first run", |l| {
+            l.rows.iter_mut().for_each(|row| row.scheme += ":saturate")
+        }),
+        ("parameters: 1 in the first run, 2", |l| l.rows.iter_mut().for_each(|row| row.parameters = 2)),
+        ("inputs: 4,294,967,296 in the first run, 8,589,934,592", |l| {
+            l.rows.iter_mut().for_each(|row| row.inputs *= 2);
+        }),
+        ("given pairs planned: 9 in the first run, 10 in the second", |l| of_pairs(l, 10, &[])),
+        ("given pairs to run: 9 in the first run, 8 in the second", |l| {
+            of_pairs(l, 9, &[(DropReason::OutsideDomain, 1)]);
+        }),
+    ];
+    for (says, change) in plans {
+        let (mut old, mut new) = (holding(), holding());
+        of_pairs(&mut old, 9, &[]);
+        of_pairs(&mut new, 9, &[]);
+        change(&mut new);
+        new.rows.iter_mut().for_each(|row| row.classes.extend([("planted".to_owned(), 7)]));
+        let compared = diff(&old, &new);
+        let rows = compared.count(Change::PlanChanged);
+        assert!(rows == old.rows.len() && rows == compared.differences.len(), "{says}: {}", compared.line());
+        assert!(!compared.is_worse() && compared.nothing_compared().is_some_and(|why| why.contains(says)), "{says}");
+        assert_eq!(compared.reasons().iter().map(|(_, n)| n).sum::<usize>(), rows);
+        assert!(compared.markdown().contains(" rows: ") && compared.line().contains("plan changed"));
+    }
+    let mut part = holding();
+    part.rows[0].parameters = 2;
+    let compared = diff(&holding(), &part);
+    assert!(compared.nothing_compared().is_none() && compared.compared == part.rows.len() - 1);
+}
+
+/// As many pairs planned for every kernel.
+fn of_pairs(ledger: &mut Ledger, pairs: u64, dropped: &[(DropReason, u64)]) {
+    ledger.planned = ledger.rows.iter().map(|row| planned(&row.kernel, &row.lane, pairs, dropped)).collect();
+}
+
+/// A kernel that stopped answering has fewer inputs of the same plan: that is no change of the plan.
+#[test]
+fn a_kernel_that_gave_up_is_still_compared() {
+    let (mut old, mut new) = (holding(), holding());
+    of_pairs(&mut old, 9, &[]);
+    of_pairs(&mut new, 9, &[(DropReason::GivenUp, 4)]);
+    new.rows.iter_mut().for_each(|row| row.inputs /= 2);
+    assert!(diff(&old, &new).is_worse() && diff(&old, &new).count(Change::PlanChanged) == 0);
+}
+
+/// A finding of a run that planned something else may still be there.
+#[test]
+fn a_finding_that_was_not_looked_for_is_not_better() {
+    let mut found = holding();
+    found.findings = broken().findings;
+    let other = Ledger { seed: 2, ..holding() };
+    let compared = diff(&found, &other);
+    assert_eq!(compared.count(Change::Better), 0);
+    assert!(!compared.is_worse());
+    // A new one is there whatever was planned.
+    assert!(diff(&other, &found).is_worse());
+}
+
+/// T.7: kernels that vanished were `gone`, with exit code 0.
+#[test]
+fn what_vanished_is_a_failure_unless_nobody_asked_for_it() {
+    let without = |command: &str| {
+        let mut ledger = holding();
+        ledger.rows.retain(|row| row.kernel != "tvm-relay" || row.lane != "host");
+        ledger.command += command;
+        ledger
+    };
+    let gone = diff(&holding(), &without(""));
+    assert!(gone.is_worse() && gone.count(Change::Gone) == 1, "{}", gone.line());
+    for command in [" --kernel gemmlowp-neon --kernel=tvm-neon-rfc", " --lane aarch64-qemu", " --allow-not-run host"] {
+        let compared = diff(&holding(), &without(command));
+        assert!(!compared.is_worse() && compared.count(Change::NotAsked) == 1, "{command}: {}", compared.line());
+        assert!(compared.markdown().contains("\n1 row: "), "{}", compared.markdown());
+    }
+    for command in
+        [" --kernel tvm-relay", " --lane host --lane aarch64-qemu", " --allow-not-run aarch64-native", " --jobs 2"]
+    {
+        assert!(diff(&holding(), &without(command)).is_worse(), "{command}");
+    }
+    let mut no_operation = holding();
+    no_operation.rows.clear();
+    assert!(diff(&holding(), &no_operation).count(Change::Gone) > 1);
+    no_operation.command = "cargo xtask verify --op add".into();
+    assert!(!diff(&holding(), &no_operation).is_worse());
 }
 
 #[test]

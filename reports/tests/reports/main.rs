@@ -1,6 +1,7 @@
 //! Reports over two hand-made ledgers, held against snapshots. `UPDATE_EXPECT=1` writes them again; read the difference.
 
 mod agreement;
+mod contradictions;
 mod diff;
 mod everything;
 mod files;

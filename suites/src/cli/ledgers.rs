@@ -61,7 +61,7 @@ pub(super) fn show(args: &ShowArgs) -> Result<()> {
     }
 }
 
-/// Compares two runs; false if the second is worse.
+/// Compares two runs; false if the second is worse, or has lost something; an error if no row of both was planned alike.
 pub(super) fn compare(args: &DiffArgs) -> Result<bool> {
     let (old, new) = (ended(&args.old)?, ended(&args.new)?);
     let diff = diff::diff(&old, &new);
@@ -69,6 +69,9 @@ pub(super) fn compare(args: &DiffArgs) -> Result<bool> {
         Format::Table => print(&render_diff(&diff, style()))?,
         Format::Json => print(&(serde_json::to_string_pretty(&diff)? + "\n"))?,
         Format::Markdown => print(&diff.markdown())?,
+    }
+    if let Some(why) = diff.nothing_compared().filter(|_| !diff.is_worse()) {
+        bail!("nothing of the two runs can be compared: {why}; compare runs of one plan");
     }
     Ok(!diff.is_worse())
 }

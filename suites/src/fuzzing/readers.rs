@@ -50,7 +50,7 @@ pub fn lanes(text: &[u8]) {
 /// A ledger of a run: every report is made of it, and it is compared with itself.
 pub fn ledger(text: &[u8]) {
     let ledger = match serde_json::from_slice::<ledger::Ledger>(text) {
-        Ok(ledger) if ledger.adds_up() => ledger,
+        Ok(ledger) if ledger.adds_up() && ledger.contradiction().is_none() => ledger,
         other => return refused(other.map(drop)),
     };
     html::render(&ledger, html::Earlier::default());

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
 use tiebreak_impls::{fpm, mutants};
+use tiebreak_reports::files::{LEDGER, read_ledger};
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::lane::Lane;
@@ -222,6 +223,8 @@ impl Run {
 
     /// `ledger.json`.
     pub(crate) fn ledger(&self) -> Value {
+        // What a run writes contradicts nothing, whatever it found.
+        read_ledger(&self.out().join(LEDGER)).unwrap_or_else(|e| panic!("{e}\n{}", self.printed()));
         serde_json::from_str(&self.file("ledger.json")).expect("the ledger is JSON")
     }
 

@@ -87,6 +87,17 @@ fn edited_counts_with_checksums_made_anew_are_not_gone_on_with() {
     assert_eq!(ledger(&out), sound);
 }
 
+/// T.8: a ledger or journal of a space that nobody knows was taken for one of `q31`.
+#[test]
+fn an_unknown_space_is_refused() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut sound = ledger(&reference(dir.path()));
+    sound.plan.space = "q15".to_owned();
+    let file = edited(&sound, 0, &dir.path().join("edited"), |_| ());
+    let said = ["edited", "the space is `q15`", "`q31`"];
+    refused(merge(&dir.path().join("merged"), &[file]), &said);
+}
+
 /// Of many chunks some are counted again, and with `--verify-all` all: then none is edited unnoticed.
 #[test]
 fn of_many_chunks_some_are_counted_again_and_all_where_that_is_asked_for() {

@@ -1,0 +1,97 @@
+//! What the command of a run asks for, and why a second run did not have to have something.
+
+use crate::ledger::{Ledger, Row};
+use std::collections::BTreeSet;
+
+/// Options whose values are what kernels run on.
+const PARAMETERS: [&str; 9] =
+    ["--case", "--multiplier", "--shift", "--x", "--q", "--params", "--type", "--model", "--rounding"];
+
+/// The options of a run that decide what it has.
+pub(super) struct Asked {
+    words: Vec<String>,
+}
+
+impl Asked {
+    pub(super) fn of(ledger: &Ledger) -> Self {
+        Self { words: words(&ledger.command) }
+    }
+
+    /// The values of an option, `--option VALUE` or `--option=VALUE`.
+    fn values(&self, option: &str) -> BTreeSet<&str> {
+        let joined = self.words.iter().filter_map(|word| word.strip_prefix(option)?.strip_prefix('='));
+        let apart = self.words.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1].as_str());
+        joined.chain(apart).collect()
+    }
+
+    /// The parameters that the caller gave, as options.
+    pub(super) fn parameters(&self) -> String {
+        let option =
+            |option: &&str| self.values(option).into_iter().map(|v| format!("{option} {v}")).collect::<Vec<_>>();
+        let given: Vec<String> = PARAMETERS.iter().flat_map(option).collect();
+        if given.is_empty() { "no parameters".to_owned() } else { given.join(" ") }
+    }
+
+    /// The value that leaves out `name`, where values of this option are given and none of them is it.
+    fn leaves_out(&self, option: &str, name: &str) -> Option<String> {
+        let values = self.values(option);
+        let all = values.is_empty() || values.contains(name) || (option == "--op" && values.contains("all"));
+        (!all).then(|| format!("the second run is of {option} {}", values.into_iter().collect::<Vec<_>>().join(", ")))
+    }
+}
+
+/// Why the second run has no such row because its caller asked for something else; `None` where it should have it.
+pub(super) fn why_not(old: &Ledger, new: &Ledger, row: &Row) -> Option<String> {
+    let (before, after) = (Asked::of(old), Asked::of(new));
+    let narrowed = [("--op", &row.op), ("--kernel", &row.kernel), ("--lane", &row.lane)];
+    let narrowed = narrowed.into_iter().find_map(|(option, name)| after.leaves_out(option, name));
+    let allowed = after.values("--allow-not-run").contains(row.lane.as_str());
+    let has_file = |asked: &Asked| !asked.values("--lanes").is_empty();
+    let same = |other: &&Row| (&other.op, &other.kernel, &other.lane) == (&row.op, &row.kernel, &row.lane);
+    let is_there = new.rows.iter().any(|other| same(&other));
+    match () {
+        () if narrowed.is_some() => narrowed,
+        () if before.parameters() != after.parameters() => {
+            Some(format!("{} in the first run, {} in the second", before.parameters(), after.parameters()))
+        }
+        () if allowed => Some(format!("the second run has --allow-not-run {}", row.lane)),
+        () if has_file(&before) != has_file(&after) => Some("one of the runs alone has --lanes".to_owned()),
+        () if is_there && old.effort != new.effort => {
+            Some(format!("--effort {} in the first run, {} in the second", old.effort, new.effort))
+        }
+        () => None,
+    }
+}
+
+/// The words of a command as a shell has them: quotes, single or double, keep spaces.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in command.chars() {
+        match (quote, c) {
+            (None, ' ' | '\n') => words.extend(word.take()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if c == open => quote = None,
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_a_shell() {
+        assert_eq!(words("a  --case='x=1 m=2' --type \"b c\" ''"), ["a", "--case=x=1 m=2", "--type", "b c", ""]);
+        let asked = Asked { words: words("verify --op fpm --op=add --case 'x=1 m=2'") };
+        assert_eq!(asked.values("--op"), ["add", "fpm"].into());
+        assert_eq!(asked.parameters(), "--case x=1 m=2");
+        assert!(asked.leaves_out("--op", "dot").is_some() && asked.leaves_out("--op", "add").is_none());
+        assert!(asked.leaves_out("--kernel", "any").is_none());
+    }
+}
