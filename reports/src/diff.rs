@@ -1,5 +1,6 @@
 //! Two runs compared: what the second does worse, better, for the first time or no longer. Every number is one of the two ledgers.
 
+use crate::drawable;
 use crate::ledger::{Against, Ledger, Row, Verdict};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,6 +99,8 @@ fn rows(ledger: &Ledger) -> BTreeMap<Key<'_>, &Row> {
 
 /// Compares two runs.
 pub fn diff(old: &Ledger, new: &Ledger) -> Diff {
+    let [old, new] = [old, new].map(drawable::ledger);
+    let (old, new) = (&*old, &*new);
     let mut differences = findings(old, new);
     let (old_rows, new_rows) = (rows(old), rows(new));
     let mut compared = 0;

@@ -1,6 +1,7 @@
 //! `junit.xml`: a run for a build server. A suite is a lane. A case is a kernel against its contract, a self-check, or
 //! whether the lane ran at all. Every finding of the ledger fails exactly one case, and so does a run that did not end.
 
+use crate::drawable;
 use crate::ledger::{Against, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
 use crate::text;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 /// Draws a ledger as JUnit XML.
 pub fn render(ledger: &Ledger) -> String {
+    let ledger = &*drawable::ledger(ledger);
     let mut report = Report::new("tiebreak");
     report.set_time(duration(ledger.seconds));
     report.add_test_suites(ledger.unfinished.as_deref().map(|why| unfinished(why, &ledger.command)));

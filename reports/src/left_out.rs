@@ -1,7 +1,7 @@
 //! What a run left out, in sentences: parameters outside a kernel's domain, kernels that a lane does not offer, kernels and lanes
 //! that judged nothing.
 
-use crate::ledger::{DropReason, Dropped, LaneStatus, Ledger, Planned, Position};
+use crate::ledger::{DropReason, Dropped, LaneStatus, Ledger, Planned, Position, Unit};
 use crate::text;
 use crate::view;
 use indexmap::IndexMap;
@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 /// All sentences, the most important first.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
-    let parts = [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger)];
-    parts.concat()
+    let spared = spared(ledger, usize::MAX);
+    [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger), spared].concat()
 }
 
 /// Parameters of the caller and cases of the plan that some kernel did not run. Each sentence names `most` kernels and counts the
@@ -58,6 +58,30 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
     format!("{} of {all}{given} not run{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
 }
 
+/// What quick effort spares further lanes, a sentence each: cases, and `most` kernels by name.
+pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
+    let mut lanes: IndexMap<&str, ([u64; 2], IndexMap<&str, Vec<&str>>)> = IndexMap::new();
+    for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
+        for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::NothingNew) {
+            let ([spared, all], ops) = lanes.entry(&planned.lane).or_default();
+            *spared += dropped.count;
+            *all += planned.planned;
+            ops.entry(&planned.op).or_default().push(&planned.kernel);
+        }
+    }
+    let sentence = |(lane, ([spared, all], ops)): (&str, ([u64; 2], IndexMap<&str, Vec<&str>>))| {
+        let kernels = ops.iter().flat_map(|(op, kernels)| kernels.iter().map(move |kernel| format!("{op} {kernel}")));
+        let kernels: Vec<String> = kernels.collect();
+        let cases = format!("{} of {}", text::count(spared), text::plural(all as usize, "case"));
+        format!(
+            "{lane}: quick effort left out {cases} of {} without vector instructions, which gave the first lane's results on the others: {}",
+            text::plural(kernels.len(), "kernel"),
+            text::some(&kernels, most)
+        )
+    };
+    lanes.into_iter().map(sentence).collect()
+}
+
 /// One sentence for each lane: `mine: offers 1 of 20 kernels of fpm`.
 fn not_offered(ledger: &Ledger) -> Vec<String> {
     let mut lanes: IndexMap<&str, IndexMap<&str, [BTreeSet<&str>; 2]>> = IndexMap::new();
@@ -101,14 +125,27 @@ pub fn idle_lanes(ledger: &Ledger) -> Vec<&str> {
 fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
     let lines = unjudged(ledger).into_iter().map(|[op, kernel, lane]| (vec![view::label(ledger, op, kernel)], lane));
     let together = view::lanes_together(lines).into_iter();
-    together.map(|(kernel, lanes)| format!("{} ({}): {NOTHING_JUDGED}", kernel.concat(), lanes.join(", "))).collect()
+    let sentence = |(kernel, lanes): (Vec<String>, Vec<&str>)| {
+        format!("{} ({}): {}", kernel.concat(), lanes.join(", "), nothing_judged(ledger, &lanes))
+    };
+    together.map(sentence).collect()
 }
 
-/// The sentence about a kernel that ran without a judged input.
-pub const NOTHING_JUDGED: &str = "no input was judged, so that nothing is said of it";
+/// The sentence about a kernel or a lane without a judged input.
+pub fn nothing_judged(ledger: &Ledger, lanes: &[&str]) -> String {
+    format!("{}, so that nothing is said of it", no_input(ledger, lanes))
+}
+
+/// That no input was judged in some lanes: the kept cases are counted by themselves, and some of them may have been.
+pub(crate) fn no_input(ledger: &Ledger, lanes: &[&str]) -> &'static str {
+    match ledger.catalogue.iter().any(|run| run.judged > 0 && lanes.contains(&run.lane.as_str())) {
+        true => "no input was judged beside kept cases",
+        false => "no input was judged",
+    }
+}
 
 fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
-    idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {NOTHING_JUDGED}")).collect()
+    idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {}", nothing_judged(ledger, &[lane]))).collect()
 }
 
 /// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: schemes with their policies, because they may differ only in these.

@@ -13,6 +13,7 @@ mod fingerprint;
 mod interrupt;
 mod ledgers;
 mod list;
+mod out_lock;
 mod prove;
 mod report;
 mod rewrites;
@@ -20,11 +21,13 @@ mod space;
 mod unfinished;
 mod verify;
 
+use crate::lane;
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use tiebreak_oracle::scheme::{Registered, Scheme};
+use tiebreak_reports::drawable::escaped;
 use tiebreak_reports::table::Detail;
 use tiebreak_reports::table::Style;
 
@@ -147,7 +150,22 @@ pub fn main() -> ExitCode {
         note(&format!("error: cannot watch for signals: {error}"));
         return ExitCode::from(2);
     }
-    let result = match cli.command {
+    let result = run(cli.command);
+    // What a worker left behind by `setsid` ends with the run.
+    lane::end_all();
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            note(&format!("error: {error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// True where everything holds.
+fn run(command: Action) -> Result<bool> {
+    match command {
         Action::Verify(args) => verify::run(&args),
         Action::Bounds(args) => bounds::run(&args),
         Action::Kernels(args) => list::kernels(&args).map(|()| true),
@@ -167,14 +185,6 @@ pub fn main() -> ExitCode {
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Merge(args) => space::merge(&args),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
-    };
-    match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(error) => {
-            note(&format!("error: {error:#}"));
-            ExitCode::from(2)
-        }
     }
 }
 
@@ -197,9 +207,10 @@ fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a line to standard error, and ignores a standard error that cannot be written.
+/// Writes a line to standard error, or several, and ignores a standard error that cannot be written. What files and workers said is a part of errors.
 fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let lines: Vec<_> = text.lines().map(escaped).collect();
+    let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
 }
 
 /// The width of a table where there is no terminal, as in a build log or a pager.

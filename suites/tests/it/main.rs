@@ -12,6 +12,7 @@ mod bad_input;
 mod bite;
 mod blocks;
 mod bounds;
+mod caller_lanes;
 mod case_texts;
 mod catalogues;
 mod census;
