@@ -1,7 +1,7 @@
 //! What a run left out, in sentences: parameters outside a kernel's domain, kernels that a lane does not offer, kernels and lanes
 //! that judged nothing.
 
-use crate::ledger::{DropReason, Dropped, LaneStatus, Ledger, Planned, Position, Unit};
+use crate::ledger::{CatalogueRun, DropReason, Dropped, LaneStatus, Ledger, Planned, Position, Unit};
 use crate::text;
 use crate::view;
 use indexmap::IndexMap;
@@ -73,11 +73,9 @@ pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
         let kernels = ops.iter().flat_map(|(op, kernels)| kernels.iter().map(move |kernel| format!("{op} {kernel}")));
         let kernels: Vec<String> = kernels.collect();
         let cases = format!("{} of {}", text::count(spared), text::plural(all as usize, "case"));
-        format!(
-            "{lane}: quick effort left out {cases} of {} without vector instructions, which gave the first lane's results on the others: {}",
-            text::plural(kernels.len(), "kernel"),
-            text::some(&kernels, most)
-        )
+        let (number, named) = (text::plural(kernels.len(), "kernel"), text::some(&kernels, most));
+        let why = "without vector instructions, they gave the first lane's results on the others";
+        format!("{lane}: quick effort left out {cases} of {number} ({named}): {why}")
     };
     lanes.into_iter().map(sentence).collect()
 }
@@ -123,29 +121,29 @@ pub fn idle_lanes(ledger: &Ledger) -> Vec<&str> {
 }
 
 fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
-    let lines = unjudged(ledger).into_iter().map(|[op, kernel, lane]| (vec![view::label(ledger, op, kernel)], lane));
+    let lines = unjudged(ledger).into_iter().map(|[op, kernel, lane]| {
+        (vec![view::label(ledger, op, kernel), nothing_judged(ledger, Some(op), lane)], lane)
+    });
     let together = view::lanes_together(lines).into_iter();
-    let sentence = |(kernel, lanes): (Vec<String>, Vec<&str>)| {
-        format!("{} ({}): {}", kernel.concat(), lanes.join(", "), nothing_judged(ledger, &lanes))
-    };
-    together.map(sentence).collect()
+    together.map(|(cells, lanes)| format!("{} ({}): {}", cells[0], lanes.join(", "), cells[1])).collect()
 }
 
 /// The sentence about a kernel or a lane without a judged input.
-pub fn nothing_judged(ledger: &Ledger, lanes: &[&str]) -> String {
-    format!("{}, so that nothing is said of it", no_input(ledger, lanes))
+pub fn nothing_judged(ledger: &Ledger, op: Option<&str>, lane: &str) -> String {
+    format!("{}, so that nothing is said of it", no_input(ledger, op, &[lane]))
 }
 
-/// That no input was judged in some lanes: the kept cases are counted by themselves, and some of them may have been.
-pub(crate) fn no_input(ledger: &Ledger, lanes: &[&str]) -> &'static str {
-    match ledger.catalogue.iter().any(|run| run.judged > 0 && lanes.contains(&run.lane.as_str())) {
-        true => "no input was judged beside kept cases",
+/// That no input was judged in some lanes, of an operation where it is one: kept cases are counted by themselves, and some of them may have been.
+pub(crate) fn no_input(ledger: &Ledger, op: Option<&str>, lanes: &[&str]) -> &'static str {
+    let of = |run: &&CatalogueRun| op.is_none_or(|op| run.op == op) && lanes.contains(&run.lane.as_str());
+    match ledger.catalogue.iter().filter(of).any(|run| run.judged > 0) {
+        true => "kept cases apart, no input was judged",
         false => "no input was judged",
     }
 }
 
 fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
-    idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {}", nothing_judged(ledger, &[lane]))).collect()
+    idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {}", nothing_judged(ledger, None, lane))).collect()
 }
 
 /// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: schemes with their policies, because they may differ only in these.

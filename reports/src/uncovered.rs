@@ -66,7 +66,7 @@ fn absent_lanes(ledger: &Ledger, may_be: bool) -> Vec<String> {
 
 fn idle_lanes(ledger: &Ledger) -> Option<String> {
     let idle = left_out::idle_lanes(ledger);
-    let nothing = left_out::no_input(ledger, &idle);
+    let nothing = left_out::no_input(ledger, None, &idle);
     (!idle.is_empty()).then(|| format!("{nothing} in {}: {}", plural(idle.len(), "lane"), some(&idle)))
 }
 
@@ -77,8 +77,8 @@ fn unjudged(ledger: &Ledger) -> Option<String> {
     }
     let names = kernels.iter().map(|([op, kernel], lanes)| format!("{op} {kernel} ({})", lanes.join(", ")));
     let names: Vec<String> = names.collect();
-    let lanes: Vec<&str> = kernels.values().flatten().copied().collect();
-    let nothing = left_out::no_input(ledger, &lanes);
+    let each = kernels.iter().map(|([op, _], lanes)| left_out::no_input(ledger, Some(op), lanes));
+    let nothing = each.max_by_key(|nothing| nothing.len()).unwrap_or_default();
     (!names.is_empty()).then(|| format!("{nothing} of {}: {}", plural(names.len(), "kernel"), some(&names)))
 }
 

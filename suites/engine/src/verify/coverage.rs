@@ -199,7 +199,7 @@ fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
             true => "neither the contract nor the reference gives a value to any of its inputs",
             false => "it gave no result to judge",
         };
-        let message = format!("{}: {why}", left_out::nothing_judged(ledger, &[place[2]]));
+        let message = format!("{}: {why}", left_out::nothing_judged(ledger, Some(place[0]), place[2]));
         finding((place[0], place[1], place[2]), Class::NothingJudged, message)
     };
     unjudged.filter(|place| !described(place)).map(one).collect()
@@ -211,7 +211,7 @@ fn lanes_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     let described = |lane: &str| ledger.findings.iter().any(|finding| finding.lane == lane);
     let idle = left_out::idle_lanes(ledger).into_iter().filter(|lane| named(lane) && !described(lane));
     let message = |lane: &str| {
-        let nothing = left_out::nothing_judged(ledger, &[lane]);
+        let nothing = left_out::nothing_judged(ledger, None, lane);
         format!("{nothing}; it offers none of the kernels of this run, or none of their inputs has a value")
     };
     idle.map(|lane| finding(("", "", lane), Class::NothingJudged, message(lane))).collect()
