@@ -49,7 +49,7 @@ fn a_worker_that_calls_itself_scalar_is_spared_nothing() {
         let run = verify_in(&file, &["--op=fpm", "--effort=quick"]).exits(1);
         let ledger = run.ledger();
         let wrong = |f: &&Value| f["kernel"] == "tflite-single" && f["lane"] == name && f["witness"]["case"]["s"] == -7;
-        assert_eq!(items(&ledger, "findings").iter().filter(wrong).count(), 1, "{}", run.printed());
+        assert!(items(&ledger, "findings").iter().any(|f| wrong(&f)), "{}", run.printed());
         assert!(!ledger.to_string().contains("nothing-new") && !run.stdout.contains("quick effort left out"));
     }
 }
@@ -153,9 +153,8 @@ fn what_a_worker_says_draws_nothing() {
         assert!(!run.file("ledger.json").contains("\\u001b") && !run.file("ledger.json").contains("x\\n#"));
     }
     // A ledger of somebody else.
-    let sound =
-        verify(&["--kernel=tvm-relay", "--lane=host", "--multiplier=1073741824", "--shift=-1", "--x=1"]).exits(0);
-    let mut ledger = sound.ledger();
+    let broken = verify(&["--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
+    let mut ledger = broken.ledger();
     ledger["lanes"][0]["name"] = json!(bad);
     ledger["lanes"][0]["arch"] = json!(bad);
     ledger["rows"].as_array_mut().expect("rows").iter_mut().for_each(|row| {
