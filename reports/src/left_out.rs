@@ -58,9 +58,12 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
     format!("{} of {all}{given} not run{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
 }
 
+/// What a lane is spared: cases, of how many planned; kernels by operation.
+type Spared<'a> = ([u64; 2], IndexMap<&'a str, Vec<&'a str>>);
+
 /// What quick effort spares further lanes, a sentence each: cases, and `most` kernels by name.
 pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
-    let mut lanes: IndexMap<&str, ([u64; 2], IndexMap<&str, Vec<&str>>)> = IndexMap::new();
+    let mut lanes: IndexMap<&str, Spared<'_>> = IndexMap::new();
     for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
         for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::NothingNew) {
             let ([spared, all], ops) = lanes.entry(&planned.lane).or_default();
@@ -69,7 +72,7 @@ pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
             ops.entry(&planned.op).or_default().push(&planned.kernel);
         }
     }
-    let sentence = |(lane, ([spared, all], ops)): (&str, ([u64; 2], IndexMap<&str, Vec<&str>>))| {
+    let sentence = |(lane, ([spared, all], ops)): (&str, Spared<'_>)| {
         let kernels = ops.iter().flat_map(|(op, kernels)| kernels.iter().map(move |kernel| format!("{op} {kernel}")));
         let kernels: Vec<String> = kernels.collect();
         let cases = format!("{} of {}", text::count(spared), text::plural(all as usize, "case"));
