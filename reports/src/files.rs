@@ -4,6 +4,7 @@
 //! disk does not destroy the files of an earlier run. A run also writes them when it begins, without a verdict, so that the files of
 //! an earlier run are not taken for its own.
 
+use crate::drawable;
 use crate::html::{self, Earlier, csv::DIRECTORY};
 use crate::ledger::FigureKind;
 use crate::ledger::{Against, FORMAT, Ledger, Mismatch, OLDEST};
@@ -140,7 +141,7 @@ pub fn write_report(dir: &Path, ledger: &Ledger, earlier: Earlier<'_>) -> Result
 
 fn page(dir: &Path, ledger: &Ledger, earlier: Earlier<'_>) -> Result<Vec<Staged>, WriteError> {
     let mut staged = vec![Staged::new(&dir.join(REPORT), html::render(ledger, earlier).as_bytes())?];
-    for (name, contents) in html::csv::files(ledger) {
+    for (name, contents) in html::csv::files(&drawable::ledger(ledger)) {
         create(&dir.join(DIRECTORY))?;
         staged.push(Staged::new(&dir.join(DIRECTORY).join(name), &contents)?);
     }
@@ -186,7 +187,8 @@ fn record(mismatch: &Mismatch) -> [String; 10] {
         Against::Reference => "reference",
     };
     let [got, expected] = [&m.got, &m.expected].map(|value| value.to_string());
-    [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class, m.command]
+    let cells = [m.op, m.kernel, m.lane, against.to_owned(), m.scheme, m.case, got, expected, m.class, m.command];
+    cells.map(|cell| drawable::escaped(&cell).into_owned())
 }
 
 /// A file with a temporary name in its final directory; it is removed unless it is published.

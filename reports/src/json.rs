@@ -57,7 +57,8 @@
 //!   }],
 //!   "catalogue": [                          // kept corner cases, by operation and lane
 //!     {"op": "fpm", "lane": "host", "cases": 40, "judged": 720, "broken": 0,
-//!      "not_taken": 0}                      // cases that no kernel of the run takes in this lane
+//!      "not_taken": 0,                      // cases that no kernel of the run takes in this lane
+//!      "unanswered": 3}                     // cases by kernels that gave no answer; absent where there is none
 //!   ],
 //!   "agreements": [{                        // kernels of one promise, or one in two lanes, compared to the bit
 //!     "op": "quantize", "kernel": "mlir-opt-qcast-o0", "lane": "mlir-x86",

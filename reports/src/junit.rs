@@ -2,6 +2,7 @@
 //! operation, or whether the lane ran at all. Every finding of the ledger fails exactly one case, and so does a run that did not end; a catalogue with
 //! outputs outside a contract fails too, beside the kernels that gave them. Kernels that are compared to the bit promise nothing, and fail nothing.
 
+use crate::drawable;
 use crate::ledger::{Against, Bound, CatalogueRun, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
 use crate::text;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 /// Draws a ledger as JUnit XML.
 pub fn render(ledger: &Ledger) -> String {
+    let ledger = &*drawable::ledger(ledger);
     let mut report = Report::new("tiebreak");
     report.set_time(duration(ledger.seconds));
     report.add_test_suites(ledger.unfinished.as_deref().map(|why| unfinished(why, &ledger.command)));

@@ -1,7 +1,7 @@
 //! What a run left out, in sentences: parameters outside a kernel's domain, kernels that a lane does not offer, kernels and lanes
 //! that judged nothing.
 
-use crate::ledger::{DropReason, Dropped, LaneStatus, Ledger, Planned, Position};
+use crate::ledger::{CatalogueRun, DropReason, Dropped, LaneStatus, Ledger, Planned, Position, Unit};
 use crate::text;
 use crate::view;
 use indexmap::IndexMap;
@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 /// All sentences, the most important first.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
-    let parts = [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger)];
-    parts.concat()
+    let spared = spared(ledger, usize::MAX);
+    [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger), spared].concat()
 }
 
 /// Parameters of the caller and cases of the plan that some kernel did not run. Each sentence names `most` kernels and counts the
@@ -58,6 +58,31 @@ pub fn share(planned: &Planned, dropped: &Dropped) -> String {
     format!("{} of {all}{given} not run{first}: {why}{}", text::count(dropped.count), text::one_line(&dropped.because))
 }
 
+/// What a lane is spared: cases, of how many planned; kernels by operation.
+type Spared<'a> = ([u64; 2], IndexMap<&'a str, Vec<&'a str>>);
+
+/// What quick effort spares further lanes, a sentence each: cases, and `most` kernels by name.
+pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
+    let mut lanes: IndexMap<&str, Spared<'_>> = IndexMap::new();
+    for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
+        for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::NothingNew) {
+            let ([spared, all], ops) = lanes.entry(&planned.lane).or_default();
+            *spared += dropped.count;
+            *all += planned.planned;
+            ops.entry(&planned.op).or_default().push(&planned.kernel);
+        }
+    }
+    let sentence = |(lane, ([spared, all], ops)): (&str, Spared<'_>)| {
+        let kernels = ops.iter().flat_map(|(op, kernels)| kernels.iter().map(move |kernel| format!("{op} {kernel}")));
+        let kernels: Vec<String> = kernels.collect();
+        let cases = format!("{} of {}", text::count(spared), text::plural(all as usize, "case"));
+        let (number, named) = (text::plural(kernels.len(), "kernel"), text::some(&kernels, most));
+        let why = "without vector instructions, they gave the first lane's results on the others";
+        format!("{lane}: quick effort left out {cases} of {number} ({named}): {why}")
+    };
+    lanes.into_iter().map(sentence).collect()
+}
+
 /// One sentence for each lane: `mine: offers 1 of 20 kernels of fpm`.
 fn not_offered(ledger: &Ledger) -> Vec<String> {
     let mut lanes: IndexMap<&str, IndexMap<&str, [BTreeSet<&str>; 2]>> = IndexMap::new();
@@ -99,16 +124,29 @@ pub fn idle_lanes(ledger: &Ledger) -> Vec<&str> {
 }
 
 fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
-    let lines = unjudged(ledger).into_iter().map(|[op, kernel, lane]| (vec![view::label(ledger, op, kernel)], lane));
+    let lines = unjudged(ledger).into_iter().map(|[op, kernel, lane]| {
+        (vec![view::label(ledger, op, kernel), nothing_judged(ledger, Some(op), lane)], lane)
+    });
     let together = view::lanes_together(lines).into_iter();
-    together.map(|(kernel, lanes)| format!("{} ({}): {NOTHING_JUDGED}", kernel.concat(), lanes.join(", "))).collect()
+    together.map(|(cells, lanes)| format!("{} ({}): {}", cells[0], lanes.join(", "), cells[1])).collect()
 }
 
-/// The sentence about a kernel that ran without a judged input.
-pub const NOTHING_JUDGED: &str = "no input was judged, so that nothing is said of it";
+/// The sentence about a kernel or a lane without a judged input.
+pub fn nothing_judged(ledger: &Ledger, op: Option<&str>, lane: &str) -> String {
+    format!("{}, so that nothing is said of it", no_input(ledger, op, &[lane]))
+}
+
+/// That no input was judged in some lanes, of an operation where it is one: kept cases are counted by themselves, and some of them may have been.
+pub(crate) fn no_input(ledger: &Ledger, op: Option<&str>, lanes: &[&str]) -> &'static str {
+    let of = |run: &&CatalogueRun| op.is_none_or(|op| run.op == op) && lanes.contains(&run.lane.as_str());
+    match ledger.catalogue.iter().filter(of).any(|run| run.judged > 0) {
+        true => "kept cases apart, no input was judged",
+        false => "no input was judged",
+    }
+}
 
 fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
-    idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {NOTHING_JUDGED}")).collect()
+    idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {}", nothing_judged(ledger, None, lane))).collect()
 }
 
 /// `matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact 5`: schemes with their policies, because they may differ only in these.

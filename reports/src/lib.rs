@@ -3,11 +3,12 @@
 //! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is the terminal's
 //! text, [`json`] is for programs, [`summary`] for a pull request, [`markdown`] is the complete report, [`junit`] is for a build
 //! server, and [`files`] writes them. [`mod@read`] reads input files within a limit. [`space`] is the ledger of a census of a whole
-//! space. [`left_out`] says what a run did not look at. [`text`] is the one place that formats a number, a case or a finding.
+//! space. [`left_out`] says what a run did not look at. [`drawable`] makes the text of others fit to be drawn. [`text`] is the one place that formats a number, a case or a finding.
 
 mod agreement;
 pub mod bite;
 pub mod diff;
+pub mod drawable;
 pub mod files;
 mod findings;
 pub mod html;

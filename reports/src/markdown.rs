@@ -2,6 +2,7 @@
 //! that shows it again. `summary.md` shows its sections as far as there is room.
 
 use crate::agreement;
+use crate::drawable;
 use crate::ledger::{Ledger, Row};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
@@ -24,6 +25,7 @@ pub(crate) struct Section {
 
 /// Draws a ledger as GitHub Markdown.
 pub fn render(ledger: &Ledger) -> String {
+    let ledger = &*drawable::ledger(ledger);
     let section = |Section { title, body }| format!("## {title}\n\n{body}");
     let sections = sections(ledger).into_iter().map(section);
     std::iter::once(verdict(ledger)).chain(sections).collect::<Vec<_>>().join("\n")
@@ -109,8 +111,8 @@ fn kernel(ledger: &Ledger, line: &Line<'_>) -> String {
     let row = line.row();
     table_row([
         view::kernel_label(ledger, row),
-        row.lane.clone(),
-        row.isa_path.clone(),
+        plain(&row.lane),
+        plain(&row.isa_path),
         text::parameters(line.parameters()),
         text::count(line.inputs()),
         text::coverage(row.coverage).to_owned(),
@@ -152,7 +154,7 @@ fn witnesses(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for shown in view::witnesses(ledger) {
         let kernel = view::kernel_label(ledger, shown.row);
-        let lanes = shown.lanes.join(", ");
+        let lanes = plain(&shown.lanes.join(", "));
         let witness = code(&text::witness(shown.witness));
         let _ = writeln!(out, "- {} ({lanes}): {witness}", plain(&kernel));
         for line in view::all_classes(&shown) {
@@ -173,12 +175,14 @@ fn witnesses(ledger: &Ledger) -> Section {
 fn remarks(ledger: &Ledger) -> Section {
     let mut out = String::new();
     for row in view::rows_out_of_domain(ledger) {
-        let Row { kernel, lane, scheme, .. } = row;
+        let Row { kernel, scheme, .. } = row;
+        let lane = plain(&row.lane);
         let n = text::count(row.out_of_domain);
         let _ = writeln!(out, "- {kernel} ({lane}): {n} inputs to which `{scheme}` gives no int32, not compared");
     }
     for deviation in view::deviations(ledger) {
-        let Row { kernel, lane, .. } = deviation.row;
+        let kernel = &deviation.row.kernel;
+        let lane = plain(&deviation.row.lane);
         let (class, sentence) = (deviation.class, plain(&deviation.sentence()));
         let _ = writeln!(out, "- {kernel} ({lane}): declared deviation `{class}` {sentence}");
     }

@@ -240,14 +240,12 @@ fn corner_cases(ledger: &Ledger) -> Option<Check> {
         let known = cases.entry(&run.op).or_default();
         *known = run.cases.max(*known);
     }
-    let outcome = match (broken, judged) {
-        (0, 0) => "nothing judged".to_owned(),
-        (0, _) => "all as promised".to_owned(),
-        (n, _) => format!("{} outside a contract", count(n)),
-    };
+    let unanswered: u64 = ledger.catalogue.iter().map(|run| run.unanswered).sum();
+    let outcome = text::catalogue_outcome([judged, broken, unanswered]);
+    let passed = broken == 0 && unanswered == 0;
     let cases = plural(cases.values().sum::<u64>() as usize, "kept case");
     let sentence = format!("{cases}, {} outputs, {outcome}", count(judged));
-    (!ledger.catalogue.is_empty()).then_some(Check { name: "catalogue", sentence, passed: broken == 0 })
+    (!ledger.catalogue.is_empty()).then_some(Check { name: "catalogue", sentence, passed })
 }
 
 fn bounds(ledger: &Ledger) -> Option<Check> {

@@ -2,6 +2,7 @@
 //! order: what fails, the lanes, a line for each operation, the checks, what was not covered; the verdict is the title. The rest is
 //! folded, as far as there is room; `details.md` has all of it.
 
+use crate::drawable;
 use crate::findings;
 use crate::ledger::{Finding, Lane, LaneStatus, Ledger};
 use crate::markdown::{self, Section, code, plain};
@@ -34,6 +35,7 @@ const UNCOVERED: usize = 550;
 
 /// Draws a ledger as GitHub Markdown.
 pub fn render(ledger: &Ledger) -> String {
+    let ledger = &*drawable::ledger(ledger);
     let mut out = front(ledger);
     out.push_str(&folded(&markdown::sections(ledger), WHOLE - out.len()));
     out

@@ -235,13 +235,23 @@ pub fn coverage(coverage: Coverage) -> &'static str {
     }
 }
 
-/// A catalogue run in one line.
-pub fn catalogue(run: &CatalogueRun) -> String {
-    let outcome = match (run.broken, run.judged) {
+/// How outputs of kept cases came out: how many were judged, and outside a contract, and how many cases gave no answer.
+pub(crate) fn catalogue_outcome([judged, broken, unanswered]: [u64; 3]) -> String {
+    let outcome = match (broken, judged) {
         (0, 0) => "nothing judged".to_owned(),
+        (0, _) if unanswered > 0 => "as promised".to_owned(),
         (0, _) => "all as promised".to_owned(),
         (n, _) => format!("{} outside a contract", count(n)),
     };
+    match unanswered {
+        0 => outcome,
+        n => format!("{outcome}, {} without an answer", plural(n as usize, "case")),
+    }
+}
+
+/// A catalogue run in one line.
+pub fn catalogue(run: &CatalogueRun) -> String {
+    let outcome = catalogue_outcome([run.judged, run.broken, run.unanswered]);
     let not_taken = match run.not_taken {
         0 => String::new(),
         n => format!(" ({} taken by no kernel of this run)", count(n)),

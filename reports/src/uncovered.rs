@@ -1,7 +1,7 @@
 //! What a run did not look at, counted by reason, for the first screen and the front of the summary. What nobody planned or allowed comes
 //! first. The details name every kernel.
 
-use crate::ledger::{Coverage, DropReason, LaneStatus, Ledger, Row, Unit};
+use crate::ledger::{Coverage, DropReason, LaneStatus, Ledger, Row};
 use crate::left_out;
 use crate::spans;
 use crate::text::{self, count, plural};
@@ -38,7 +38,7 @@ pub(crate) fn all(ledger: &Ledger) -> Vec<Uncovered> {
     out.extend(expected.into_iter().map(entry("lanes", false)));
     out.extend(outside_domain(ledger).map(entry("kernels", false)));
     out.extend(plan(ledger).map(entry("plan", false)));
-    out.extend(spared(ledger).map(entry("plan", false)));
+    out.extend(left_out::spared(ledger, NAMED).into_iter().map(entry("plan", false)));
     out.extend(not_taken(ledger).map(entry("catalogue", false)));
     out.extend(without_value(ledger).map(entry("values", false)));
     out.extend(portable(ledger).map(entry("models", false)));
@@ -66,7 +66,8 @@ fn absent_lanes(ledger: &Ledger, may_be: bool) -> Vec<String> {
 
 fn idle_lanes(ledger: &Ledger) -> Option<String> {
     let idle = left_out::idle_lanes(ledger);
-    (!idle.is_empty()).then(|| format!("no input was judged in {}: {}", plural(idle.len(), "lane"), some(&idle)))
+    let nothing = left_out::no_input(ledger, None, &idle);
+    (!idle.is_empty()).then(|| format!("{nothing} in {}: {}", plural(idle.len(), "lane"), some(&idle)))
 }
 
 fn unjudged(ledger: &Ledger) -> Option<String> {
@@ -76,7 +77,9 @@ fn unjudged(ledger: &Ledger) -> Option<String> {
     }
     let names = kernels.iter().map(|([op, kernel], lanes)| format!("{op} {kernel} ({})", lanes.join(", ")));
     let names: Vec<String> = names.collect();
-    (!names.is_empty()).then(|| format!("no input was judged of {}: {}", plural(names.len(), "kernel"), some(&names)))
+    let each = kernels.iter().map(|([op, _], lanes)| left_out::no_input(ledger, Some(op), lanes));
+    let nothing = each.max_by_key(|nothing| nothing.len()).unwrap_or_default();
+    (!names.is_empty()).then(|| format!("{nothing} of {}: {}", plural(names.len(), "kernel"), some(&names)))
 }
 
 /// Kernels that a lane's worker does not have; each lane in one sentence.
@@ -136,24 +139,6 @@ fn plan(ledger: &Ledger) -> Option<String> {
     let kernels = plural(kernels.len(), "kernel");
     let (outside, all) = (count(outside), count(all));
     (outside != "0").then(|| format!("{outside} of {all} planned parameters are outside the domains of {kernels}"))
-}
-
-/// What quick effort spares further lanes.
-fn spared(ledger: &Ledger) -> Option<String> {
-    let (mut all, mut spared, mut kernels, mut lanes) = (0, 0, BTreeSet::new(), BTreeSet::new());
-    for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
-        for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::NothingNew) {
-            all += planned.planned;
-            spared += dropped.count;
-            kernels.insert((&planned.op, &planned.kernel));
-            lanes.insert(planned.lane.as_str());
-        }
-    }
-    let (lanes, kernels) = (Vec::from_iter(lanes), plural(kernels.len(), "kernel"));
-    let where_and_why =
-        || format!("{}: without vector instructions, they gave the first lane's results on the others", some(&lanes));
-    let cases = || format!("{} of {} of {kernels}", count(spared), plural(all as usize, "case"));
-    (spared > 0).then(|| format!("quick effort left out {} in {}", cases(), where_and_why()))
 }
 
 fn not_taken(ledger: &Ledger) -> Option<String> {

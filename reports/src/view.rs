@@ -284,6 +284,8 @@ pub(crate) fn lanes_together<'a>(
     let mut together: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     for (cells, lane) in lines {
         match together.iter_mut().find(|(known, _)| *known == cells) {
+            // Two kernels of a lane may say the same.
+            Some((_, lanes)) if lanes.contains(&lane) => {}
             Some((_, lanes)) => lanes.push(lane),
             None => together.push((cells, vec![lane])),
         }
@@ -370,4 +372,17 @@ pub(crate) fn bounds(ledger: &Ledger) -> Vec<(&Bound, Vec<&str>)> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 31, item 11: `host, host` stood among lanes.
+    #[test]
+    fn a_lane_that_says_the_same_twice_is_named_once() {
+        let line = |lane| (vec!["tvm-relay".to_owned()], lane);
+        let together = lanes_together([line("host"), line("host"), line("mine"), line("host")].into_iter());
+        assert_eq!(together, [(vec!["tvm-relay".to_owned()], vec!["host", "mine"])]);
+    }
 }

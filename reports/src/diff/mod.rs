@@ -5,6 +5,7 @@ mod asked;
 mod plan;
 mod text;
 
+use crate::drawable;
 use crate::ledger::{Against, Coverage, Finding, Ledger, Row, Verdict};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,6 +119,8 @@ fn rows(ledger: &Ledger) -> BTreeMap<Key<'_>, &Row> {
 
 /// Compares two runs.
 pub fn diff(old: &Ledger, new: &Ledger) -> Diff {
+    let [old, new] = [old, new].map(drawable::ledger);
+    let (old, new) = (&*old, &*new);
     let mut differences = findings(old, new);
     let (old_rows, new_rows) = (rows(old), rows(new));
     let mut compared = 0;

@@ -4,6 +4,7 @@ use super::environment::short;
 use super::table::{Cell, Row, Table};
 use super::{SCRIPT, STYLE};
 use crate::diff::diff;
+use crate::drawable;
 use crate::files::REPORT;
 use crate::ledger::{Ledger, Verdict};
 use crate::text;
@@ -108,7 +109,7 @@ fn begun(entry: &Entry) -> Option<&str> {
 
 fn row(entries: &[Entry], at: usize) -> Option<Row> {
     let entry = &entries[at];
-    let ledger = entry.ledger()?;
+    let ledger = &*drawable::ledger(entry.ledger()?);
     let environment = ledger.environment.as_ref();
     let commit = environment.and_then(|environment| environment.commit.as_deref()).map_or("-".to_owned(), short);
     let class = match ledger.verdict {

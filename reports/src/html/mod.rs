@@ -17,6 +17,7 @@ mod operation;
 mod table;
 
 use crate::diff::{Diff, diff};
+use crate::drawable;
 use crate::ledger::{Ledger, Verdict};
 use crate::text;
 use askama::Template;
@@ -63,6 +64,8 @@ struct Page<'a> {
 
 /// Draws the page. `earlier` are runs before this one.
 pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
+    let ledger = &*drawable::ledger(ledger);
+    let earlier = Earlier { runs: &drawable::ledgers(earlier.runs) };
     let compared: Option<Diff> = earlier.runs.last().map(|old| diff(old, ledger));
     let (heading, measure) = first::heading(ledger);
     let page = Page {

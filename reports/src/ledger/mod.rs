@@ -454,6 +454,13 @@ pub struct CatalogueRun {
     pub judged: u64,
     /// Outputs outside a contract; each kernel's smallest is a finding.
     pub broken: u64,
+    /// Cases by kernels whose domain holds them, and that gave no answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unanswered: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// Two kernels that promise one scheme, or one in two lanes, compared to the bit on the same inputs.

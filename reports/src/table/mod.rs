@@ -10,6 +10,7 @@ mod kernels;
 mod page;
 
 use crate::agreement;
+use crate::drawable;
 use crate::files;
 use crate::findings;
 use crate::ledger::{Bound, Finding, Lane, LaneStatus, Ledger, Row, Verdict};
@@ -45,9 +46,10 @@ pub enum Detail {
 /// Draws a ledger for the terminal, with a newline at the end.
 pub fn render(ledger: &Ledger, detail: Detail, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
+    let ledger = drawable::ledger(ledger);
     match detail {
-        Detail::Screen => compact::render(&mut page, ledger),
-        Detail::Tables => tables(&mut page, ledger),
+        Detail::Screen => compact::render(&mut page, &ledger),
+        Detail::Tables => tables(&mut page, &ledger),
     }
     page.out
 }
@@ -305,7 +307,7 @@ fn catalogue(page: &mut Page, ledger: &Ledger) {
     }
     page.heading("Catalogue");
     for run in &ledger.catalogue {
-        let ink = match (run.broken, run.judged) {
+        let ink = match (run.broken + run.unanswered, run.judged) {
             (0, 0) => Ink::Faint,
             (0, _) => Ink::Good,
             _ => Ink::Bad,

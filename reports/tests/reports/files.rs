@@ -47,6 +47,8 @@ fn mismatches_come_back_by_kernel_and_simplest_first() {
     assert_eq!(reader.headers().unwrap(), &MISMATCH_COLUMNS[..]);
     let back: Vec<Mismatch> = reader.deserialize().map(Result::unwrap).collect();
     mismatches.sort_by_key(|m| (m.op.clone(), m.kernel.clone(), m.lane.clone(), m.against));
+    // An end of a line in a name is none in the file, whoever draws it.
+    mismatches.iter_mut().for_each(|m| m.kernel = m.kernel.replace('\n', " "));
     assert_eq!(back, mismatches);
     let cases: Vec<_> = back.iter().filter(|m| m.kernel == "tvm-neon-rfc").map(|m| m.case.as_str()).collect();
     expect!["x=-3 m=1395864371 s=-8, x=-20 m=1395864371 s=-8, x=46 m=1395864371 s=-8"].assert_eq(&cases.join(", "));

@@ -95,6 +95,7 @@ fn the_documented_form_is_the_real_one() {
         vec![OutsideDomain { op: "fpm".into(), kernel: "tflite-single".into(), domain: "shift <= 0".into() }];
     ledger.planned = vec![sample::planned("tvm-neon-rfc", "host", 1000, &[(DropReason::OutsideDomain, 999)])];
     ledger.positions = vec![sample::position()];
+    ledger.catalogue[0].unanswered = 3;
     ledger.unchecked = vec![Unchecked { op: "fpm".into(), lane: "mine".into() }];
     ledger.figures = sample::figures()[..1].to_vec();
     let real: Value = serde_json::from_str(&render(&ledger)).unwrap();

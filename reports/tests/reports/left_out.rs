@@ -63,12 +63,50 @@ fn kernels_and_lanes_that_judged_nothing() {
     ledger.rows.iter_mut().filter(|row| row.kernel == "tvm-relay").for_each(|row| row.inputs = 0);
     assert_eq!(left_out::unjudged(&ledger), [["fpm", "tvm-relay", "host"]]);
     assert_eq!(left_out::idle_lanes(&ledger), ["aarch64-qemu"]);
-    let expected = ["tvm-relay (host): no input was judged", "aarch64-qemu: no input was judged"];
+    let expected = ["tvm-relay (host): kept cases apart, no input was judged", "aarch64-qemu: no input was judged"];
     let lines = beneath(&ledger, "Left out");
     assert!(
         lines.len() == 2 && lines.iter().zip(expected).all(|(line, expected)| line.starts_with(expected)),
         "{lines:?}"
     );
+}
+
+/// Issue 30, item 6: `no input was judged` stood beside `23 outputs, all as promised` of a lane whose worker had stopped to answer.
+#[test]
+fn kept_cases_without_an_answer_are_counted() {
+    let mut ledger = sample::holding();
+    ledger.rows.retain(|row| row.lane == "host");
+    ledger.rows.iter_mut().for_each(|row| row.inputs = 0);
+    (ledger.catalogue[0].judged, ledger.catalogue[0].unanswered) = (23, 17);
+    assert_eq!(
+        beneath(&ledger, "Catalogue"),
+        ["fpm host: 40 cases, 23 outputs, as promised, 17 cases without an answer"]
+    );
+    let screen = render(&ledger, Detail::Screen, Style::default());
+    assert!(screen.contains("40 kept cases, 23 outputs, as promised, 17 cases without an answer"), "{screen}");
+    assert!(screen.contains("kept cases apart, no input was judged of "), "{screen}");
+    assert!(!screen.contains("all as promised"), "{screen}");
+}
+
+/// Issue 31, item 1: cases that a further lane is spared are counted by lane, and their kernels named.
+#[test]
+fn what_a_lane_is_spared_is_named() {
+    let spared = |kernel: &str, lane: &str| {
+        let mut planned = sample::planned(kernel, lane, 8, &[(DropReason::NothingNew, 7)]);
+        planned.unit = tiebreak_reports::ledger::Unit::Case;
+        planned
+    };
+    let ledger = holding_with(vec![
+        spared("tvm-relay", "mine"),
+        spared("gemmlowp-scalar", "mine"),
+        spared("tvm-relay", "other"),
+    ]);
+    let why = "without vector instructions, they gave the first lane's results on the others";
+    let expected = [
+        format!("mine: quick effort left out 14 of 16 cases of 2 kernels (fpm tvm-relay, fpm gemmlowp-scalar): {why}"),
+        format!("other: quick effort left out 7 of 8 cases of 1 kernel (fpm tvm-relay): {why}"),
+    ];
+    assert_eq!(beneath(&ledger, "Left out"), expected);
 }
 
 #[test]

@@ -164,6 +164,7 @@ pub(crate) fn holding() -> Ledger {
             not_taken: 0,
             judged: 720,
             broken: 0,
+            unanswered: 0,
         }],
         agreements: Vec::new(),
         bounds: bounds(),

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod activity;
 pub mod bite;
 pub mod count;
 pub mod lane;

@@ -40,9 +40,9 @@ impl<'a> Runner<'a> {
         Self { lane, failures: AtomicUsize::new(0) }
     }
 
-    /// Whether it has failed to answer too often to be asked again.
+    /// Whether it has failed to answer too often to be asked again, or its lane has been waited for too long.
     pub fn has_given_up(&self) -> bool {
-        self.failures.load(Ordering::Relaxed) >= MOST_FAILURES
+        self.failures.load(Ordering::Relaxed) >= MOST_FAILURES || self.lane.exhausted().is_some()
     }
 
     /// Counts one failure to answer.

@@ -1,7 +1,7 @@
-//! SIGINT and SIGTERM: results so far are kept, the workers end, and the exit code is the one that a shell expects.
+//! SIGINT, SIGTERM and SIGHUP: results so far are kept, the workers end, and the exit code is the one that a shell expects.
 
 use crate::lane;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,6 +32,9 @@ pub(super) fn nothing_on_signal() {
 /// Watches for signals from now on. A second one, a second later, does not wait for the work of the first.
 pub(super) fn watch() -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    if !ignores_hangup() {
+        signals.add_signal(SIGHUP)?;
+    }
     std::thread::spawn(move || {
         let mut first: Option<Instant> = None;
         for signal in signals.forever() {
@@ -40,7 +43,8 @@ pub(super) fn watch() -> io::Result<()> {
                     first = Some(Instant::now());
                     std::thread::spawn(move || end(signal));
                 }
-                Some(first) if first.elapsed() > SAME => std::process::exit(128 + signal),
+                Some(first) if first.elapsed() > 2 * SAME => std::process::exit(128 + signal),
+                Some(first) if first.elapsed() > SAME => drop(std::thread::spawn(move || end_workers(signal))),
                 Some(_) => {}
             }
         }
@@ -48,11 +52,31 @@ pub(super) fn watch() -> io::Result<()> {
     Ok(())
 }
 
+/// Whether this program was started so that it outlives its terminal, as by `nohup`. Where the system does not say, the signal is left as it is.
+#[cfg(target_os = "linux")]
+fn ignores_hangup() -> bool {
+    let status = procfs::process::Process::myself().and_then(|me| me.status());
+    status.is_ok_and(|status| status.sigign >> (SIGHUP - 1) & 1 == 1)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ignores_hangup() -> bool {
+    true
+}
+
 fn end(signal: i32) {
     let f = last().take();
     if let Some(f) = f {
-        f(if signal == SIGINT { "SIGINT" } else { "SIGTERM" });
+        f(match signal {
+            SIGINT => "SIGINT",
+            SIGHUP => "SIGHUP",
+            _ => "SIGTERM",
+        });
     }
+    end_workers(signal)
+}
+
+fn end_workers(signal: i32) {
     lane::end_all();
     std::process::exit(128 + signal)
 }

@@ -15,6 +15,7 @@ mod fingerprint;
 mod interrupt;
 mod ledgers;
 mod list;
+mod out_lock;
 mod prove;
 mod report;
 mod rewrites;
@@ -23,11 +24,13 @@ mod threads;
 mod unfinished;
 mod verify;
 
+use crate::lane;
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use tiebreak_oracle::scheme::{Registered, Scheme};
+use tiebreak_reports::drawable::escaped;
 use tiebreak_reports::table::Detail;
 use tiebreak_reports::table::Style;
 
@@ -154,7 +157,10 @@ pub fn main() -> ExitCode {
         note(&format!("error: cannot watch for signals: {error}"));
         return ExitCode::from(2);
     }
-    ended(run(cli.command))
+    let result = run(cli.command);
+    // What a worker left behind by `setsid` ends with the run.
+    lane::end_all();
+    ended(result)
 }
 
 /// True where everything holds.
@@ -217,9 +223,10 @@ fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a line to standard error, and ignores a standard error that cannot be written.
+/// Writes a line to standard error, or several, and ignores a standard error that cannot be written. What files and workers said is a part of errors.
 fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let lines: Vec<_> = text.lines().map(escaped).collect();
+    let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
 }
 
 /// The width of a table where there is no terminal, as in a build log or a pager.

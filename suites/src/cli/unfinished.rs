@@ -1,8 +1,9 @@
 //! The files of a run that has not ended: they say so from its beginning, whatever was there before.
 
-use super::{environment, interrupt};
+use super::{environment, interrupt, out_lock};
 use crate::verify::{Heading, Kept, Outcome};
 use anyhow::Error;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tiebreak_reports::files::{self, WriteError};
@@ -17,19 +18,23 @@ pub(super) struct Unfinished {
     heading: Heading,
     environment: Environment,
     kept: Kept,
+    /// Held until this program ends.
+    _lock: Option<File>,
     /// One writes at a time, and after an interruption nobody does.
     writing: Mutex<()>,
 }
 
 impl Unfinished {
     /// Marks the files of an earlier run as those of one that has not ended. An interruption writes what `kept` has by then.
-    pub(super) fn begin(out: &Path, heading: Heading, kept: Kept) -> Result<Arc<Self>, WriteError> {
+    pub(super) fn begin(out: &Path, heading: Heading, kept: Kept) -> anyhow::Result<Arc<Self>> {
         files::check_writable(out)?;
+        let lock = out_lock::take(out)?;
         let run = Arc::new(Self {
             out: out.to_owned(),
             heading,
             environment: environment::now(),
             kept,
+            _lock: lock,
             writing: Mutex::new(()),
         });
         run.write(BEGUN)?;

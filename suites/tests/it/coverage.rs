@@ -148,7 +148,7 @@ pub(crate) fn offering(dir: &Path, lane: &str, kernels: &[&str]) -> PathBuf {
 pub(crate) fn offering_script(dir: &Path, kernels: &[&str]) -> String {
     let offer = |kernel: &&str| json!({"op": "fpm", "kernel": kernel, "isa_path": "scalar"});
     let offers: Vec<Value> = kernels.iter().map(offer).collect();
-    let hello = json!({"answer": "hello", "protocol": 1, "arch": "mine", "kernels": offers});
+    let hello = json!({"answer": "hello", "protocol": 1, "arch": std::env::consts::ARCH, "kernels": offers});
     let file = dir.join("worker.sh");
     let body = format!("read -r hello\necho '{hello}'\nexec '{}'\n", worker("host-worker")[0]);
     std::fs::write(&file, body).expect("the temporary directory can be written");

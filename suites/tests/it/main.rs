@@ -14,6 +14,7 @@ mod bite;
 mod blocks;
 mod bounds;
 mod built_from;
+mod caller_lanes;
 mod case_texts;
 mod catalogues;
 mod census;

@@ -91,6 +91,26 @@ fn a_worker_that_leaves_its_pipes_to_another_process_is_dead() {
     assert!(!is_there(&pid), "{pid} outlived its lane");
 }
 
+/// Issue 31, item 9: a process that called `setsid` outlived its run; so did one whose own parent had ended, and one without an environment.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_that_leaves_the_group_of_its_worker_is_ended() {
+    for started in [
+        "setsid sleep 300 & echo $! > 'PID'; wait",
+        "(setsid sleep 300 & echo $! > 'PID'); read -r line; read -r line",
+        "(setsid sleep 300 > /dev/null 2>&1 < /dev/null & echo $! > 'PID'); exit 3",
+        "(env -i setsid sleep 300 > /dev/null 2>&1 < /dev/null & echo $! > 'PID'); exit 3",
+        "setsid sh -c 'setsid sleep 300 & echo $! > \"PID\"; wait' & wait",
+    ] {
+        let dir = TempDir::new().expect("a temporary directory");
+        let pid = dir.path().join("pid");
+        let body = started.replace("PID", &pid.to_string_lossy());
+        greeting(&body);
+        let pid = line_of(&pid);
+        assert!(!is_there(&pid), "{pid} outlived its run: {body}");
+    }
+}
+
 /// 1,296 processes were counted. A cleared environment hides nothing on Linux.
 #[test]
 fn a_lane_that_runs_its_own_lanes_does_not_breed() {

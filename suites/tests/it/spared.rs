@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use serde_json::{Value, json};
+use std::process::Command;
 
 /// Of each kernel in a lane: cases planned, run, and left out because nothing new was expected of them.
 fn cases<'a>(ledger: &'a Value, lane: &str) -> Vec<(&'a str, [u64; 3])> {
@@ -19,12 +20,40 @@ fn cases<'a>(ledger: &'a Value, lane: &str) -> Vec<(&'a str, [u64; 3])> {
     of_lane.map(row).collect()
 }
 
-/// A quick run of an operation in this process and in a worker that lies about one kernel.
+/// A quick run of an operation in this process and in a worker that lies about one kernel, and was built together with the program: a lane is spared
+/// nothing otherwise.
 fn beside_a_liar(op: &str, lie: &Value) -> Run {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let command = corruptor(dir.path(), &worker("host-worker"), &json!([lie]));
+    let mut command = corruptor(dir.path(), &worker("host-worker"), &json!([lie]));
+    let [program, beside] = ["tiebreak", "tiebreak-worker"].map(|name| dir.path().join(name));
+    std::fs::copy(env!("CARGO_BIN_EXE_tiebreak"), &program).expect("the temporary directory can be written");
+    std::fs::copy(&command[0], &beside).expect("the temporary directory can be written");
+    command[0] = beside.to_string_lossy().into_owned();
     let file = lanes_with(dir.path(), "host-worker", &command);
-    verify_in(&file, &["--lane=host", "--lane=host-worker", "--effort=quick", "--op", op])
+    let mut run = Command::new(&program);
+    run.args(["verify", "--lane=host", "--lane=host-worker", "--effort=quick", "--op", op, "--lanes"]).arg(&file);
+    run.arg("--out").arg(dir.path().join("out")).current_dir(dir.path()).env("NO_COLOR", "1");
+    ended(run.output().expect("tiebreak starts"), dir)
+}
+
+/// Issue 31, item 1: the screen counted what was left out, and the tables did not even count it.
+#[test]
+fn what_was_left_out_is_named() {
+    let named = |stdout: &str, lane: &str| {
+        let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let from = words.find(&format!("{lane}: quick effort left out ")).unwrap_or_else(|| panic!("{stdout}"));
+        words[from..].to_owned()
+    };
+    let screen = named(&whole().stdout, aarch64());
+    assert!(screen.contains(" cases of ") && screen.contains(" more): "), "{screen}");
+    let run = verify(&["--lane=host", "--lane=host-worker", "--effort=quick", "--op=add"]).exits(0);
+    let tables = named(&run.stdout, "host-worker");
+    let ledger = run.ledger();
+    let spared: Vec<_> = cases(&ledger, "host-worker").into_iter().filter(|(_, [.., spared])| *spared > 0).collect();
+    assert!(!spared.is_empty());
+    for (kernel, _) in spared {
+        assert!(tables.contains(&format!("add {kernel}")), "{kernel}: {tables}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Quick and sound.
@@ -55,18 +56,30 @@ fn held() -> TempDir {
 
 /// A run that has done its dot products and then, having one thread, waits for a worker that never answers a batch.
 fn waiting(dir: &Path) -> (Child, String) {
+    waiting_for(dir, "sleep 300", &[])
+}
+
+/// The same with what its worker waits for, and with words in front of the program's.
+fn waiting_for(dir: &Path, sleep: &str, front: &[&str]) -> (Child, String) {
     let started = dir.join("started");
     let offer = r#"{"op":"transform","kernel":"i8mm-pack","isa_path":"scalar"}"#;
     let hello = format!(r#"{{"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{offer}]}}"#);
     let body = format!(
-        "read -r line\necho '{hello}'\nread -r line\nsleep 300 & echo $! > '{}.new'; mv '{0}.new' '{0}'\nwait\n",
+        "read -r line\necho '{hello}'\nread -r line\n{sleep} & echo $! > '{}.new'; mv '{0}.new' '{0}'\nwait\n",
         started.display()
     );
     fs::write(dir.join("worker.sh"), body.replace("i8mm-pack", &transform())).expect("written");
     let lane = serde_json::json!({"name": "mine", "command": ["/bin/sh", "worker.sh"], "patience_seconds": 3600});
     fs::write(dir.join("lanes.json"), serde_json::json!({"lanes": [lane]}).to_string()).expect("written");
     let arguments = ["verify", "--lanes=lanes.json", "--lane=host", "--lane=mine", "--effort=quick", "--jobs=1"];
-    let child = call(dir, &arguments).args(["--op=dot", "--op=transform"]).spawn().expect("tiebreak starts");
+    let mut command = call(dir, &arguments);
+    if let [program, others @ ..] = front {
+        let rest =
+            [command.get_program()].into_iter().chain(command.get_args()).map(OsStr::to_owned).collect::<Vec<_>>();
+        command = Command::new(program);
+        command.args(others).args(rest).current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
+    let child = command.args(["--op=dot", "--op=transform"]).spawn().expect("tiebreak starts");
     wait_for("the worker is given a batch", || started.exists().then_some(()));
     (child, fs::read_to_string(&started).expect("a number").trim().to_owned())
 }
@@ -115,9 +128,9 @@ fn a_run_that_fails_fast_ends_at_the_first_finding_and_holds_where_there_is_none
 }
 
 /// Whatever was judged until then is kept, and no worker is left.
-fn interrupted_by(signal: &str, code: i32) {
+fn interrupted_by(signal: &str, code: i32, sleep: &str, front: &[&str]) {
     let dir = held();
-    let (child, sleeper) = waiting(dir.path());
+    let (child, sleeper) = waiting_for(dir.path(), sleep, front);
     let output = end(child, signal);
     let described = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{described}");
@@ -132,12 +145,57 @@ fn interrupted_by(signal: &str, code: i32) {
 
 #[test]
 fn an_interrupted_run_keeps_what_it_has() {
-    interrupted_by("-INT", 130);
+    interrupted_by("-INT", 130, "sleep 300", &[]);
+}
+
+/// Issue 31, item 9: a terminal that was closed left the run's processes behind, and nothing of its results.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_whose_terminal_is_closed_keeps_what_it_has() {
+    interrupted_by("-HUP", 129, "sleep 300", &["env", "--default-signal=HUP"]);
+}
+
+/// Issue 31, item 9.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_that_called_setsid_ends_with_an_interrupted_run() {
+    interrupted_by("-TERM", 143, "setsid sleep 300", &[]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    let dir = held();
+    let (mut child, _) = waiting_for(dir.path(), "sleep 300", &["env", "--ignore-signal=HUP"]);
+    let hang_up = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().expect("kill is there");
+    assert!(hang_up.success());
+    // It would have ended within that time.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().expect("it can be asked").is_none());
+    assert_eq!(end(child, "-TERM").status.code(), Some(143));
+}
+
+/// Issue 31, item 9: the files of one directory were of both runs.
+#[test]
+fn a_second_run_into_one_directory_is_refused() {
+    let dir = held();
+    let (child, _) = waiting(dir.path());
+    let second = output(&mut call(dir.path(), &SOUND));
+    let message = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert_eq!(second.status.code(), Some(2), "{message}");
+    let named = format!("another run writes to tiebreak-out (process {})", child.id());
+    let named = if cfg!(target_os = "linux") { &*named } else { "another run writes to tiebreak-out" };
+    assert!(message.contains(named) && message.contains("--out DIR"), "{message}");
+    unfinished(dir.path(), "it is still going on");
+    let elsewhere = output(call(dir.path(), &SOUND).arg("--out=elsewhere"));
+    assert_eq!(elsewhere.status.code(), Some(0));
+    end(child, "-TERM");
+    assert_eq!(output(&mut call(dir.path(), &SOUND)).status.code(), Some(0));
 }
 
 #[test]
 fn a_terminated_run_keeps_what_it_has() {
-    interrupted_by("-TERM", 143);
+    interrupted_by("-TERM", 143, "sleep 300", &[]);
 }
 
 /// It was printed before it was written, and nothing was written then.

@@ -1,6 +1,7 @@
 //! The lanes file: which lanes there are and how to reach each. Written by `cargo xtask`, or by hand to plug in a worker of
 //! your own.
 
+use super::built;
 use super::group::is_inside;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -8,6 +9,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use tiebreak_mlir::Toolchain;
+use tiebreak_reports::drawable::{bounded, is_drawable};
 use tiebreak_reports::ledger::Content;
 use tiebreak_reports::read;
 
@@ -17,8 +19,16 @@ pub const HOST: &str = "host";
 /// The same worker as a process of the host, for tests.
 const HOST_WORKER: &str = "host-worker";
 
-/// How the names of the lanes of compiled modules begin.
+/// How the names of the project's lanes of compiled modules begin.
 const COMPILED: &str = "mlir-";
+/// How those of its lanes of aarch64 begin.
+const AARCH64: &str = "aarch64-";
+
+/// Why a lane is not among those of a run that names none.
+const NO_COMPILED: &str = "it has the kernels of compiled modules alone, and no operation of this run has any";
+
+/// Longest name of a lane, in characters.
+const LONGEST_NAME: usize = 64;
 
 /// Everything in a lanes file.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -90,6 +100,13 @@ impl Lanes {
             if name.trim().is_empty() {
                 bail!("a lane has no name");
             }
+            if !name.chars().all(is_drawable) || name.chars().count() > LONGEST_NAME {
+                bail!(
+                    "the lane `{}` has a name that reports cannot print; give it one of at most {LONGEST_NAME} characters on one line, \
+                     without control characters",
+                    bounded(name, LONGEST_NAME)
+                );
+            }
             if name == HOST {
                 bail!("lane `{HOST}` is this process and needs no entry; give the lane of your own another name");
             }
@@ -106,20 +123,31 @@ impl Lanes {
     /// Whether a lane of this name is one that the project sets up, and must therefore offer every kernel. Any other lane is of the
     /// caller's own, and is asked for what it offers.
     pub fn is_ours(name: &str) -> bool {
-        [HOST, HOST_WORKER].contains(&name) || Self::KNOWN.contains(&name) || name.starts_with(COMPILED)
+        [HOST, HOST_WORKER].contains(&name) || Self::KNOWN.contains(&name)
     }
 
-    /// The lanes of a run that names none: the host; aarch64 natively or emulated, whichever this machine has; and every lane of the
-    /// caller's own. A file without a lane of aarch64 asks for none.
+    /// The architecture that the name of one of the project's lanes promises.
+    pub fn promised_arch(name: &str) -> Option<&'static str> {
+        let of_modules = name.strip_prefix(COMPILED).unwrap_or(name);
+        match name {
+            _ if !Self::is_ours(name) => None,
+            HOST | HOST_WORKER => Some(std::env::consts::ARCH),
+            _ if of_modules.starts_with("aarch64") => Some("aarch64"),
+            _ => Some("x86_64"),
+        }
+    }
+
+    /// The lanes of a run that names none: the host, each lane of aarch64 that this machine has, and every lane of the caller's own. A file
+    /// without a lane of aarch64 asks for none.
     pub fn default_names(&self) -> Vec<String> {
-        let here = |name: &str| self.lanes.iter().any(|l| l.name == name && l.command.is_some());
-        let listed = self.lanes.iter().any(|l| l.name.starts_with("aarch64-"));
-        let aarch64 = if here("aarch64-native") { "aarch64-native" } else { "aarch64-qemu" };
+        let of_aarch64 = |l: &&Entry| l.name.starts_with(AARCH64) && Self::is_ours(&l.name);
         let mut names = vec![HOST.to_owned()];
-        names.extend((listed || self.lanes.is_empty()).then(|| aarch64.to_owned()));
+        names.extend(self.lanes.iter().filter(of_aarch64).filter(|l| l.command.is_some()).map(|l| l.name.clone()));
+        let listed = self.lanes.iter().any(|l| of_aarch64(&l));
+        // That it is not installed is said.
+        names.extend((names.len() == 1 && (listed || self.lanes.is_empty())).then(|| "aarch64-qemu".to_owned()));
         names.extend(self.of_the_caller(|entry| entry.modules.is_none()));
-        // A file that has the worker of the host alone was written for it.
-        names.extend((names.len() == 1 && here(HOST_WORKER)).then(|| HOST_WORKER.to_owned()));
+        names.extend(self.host_worker(names.len() == 1));
         names
     }
 
@@ -128,9 +156,25 @@ impl Lanes {
         self.lanes.iter().filter(move |l| !Self::is_ours(&l.name) && wanted(l)).map(|l| l.name.clone())
     }
 
+    /// The worker of the host, where it is the only other lane of the file, or another program than the project's: the kernels of that run in
+    /// the lane `host` already.
+    fn host_worker(&self, alone: bool) -> Option<String> {
+        let runs = |command: &Vec<String>| alone || !built::starts_built(command);
+        let found = self.lanes.iter().find(|l| l.name == HOST_WORKER && l.command.as_ref().is_some_and(runs));
+        found.map(|l| l.name.clone())
+    }
+
+    /// The lanes that start a program of the caller's own and are not among those of a run, each with the reason.
+    pub fn left_out(&self, names: &[String]) -> impl Iterator<Item = (&str, &'static str)> {
+        let others = self.lanes.iter().filter(|l| !names.contains(&l.name));
+        let of_the_caller = others.filter(|l| l.command.as_ref().is_some_and(|command| !built::starts_built(command)));
+        of_the_caller.map(|l| (l.name.as_str(), NO_COMPILED))
+    }
+
     /// The lanes of compiled modules, installed or not.
     pub fn compiled_names(&self) -> impl Iterator<Item = String> {
-        let compiled = |l: &&Entry| l.name.starts_with(COMPILED) || l.modules.is_some() && !Self::is_ours(&l.name);
+        let known = |name: &str| name.starts_with(COMPILED) && Self::is_ours(name);
+        let compiled = move |l: &&Entry| known(&l.name) || l.modules.is_some() && !Self::is_ours(&l.name);
         self.lanes.iter().filter(compiled).map(|l| l.name.clone())
     }
 
@@ -155,10 +199,44 @@ mod tests {
     fn a_lane_of_the_callers_own_is_a_lane_of_the_run() {
         assert_eq!(lanes(&["mine"]).default_names(), ["host", "mine"]);
         assert_eq!(lanes(&["aarch64-qemu", "mine", "mlir-x86"]).default_names(), ["host", "aarch64-qemu", "mine"]);
-        assert_eq!(lanes(&["aarch64-qemu", "host-worker"]).default_names(), ["host", "aarch64-qemu"]);
         assert_eq!(lanes(&["aarch64-native"]).default_names(), ["host", "aarch64-native"]);
         assert_eq!(lanes(&["host-worker"]).default_names(), ["host", "host-worker"]);
         assert_eq!(lanes(&[]).default_names(), ["host", "aarch64-qemu"]);
+    }
+
+    /// Issue 31, item 4: these were dropped in silence.
+    #[test]
+    fn no_lane_of_the_callers_is_dropped() {
+        assert_eq!(lanes(&["aarch64-qemu", "host-worker"]).default_names(), ["host", "aarch64-qemu", "host-worker"]);
+        assert_eq!(lanes(&["mine", "host-worker"]).default_names(), ["host", "mine", "host-worker"]);
+        let both = ["aarch64-native", "aarch64-qemu"];
+        assert_eq!(lanes(&both).default_names(), ["host", "aarch64-native", "aarch64-qemu"]);
+        assert_eq!(lanes(&["mlir-mine"]).default_names(), ["host", "mlir-mine"]);
+        let x86 = lanes(&["mlir-x86"]);
+        assert_eq!((x86.default_names(), x86.compiled_names().count()), (vec!["host".to_owned()], 1));
+        let said: Vec<&str> = x86.left_out(&x86.default_names()).map(|(name, _)| name).collect();
+        assert_eq!(said, ["mlir-x86"]);
+    }
+
+    /// Issue 31, item 5.
+    #[test]
+    fn the_name_of_a_lane_of_the_project_promises_an_architecture() {
+        let promised = Lanes::KNOWN.map(|name| Lanes::promised_arch(name).expect("it is ours"));
+        assert_eq!(promised, ["aarch64", "aarch64", "x86_64", "aarch64", "aarch64"]);
+        assert_eq!(["host", "host-worker"].map(Lanes::promised_arch), [Some(std::env::consts::ARCH); 2]);
+        assert_eq!(["mine", "aarch64-mine", "mlir-mine"].map(Lanes::promised_arch), [None; 3]);
+    }
+
+    /// Issue 31, item 10: such a name put a heading into the summary of a broken run.
+    #[test]
+    fn a_name_that_cannot_be_printed_is_refused() {
+        let refused = |name: &str| lanes(&[name]).check().expect_err("refused").to_string();
+        for name in ["x\n# Tiebreak: holds", "\u{1b}[2J", "a\u{202e}b", "\u{9b}", &"x".repeat(65)] {
+            let message = refused(name);
+            assert!(message.contains("a name that reports cannot print"), "{message}");
+            assert!(message.chars().all(is_drawable), "{message:?}");
+        }
+        assert!(lanes(&["übung 1 (x86|v3)", &"x".repeat(64)]).check().is_ok());
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! A worker's processes: a group of their own, so that all of them end with the lane, and none by the terminal's signals first.
 
+use super::orphans;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Set for every worker, so that a `tiebreak` that a worker starts knows where it is.
-const INSIDE: &str = "TIEBREAK_WORKER";
+/// Set for every worker, to a mark of its own, so that a `tiebreak` that a worker starts knows where it is.
+pub(super) const INSIDE: &str = "TIEBREAK_WORKER";
 
 /// Whether a lane's worker started this program.
 pub(super) fn is_inside() -> bool {
@@ -38,20 +40,44 @@ fn living() -> MutexGuard<'static, BTreeSet<i32>> {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the workers of all lanes and lets nobody start another. For a program that is about to end.
+/// Workers started so far.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
+
+/// Ends the workers of all lanes with everything that they started, and lets nobody start another. For a program that is about to end.
 pub fn end_all() {
+    if STARTED.load(Ordering::Relaxed) == 0 {
+        return;
+    }
     let living = living();
+    let mut family: BTreeSet<i32> = living.iter().flat_map(|leader| orphans::family(*leader)).collect();
     for leader in living.iter().filter_map(|leader| Pid::from_raw(*leader)) {
         // It may have ended by itself.
         let _ = kill_process_group(leader, Signal::KILL);
     }
+    // Leaders are nobody's to wait for any more.
+    until_done(|| orphans::end_some(&mut family, &BTreeSet::new(), |_| true));
     std::mem::forget(living);
+}
+
+/// How often processes are looked for that were started while others were ended, and how long they have to be gone.
+const ROUNDS: usize = 20;
+const PAUSE: Duration = Duration::from_millis(5);
+
+fn until_done(mut is_done: impl FnMut() -> bool) {
+    for _ in 0..ROUNDS {
+        if is_done() {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// A process with all that it starts, ended together.
 pub(super) struct Group {
     child: Child,
     status: Option<ExitStatus>,
+    /// In the environment of its processes.
+    mark: String,
 }
 
 /// What the processes of a group are at.
@@ -69,12 +95,14 @@ impl Group {
     /// Starts `command`. Not in a session of its own: where the system shares processors between sessions, each worker would
     /// wait for its harness.
     pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
-        command.env(INSIDE, "1").process_group(0);
+        orphans::adopt();
+        let mark = format!("{}.{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+        command.env(INSIDE, &mark).process_group(0);
         // Held until the process is known, so that none is missed by `end_all`.
         let mut living = living();
         let child = command.spawn()?;
         living.insert(child.id().cast_signed());
-        Ok(Self { child, status: None })
+        Ok(Self { child, status: None, mark })
     }
 
     pub(super) fn child(&mut self) -> &mut Child {
@@ -106,12 +134,15 @@ impl Group {
         if let Some(status) = self.status {
             return Ok(status);
         }
-        if let Some(leader) = self.leader() {
+        let leader = self.child.id().cast_signed();
+        let mut family = orphans::family(leader);
+        if let Some(leader) = Pid::from_raw(leader) {
             // Without members there is nothing to end.
             let _ = kill_process_group(leader, Signal::KILL);
         }
         let status = self.child.wait()?;
-        living().remove(&self.child.id().cast_signed());
+        living().remove(&leader);
+        until_done(|| orphans::end_some(&mut family, &living(), |pid| orphans::is_marked(pid, &self.mark)));
         self.status = Some(status);
         Ok(status)
     }

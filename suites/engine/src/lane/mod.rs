@@ -1,10 +1,13 @@
 //! Lanes: where kernels run. In this process, or in a worker process reached over [`tiebreak_impls::protocol`].
 
+mod built;
 pub mod config;
 mod group;
 mod in_process;
 mod modules;
 mod not_run;
+#[cfg_attr(not(target_os = "linux"), path = "orphans_elsewhere.rs")]
+mod orphans;
 mod patience;
 mod pipes;
 mod pool;

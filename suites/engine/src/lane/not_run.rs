@@ -8,6 +8,7 @@ use thiserror::Error;
 use tiebreak_common::identity::find_program;
 use tiebreak_mlir::MODULE;
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_reports::drawable::escaped;
 
 /// Why a lane cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -18,6 +19,18 @@ pub enum NotRun {
     /// Its command names a program that is not there.
     #[error("cannot start `{0}`: there is no such program")]
     NoProgram(String),
+    /// Its worker runs on another architecture than the lane's name promises.
+    #[error(
+        "its worker runs on `{says}`, and a lane of this name is one of {promised}; {command}; give a lane of your own another name"
+    )]
+    OtherArch {
+        /// What the name promises.
+        promised: &'static str,
+        /// What the worker says.
+        says: String,
+        /// The lane's command, in words.
+        command: String,
+    },
     /// It is installed and does not start.
     #[error("it is installed and does not start: {failure}; {file}")]
     Broken {
@@ -52,18 +65,27 @@ pub enum OpenError {
 }
 
 impl NotRun {
+    /// Of a command whose worker says that it runs on another architecture.
+    pub(super) fn other_arch(command: &[String], promised: &'static str, says: String) -> Self {
+        Self::OtherArch { promised, says, command: described(command) }
+    }
+
     /// Of a command that failed at its start.
     pub(super) fn broken(command: &[String], failure: Failure, patience: Duration) -> Self {
         let Some(program) = command.first() else { return Self::Absent(failure.to_string()) };
         if find_program(Path::new(program)).is_none() {
-            return Self::NoProgram(command.join(" "));
+            return Self::NoProgram(escaped(&command.join(" ")).into_owned());
         }
         let file = match culprit(command, &failure, patience) {
             Some(module) => format!("the module {module} does that by itself"),
-            None => format!("its command is `{}`", without_modules(command).join(" ")),
+            None => described(command),
         };
         Self::Broken { failure, file }
     }
+}
+
+fn described(command: &[String]) -> String {
+    format!("its command is `{}`", escaped(&without_modules(command).join(" ")))
 }
 
 fn without_modules(command: &[String]) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! A lane with its idle sessions: threads lease one each, and a session that failed is not handed out again.
 
+use super::built;
 use super::config::{Entry, HOST, Lanes};
 use super::in_process::InProcess;
 use super::process::Worker;
@@ -7,12 +8,14 @@ use super::{Failure, NotRun, OpenError, Order, Session};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tiebreak_common::identity::{self, Kept};
 use tiebreak_impls::protocol::{Hello, Job};
 use tiebreak_impls::sources::SOURCES;
 use tiebreak_mlir::{Function, MODULE};
 use tiebreak_oracle::names::unknown;
+use tiebreak_reports::drawable::bounded;
 use tiebreak_reports::ledger::Content;
 
 /// How long a worker may be silent before it is taken for hung, where the lanes file does not say; see `patience.rs`.
@@ -22,6 +25,13 @@ const IMPATIENCE: Duration = Duration::from_secs(1);
 
 /// Digits of a hash that a message shows.
 const SHOWN: usize = 12;
+/// How long a lane is waited for in vain, all batches together, and how many times its patience, whichever is longer: then it is asked nothing more. A worker
+/// of which every batch hangs would otherwise be waited for once for each kernel, mutant and attempt to make a case smaller.
+const MOST_WAITED: Duration = Duration::from_secs(120);
+const MOST_PATIENCES: u32 = 6;
+
+/// Longest command, or reason of a lanes file, that is printed, in characters.
+const MOST_COMMAND: usize = 1 << 10;
 
 enum Place {
     InProcess,
@@ -37,6 +47,8 @@ pub struct Lane {
     place: Place,
     patience: Duration,
     compiled: bool,
+    /// Whether a program runs there that was built together with this one.
+    built: bool,
     /// What the worker had mapped when it greeted.
     mapped: Vec<PathBuf>,
     /// What made its modules.
@@ -44,6 +56,8 @@ pub struct Lane {
     /// The functions of its modules, where they are known.
     functions: Option<BTreeSet<String>>,
     idle: Mutex<Vec<Box<dyn Session>>>,
+    /// Milliseconds for which it was waited for in vain, by all threads.
+    waited: AtomicU64,
 }
 
 /// A session on loan. Dropped, it goes back, unless it failed.
@@ -52,6 +66,8 @@ pub struct Lease<'a> {
     session: Option<Box<dyn Session>>,
     /// Why there is no session any more.
     lost: Option<Failure>,
+    /// Batches that were waited for in vain.
+    hung: usize,
     patience: Duration,
     goes_back: bool,
 }
@@ -66,10 +82,12 @@ impl Lane {
             place: Place::InProcess,
             patience: PATIENCE,
             compiled: false,
+            built: true,
             mapped: identity::mapped(std::process::id()),
             made_by: Vec::new(),
             functions: None,
             idle: Mutex::default(),
+            waited: AtomicU64::new(0),
         }
     }
 
@@ -102,12 +120,16 @@ impl Lane {
     }
 
     fn of_entry(entry: &Entry) -> Result<Self, NotRun> {
-        let why = || entry.not_run.clone().unwrap_or_else(|| "the lanes file gives no command".to_owned());
+        let given = entry.not_run.as_ref().map(|reason| bounded(reason, MOST_COMMAND));
+        let why = || given.unwrap_or_else(|| "the lanes file gives no command".to_owned());
         let reason = || NotRun::Absent(why());
         let command = entry.command.clone().ok_or_else(reason)?;
         let patience = entry.patience_seconds.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
         let started = Worker::start(&command, patience);
         let (worker, hello) = started.map_err(|failure| NotRun::broken(&command, failure, patience))?;
+        if let Some(promised) = Lanes::promised_arch(&entry.name).filter(|promised| *promised != hello.arch) {
+            return Err(NotRun::other_arch(&command, promised, hello.arch));
+        }
         let mapped = identity::mapped(worker.process());
         let idle: Vec<Box<dyn Session>> = vec![Box::new(worker)];
         Ok(Self {
@@ -116,10 +138,12 @@ impl Lane {
             place: Place::Worker(command),
             patience,
             compiled: entry.modules.is_some(),
+            built: mapped.iter().any(|file| built::is_built(file)),
             mapped,
             made_by: entry.made_by.clone(),
             functions: entry.compiled.clone(),
             idle: Mutex::new(idle),
+            waited: AtomicU64::new(0),
         })
     }
 
@@ -135,6 +159,7 @@ impl Lane {
                 let modules = command.iter().filter(|argument| *argument == MODULE).count();
                 let program = command.iter().take_while(|argument| *argument != MODULE);
                 let program = program.map(name).collect::<Vec<_>>().join(" ");
+                let program = bounded(&program, MOST_COMMAND);
                 if modules == 0 { program } else { format!("{program}, {modules} modules") }
             }
         }
@@ -177,16 +202,30 @@ impl Lane {
         Lanes::is_ours(&self.name)
     }
 
+    /// Whether this is a lane of the project's in which its own program runs. What another program says of its kernels proves nothing of them.
+    pub fn runs_our_code(&self) -> bool {
+        Lanes::is_ours(&self.name) && self.built
+    }
+
     /// What executes `kernel` here, or nothing when the lane does not offer it.
     pub fn isa_path(&self, op: &str, kernel: &str) -> Option<&str> {
         let offer = self.hello.kernels.iter().find(|o| o.op == op && o.kernel == kernel);
         offer.map(|o| o.isa_path.as_str())
     }
 
+    /// Why it is asked nothing more, where it has been waited for in vain for too long.
+    pub fn exhausted(&self) -> Option<String> {
+        let waited = Duration::from_millis(self.waited.load(Ordering::Relaxed));
+        let most = MOST_WAITED.max(self.patience.saturating_mul(MOST_PATIENCES));
+        let seconds = waited.as_secs();
+        (waited >= most)
+            .then(|| format!("its worker was waited for in vain for {seconds} s in all, and was asked nothing more"))
+    }
+
     /// A session of one's own.
     pub fn lease(&self) -> Lease<'_> {
         let session = self.idle.lock().expect("lane").pop();
-        Lease { lane: self, session, lost: None, patience: self.patience, goes_back: true }
+        Lease { lane: self, session, lost: None, hung: 0, patience: self.patience, goes_back: true }
     }
 
     fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {
@@ -205,6 +244,11 @@ impl Lanes {
 }
 
 impl Lease<'_> {
+    /// Batches that it waited for in vain.
+    pub fn hung(&self) -> usize {
+        self.hung
+    }
+
     /// The lane leased from.
     pub fn lane(&self) -> &Lane {
         self.lane
@@ -212,10 +256,13 @@ impl Lease<'_> {
 
     /// A lease of a fresh session that gives up quickly, for narrowing a failure down.
     pub fn impatient(lane: &Lane) -> Lease<'_> {
-        Lease { lane, session: None, lost: None, patience: IMPATIENCE.min(lane.patience), goes_back: false }
+        Lease { lane, session: None, lost: None, hung: 0, patience: IMPATIENCE.min(lane.patience), goes_back: false }
     }
 
     fn session(&mut self) -> Result<&mut Box<dyn Session>, Failure> {
+        if let Some(why) = self.lane.exhausted() {
+            return Err(Failure::refused(why));
+        }
         if self.session.is_none() {
             self.session = Some(self.lane.start(self.patience)?);
         }
@@ -227,6 +274,15 @@ impl Lease<'_> {
         if let Err(failure) = &result {
             self.session = None;
             self.lost = Some(failure.clone());
+            if let Failure::Hung(waited) = failure {
+                self.hung += 1;
+                let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+                // Added up to the longest time there is.
+                let _ = self
+                    .lane
+                    .waited
+                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |all| Some(all.saturating_add(waited)));
+            }
         }
         result
     }

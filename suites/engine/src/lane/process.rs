@@ -10,10 +10,15 @@ use std::process::{ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tiebreak_impls::protocol::{Answer, Hello, Request, VERSION};
+use tiebreak_impls::protocol::{Answer, Hello, Offer, Request, VERSION};
+use tiebreak_reports::drawable::bounded;
 
 /// Longest answer line that is read; a greeting takes a few thousand bytes.
 const MAX_LINE: usize = 1 << 20;
+
+/// Longest text of a worker that is kept, and longest name or ISA path, in characters.
+const MOST_TEXT: usize = 1 << 10;
+const MOST_NAME: usize = 1 << 8;
 
 /// For a worker whose pipes are closed to end by itself, so that its own exit status is reported.
 const GRACE: Duration = Duration::from_millis(200);
@@ -58,9 +63,9 @@ impl LastWords {
             let mut errors = BufReader::new(errors);
             let mut line = Vec::new();
             while (&mut errors).take(MAX_WORDS).read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
-                let text = String::from_utf8_lossy(&line).trim().to_owned();
-                if !text.is_empty() {
-                    *kept.lock().expect("last words") = text;
+                let text = String::from_utf8_lossy(&line);
+                if !text.trim().is_empty() {
+                    *kept.lock().expect("last words") = bounded(text.trim(), MOST_TEXT);
                 }
                 line.clear();
             }
@@ -77,13 +82,27 @@ impl LastWords {
     }
 }
 
+/// An answer whose texts reports can print: they are a stranger's.
+fn drawable(answer: Answer) -> Answer {
+    match answer {
+        Answer::Hello(Hello { protocol, arch, mut kernels }) => {
+            for Offer { op, kernel, isa_path } in &mut kernels {
+                [op, kernel, isa_path].into_iter().for_each(|text| *text = bounded(text, MOST_NAME));
+            }
+            Answer::Hello(Hello { protocol, arch: bounded(&arch, MOST_NAME), kernels })
+        }
+        Answer::Failed { reason, kind } => Answer::Failed { reason: bounded(&reason, MOST_TEXT), kind },
+        done @ Answer::Done { .. } => done,
+    }
+}
+
 impl Worker {
     /// Start `command` and greet it.
     pub(super) fn start(command: &[String], patience: Duration) -> Result<(Self, Hello), Failure> {
         let (program, arguments) =
             command.split_first().ok_or_else(|| Failure::refused("the lane's command is empty"))?;
-        let line = command.join(" ");
-        let failed = |e: std::io::Error| Failure::refused(format!("cannot start `{}`: {e}", line));
+        let line = bounded(&command.join(" "), MOST_TEXT);
+        let failed = |e: std::io::Error| Failure::refused(format!("cannot start `{line}`: {e}"));
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut group = Group::spawn(&mut command).map_err(failed)?;
@@ -114,7 +133,10 @@ impl Worker {
             Answer::Hello(hello) => {
                 Err(Failure::refused(format!("the worker speaks protocol {}, this program {VERSION}", hello.protocol)))
             }
-            other => Err(Failure::refused(format!("the worker answered {other:?} to a greeting"))),
+            other => {
+                let answer = bounded(&format!("{other:?}"), MOST_TEXT);
+                Err(Failure::refused(format!("the worker answered {answer} to a greeting")))
+            }
         }
     }
 
@@ -142,8 +164,11 @@ impl Worker {
     fn answer(&mut self, silence: &mut Silence) -> Result<Answer, Failure> {
         let line = self.pipes.line(MAX_LINE, &self.group, silence);
         let line = line.map_err(|stop| self.stopped(stop, silence.limit()))?;
-        serde_json::from_slice(&line)
-            .map_err(|e| Failure::refused(format!("the worker's answer is not one of the protocol: {e}")))
+        let refused = |e: serde_json::Error| {
+            let why = bounded(&e.to_string(), MOST_TEXT);
+            Failure::refused(format!("the worker's answer is not one of the protocol: {why}"))
+        };
+        serde_json::from_slice(&line).map(drawable).map_err(refused)
     }
 
     fn results(&mut self, expected: usize, silence: &mut Silence, out: &mut Vec<i32>) -> Result<(), Failure> {

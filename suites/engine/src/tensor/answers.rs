@@ -4,6 +4,7 @@ use super::judge::Posed;
 use super::shrink::{Witness, shrink_by};
 use super::side::SMALL;
 use super::{Asked, Case, Operation};
+use crate::activity::doing;
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use crate::runner::{Ahead, FailedBatch, Runner};
 use std::collections::VecDeque;
@@ -174,6 +175,8 @@ fn narrowed<O: Operation>(
 ) -> Option<Case<O::Params>> {
     let most = if matches!(failure, Failure::Hung(_)) { WAITED } else { NARROWED };
     let domain = &kernel.contract.domain;
+    let at = || format!("{} {} in lane {}", O::OP, kernel.name, runner.lane.name);
+    let _doing = doing(|| format!("{}: a smaller input that fails is looked for ({failure})", at()));
     let mut lease = runner.impatient();
     let mut failed = 0;
     let mut shows = |case: &Case<O::Params>| {

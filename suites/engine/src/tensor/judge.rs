@@ -40,6 +40,8 @@ pub struct Record<P> {
     pub given_up: u64,
     /// Cases that were not to be run.
     pub spared: u64,
+    /// Cases that were to be run and gave no result, those not run any more among them.
+    pub unanswered: u64,
     /// Cases without an answer at first.
     pub failures: Vec<FailedBatch<Case<P>>>,
     /// Results that follow a known fault of what made the lane's code, or a deviation that the contract declares, by its class, with the reason.
@@ -60,6 +62,7 @@ impl<P> Default for Record<P> {
             cases: 0,
             given_up: 0,
             spared: 0,
+            unanswered: 0,
             contract: Side::default(),
             reference: Side::default(),
             failures: Vec::new(),
@@ -78,6 +81,7 @@ impl<P: Clone> Record<P> {
         self.cases += other.cases;
         self.given_up += other.given_up;
         self.spared += other.spared;
+        self.unanswered += other.unanswered;
         self.contract.merge(other.contract);
         self.reference.merge(other.reference);
         self.failures.extend(other.failures);
@@ -172,6 +176,7 @@ pub fn judged<O: Operation>(
     let begun = Instant::now();
     let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..Record::default() };
     record.spared = answers.spared;
+    record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - answers.spared;
     record.cases = cases.len() as u64 - record.given_up - record.spared;
     let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
     for (class, reason) in O::declared(contract) {

@@ -6,6 +6,7 @@ use super::judge::{Posed, Record, judged, run};
 use super::shrink::Witness;
 use super::side::{Side, differs};
 use super::{Asked, Case, Control, Operation, Spec, text};
+use crate::activity::doing;
 use crate::count::Count;
 use crate::lane::Lane;
 use crate::runner::Runner;
@@ -166,6 +167,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
     fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
+        let _doing = doing(|| format!("{} {}: self-check", O::OP, self.kernel().name));
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
             let record = judged::<O>(lane, self.kernel(), scheme, &[], &trial.posed, given);
             self.seen(scheme, lane, &record, trial.lost)

@@ -8,13 +8,19 @@ use super::fault::Faulty;
 use super::judge::held_against;
 use super::side::differs;
 use super::{Asked, Case, Operation};
+use crate::activity::doing;
 use crate::lane::{Lane, Lease};
+use std::time::{Duration, Instant};
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::Value;
 
 /// Runs of the kernel that one witness may cost, and elements that they may read in all.
 const RUNS: usize = 1200;
 const ELEMENTS: usize = 1 << 23;
+/// How long one witness may take: where each run takes long, a larger one is found.
+const TIME: Duration = Duration::from_secs(20);
+/// Runs that it may wait for in vain.
+const WAITED_FOR: usize = 2;
 /// Elements looked at one by one.
 const SINGLE: usize = 96;
 
@@ -70,6 +76,7 @@ struct Shrinker<'a, O: Operation> {
     shows: &'a mut Shows<'a, O>,
     runs: usize,
     elements: usize,
+    begun: Instant,
 }
 
 /// The smallest case found that shows the same, starting from `seen`.
@@ -79,8 +86,12 @@ pub fn shrink<O: Operation>(
     seen: &Observed<O::Params>,
 ) -> Option<Witness<O::Params>> {
     let mut lease = lane.lease();
-    let mut shows = |case: &Case<O::Params>| shown.by(&mut lease, case);
-    let Basis { domain, asked, .. } = *shown.basis;
+    let Basis { domain, asked, kernel, .. } = *shown.basis;
+    let _doing =
+        doing(|| format!("{} {kernel} in lane {}: a smaller input that differs is looked for", O::OP, lane.name));
+    let mut shows = |case: &Case<O::Params>| {
+        if lease.hung() < WAITED_FOR { shown.by(&mut lease, case) } else { None }
+    };
     let first = shows(&seen.case).or_else(|| first_difference::<O>(domain, seen))?;
     Some(shrink_by::<O>(domain, asked, first, &mut shows))
 }
@@ -92,7 +103,7 @@ pub fn shrink_by<'a, O: Operation>(
     first: Witness<O::Params>,
     shows: &'a mut Shows<'a, O>,
 ) -> Witness<O::Params> {
-    let mut shrinker = Shrinker::<O> { domain, asked, shows, runs: 0, elements: 0 };
+    let mut shrinker = Shrinker::<O> { domain, asked, shows, runs: 0, elements: 0, begun: Instant::now() };
     let mut best = first;
     shrinker.shapes(&mut best);
     for t in 0..O::TENSORS.len() {
@@ -140,7 +151,7 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     fn spent(&self) -> bool {
-        self.runs >= RUNS || self.elements > ELEMENTS
+        self.runs >= RUNS || self.elements > ELEMENTS || self.begun.elapsed() > TIME
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {

@@ -84,9 +84,16 @@ pub fn given_up(count: u64, because: String) -> Dropped {
     Dropped { why: DropReason::GivenUp, because, count, first: String::new() }
 }
 
-/// The same after so many failures that nothing more was asked.
-pub fn not_asked_again(count: u64) -> Dropped {
-    given_up(count, "it failed to answer too often to be asked again".to_owned())
+/// The same after so many failures that nothing more was asked of the kernel, or of the lane.
+pub fn not_asked_again(count: u64, lane: &Lane) -> Dropped {
+    let of_kernel = || "it failed to answer too often to be asked again".to_owned();
+    given_up(count, lane.exhausted().unwrap_or_else(of_kernel))
+}
+
+/// Lanes that were asked nothing more, because they had been waited for too long: what was not asked must not pass.
+pub fn exhausted(lanes: &[Lane]) -> impl Iterator<Item = Finding> {
+    let message = |lane: &Lane| Some((lane.name.clone(), lane.exhausted()?));
+    lanes.iter().filter_map(message).map(|(lane, why)| finding(("", "", &lane), Class::Hang, why))
 }
 
 impl Part {
@@ -192,7 +199,7 @@ fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
             true => "neither the contract nor the reference gives a value to any of its inputs",
             false => "it gave no result to judge",
         };
-        let message = format!("{}: {why}", left_out::NOTHING_JUDGED);
+        let message = format!("{}: {why}", left_out::nothing_judged(ledger, Some(place[0]), place[2]));
         finding((place[0], place[1], place[2]), Class::NothingJudged, message)
     };
     unjudged.filter(|place| !described(place)).map(one).collect()
@@ -203,11 +210,9 @@ fn lanes_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     let named = |lane: &str| request.lanes.iter().any(|name| name == lane) || !Lanes::is_ours(lane);
     let described = |lane: &str| ledger.findings.iter().any(|finding| finding.lane == lane);
     let idle = left_out::idle_lanes(ledger).into_iter().filter(|lane| named(lane) && !described(lane));
-    let message = || {
-        format!(
-            "{}; it offers none of the kernels of this run, or none of their inputs has a value",
-            left_out::NOTHING_JUDGED
-        )
+    let message = |lane: &str| {
+        let nothing = left_out::nothing_judged(ledger, None, lane);
+        format!("{nothing}; it offers none of the kernels of this run, or none of their inputs has a value")
     };
-    idle.map(|lane| finding(("", "", lane), Class::NothingJudged, message())).collect()
+    idle.map(|lane| finding(("", "", lane), Class::NothingJudged, message(lane))).collect()
 }

@@ -7,6 +7,7 @@ mod operation;
 pub mod place;
 pub mod tensor_op;
 
+use crate::activity;
 use crate::lane::config::Lanes;
 use crate::lane::{Lane, NotRun, OpenError};
 use crate::tensor::{Asked, Wanted};
@@ -119,6 +120,7 @@ pub struct Part {
 /// Runs it. An error is one of usage; whatever goes wrong with a kernel or a lane is in the ledger.
 pub fn run(request: &Request, registry: &Registry) -> Result<Outcome> {
     let (seed, effort) = (request.seed, request.effort);
+    let _said = activity::say(&BARS);
     let heading = Heading { command: request.command.whole(), seed, effort, begun: Instant::now() };
     match complete(request, registry, &heading) {
         Err(error) if error.is::<FirstFinding>() => Ok(request.kept.unfinished(&heading, &error.to_string())),
@@ -131,6 +133,7 @@ fn complete(request: &Request, registry: &Registry, heading: &Heading) -> Result
     let selected = select(request, registry)?;
     let names = lane_names(request, registry);
     let Opened { lanes, statuses, findings } = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
+    let statuses: Vec<ledger::Lane> = statuses.into_iter().chain(left_out(request, &names)).collect();
     let mut part = Part { findings, ..Part::default() };
     request.kept.lanes(&statuses, &part);
     request.go_on(&part.findings)?;
@@ -139,6 +142,7 @@ fn complete(request: &Request, registry: &Registry, heading: &Heading) -> Result
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
     let Outcome { mut ledger, mismatches } = part.outcome(heading, statuses);
     ledger.bounds = bounds;
+    ledger.findings.extend(coverage::exhausted(&lanes));
     let unseen = coverage::findings(request, &ledger);
     ledger.findings.extend(unseen);
     if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.inputs == 0) {
@@ -236,6 +240,17 @@ fn lane_names(request: &Request, registry: &Registry) -> Vec<String> {
     names
 }
 
+/// Lanes of the caller's that a run without `--lane` leaves out: each is said with the reason, and is no finding, since the caller narrowed the run.
+fn left_out(request: &Request, names: &[String]) -> Vec<ledger::Lane> {
+    let unnamed = request.lanes.is_empty().then(|| request.known_lanes.left_out(names));
+    let lane = |(name, reason): (&str, &str)| ledger::Lane {
+        name: name.to_owned(),
+        status: LaneStatus::NotRun { reason: reason.to_owned(), allowed: true },
+        files: Vec::new(),
+    };
+    unnamed.into_iter().flatten().map(lane).collect()
+}
+
 /// The lanes file with what this run's lanes of compiled modules need.
 fn with_modules(request: &Request, selected: &[(&dyn Verifies, Vec<String>)], names: &[String]) -> Result<Lanes> {
     let lanes = &request.known_lanes;
@@ -303,7 +318,7 @@ fn may_be_absent(request: &Request, name: &str, why: &NotRun) -> bool {
     match why {
         NotRun::Absent(_) => unasked || by_name,
         NotRun::NoProgram(_) => by_name,
-        NotRun::Broken { .. } => false,
+        NotRun::Broken { .. } | NotRun::OtherArch { .. } => false,
     }
 }
 
@@ -317,7 +332,7 @@ fn not_shown(bound: &ledger::Bound) -> Finding {
 /// Invariant 4: a lane that was asked for and did not run breaks the run, unless the caller allowed it by name.
 fn not_run(name: &str, why: &NotRun) -> Finding {
     let accepts = match why {
-        NotRun::Broken { .. } => String::new(),
+        NotRun::Broken { .. } | NotRun::OtherArch { .. } => String::new(),
         NotRun::Absent(_) | NotRun::NoProgram(_) => format!("; `--allow-not-run {name}` accepts that"),
     };
     finding(("", "", name), Class::NotRun, format!("not run: {why}{accepts}"))

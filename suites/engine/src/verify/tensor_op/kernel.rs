@@ -217,8 +217,8 @@ fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>], seed: 
 struct Catalogued {
     /// Which of the cases the kernel takes.
     taken: Vec<usize>,
-    /// Inputs judged, and those that differ.
-    counts: [u64; 2],
+    /// Inputs judged, those that differ, and cases without an answer.
+    counts: [u64; 3],
     findings: Vec<Finding>,
 }
 
@@ -236,12 +236,13 @@ pub(super) fn run_catalogue<O: Operation>(
     let mut part = Part::default();
     for (at, lane) in lanes.iter().enumerate() {
         let (op, lane, cases) = (O::OP.to_owned(), lane.name.clone(), entries.len() as u64);
-        let mut total = CatalogueRun { op, lane, cases, not_taken: 0, judged: 0, broken: 0 };
+        let mut total = CatalogueRun { op, lane, cases, not_taken: 0, judged: 0, broken: 0, unanswered: 0 };
         let mut taken: BTreeSet<usize> = BTreeSet::new();
         for seen in each.iter().filter_map(|lanes| lanes[at].as_ref()) {
             taken.extend(&seen.taken);
             total.judged += seen.counts[0];
             total.broken += seen.counts[1];
+            total.unanswered += seen.counts[2];
             part.findings.extend(seen.findings.iter().cloned());
         }
         total.not_taken = total.cases - taken.len() as u64;
@@ -270,7 +271,7 @@ fn catalogued<O: Operation>(
     let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
     let in_lane = |lane: &Lane| {
         let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
-        let counts = [record.contract.count.inputs, record.contract.count.differ];
+        let counts = [record.contract.count.inputs, record.contract.count.differ, record.unanswered];
         let mut found = Part::default();
         record::settle(request, &subject, lane, (record, &[]), &mut found);
         let said = |f: Finding| Finding { message: format!("in the catalogue: {}", f.message), ..f };

@@ -14,6 +14,7 @@ mod swept;
 
 use super::{Part, Request, failed_check, progress};
 use super::{Verifies, every_name};
+use crate::activity::doing;
 use crate::bite::{Measure, kills, planted};
 use crate::lane::Lane;
 use crate::tensor::{
@@ -130,6 +131,7 @@ fn kernels<O: Operation>(request: &Request, named: &[&'static Kernel<O>], lanes:
     let bar = progress(O::OP, named.len() * lanes.len().max(1));
     let _plans = plans::Long::<O>::BEGUN;
     let one = |kernel: &&'static Kernel<O>| {
+        let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
         let part = one_kernel::<O>(request, kernel, lanes)?;
         request.kept.kernel(O::OP, &part);
         bar.inc(lanes.len() as u64);

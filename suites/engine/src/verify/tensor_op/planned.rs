@@ -98,11 +98,11 @@ impl<O: Operation> Planned<O> {
         let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared;
         part.planned.extend(self.plans(kernel).iter().map(|plan| {
             let left_out = match plan.unit {
-                Unit::Case => [no_such_case(lost), nothing_new(record.spared), not_asked_again(record.given_up)],
+                Unit::Case => [no_such_case(lost), nothing_new(record.spared), not_asked_again(record.given_up, lane)],
                 _ => {
                     let unasked = self.pairs().saturating_sub(self.parameters(record));
                     let (spared, given_up) = if record.given_up > 0 { (0, unasked) } else { (unasked, 0) };
-                    [no_such_case(0), nothing_new(spared), not_asked_again(given_up)]
+                    [no_such_case(0), nothing_new(spared), not_asked_again(given_up, lane)]
                 }
             };
             plan.ran(lane, left_out)

@@ -1,4 +1,4 @@
-//! What quick effort spares: in a further lane, code without vector instructions is the first lane's, compiled for another target. It
+//! What quick effort spares: in a further lane of the project's, code without vector instructions is the first lane's, compiled for another target. It
 //! runs a part of its cases there, and all of them as soon as one result is not that of the first lane.
 
 use super::super::Request;
@@ -28,7 +28,8 @@ impl<'a> Sparing<'a> {
         let domain = &kernel.contract.domain;
         let unnamed = request.asked.is_nothing() && request.kernels.is_empty();
         let any = request.effort == Effort::Quick && unnamed && !O::exhaustive(domain) && !O::compiled(domain);
-        let spared = |(at, runner): (usize, &Runner<'_>)| any && at > 0 && is_same_code::<O>(runner.lane, kernel);
+        let known = any && runners.first().is_some_and(|first| first.lane.runs_our_code());
+        let spared = |(at, runner): (usize, &Runner<'_>)| known && at > 0 && is_same_code::<O>(runner.lane, kernel);
         let rng = stream(request.seed, &format!("{}/{}/spared", O::OP, kernel.name));
         Self { runners, spared: runners.iter().enumerate().map(spared).collect(), rng }
     }
@@ -71,7 +72,9 @@ fn among<O: Operation>(
     answers::<O>(runner, kernel, cases, false).among(chosen)
 }
 
-/// Whether a lane runs a kernel without vector instructions.
+/// Whether a lane runs a kernel of the project's without vector instructions. The path is the word of its worker, which counts where the worker is the
+/// project's own program.
 fn is_same_code<O: Operation>(lane: &Lane, kernel: &Kernel<O>) -> bool {
-    lane.isa_path(O::OP, kernel.name).is_some_and(|path| path == "scalar" || path.starts_with("portable"))
+    lane.runs_our_code()
+        && lane.isa_path(O::OP, kernel.name).is_some_and(|path| path == "scalar" || path.starts_with("portable"))
 }

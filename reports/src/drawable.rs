@@ -1,0 +1,115 @@
+//! Text of others, made fit to be drawn: a worker, a lanes file and a ledger of somebody else may hold anything, and must neither move the
+//! cursor of a terminal, nor begin a heading of Markdown, nor hide what stands beside them.
+
+use crate::ledger::Ledger;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// Whether a character shows where it stands: no control character, no end of a line, nothing that is invisible or turns the direction of
+/// what follows.
+pub fn is_drawable(c: char) -> bool {
+    let invisible = matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    !c.is_control() && !invisible
+}
+
+/// A text on one line: an end of a line or a tabulator is a space, and any other character that is not drawable is escaped, `\u{1b}`.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_drawable) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if is_drawable(c) => out.push(c),
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => out.push(' '),
+            c => out.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The same in at most so many characters, with a mark where the rest is missing.
+pub fn bounded(text: &str, most: usize) -> String {
+    const MARK: &str = " (cut)";
+    let text = escaped(text);
+    match text.char_indices().nth(most) {
+        None => text.into_owned(),
+        Some(_) => text.chars().take(most.saturating_sub(MARK.len())).chain(MARK.chars()).collect(),
+    }
+}
+
+/// A ledger with every text of it escaped. One without such a text, as a run writes it, is not copied.
+pub fn ledger(ledger: &Ledger) -> Cow<'_, Ledger> {
+    let text = serde_json::to_string(ledger).expect("string keys only");
+    if is_drawable_json(&text) {
+        return Cow::Borrowed(ledger);
+    }
+    let value: Value = serde_json::from_str(&text).expect("it was written as JSON");
+    Cow::Owned(serde_json::from_value(each_text(value)).expect("a text is a text"))
+}
+
+/// Several ledgers likewise.
+pub(crate) fn ledgers(all: &[Ledger]) -> Cow<'_, [Ledger]> {
+    let drawn: Vec<Cow<'_, Ledger>> = all.iter().map(ledger).collect();
+    match drawn.iter().all(|one| matches!(one, Cow::Borrowed(_))) {
+        true => Cow::Borrowed(all),
+        false => Cow::Owned(drawn.into_iter().map(Cow::into_owned).collect()),
+    }
+}
+
+/// Whether JSON has no text with a character that is not drawable: JSON escapes most of them, and has the others as they are.
+fn is_drawable_json(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    let escapes = std::iter::from_fn(|| bytes.find(|byte| *byte == b'\\').and_then(|_| bytes.next()));
+    let escaped = escapes.into_iter().any(|kind| !matches!(kind, b'"' | b'\\' | b'/'));
+    !escaped && (text.is_ascii() || text.chars().all(is_drawable))
+}
+
+fn each_text(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(escaped(&text).into_owned()),
+        Value::Array(items) => items.into_iter().map(each_text).collect(),
+        Value::Object(fields) => {
+            let field = |(name, value): (String, Value)| (escaped(&name).into_owned(), each_text(value));
+            Value::Object(fields.into_iter().map(field).collect::<Map<_, _>>())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{Lane, LaneStatus};
+
+    #[test]
+    fn what_is_not_drawable_is_escaped() {
+        assert!(matches!(escaped("fpm é 🙂 |"), Cow::Borrowed("fpm é 🙂 |")));
+        assert_eq!(escaped("x\n# Tiebreak: holds\r\t"), "x # Tiebreak: holds  ");
+        assert_eq!(
+            escaped("\u{1b}[31m\u{7}\u{9b}2J\u{202e}\u{200b}\u{0}"),
+            r"\u{1b}[31m\u{7}\u{9b}2J\u{202e}\u{200b}\u{0}"
+        );
+        assert_eq!(bounded("abcdefgh", 8), "abcdefgh");
+        assert_eq!(bounded("abcdefghi", 8), "ab (cut)");
+    }
+
+    #[test]
+    fn every_text_of_a_ledger_is_escaped() {
+        let plain = Ledger { command: r#"a "b" \c /d"#.to_owned(), ..Ledger::default() };
+        assert!(matches!(ledger(&plain), Cow::Borrowed(_)));
+        for (bad, drawn) in
+            [("x\ny", "x y"), ("\u{1b}c", r"\u{1b}c"), ("\u{9b}2J", r"\u{9b}2J"), ("\u{202e}", r"\u{202e}")]
+        {
+            let status = LaneStatus::Ran { arch: bad.to_owned(), via: bad.to_owned() };
+            let lane = Lane { name: bad.to_owned(), status, files: Vec::new() };
+            let meanings = [(bad.to_owned(), bad.to_owned())].into();
+            let seen = ledger(&Ledger { lanes: vec![lane], meanings, ..Ledger::default() }).into_owned();
+            let LaneStatus::Ran { arch, via } = &seen.lanes[0].status else { panic!("{seen:?}") };
+            let texts = [&seen.lanes[0].name, arch, via, &seen.meanings[drawn]];
+            assert!(texts.iter().all(|text| *text == drawn), "{texts:?}");
+        }
+    }
+}

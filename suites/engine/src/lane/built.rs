@@ -1,0 +1,41 @@
+//! The programs that were built together with this one. A lane is the project's where one of them runs in it: that is seen by the content of what
+//! its process has mapped, and not taken from what a worker or a lanes file says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use tiebreak_common::identity::{content, find_program};
+use tiebreak_reports::ledger::Role;
+
+/// The workers of the project.
+const WORKERS: [&str; 2] = ["tiebreak-worker", "tiebreak-module-worker"];
+/// Where their aarch64 form is, from the target directory on, before the directory of the profile.
+const AARCH64: &str = "aarch64/aarch64-unknown-linux-gnu";
+
+/// The workers beside this program, and those for aarch64 in the same target directory.
+static BUILT: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
+    let program = std::env::current_exe().and_then(|program| program.canonicalize()).unwrap_or_default();
+    let beside = program.parent().unwrap_or(Path::new(""));
+    // Tests are programs of a directory below.
+    let native = if beside.ends_with("deps") { beside.parent().unwrap_or(beside) } else { beside };
+    let emulated = native.parent().zip(native.file_name()).map(|(target, profile)| target.join(AARCH64).join(profile));
+    let of = |directory: &Path| WORKERS.map(|worker| directory.join(worker));
+    [Some(native.to_owned()), emulated].iter().flatten().flat_map(|directory| of(directory)).collect()
+});
+
+/// Whether a file has the content of a worker that was built together with this program.
+pub(super) fn is_built(file: &Path) -> bool {
+    let length = |file: &Path| fs::metadata(file).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
+    let hash = |file: &Path| content(file, Role::Worker, None).ok().map(|content| content.sha256);
+    let Some(bytes) = length(file) else { return false };
+    BUILT.iter().any(|built| {
+        let is_same_file = || built.canonicalize().ok().zip(file.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+        length(built) == Some(bytes) && (is_same_file() || hash(built).is_some_and(|built| hash(file) == Some(built)))
+    })
+}
+
+/// Whether a command starts such a worker, by itself or in an emulator.
+pub(super) fn starts_built(command: &[String]) -> bool {
+    let program = command.first().and_then(|program| find_program(Path::new(program)));
+    program.into_iter().chain(command.iter().skip(1).map(PathBuf::from)).any(|file| is_built(&file))
+}

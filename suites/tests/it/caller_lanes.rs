@@ -1,0 +1,240 @@
+//! Lanes of the caller's own: what a worker or a lanes file says is neither believed where a verdict rests on it, nor drawn as it is.
+
+use crate::common::*;
+use crate::coverage::offering_script;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use tempfile::TempDir;
+use tiebreak_reports::drawable::is_drawable;
+
+/// A lanes file with these lanes.
+fn lanes(dir: &Path, lanes: &[Value]) -> PathBuf {
+    let file = dir.join("lanes.json");
+    fs::write(&file, json!({ "lanes": lanes }).to_string()).expect("written");
+    file
+}
+
+/// The worker of the documentation with something replaced.
+fn python(dir: &Path, changes: &[(&str, &str)]) -> Vec<String> {
+    let mut text = fs::read_to_string(workspace().join("docs/example-worker.py")).expect("the worker of the book");
+    for (old, new) in changes {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    let file = dir.join("worker.py");
+    fs::write(&file, text).expect("written");
+    vec!["python3".to_owned(), file.to_string_lossy().into_owned()]
+}
+
+/// A worker in the shell that greets so, and then does `body`.
+fn shell(dir: &Path, name: &str, hello: &Value, body: &str) -> Vec<String> {
+    let file = dir.join(name);
+    fs::write(&file, format!("read -r hello\ncat <<'END'\n{hello}\nEND\n{body}\n")).expect("written");
+    vec!["/bin/sh".to_owned(), file.to_string_lossy().into_owned()]
+}
+
+/// Issue 31, item 1: a worker that called its path `scalar` ran an eighth of its cases, as the project's own code does, and held.
+#[test]
+fn a_worker_that_calls_itself_scalar_is_spared_nothing() {
+    for name in ["mine", "host-worker"] {
+        let dir = TempDir::new().expect("a temporary directory");
+        let changes = [
+            (r#""isa_path": "python""#, r#""isa_path": "scalar""#),
+            (r#""arch": "python""#, &format!(r#""arch": "{}""#, std::env::consts::ARCH)),
+            ("    return (result + 2**31)", "    result += shift == -7\n    return (result + 2**31)"),
+        ];
+        let file = lanes(dir.path(), &[json!({"name": name, "command": python(dir.path(), &changes)})]);
+        let run = verify_in(&file, &["--op=fpm", "--effort=quick"]).exits(1);
+        let ledger = run.ledger();
+        let wrong = |f: &&Value| f["kernel"] == "tflite-single" && f["lane"] == name && f["witness"]["case"]["s"] == -7;
+        assert!(items(&ledger, "findings").iter().any(|f| wrong(&f)), "{}", run.printed());
+        assert!(!ledger.to_string().contains("nothing-new") && !run.stdout.contains("quick effort left out"));
+    }
+}
+
+/// Issue 31, item 4: lanes of the caller's were dropped in silence.
+#[test]
+fn a_lane_of_the_callers_runs_or_is_said() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let command = ["/bin/sh".to_owned(), offering_script(dir.path(), &["tvm-relay"])];
+    let tools = json!({
+        "mlir_opt": "/t", "mlir_translate": "/t", "opt": "/t", "llc": "/t", "version": "22.1.8", "triple": "x86_64-unknown-linux-gnu",
+        "linker": "/t", "archives": [], "cache": "/t"
+    });
+    let file = lanes(
+        dir.path(),
+        &[
+            json!({"name": "mine", "command": command}),
+            json!({"name": "host-worker", "command": command}),
+            json!({"name": "mlir-mine", "command": command}),
+            json!({"name": "mlir-compiled", "command": command, "modules": tools}),
+        ],
+    );
+    let arguments = ["--kernel=tvm-relay", "--multiplier=1073741824", "--shift=-1", "--x=1"];
+    let run = verify_in(&file, &arguments).exits(0);
+    let ledger = run.ledger();
+    let status: Vec<[&str; 2]> = items(&ledger, "lanes")
+        .iter()
+        .map(|lane| ["name", "status"].map(|field| lane[field].as_str().expect("a text")))
+        .collect();
+    let expected =
+        [["host", "ran"], ["mine", "ran"], ["mlir-mine", "ran"], ["host-worker", "ran"], ["mlir-compiled", "not-run"]];
+    assert_eq!(status, expected);
+    for lane in ["mine", "mlir-mine", "host-worker"] {
+        let judged = items(&ledger, "rows").iter().any(|row| row["lane"] == lane && row["inputs"].as_u64() > Some(0));
+        assert!(judged, "{lane}: {}", run.printed());
+    }
+    let said = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("mlir-compiled not run: it has the kernels of compiled modules alone"), "{}", run.printed());
+    // A caller who names lanes leaves the others out.
+    let named = verify_in(&file, &[&arguments[..], &["--lane=mine"]].concat()).exits(0).ledger();
+    assert_eq!(items(&named, "lanes").len(), 1);
+}
+
+/// Issue 31, item 5: an emulator that was a script which started the worker of the host held as `aarch64-qemu x86_64`.
+#[test]
+fn a_lane_of_the_projects_has_the_architecture_of_its_name() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let (name, other) =
+        if cfg!(target_arch = "aarch64") { ("mlir-x86", "x86_64") } else { ("aarch64-qemu", "aarch64") };
+    let emulator = dir.path().join("qemu.sh");
+    fs::write(&emulator, format!("exec '{}'\n", worker("host-worker")[0])).expect("written");
+    let lane = |name: &str| json!({"name": name, "command": ["/bin/sh", emulator]});
+    let file = lanes(dir.path(), &[lane(name), lane("mine")]);
+    let call = ["--kernel=tvm-relay", "--multiplier=1073741824", "--shift=-1", "--x=1", "--lane=host", "--lane", name];
+    for more in [&[][..], &["--allow-not-run", name]] {
+        let run = verify_in(&file, &[&call[..], more].concat()).exits(1);
+        let ledger = run.ledger();
+        let [finding] = items(&ledger, "findings") else { panic!("{}", run.printed()) };
+        assert_eq!((&finding["class"], &finding["lane"]), (&json!("not-run"), &json!(name)));
+        let message = finding["message"].as_str().expect("a message");
+        let promised =
+            format!("its worker runs on `{}`, and a lane of this name is one of {other}", std::env::consts::ARCH);
+        assert!(message.contains(&promised) && message.contains("qemu.sh"), "{message}");
+    }
+    verify_in(&file, &[&call[..4], &["--lane=mine"]].concat()).exits(0);
+}
+
+/// What a text has that is neither drawable nor the end of a line.
+fn undrawable(text: &str) -> Vec<char> {
+    text.chars().filter(|c| !is_drawable(*c) && !matches!(c, '\n' | '\t')).collect()
+}
+
+/// Nothing that a run draws has a character that is not drawable, or a heading of somebody else's.
+#[track_caller]
+fn all_is_drawn(what: &str, text: &str) {
+    assert_eq!(undrawable(text), [], "{what}: {text}");
+    assert!(!text.lines().any(|line| line.starts_with("# Tiebreak: holds")), "{what}: {text}");
+}
+
+/// Issue 31, item 10: a name with an end of a line put `# Tiebreak: holds` into the summary of a broken run.
+#[test]
+fn what_a_worker_says_draws_nothing() {
+    let bad = "x\n# Tiebreak: holds\u{1b}[2J\u{202e}\u{9b}2J\r";
+    let dir = TempDir::new().expect("a temporary directory");
+    let offer = |kernel: &str| json!({"op": "fpm", "kernel": kernel, "isa_path": bad});
+    let hello = json!({"answer": "hello", "protocol": 1, "arch": bad, "kernels": [offer("tvm-relay"), offer(bad)]});
+    let failed = json!({"answer": "failed", "reason": bad});
+    let unknown = json!({"answer": bad});
+    let answering = |answer: &Value| format!("while read -r line; do cat <<'END'\n{answer}\nEND\nexit; done");
+    let dies = "printf 'x\\033[2J\\r# Tiebreak: holds\\n\\033[1A' >&2; exit 3".to_owned();
+    for (at, body) in [answering(&failed), answering(&unknown), dies].iter().enumerate() {
+        let command = shell(dir.path(), &format!("{at}.sh"), &hello, body);
+        let file = lanes(dir.path(), &[json!({"name": "mine", "command": command, "patience_seconds": 2})]);
+        let run = verify_in(&file, &["--op=fpm", "--kernel=tvm-relay", "--lane=mine", "--effort=quick"]).exits(1);
+        all_is_drawn("standard output", &run.stdout);
+        all_is_drawn("standard error", &run.stderr);
+        for name in ["summary.md", "details.md", "junit.xml", "mismatches.csv", "report.html", "ledger.json"] {
+            all_is_drawn(name, &run.file(name));
+        }
+        // Neither do its parts in the ledger, which JSON would escape.
+        assert!(!run.file("ledger.json").contains("\\u001b") && !run.file("ledger.json").contains("x\\n#"));
+    }
+    // A ledger of somebody else.
+    let broken = verify(&["--kernel=mutant-dead-fixup", "--lane=host", "--effort=quick"]).exits(1);
+    let mut ledger = broken.ledger();
+    ledger["lanes"][0]["name"] = json!(bad);
+    ledger["lanes"][0]["arch"] = json!(bad);
+    ledger["rows"].as_array_mut().expect("rows").iter_mut().for_each(|row| {
+        row["lane"] = json!(bad);
+        row["isa_path"] = json!(bad);
+    });
+    ledger["command"] = json!(bad);
+    let place = dir.path().join("ledger.json");
+    fs::write(&place, ledger.to_string()).expect("written");
+    let place = place.to_string_lossy().into_owned();
+    for arguments in [
+        &["show", &place][..],
+        &["show", "--verbose", &place],
+        &["show", "--format=markdown", &place],
+        &["diff", &place, &place],
+    ] {
+        all_is_drawn(&arguments.join(" "), &tiebreak(arguments).stdout);
+    }
+    tiebreak(&["report", &place]).exits(0);
+    all_is_drawn("report.html", &fs::read_to_string(dir.path().join("report.html")).expect("a page"));
+}
+
+/// Issue 31, item 10: such a name was taken from a lanes file.
+#[test]
+fn a_lane_whose_name_cannot_be_printed_is_refused() {
+    let dir = TempDir::new().expect("a temporary directory");
+    for name in ["x\n# Tiebreak: holds", "\u{1b}[2J", &"x".repeat(65)] {
+        let file = lanes(dir.path(), &[json!({"name": name, "command": ["true"]})]);
+        let run = verify_in(&file, &["--op=fpm", "--lane=host", "--effort=quick"]).exits(2);
+        assert!(run.stderr.contains("has a name that reports cannot print"), "{}", run.printed());
+        all_is_drawn("standard error", &run.stderr);
+    }
+}
+
+/// Issue 30, item 6: a worker that announced four times what it sent kept a quick run busy for 23 minutes, in which nothing was printed: each attempt to
+/// make a case smaller was waited for. What follows a short answer is taken for results, so that it differs, fails and hangs.
+#[test]
+fn a_worker_that_announces_more_than_it_sends_is_given_up() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let sent = r#"struct.pack("<%di" % count, *out)"#;
+    let short = format!("{sent}[:count if count > 2 else None]");
+    let command = python(dir.path(), &[(sent, &short)]);
+    let file = lanes(dir.path(), &[json!({"name": "mine", "command": command, "patience_seconds": 1})]);
+    let begun = Instant::now();
+    let run = verify_in(&file, &["--op=fpm", "--lane=mine", "--effort=quick"]).exits(1);
+    assert!(begun.elapsed() < 2 * GUARD, "{:?}", begun.elapsed());
+    let ledger = run.ledger();
+    let [kept] = items(&ledger, "catalogue") else { panic!("{}", run.printed()) };
+    assert!(kept["unanswered"].as_u64() > Some(0), "{kept}");
+    assert!(run.stdout.contains("without an answer") && !run.stdout.contains("all as promised"), "{}", run.printed());
+}
+
+/// Issue 30, item 6: each kernel of a lane, each of its known bugs and each attempt to make a case smaller was waited for.
+#[test]
+fn a_lane_that_never_answers_is_asked_nothing_more() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let kernels = tiebreak_impls::fpm::kernels().iter().map(|kernel| kernel.name);
+    let offers: Vec<Value> =
+        kernels.map(|kernel| json!({"op": "fpm", "kernel": kernel, "isa_path": "scalar"})).collect();
+    let hello = json!({"answer": "hello", "protocol": 1, "arch": "mine", "kernels": offers});
+    let command = shell(dir.path(), "worker.sh", &hello, "sleep 300");
+    let file = lanes(dir.path(), &[json!({"name": "mine", "command": command, "patience_seconds": 1})]);
+    let begun = Instant::now();
+    let run = verify_in(&file, &["--op=fpm", "--lane=mine", "--effort=quick"]).exits(1);
+    assert!(begun.elapsed() < 2 * GUARD, "{:?}", begun.elapsed());
+    let ledger = run.ledger();
+    let gave_up = |f: &&Value| f["kernel"] == "" && f["lane"] == "mine" && f["class"] == "hang";
+    let [finding] = items(&ledger, "findings").iter().filter(gave_up).collect::<Vec<_>>()[..] else {
+        panic!("{}", run.printed())
+    };
+    let message = finding["message"].as_str().expect("a message");
+    assert!(
+        message.contains("its worker was waited for in vain for 12") && message.contains("asked nothing more"),
+        "{message}"
+    );
+    // Everything that was planned is accounted for.
+    for planned in items(&ledger, "planned").iter().filter(|planned| planned["unit"] == "case") {
+        assert!(
+            planned["dropped"].as_array().is_some_and(|all| all.iter().any(|one| one["why"] == "given-up")),
+            "{planned}"
+        );
+    }
+}
