@@ -21,6 +21,35 @@ impl<P> Case<P> {
     }
 }
 
+/// Kernels take turns at a case that is large: together they run all of them, and each a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// One kernel in so many runs the case.
+    of: usize,
+    at: usize,
+}
+
+impl Turn {
+    /// Every kernel.
+    pub const ALL: Self = Self { of: 1, at: 0 };
+
+    /// One kernel in `of`; as `at` grows, each as often as the others.
+    pub fn one_in(of: usize, at: usize) -> Self {
+        let of = of.max(1);
+        Self { of, at: at % of }
+    }
+
+    /// Whether every kernel runs the case.
+    pub fn is_all(self) -> bool {
+        self.of == 1
+    }
+
+    /// Whether the kernel at this place of its operation's list runs the case.
+    pub fn is_of(self, place: usize) -> bool {
+        place % self.of == self.at
+    }
+}
+
 /// A case before its tensors are made.
 #[derive(Clone, Debug)]
 pub struct Spec<P> {
@@ -32,6 +61,8 @@ pub struct Spec<P> {
     pub misalign: usize,
     /// The part of the plan that made it.
     pub generator: &'static str,
+    /// Which kernels run it, where the caller names none.
+    pub turn: Turn,
 }
 
 /// Runs a part of a plan, and names what it makes after it.
@@ -44,7 +75,7 @@ pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnc
 impl<P> Spec<P> {
     /// A spec of no part of a plan in particular.
     pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
-        Self { params, fills, misalign, generator: "plan" }
+        Self { params, fills, misalign, generator: "plan", turn: Turn::ALL }
     }
 
     /// The same as one of a part of a plan.

@@ -1,7 +1,7 @@
 //! What convolutions are tried: every stride, dilation and border with unequal sides, groups, zero points at both ends, extreme fills, every
-//! width and number of channels up to 80; and the layers of a model. Larger ones are in `large.rs`.
+//! width and number of channels up to 80, conditions that come together, layers of networks; and the layers of a model. Larger ones are in `large.rs`.
 
-use super::{Conv2d, large};
+use super::{Conv2d, conjunctions, large, networks};
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::given::distinct;
@@ -20,6 +20,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("large shapes", &mut specs, |out| out.extend(large::large(domain, budget)));
     by("every size", &mut specs, |out| out.extend(large::each(domain)));
     by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
+    by("conjunctions", &mut specs, |out| out.extend(conjunctions::plan(domain, budget, seed)));
+    by("networks", &mut specs, |out| {
+        out.extend(networks::plan(domain, budget, seed, Conv2d::kernels().len()));
+    });
     specs
 }
 

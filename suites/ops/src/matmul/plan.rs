@@ -1,12 +1,12 @@
 //! What matrix products are tried: every tail, every size up to 80, sizes beyond the first block of a cache, extreme and alternating fills,
-//! single pairs, depths around every bound, offsets of both signs and ends, unaligned operands.
+//! single pairs, depths around every bound, offsets of both signs and ends, unaligned operands, conditions that come together, and layers of networks.
 
-use super::offsets;
+use super::{Matmul, conjunctions, networks, offsets};
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Spec, by};
+use tiebreak_engine::tensor::{Operation, Spec, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};
@@ -61,6 +61,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("varied", &mut specs, |out| {
         out.extend(varied(domain, budget, seed));
         out.extend(offsets::plan(domain));
+    });
+    by("conjunctions", &mut specs, |out| out.extend(conjunctions::plan(domain, budget, seed)));
+    by("networks", &mut specs, |out| {
+        out.extend(networks::plan(domain, budget, seed, Matmul::kernels().len()));
     });
     // Deeper ones than the kernel promises anything for are cut down to what it does.
     for spec in &mut specs {
