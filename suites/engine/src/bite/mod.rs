@@ -2,6 +2,7 @@
 
 pub mod families;
 pub mod history;
+mod joint;
 pub mod kills;
 pub mod names;
 pub mod place;
