@@ -2,6 +2,7 @@
 
 use super::fill::Fill;
 use super::{Operation, text};
+use tiebreak_common::budget::Budget;
 
 /// Parameters with the tensors a kernel reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +71,16 @@ pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnc
     let first = specs.len();
     make(specs);
     specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
+}
+
+/// Cases at which kernels take turns in a short run, one kernel in so many at each; where a case has a turn of its own, that counts.
+pub fn in_turns<P>(specs: Vec<Spec<P>>, of: usize, budget: &Budget) -> impl Iterator<Item = Spec<P>> {
+    let of = if budget.every_tail { 1 } else { of };
+    let turn = move |(at, spec): (usize, Spec<P>)| match spec.turn.is_all() {
+        true => Spec { turn: Turn::one_in(of, at), ..spec },
+        false => spec,
+    };
+    specs.into_iter().enumerate().map(turn)
 }
 
 impl<P> Spec<P> {

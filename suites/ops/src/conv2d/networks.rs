@@ -102,8 +102,9 @@ fn layers() -> Vec<Params> {
 
 /// Products of two elements of the largest layer, in a short run and in others.
 const MOST: [usize; 2] = [300_000, 8_000_000];
-/// Products that each kernel works out of a layer on average, at most.
-const EACH: [usize; 2] = [12_000, 200_000];
+/// Cost of a layer for each kernel on average, at most: products, and so many for each result, which is written, sent and judged.
+const EACH: [usize; 2] = [3_000, 30_000];
+const RESULT: usize = 30;
 
 /// Every layer with its own sizes, with one more along every axis, and with one less.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
@@ -111,7 +112,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) 
     let mut out = Vec::new();
     for (at, layer) in layers().into_iter().enumerate().filter(|(_, layer)| domain.grouped || layer.groups == 1) {
         for (variant, params) in variants(&layer).into_iter().enumerate() {
-            let (products, i) = (results(&params), 3 * at + variant);
+            let (products, i) = (taken(&params), 3 * at + variant);
             if products > MOST[long] {
                 continue;
             }
@@ -122,7 +123,8 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) 
                 weight_zero_point: if i % 2 == 0 { 0 } else { by_turns(&operands.rhs.range(), i * 59) },
                 ..params
             };
-            let of = products.div_ceil(EACH[long]).min(kernels);
+            let outputs = params.sizes().map_or(0, |sizes| sizes.outputs);
+            let of = (products + RESULT * outputs).div_ceil(EACH[long]).min(kernels);
             let turn = Turn::one_in(of, i + (seed % 1024) as usize);
             out.push(Spec { misalign: i % 16, turn, ..spec(params, Fill::Varied, Fill::Varied) });
         }
@@ -131,7 +133,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) 
 }
 
 /// Products, as many as the stride leaves.
-fn results(layer: &Params) -> usize {
+fn taken(layer: &Params) -> usize {
     products(layer) / (layer.stride_h * layer.stride_w)
 }
 

@@ -69,9 +69,10 @@ const LAYERS: [[usize; 3]; 48] = [
 ];
 
 /// Products of two elements of the largest layer, in a short run and in others.
-const MOST: [usize; 2] = [300_000, 20_000_000];
-/// Products that each kernel works out of a layer on average, at most.
-const EACH: [usize; 2] = [20_000, 300_000];
+const MOST: [usize; 2] = [400_000, 20_000_000];
+/// Cost of a layer for each kernel on average, at most: products, and so many for each result, which is written, sent and judged.
+const EACH: [usize; 2] = [8_000, 60_000];
+const RESULT: usize = 30;
 
 /// Every layer with its own sizes, with one more along every axis, and with one less.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
@@ -88,7 +89,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) 
             let mut one = spec(m, n, k, offsets(domain, kind, i), Fill::Varied, Fill::Varied);
             one.misalign = i % 16;
             // Of the kernels one at least; which ones, is for the seed.
-            let of = products.div_ceil(EACH[long]).min(kernels);
+            let of = (products + RESULT * m * n).div_ceil(EACH[long]).min(kernels);
             one.turn = Turn::one_in(of, i + (seed % 1024) as usize);
             out.push(one);
         }

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Operation, Spec, by};
+use tiebreak_engine::tensor::{Operation, Spec, by, in_turns};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};
@@ -17,6 +17,9 @@ pub(super) const OFFSETS: [(i32, i32); 9] =
 
 /// Sizes up to which each of M, N and K is tried.
 const SIZES: usize = 80;
+
+/// One kernel in so many runs each case of conditions that come together, in a short run.
+const TURNS: usize = 4;
 
 /// Rows or columns that are tried on a greater depth: a vector of 16 with every rest, and two.
 const BESIDE_DEPTH: std::ops::RangeInclusive<usize> = 17..=48;
@@ -62,7 +65,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
         out.extend(varied(domain, budget, seed));
         out.extend(offsets::plan(domain));
     });
-    by("conjunctions", &mut specs, |out| out.extend(conjunctions::plan(domain, budget, seed)));
+    by("conjunctions", &mut specs, |out| out.extend(in_turns(conjunctions::plan(domain, budget, seed), TURNS, budget)));
     by("networks", &mut specs, |out| {
         out.extend(networks::plan(domain, budget, seed, Matmul::kernels().len()));
     });

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use rug::Rational;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Asked, Spec, by};
+use tiebreak_engine::tensor::{Asked, Spec, by, in_turns};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;
@@ -46,6 +46,9 @@ const STORAGE: [Storage; 7] = [
     storage(4, true),
 ];
 
+/// One kernel in so many runs each case at the bounds of a type, at a float's end and along an axis, in a short run.
+const TURNS: usize = 5;
+
 /// Kinds of a type's parameters.
 const KINDS: usize = 6;
 
@@ -84,9 +87,13 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
         by("every number of channels", &mut out, |out| {
             out.extend(random::numbers_of_channels(domain, seed, elements));
         });
-        by("stored types", &mut out, |out| out.extend(domains::plan(domain, budget, seed, elements)));
-        by("overflow", &mut out, |out| out.extend(overflow::plan(domain, budget, elements)));
-        by("every axis", &mut out, |out| out.extend(ranks::plan(domain, budget, seed, elements)));
+        by("stored types", &mut out, |out| {
+            out.extend(in_turns(domains::plan(domain, budget, seed, elements), TURNS, budget))
+        });
+        by("overflow", &mut out, |out| out.extend(in_turns(overflow::plan(domain, budget, elements), TURNS, budget)));
+        by("every axis", &mut out, |out| {
+            out.extend(in_turns(ranks::plan(domain, budget, seed, elements), TURNS, budget))
+        });
         by("blocks", &mut out, |out| blocks::plan(domain, budget, seed, types, elements, out));
         for quantized in repeated_types(types, 1) {
             by("one value a block", &mut out, |out| blocks::repeated(domain, quantized, elements, out));
