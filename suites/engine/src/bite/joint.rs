@@ -33,25 +33,28 @@ impl Draft<'_> {
         }
     }
 
-    /// Any three parameters, each at its least, above it, or beyond a vector; zero points 0, below and above.
+    /// Any three parameters, each at its least, above it, beyond a vector, or a whole number of blocks; zero points 0, below and above.
     fn conditions(&mut self, parameters: &BTreeMap<String, Range>) {
         let mut rest = of_kind(parameters, Meaning::Size);
         rest.extend(of_kind(parameters, Meaning::ZeroPoint));
         if rest.len() < CONDITIONS {
             return;
         }
-        let mut chosen = BTreeMap::new();
+        let mut place = Place::default();
         for _ in 0..CONDITIONS {
             let (name, range) = rest.swap_remove(self.below(rest.len() as u64));
             let levels = match meaning(name, range.lo) {
                 Meaning::ZeroPoint => vec![[0.0, 0.0], [1.0, f64::MAX], [f64::MIN, -1.0]],
                 _ => vec![[range.lo, range.lo], [range.lo + 1.0, f64::MAX], [BEYOND_VECTOR, f64::MAX]],
             };
+            if meaning(name, range.lo) == Meaning::Size && range.hi >= 2.0 * BEYOND_VECTOR && self.below(4) == 0 {
+                place.parameters_mod.insert(name.clone(), [BLOCKS[0], 0]);
+                continue;
+            }
             let met = |level: &[f64; 2]| level[0] <= range.hi && range.lo <= level[1];
             let levels: Vec<_> = levels.into_iter().filter(met).collect();
-            chosen.insert(name.clone(), levels[self.below(levels.len() as u64)]);
+            place.parameters.insert(name.clone(), levels[self.below(levels.len() as u64)]);
         }
-        let place = Place { parameters: chosen, ..Place::default() };
         self.add("three conditions at once", ("", "", CONDITIONS as u64), more(place));
     }
 
