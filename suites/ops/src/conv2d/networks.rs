@@ -102,16 +102,18 @@ fn layers() -> Vec<Params> {
 
 /// Products of two elements of the largest layer, in a short run and in others.
 const MOST: [usize; 2] = [300_000, 8_000_000];
+/// Its own sizes, one more, one less.
+const VARIANTS: [usize; 2] = [1, 3];
 /// Cost of a layer for each kernel on average, at most: products, and so many for each result, which is written, sent and judged.
 const EACH: [usize; 2] = [3_000, 30_000];
 const RESULT: usize = 30;
 
-/// Every layer with its own sizes, with one more along every axis, and with one less.
+/// Every layer with its own sizes; but for a short run, also with one more along every axis, and with one less.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
     let long = usize::from(budget.every_tail);
     let mut out = Vec::new();
     for (at, layer) in layers().into_iter().enumerate().filter(|(_, layer)| domain.grouped || layer.groups == 1) {
-        for (variant, params) in variants(&layer).into_iter().enumerate() {
+        for (variant, params) in variants(&layer).into_iter().enumerate().take(VARIANTS[long]) {
             let (products, i) = (taken(&params), 3 * at + variant);
             if products > MOST[long] {
                 continue;

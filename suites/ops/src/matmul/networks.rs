@@ -69,17 +69,19 @@ const LAYERS: [[usize; 3]; 48] = [
 ];
 
 /// Products of two elements of the largest layer, in a short run and in others.
-const MOST: [usize; 2] = [400_000, 20_000_000];
+const MOST: [usize; 2] = [600_000, 20_000_000];
+/// Its own sizes, one more, one less.
+const VARIANTS: [usize; 2] = [1, 3];
 /// Cost of a layer for each kernel on average, at most: products, and so many for each result, which is written, sent and judged.
 const EACH: [usize; 2] = [8_000, 60_000];
 const RESULT: usize = 30;
 
-/// Every layer with its own sizes, with one more along every axis, and with one less.
+/// Every layer with its own sizes; but for a short run, also with one more along every axis, and with one less.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
     let long = usize::from(budget.every_tail);
     let mut out = Vec::new();
     for (layer, sizes) in LAYERS.into_iter().enumerate() {
-        for (variant, [m, n, k]) in variants(sizes).into_iter().enumerate() {
+        for (variant, [m, n, k]) in variants(sizes).into_iter().enumerate().take(VARIANTS[long]) {
             let products = m * n * k;
             if products > MOST[long] {
                 continue;

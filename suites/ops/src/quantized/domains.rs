@@ -31,7 +31,7 @@ const COMPILED: [Storage; 4] = [
     Storage { bits: 8, signed: false },
 ];
 
-/// The cases: of every stored type each kind of bounds with each expressed type, or in a short run two kinds, each with one type by turns.
+/// The cases: of every stored type each kind of bounds with each expressed type, or in a short run one or two kinds, each with one type by turns.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
     let any = (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed }));
     let storages: Vec<Storage> = match (domain.compiled, domain.storage) {
@@ -44,8 +44,8 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
     let mut out = Vec::new();
     for (i, storage) in storages.iter().enumerate() {
         for (k, kind) in kinds.iter().enumerate() {
-            // A short run has the narrow range of each, and of the other bounds one by turns.
-            if !all && k > 0 && (domain.compiled || k != (i + i / 2) % kinds.len()) {
+            // A short run has the narrow range of each type; of the other bounds one by turns, where types are few.
+            if !all && k > 0 && (domain.compiled || domain.storage.is_empty() || k != (i + i / 2) % kinds.len()) {
                 continue;
             }
             let turns = if all { domain.expressed.len() } else { 1 };
