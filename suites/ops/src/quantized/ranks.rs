@@ -54,8 +54,8 @@ fn of_rank(
     let mut size = |least: i64, most: i64| random::between(least, most, &mut rng) as usize;
     // Long along the axis, short along the others; none are as many as another, as far as that goes.
     let (mut counts, mut lengths): (Vec<usize>, Vec<usize>) = match form {
-        Form::Channels | Form::OneAxis => ((0..rank).map(|_| size(1, 4)).collect(), vec![1; rank]),
-        Form::Blocks => (0..rank).map(|_| (size(1, 3), size(1, 3))).unzip(),
+        Form::Channels | Form::OneAxis => ((0..rank).map(|_| size(1, 3)).collect(), vec![1; rank]),
+        Form::Blocks => (0..rank).map(|_| (size(1, 2), size(1, 2))).unzip(),
     };
     (counts[axis], lengths[axis]) = match form {
         Form::Channels => (size(2, 20), 1),
