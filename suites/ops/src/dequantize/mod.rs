@@ -280,5 +280,5 @@ impl plan::Elements for Stored {
 fn distances(q: &Quantization) -> Vec<i64> {
     let ends = [q.max - q.zero_point, q.min - q.zero_point];
     let far = ends.into_iter().max_by_key(|distance| distance.abs()).unwrap_or(1);
-    ends.into_iter().chain([far / 3 | 1]).filter(|distance| *distance != 0).collect()
+    ends.into_iter().chain([(far / 3) | 1]).filter(|distance| *distance != 0).collect()
 }
