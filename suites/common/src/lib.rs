@@ -5,6 +5,7 @@
 pub mod accumulators;
 pub mod budget;
 pub mod class;
+pub mod covering;
 pub mod floats;
 pub mod fraction;
 pub mod identity;

@@ -7,6 +7,11 @@ use serde_json::{Value, json};
 /// A quick run of these kernels, each with its fault, in the lane `host-worker`: all are convicted.
 #[track_caller]
 fn convicted(op: &str, faults: &[(&str, Value)]) {
+    convicted_at("quick", op, faults);
+}
+
+#[track_caller]
+fn convicted_at(effort: &str, op: &str, faults: &[(&str, Value)]) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let rows: Vec<Value> = faults
         .iter()
@@ -18,7 +23,7 @@ fn convicted(op: &str, faults: &[(&str, Value)]) {
         .collect();
     let command = corruptor(dir.path(), &worker("host-worker"), &json!(rows));
     let file = lanes_with(dir.path(), "host-worker", &command);
-    let mut arguments = vec!["--lane=host-worker", "--effort=quick", "--op", op];
+    let mut arguments = vec!["--lane=host-worker", "--effort", effort, "--op", op];
     faults.iter().for_each(|(kernel, _)| arguments.extend(["--kernel", *kernel]));
     let run = verify_in(&file, &arguments).exits(1);
     let ledger = run.ledger();
@@ -377,4 +382,144 @@ fn what_shows_among_others_only_is_shown_again() {
 fn of_a_kernel_that_refuses_what_it_promises() {
     convicted("add", &[("xnnpack-qs8-vadd", json!({"refuses": {"parameters": {"lhs.scale": [1.0, 4.0]}}}))]);
     convicted("mul", &[("xnnpack-qs8-vmul", json!({"refuses": {"parameters": {"len": [80, 80]}}}))]);
+}
+
+/// 149 faults of families that no document named were planted, and these were among the mechanisms that passed: sizes of real layers, which are long along
+/// several axes at once, whole numbers of blocks, or one more.
+#[test]
+fn of_layers_of_real_networks() {
+    let from = |sizes: &[(&str, u32)]| {
+        let each: serde_json::Map<String, Value> =
+            sizes.iter().map(|(name, first)| ((*name).to_owned(), json!([first, 1 << 24]))).collect();
+        json!({ "parameters": each })
+    };
+    let whole = |by: u32, mut place: Value, names: &[&str]| {
+        let each: serde_json::Map<String, Value> =
+            names.iter().map(|name| ((*name).to_owned(), json!([by, 0]))).collect();
+        place["parameters_mod"] = json!(each);
+        at(place)
+    };
+    convicted(
+        "matmul",
+        &[
+            ("arm-udot", whole(64, from(&[("k", 200), ("n", 200)]), &["k", "n"])),
+            ("arm-sdot", at(from(&[("n", 300), ("k", 300)]))),
+            ("arm-ummla", whole(32, from(&[("m", 60), ("n", 60), ("k", 60)]), &["m", "n", "k"])),
+            ("x86-vnni", at(from(&[("m", 100), ("n", 24), ("k", 64)]))),
+            ("gemmlowp-reference", stale(1, json!({"parameters": {"k": [257, 999], "n": [400, 2000]}}))),
+        ],
+    );
+    let filter = json!([3, 3]);
+    let square = |more: Value| {
+        let mut place = json!({"parameters": {"kernel_h": filter, "kernel_w": filter, "groups": [1, 1]}});
+        place["parameters"].as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        at(place)
+    };
+    convicted(
+        "conv2d",
+        &[
+            (
+                "arm-sdot",
+                square(json!({"channels": [16, 999], "out_channels": [16, 999], "height": [7, 99], "width": [7, 99]})),
+            ),
+            (
+                "arm-udot",
+                at(json!({"equal": ["groups", "channels", "out_channels"], "parameters": {"channels": [128, 9999]}})),
+            ),
+            (
+                "tflite-reference",
+                at(
+                    json!({"equal": ["stride_h", "kernel_h"], "parameters": {"stride_h": [4, 99], "out_channels": [33, 999]}}),
+                ),
+            ),
+        ],
+    );
+}
+
+/// The same origin: conditions that have to come together, of which each alone was in many cases. A run of standard effort has every three of them.
+#[test]
+fn of_conditions_that_come_together() {
+    let whole = |parameters: Value, by: Value| at(json!({"parameters": parameters, "parameters_mod": by}));
+    convicted_at(
+        "standard",
+        "matmul",
+        &[
+            ("arm-udot", whole(json!({"m": [1, 1], "rhs_offset": [-999, -1]}), json!({"n": [16, 0], "k": [32, 0]}))),
+            (
+                "arm-sadalp",
+                whole(json!({"n": [1, 1], "lhs_offset": [0, 0], "m": [9, 99]}), json!({"m": [16, 0], "k": [64, 0]})),
+            ),
+        ],
+    );
+    let above = json!([2, 99]);
+    let alike = |parameters: Value, equal: &[&str]| at(json!({"parameters": parameters, "equal": equal}));
+    convicted_at(
+        "standard",
+        "conv2d",
+        &[
+            (
+                "arm-udot",
+                alike(
+                    json!({"channels": [8, 99], "stride_h": above, "dilation_h": above}),
+                    &["groups", "channels", "out_channels"],
+                ),
+            ),
+            (
+                "arm-sdot",
+                alike(json!({"batches": above, "dilation_w": above, "channels": [8, 99]}), &["groups", "channels"]),
+            ),
+        ],
+    );
+}
+
+/// The same origin: a clamp that is wrong at one width, sign and kind of bounds. Four bits had no case of a narrow range at all.
+#[test]
+fn of_results_at_the_bounds_of_every_stored_type() {
+    let at_bound = |bits: u32, min: i64, bound: &str| {
+        at(json!({"parameters": {"quantized.storage.bits": [bits, bits], "quantized.min": [min, min]}, "bound": bound}))
+    };
+    convicted(
+        "quantize",
+        &[
+            ("mlir-qcast", at_bound(4, -7, "quantized.min")),
+            ("mlir-qcast-vector", at_bound(8, -127, "quantized.max")),
+            ("xnnpack-quantize", at_bound(8, 1, "quantized.min")),
+            ("mlir-qcast-arm", at_bound(4, 1, "quantized.max")),
+        ],
+    );
+    convicted(
+        "dequantize",
+        &[("mlir-dcast", at(json!({"parameters": {"quantized.storage.bits": [4, 4], "quantized.min": [-7, -7]}})))],
+    );
+}
+
+/// The same origin: blocks and channels of tensors of every number of axes. ONNX's kernels had no blocks in three.
+#[test]
+fn of_blocks_in_every_number_of_axes() {
+    let blocks = |rank: u32| at(json!({"parameters": {"quantized.granularity.blocks.counts.len": [rank, rank]}}));
+    let channels = |rank: u32, axis: u32| {
+        at(json!({"parameters": {"shape.len": [rank, rank], "quantized.granularity.channel.axis": [axis, axis]}}))
+    };
+    convicted(
+        "quantize",
+        &[
+            ("onnx-quantizelinear", blocks(3)),
+            ("mlir-qcast", blocks(5)),
+            ("tflite-quantize", channels(5, 3)),
+            ("pytorch-quantize", channels(4, 2)),
+        ],
+    );
+    convicted(
+        "dequantize",
+        &[("onnx-dequantizelinear", blocks(3)), ("pytorch-dequantize", channels(5, 4)), ("mlir-dcast", blocks(5))],
+    );
+}
+
+/// The same origin: results that are the largest number of a float type, or infinite, by half a unit.
+#[test]
+fn of_results_where_a_float_becomes_infinite() {
+    let word = |word: u32| at(json!({"value": [word, word]}));
+    let dequantized = |faults: &[(&str, Value)]| convicted_at("standard", "dequantize", faults);
+    dequantized(&[("mlir-dcast", word(0x7bff)), ("tflite-dequantize", word(0x7f7f_ffff))]);
+    dequantized(&[("mlir-dcast", word(0x7f7f)), ("onnx-dequantizelinear", word(0x7f7f_ffff))]);
 }

@@ -1,6 +1,6 @@
 //! Families of faults that strike in one place only: at a position, in a tail, from some element on, at a size, in a channel, at a zero point, at a
 //! scale, in an interval of elements or results, at an alignment, at a later call, where parameters coincide, where a call differs little from the one
-//! before it, or where slices of an operand are alike. Each is drawn at thresholds from common to rare.
+//! before it, or where slices of an operand are alike; those of several conditions are in `joint.rs`. Each is drawn at thresholds from common to rare.
 
 use super::history::Since;
 use super::place::{Fault, Place, Strike};
@@ -76,6 +76,7 @@ pub fn draw(seen: &Spanned, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
             }
         }
         all.coincidences(&seen.parameters);
+        all.joint(seen);
         all.history(&seen.parameters);
         seen.operands.iter().enumerate().for_each(|(operand, (name, axes))| all.slices(operand, name, *axes));
         if let Some(range) = &seen.results {
@@ -88,18 +89,18 @@ pub fn draw(seen: &Spanned, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
     all.drawn
 }
 
-struct Draft<'a> {
+pub(super) struct Draft<'a> {
     drawn: Vec<Drawn>,
     rng: &'a mut ChaCha8Rng,
 }
 
 impl Draft<'_> {
-    fn add(&mut self, family: &'static str, (name, unit, at): (&str, &'static str, u64), fault: Fault) {
+    pub(super) fn add(&mut self, family: &'static str, (name, unit, at): (&str, &'static str, u64), fault: Fault) {
         let threshold = Threshold { name: name.to_owned(), at, unit };
         self.drawn.push(Drawn { family, threshold, fault });
     }
 
-    fn below(&mut self, most: u64) -> usize {
+    pub(super) fn below(&mut self, most: u64) -> usize {
         below(self.rng, u32::try_from(most).unwrap_or(u32::MAX).max(1)) as usize
     }
 
@@ -287,7 +288,7 @@ impl Draft<'_> {
     }
 }
 
-fn more(place: Place) -> Fault {
+pub(super) fn more(place: Place) -> Fault {
     Fault::Where(Strike { place, moved: None })
 }
 

@@ -2,6 +2,7 @@
 
 pub mod families;
 pub mod history;
+mod joint;
 pub mod kills;
 pub mod names;
 pub mod place;
@@ -11,7 +12,7 @@ pub mod spanned;
 
 use crate::lane::Lane;
 use crate::tensor::judge::Posed;
-use crate::tensor::{Asked, Operation};
+use crate::tensor::{Asked, Operation, Spec, plans};
 use anyhow::{Result, anyhow};
 use tiebreak_common::budget::Effort;
 use tiebreak_impls::kernel::Kernel;
@@ -45,7 +46,9 @@ fn planned<'a, O: Operation>(
 ) -> impl Iterator<Item = Result<Planned<O::Params>>> + 'a {
     let domain = &kernel.contract.domain;
     let specs = O::plan(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
-    let covered = specs.into_iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
+    let place = plans::place::<O>(kernel.name);
+    let due = move |spec: &Spec<O::Params>| place.is_none_or(|place| spec.turn.is_of(place));
+    let covered = specs.into_iter().filter(move |spec| due(spec) && O::covers(domain, &spec.params)).enumerate();
     covered.filter(move |(_, spec)| wanted(spec.generator)).filter_map(move |(i, spec)| {
         let case = spec.case::<O>(domain, measure.seed, i)?;
         let contract = O::expected(scheme, &case).map_err(|reason| anyhow!("{} {}: {reason}", O::OP, kernel.name));

@@ -17,6 +17,9 @@ pub struct Place {
     /// Parameters by name, such as `k`, `lhs.zero_point` or `channels.len`, each in a range.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, [f64; 2]>,
+    /// Parameters by name, each of which modulo the first number is the second.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters_mod: BTreeMap<String, [u64; 2]>,
     /// Names of parameters that are all the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equal: Vec<String>,
@@ -59,6 +62,9 @@ pub struct Place {
     /// The right word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<[i32; 2]>,
+    /// The parameter that the right word is equal to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<String>,
 }
 
 /// What is done at a place.
@@ -110,6 +116,10 @@ impl Place {
         let misalign = seen.request["misalign"].as_u64().unwrap_or(0) as usize;
         self.parameters.iter().all(|(name, range)| parameter(name).is_some_and(|v| within(&Some(*range), &v)))
             && self
+                .parameters_mod
+                .iter()
+                .all(|(name, [by, rest])| parameter(name).is_some_and(|v| v >= 0.0 && v as u64 % (*by).max(1) == *rest))
+            && self
                 .equal
                 .windows(2)
                 .all(|pair| parameter(&pair[0]).is_some() && parameter(&pair[0]) == parameter(&pair[1]))
@@ -142,6 +152,11 @@ impl Place {
             && (self.row.is_none() || within(&self.row, &(index / columns)))
             && (self.input.is_none() || within(&self.input, &input()))
             && within(&self.value, &value)
+            && self.bound.as_ref().is_none_or(|name| {
+                // A word of 32 bits may have no sign.
+                let bound = names::number(&seen.request["params"], name);
+                bound == Some(value.into()) || bound == Some((value as u32).into())
+            })
     }
 }
 

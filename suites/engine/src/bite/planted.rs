@@ -140,6 +140,7 @@ impl<O: Operation> Subject<'_, O> {
             spanned.parameters(&request["params"]);
             spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
             given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
+            spanned.results_of(&O::element(&self.kernel.contract.domain, &case.posed.case.params, O::TENSORS.len()));
             spanned.ranks(&self.dimensions(&case.posed.case.params));
             case.posed.case.tensors[0].iter().for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
         }

@@ -1,9 +1,10 @@
 //! What the cases of a kernel span: the range of every parameter, of the results and of the first operand, and the axes of operands.
 
 use super::names;
+use crate::tensor::Element;
 use crate::tensor::spans::{Meaning, meaning};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// From the least to the greatest value seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +34,8 @@ pub struct Spanned {
     pub inputs: Option<Range>,
     /// Whether results have more than one axis.
     pub rows: bool,
+    /// Words of results that are the largest number of a float type, or infinite, of the types that results have.
+    pub edges: BTreeSet<i32>,
     /// Each operand's name, with the most axes that it has.
     pub operands: Vec<(&'static str, usize)>,
 }
@@ -47,6 +50,15 @@ impl Spanned {
     pub fn ranks(&mut self, dimensions: &[Vec<usize>]) {
         for ((_, most), dimensions) in self.operands.iter_mut().zip(dimensions) {
             *most = dimensions.len().max(*most);
+        }
+    }
+
+    /// Adds the type of a case's results.
+    pub fn results_of(&mut self, element: &Element) {
+        if let Element::Float(format) = element
+            && element.words() == 1
+        {
+            self.edges.extend([format.largest(), format.infinity()].map(|bits| bits as i32));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::fill::Fill;
 use super::{Operation, text};
+use tiebreak_common::budget::Budget;
 
 /// Parameters with the tensors a kernel reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,35 @@ impl<P> Case<P> {
     }
 }
 
+/// Kernels take turns at a case that is large: together they run all of them, and each a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// One kernel in so many runs the case.
+    of: usize,
+    at: usize,
+}
+
+impl Turn {
+    /// Every kernel.
+    pub const ALL: Self = Self { of: 1, at: 0 };
+
+    /// One kernel in `of`; as `at` grows, each as often as the others.
+    pub fn one_in(of: usize, at: usize) -> Self {
+        let of = of.max(1);
+        Self { of, at: at % of }
+    }
+
+    /// Whether every kernel runs the case.
+    pub fn is_all(self) -> bool {
+        self.of == 1
+    }
+
+    /// Whether the kernel at this place of its operation's list runs the case.
+    pub fn is_of(self, place: usize) -> bool {
+        place % self.of == self.at
+    }
+}
+
 /// A case before its tensors are made.
 #[derive(Clone, Debug)]
 pub struct Spec<P> {
@@ -32,6 +62,8 @@ pub struct Spec<P> {
     pub misalign: usize,
     /// The part of the plan that made it.
     pub generator: &'static str,
+    /// Which kernels run it, where the caller names none.
+    pub turn: Turn,
 }
 
 /// Runs a part of a plan, and names what it makes after it.
@@ -41,10 +73,20 @@ pub fn by<P>(generator: &'static str, specs: &mut Vec<Spec<P>>, make: impl FnOnc
     specs[first..].iter_mut().for_each(|spec| spec.generator = generator);
 }
 
+/// Cases at which kernels take turns in a short run, one kernel in so many at each; where a case has a turn of its own, that counts.
+pub fn in_turns<P>(specs: Vec<Spec<P>>, of: usize, budget: &Budget) -> impl Iterator<Item = Spec<P>> {
+    let of = if budget.every_tail { 1 } else { of };
+    let turn = move |(at, spec): (usize, Spec<P>)| match spec.turn.is_all() {
+        true => Spec { turn: Turn::one_in(of, at), ..spec },
+        false => spec,
+    };
+    specs.into_iter().enumerate().map(turn)
+}
+
 impl<P> Spec<P> {
     /// A spec of no part of a plan in particular.
     pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
-        Self { params, fills, misalign, generator: "plan" }
+        Self { params, fills, misalign, generator: "plan", turn: Turn::ALL }
     }
 
     /// The same as one of a part of a plan.

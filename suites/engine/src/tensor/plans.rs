@@ -40,6 +40,11 @@ pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, se
     Arc::clone(made).downcast::<Vec<Spec<O::Params>>>().expect("the plan of this operation")
 }
 
+/// The place of a kernel in its operation's list, by which kernels take turns; nothing where it is none of them, and runs everything.
+pub fn place<O: Operation>(kernel: &str) -> Option<usize> {
+    O::kernels().iter().position(|known| known.name == kernel)
+}
+
 /// While kernels of an operation run: when it goes, so do the operation's long plans, which take a good part of the memory.
 pub struct Long<O: Operation>(PhantomData<O>);
 

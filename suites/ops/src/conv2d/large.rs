@@ -75,6 +75,20 @@ pub(super) fn large(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
         Params { batches: 17, ..small },
         Params { top: 7, bottom: 5, left: 9, right: 3, ..small },
         Params { top: 0, bottom: 11, left: 0, right: 13, ..small },
+        // Everything beyond two at once, and every long side beyond a vector.
+        Params {
+            batches: 3,
+            kernel_h: 3,
+            stride_h: 3,
+            stride_w: 3,
+            dilation_h: 3,
+            dilation_w: 4,
+            top: 3,
+            bottom: 3,
+            left: 3,
+            right: 3,
+            ..grouped(3, 3, 3)
+        },
     ];
     let one = |(i, shape): (usize, Params)| {
         let params = zero_points(domain, i, image(&shape, [shape.stride_h, 2 * shape.stride_w]));
@@ -85,6 +99,7 @@ pub(super) fn large(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
         Params { height: 2, width: 300, ..small },
         Params { height: 300, width: 3, ..small },
         Params { height: 66, width: 71, kernel_h: 1, kernel_w: 1, channels: 2, ..small },
+        Params { height: 17, width: 18, ..grouped(18, 1, 1) },
     ];
     out.extend(wide.map(|params| spec(params, Fill::Varied, Fill::Varied)));
     // Sums of all inputs, and of all weights, that no 16 bits hold.

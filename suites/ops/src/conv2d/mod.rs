@@ -1,8 +1,10 @@
 //! Convolutions in the harness: what is tried, and what could be the cause of a difference.
 
 mod changes;
+mod conjunctions;
 pub mod fuzzed;
 mod large;
+mod networks;
 mod plan;
 mod products;
 mod usual;

@@ -1,15 +1,18 @@
 //! What convolutions are tried: every stride, dilation and border with unequal sides, groups, zero points at both ends, extreme fills, every
-//! width and number of channels up to 80; and the layers of a model. Larger ones are in `large.rs`.
+//! width and number of channels up to 80, conditions that come together, layers of networks; and the layers of a model. Larger ones are in `large.rs`.
 
-use super::{Conv2d, large};
+use super::{Conv2d, conjunctions, large, networks};
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::given::distinct;
-use tiebreak_engine::tensor::{Given, Layer, Operation, Spec, by};
+use tiebreak_engine::tensor::{Given, Layer, Operation, Spec, by, in_turns};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text;
+
+/// One kernel in so many runs each case of conditions that come together, in a short run.
+const TURNS: usize = 4;
 
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
@@ -20,6 +23,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("large shapes", &mut specs, |out| out.extend(large::large(domain, budget)));
     by("every size", &mut specs, |out| out.extend(large::each(domain)));
     by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
+    by("conjunctions", &mut specs, |out| out.extend(in_turns(conjunctions::plan(domain, budget, seed), TURNS, budget)));
+    by("networks", &mut specs, |out| {
+        out.extend(networks::plan(domain, budget, seed, Conv2d::kernels().len()));
+    });
     specs
 }
 

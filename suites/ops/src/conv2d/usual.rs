@@ -75,7 +75,7 @@ const FEW: usize = 20_000;
 const MOST: [usize; 2] = [200_000, 2_000_000];
 
 /// As many as there are at most, whatever the stride.
-fn products(layer: &Params) -> usize {
+pub(super) fn products(layer: &Params) -> usize {
     let Params { height, width, channels, out_channels, kernel_h, kernel_w, groups, .. } = layer;
     height * width * channels * out_channels * kernel_h * kernel_w / groups
 }

@@ -4,8 +4,10 @@ mod changes;
 mod sweep;
 
 use crate::quantize::{alone, smaller};
+use crate::quantized::overflow::infinite_from;
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
+use rug::{Integer, Rational};
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
@@ -249,7 +251,34 @@ impl plan::Elements for Stored {
         (q.storage.bits <= 16).then(|| (q.min..=q.max).map(|v| v as i32).collect())
     }
 
+    fn beyond(&self, q: &Quantization) -> Vec<i32> {
+        let beside = |centre: i64| (-2..=2).map(move |more| centre + more);
+        let all = [q.min, q.max, q.zero_point, 0].into_iter().flat_map(beside);
+        all.filter(|stored| (q.min..=q.max).contains(stored)).map(|stored| stored as i32).collect()
+    }
+
+    /// Those of which a stored value's distance from the zero point makes the edge: of each end, and of one between.
+    fn scales_at_overflow(&self, q: &Quantization) -> Vec<Rational> {
+        let edge = infinite_from(q.format);
+        distances(q).into_iter().map(|distance| Rational::from(&edge / Integer::from(distance.abs()))).collect()
+    }
+
+    /// The stored values at these distances, those beside them, and those as far on the other side.
+    fn overflowing(&self, q: &Quantization) -> Vec<i32> {
+        let beside =
+            |distance: i64| [-distance, distance].into_iter().flat_map(|far| (-1..=1).map(move |more| far + more));
+        let all = distances(q).into_iter().flat_map(beside).chain([0]).map(|distance| q.zero_point + distance);
+        all.filter(|stored| (q.min..=q.max).contains(stored)).map(|stored| stored as i32).collect()
+    }
+
     fn repeated(&self, q: &Quantization) -> Vec<Vec<i32>> {
         vec![vec![q.min as i32], vec![(q.min.midpoint(q.max)) as i32]]
     }
+}
+
+/// How far stored values lie from the zero point: both ends, and one between, which is odd; none at it.
+fn distances(q: &Quantization) -> Vec<i64> {
+    let ends = [q.max - q.zero_point, q.min - q.zero_point];
+    let far = ends.into_iter().max_by_key(|distance| distance.abs()).unwrap_or(1);
+    ends.into_iter().chain([(far / 3) | 1]).filter(|distance| *distance != 0).collect()
 }

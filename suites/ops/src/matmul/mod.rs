@@ -1,8 +1,10 @@
 //! Integer matrix products in the harness: what is tried, and what could be the cause of a difference.
 
 mod changes;
+mod conjunctions;
 mod fuzzed;
 pub(crate) mod layers;
+mod networks;
 mod offsets;
 pub(crate) mod plan;
 

@@ -46,7 +46,7 @@ const FEW: usize = 12_000;
 
 /// Which offsets are 0, and which equal.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Neither,
     Left,
     Right,
@@ -54,7 +54,7 @@ enum Kind {
     Equal,
 }
 
-const KINDS: [Kind; 5] = [Kind::Right, Kind::Neither, Kind::Both, Kind::Left, Kind::Equal];
+pub(super) const KINDS: [Kind; 5] = [Kind::Right, Kind::Neither, Kind::Both, Kind::Left, Kind::Equal];
 
 /// The cases, those of one shape after one another.
 pub(super) fn plan(domain: &Domain) -> Vec<Spec<Params>> {
@@ -72,7 +72,7 @@ pub(super) fn plan(domain: &Domain) -> Vec<Spec<Params>> {
     out
 }
 
-fn offsets(domain: &Domain, kind: Kind, i: usize) -> (i32, i32) {
+pub(super) fn offsets(domain: &Domain, kind: Kind, i: usize) -> (i32, i32) {
     let (lhs, rhs) = (domain.lhs.range(), domain.rhs.range());
     match kind {
         Kind::Neither => (0, 0),
@@ -88,7 +88,7 @@ fn offsets(domain: &Domain, kind: Kind, i: usize) -> (i32, i32) {
 }
 
 /// Less a zero point of the type: each third the end that is farther from 0, and else any but 0.
-fn other_than_zero(range: &RangeInclusive<i32>, i: usize) -> i32 {
+pub(super) fn other_than_zero(range: &RangeInclusive<i32>, i: usize) -> i32 {
     let far = if range.start().abs() > range.end().abs() { *range.start() } else { *range.end() };
     let any = by_turns(range, i * 77);
     -if i.is_multiple_of(3) || any == 0 { far } else { any }

@@ -1,12 +1,12 @@
 //! What matrix products are tried: every tail, every size up to 80, sizes beyond the first block of a cache, extreme and alternating fills,
-//! single pairs, depths around every bound, offsets of both signs and ends, unaligned operands.
+//! single pairs, depths around every bound, offsets of both signs and ends, unaligned operands, conditions that come together, and layers of networks.
 
-use super::offsets;
+use super::{Matmul, conjunctions, networks, offsets};
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Spec, by};
+use tiebreak_engine::tensor::{Operation, Spec, by, in_turns};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};
@@ -17,6 +17,9 @@ pub(super) const OFFSETS: [(i32, i32); 9] =
 
 /// Sizes up to which each of M, N and K is tried.
 const SIZES: usize = 80;
+
+/// One kernel in so many runs each case of conditions that come together, in a short run.
+const TURNS: usize = 4;
 
 /// Rows or columns that are tried on a greater depth: a vector of 16 with every rest, and two.
 const BESIDE_DEPTH: std::ops::RangeInclusive<usize> = 17..=48;
@@ -61,6 +64,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("varied", &mut specs, |out| {
         out.extend(varied(domain, budget, seed));
         out.extend(offsets::plan(domain));
+    });
+    by("conjunctions", &mut specs, |out| out.extend(in_turns(conjunctions::plan(domain, budget, seed), TURNS, budget)));
+    by("networks", &mut specs, |out| {
+        out.extend(networks::plan(domain, budget, seed, Matmul::kernels().len()));
     });
     // Deeper ones than the kernel promises anything for are cut down to what it does.
     for spec in &mut specs {

@@ -1,6 +1,7 @@
 //! Floats worth trying at a type: around every threshold between two stored values, by rounding and by truncation, at the ends of all
 //! ranges, and everything that is no number.
 
+use crate::quantized::overflow::infinite_from;
 use crate::quantized::plan::Elements;
 use rand_chacha::ChaCha8Rng;
 use rug::Rational;
@@ -15,6 +16,8 @@ const ALL: i64 = 40;
 const OTHERS: usize = 8;
 /// Patterns on each side of a threshold.
 const AROUND: i64 = 2;
+/// How many times a float is eight times as far beyond the end.
+const FARTHER: i64 = 10;
 /// Random patterns.
 const RANDOM: usize = 64;
 
@@ -78,6 +81,38 @@ impl Elements for Floats {
 
     fn every(&self, q: &Quantization) -> Option<Vec<i32>> {
         (q.format.bits() == 16).then(|| (0..=0xffff).collect())
+    }
+
+    /// Around each end, half a step beyond it and a step; and farther by more and more, as far as floats go.
+    fn beyond(&self, q: &Quantization) -> Vec<i32> {
+        let mut patterns = vec![q.format.infinity(), q.format.largest()];
+        patterns.extend_from_within(..);
+        patterns[2..].iter_mut().for_each(|bits| *bits |= q.format.sign());
+        for (end, outwards) in [(q.min, -1), (q.max, 1)] {
+            let steps = |halves: i64| Rational::from(end - q.zero_point) + Rational::from((outwards * halves, 2));
+            (0..=2).for_each(|halves| around(q, steps(halves), &mut patterns));
+            let farther = (0..FARTHER).map(|power| steps(5 << (3 * power)));
+            patterns.extend(farther.map(|steps| q.format.nearest(&(steps * q.exact_scale()))));
+        }
+        patterns.into_iter().flat_map(|bits| words(q.format, bits)).collect()
+    }
+
+    /// Those whose reciprocal is the edge, and those whose quotient by a float at the edge is a number of few bits.
+    fn scales_at_overflow(&self, q: &Quantization) -> Vec<Rational> {
+        let edge = infinite_from(q.format);
+        [1, 3, 255].into_iter().map(|steps| Rational::from(steps) / &edge).chain([Rational::from((3, 7))]).collect()
+    }
+
+    /// Those whose quotient by the scale lies at the edge, as far as they are numbers, and the special ones.
+    fn overflowing(&self, q: &Quantization) -> Vec<i32> {
+        let mut patterns = specials(q.format);
+        let edge = infinite_from(q.format);
+        for sign in [-1, 1] {
+            around(q, Rational::from(sign) * &edge, &mut patterns);
+            around(q, Rational::from((sign, 2)) * &edge, &mut patterns);
+            around(q, Rational::from(sign), &mut patterns);
+        }
+        patterns.into_iter().flat_map(|bits| words(q.format, bits)).collect()
     }
 
     /// The float at a tie or nearest to it, one in the middle of a step, and the last that all take.

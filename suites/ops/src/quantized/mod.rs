@@ -1,10 +1,13 @@
 //! What quantize and dequantize share in the harness: parameters as the oracle has them and as text, the types that are tried.
 
 mod blocks;
+mod domains;
 mod fuzzed;
+pub(crate) mod overflow;
 pub mod places;
 pub mod plan;
 mod random;
+mod ranks;
 
 use std::collections::BTreeSet;
 use tiebreak_engine::tensor::fault::Fault;

@@ -1,10 +1,11 @@
 //! Types, containers and shapes that quantize and dequantize are tried on. What is in the tensors is the operation's.
 
-use super::{blocks, covers, places, quantizations, random};
+use super::{blocks, covers, domains, overflow, places, quantizations, random, ranks};
 use rand_chacha::ChaCha8Rng;
+use rug::Rational;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Asked, Spec, by};
+use tiebreak_engine::tensor::{Asked, Spec, by, in_turns};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;
@@ -20,6 +21,12 @@ pub trait Elements {
     fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32>;
     /// Every element there is, where there are few enough to run them all.
     fn every(&self, q: &Quantization) -> Option<Vec<i32>>;
+    /// Elements at both ends of what may be stored, and beyond.
+    fn beyond(&self, q: &Quantization) -> Vec<i32>;
+    /// Scales at which the cast of an element lies where a float becomes infinite. The scale of `q` is of no account.
+    fn scales_at_overflow(&self, q: &Quantization) -> Vec<Rational>;
+    /// Elements whose casts lie there.
+    fn overflowing(&self, q: &Quantization) -> Vec<i32>;
     /// Elements that are repeated through a whole tensor, each alone: decisive ones to which the schemes give a value.
     fn repeated(&self, q: &Quantization) -> Vec<Vec<i32>>;
 }
@@ -38,6 +45,9 @@ const STORAGE: [Storage; 7] = [
     storage(32, false),
     storage(4, true),
 ];
+
+/// One kernel in so many runs each case at the bounds of a type, at a float's end and along an axis, in a short run.
+const TURNS: usize = 5;
 
 /// Kinds of a type's parameters.
 const KINDS: usize = 6;
@@ -76,6 +86,13 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
         by("every length", &mut out, |out| out.extend(random::lengths(domain, seed, elements)));
         by("every number of channels", &mut out, |out| {
             out.extend(random::numbers_of_channels(domain, seed, elements));
+        });
+        by("stored types", &mut out, |out| {
+            out.extend(in_turns(domains::plan(domain, budget, seed, elements), TURNS, budget))
+        });
+        by("overflow", &mut out, |out| out.extend(in_turns(overflow::plan(domain, budget, elements), TURNS, budget)));
+        by("every axis", &mut out, |out| {
+            out.extend(in_turns(ranks::plan(domain, budget, seed, elements), TURNS, budget))
         });
         by("blocks", &mut out, |out| blocks::plan(domain, budget, seed, types, elements, out));
         for quantized in repeated_types(types, 1) {

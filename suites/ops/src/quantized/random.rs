@@ -84,7 +84,13 @@ pub(super) fn numbers_of_channels(domain: &Domain, seed: u64, elements: &impl El
 
 /// A type with as many scales and zero points of its own; by turns the scales are equal, or the zero points are equal or 0, for which code has
 /// shorter ways.
-fn several(ty: &Quantized, count: usize, granularity: Granularity, i: usize, rng: &mut ChaCha8Rng) -> Quantized {
+pub(super) fn several(
+    ty: &Quantized,
+    count: usize,
+    granularity: Granularity,
+    i: usize,
+    rng: &mut ChaCha8Rng,
+) -> Quantized {
     let mut scales: Vec<Scale> = (0..count).map(|_| scale(ty.expressed, ty.storage, rng)).collect();
     let mut zero_points: Vec<i64> = (0..count).map(|_| zero_point(ty.min, ty.max, rng)).collect();
     match i % 5 {
@@ -118,7 +124,7 @@ pub(super) fn shape(len: usize, container: Container, turn: usize) -> Vec<usize>
 }
 
 /// A type with one scale: expressed types take turns, and so do storages where the domain names them; the rest is by chance.
-fn layer(domain: &Domain, turn: usize, any: Storage, rng: &mut ChaCha8Rng) -> Quantized {
+pub(super) fn layer(domain: &Domain, turn: usize, any: Storage, rng: &mut ChaCha8Rng) -> Quantized {
     let expressed = domain.expressed[turn % domain.expressed.len()];
     let storage = if domain.storage.is_empty() { any } else { domain.storage[turn % domain.storage.len()] };
     let (min, max) = bounds(domain, storage, rng);
@@ -160,7 +166,7 @@ fn zero_point(min: i64, max: i64, rng: &mut ChaCha8Rng) -> i64 {
     }
 }
 
-fn between(lo: i64, hi: i64, rng: &mut ChaCha8Rng) -> i64 {
+pub(super) fn between(lo: i64, hi: i64, rng: &mut ChaCha8Rng) -> i64 {
     lo + (((i128::from(hi - lo) + 1) * i128::from(int32(rng) as u32)) >> 32) as i64
 }
 
@@ -234,7 +240,7 @@ fn granularity_scales(granularity: &Granularity, count: usize) -> usize {
 }
 
 /// Elements by chance for the scale of each place.
-fn filled(params: &Params, elements: &impl Elements, rng: &mut ChaCha8Rng) -> Option<Vec<i32>> {
+pub(super) fn filled(params: &Params, elements: &impl Elements, rng: &mut ChaCha8Rng) -> Option<Vec<i32>> {
     let all = quantizations(&params.quantized).ok()?;
     let words = elements.words(params.quantized.expressed);
     let scales = places::scales(params);

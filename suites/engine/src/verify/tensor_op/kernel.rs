@@ -66,7 +66,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     if fitting.is_empty() && !lanes.is_empty() {
         return Ok(no_lane::<O>(request, kernel));
     }
-    let planned = match Planned::<O>::new(request, domain) {
+    let planned = match Planned::<O>::new(request, kernel) {
         Ok(planned) => planned,
         Err(error) => {
             let (case, reason) = (request.asked.case.as_deref().unwrap_or_default(), error.to_string());

@@ -27,11 +27,20 @@ pub(super) struct Planned<O: Operation> {
 
 impl<O: Operation> Planned<O> {
     /// The cases asked for, or the plan's.
-    pub(super) fn new(request: &Request, domain: &O::Domain) -> Result<Self, CaseError> {
+    pub(super) fn new(request: &Request, kernel: &Kernel<O>) -> Result<Self, CaseError> {
+        let domain = &kernel.contract.domain;
         if let Asked { case: Some(case), .. } = &request.asked {
             return Self::one(case, domain);
         }
         let all = plans::plan::<O>(domain, &request.asked, &request.effort.budget(), request.seed);
+        // A kernel that the caller names runs what kernels take turns at.
+        let place = plans::place::<O>(kernel.name).filter(|_| request.kernels.is_empty());
+        let all = match place {
+            Some(place) if all.iter().any(|spec| !spec.turn.is_of(place)) => {
+                Arc::new(all.iter().filter(|spec| spec.turn.is_of(place)).cloned().collect())
+            }
+            _ => all,
+        };
         let planned = all.len() as u64;
         let covered = |spec: &&Spec<O::Params>| O::covers(domain, &spec.params);
         let others: Vec<_> = all.iter().filter(|spec| !covered(spec)).collect();

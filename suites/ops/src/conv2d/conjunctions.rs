@@ -1,0 +1,171 @@
+//! Conditions that come together: of groups, strides, dilations, filters, each side's padding, zero points, batches, one row or column of results, rests of
+//! the image, whole blocks of channels and alignment, every three are in a case. Code that takes a shorter way takes it where several of them hold, and
+//! what it gets wrong shows nowhere else.
+
+use super::plan::spec;
+use crate::matmul::plan::by_turns;
+use rand_chacha::ChaCha8Rng;
+use std::ops::RangeInclusive;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::covering::rows;
+use tiebreak_common::stream::{below, stream};
+use tiebreak_engine::tensor::Spec;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_impls::conv2d::{Domain, Params};
+
+/// What a row has a level of.
+#[derive(Clone, Copy)]
+enum Factor {
+    Groups,
+    Stride,
+    Dilation,
+    Filter,
+    Top,
+    Bottom,
+    Left,
+    Right,
+    InputZeroPoint,
+    WeightZeroPoint,
+    Batches,
+    Results,
+    Rest,
+    Channels,
+    OutChannels,
+    Alignment,
+}
+
+/// Levels of each, in that order.
+const LEVELS: [usize; 16] = [4, 5, 4, 4, 2, 2, 2, 2, 3, 3, 2, 4, 2, 3, 3, 2];
+
+/// Every three conditions.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+    let mut rng = stream(seed, "conv2d/conjunctions");
+    let mut levels = LEVELS;
+    if !domain.grouped {
+        levels[Factor::Groups as usize] = 1;
+    }
+    rows(&levels, budget.every_tail, &mut rng).iter().map(|row| of(domain, row, &mut rng)).collect()
+}
+
+fn between(range: RangeInclusive<usize>, rng: &mut ChaCha8Rng) -> usize {
+    range.start() + below(rng, (range.end() - range.start() + 1) as u32) as usize
+}
+
+/// Two sides of one size, or of sizes that differ.
+fn sides(level: usize, sizes: RangeInclusive<usize>, rng: &mut ChaCha8Rng) -> [usize; 2] {
+    let one = between(sizes, rng);
+    match level {
+        0 => [1, 1],
+        1 => [one, one],
+        2 => [1, one],
+        _ => [one, 1],
+    }
+}
+
+fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {
+    let level = |factor: Factor| row[factor as usize];
+    let mut p = Params::default();
+    let mut padding = |factor: Factor| if level(factor) == 0 { 0 } else { between(1..=3, rng) };
+    [p.top, p.bottom, p.left, p.right] = [Factor::Top, Factor::Bottom, Factor::Left, Factor::Right].map(&mut padding);
+    let (one_row, one_column) = [(false, false), (true, false), (false, true), (true, true)][level(Factor::Results)];
+    [p.kernel_h, p.kernel_w] = match level(Factor::Filter) {
+        0 => [3, 3],
+        1 => [1, 1],
+        2 => sides(2 + between(0..=1, rng), 2..=5, rng),
+        _ => [between(2..=5, rng), between(2..=5, rng)],
+    };
+    // So long that there is one row beside as much padding.
+    if p.kernel_h > 1 && one_row {
+        p.kernel_h = p.kernel_h.max(p.top + p.bottom + 1);
+    }
+    if p.kernel_w > 1 && one_column {
+        p.kernel_w = p.kernel_w.max(p.left + p.right + 1);
+    }
+    [p.stride_h, p.stride_w] = match level(Factor::Stride) {
+        // Patches that lie beside one another.
+        4 => [p.kernel_h, p.kernel_w],
+        level => sides(level, 2..=3, rng),
+    };
+    [p.dilation_h, p.dilation_w] = sides(level(Factor::Dilation), 2..=3, rng);
+    channels(&mut p, row, rng);
+    p.batches = if level(Factor::Batches) == 0 { 1 } else { between(2..=3, rng) };
+    // As many results as are asked for, of an image of which the last step leaves a rest or none.
+    let mut size = |one: bool, [kernel, stride, dilation, padding]: [usize; 4]| {
+        let steps = if one { 0 } else { between(2..=4, rng) };
+        let rest = if level(Factor::Rest) == 0 || stride == 1 { 0 } else { between(1..=stride - 1, rng) };
+        ((kernel - 1) * dilation + 1 + steps * stride + rest).saturating_sub(padding).max(1)
+    };
+    p.height = size(one_row, [p.kernel_h, p.stride_h, p.dilation_h, p.top + p.bottom]);
+    p.width = size(one_column, [p.kernel_w, p.stride_w, p.dilation_w, p.left + p.right]);
+    let turn = below(rng, 1 << 16) as usize;
+    let zero_point = |level: usize, range: RangeInclusive<i32>| match (level, by_turns(&range, turn)) {
+        (0, _) => 0,
+        (1, any) if any != 0 => any,
+        _ => {
+            if turn.is_multiple_of(2) && *range.start() != 0 {
+                *range.start()
+            } else {
+                *range.end()
+            }
+        }
+    };
+    p.input_zero_point = zero_point(level(Factor::InputZeroPoint), domain.operands.lhs_values.clone());
+    p.weight_zero_point = zero_point(level(Factor::WeightZeroPoint), domain.operands.rhs.range());
+    let misalign = if level(Factor::Alignment) == 0 { 0 } else { between(1..=15, rng) };
+    Spec { misalign, ..spec(p, Fill::Varied, Fill::Varied) }
+}
+
+/// Channels in and out, and their groups.
+fn channels(p: &mut Params, row: &[usize], rng: &mut ChaCha8Rng) {
+    let mut count = |level: usize| match level {
+        0 => 8 * between(1..=3, rng) + between(1..=7, rng),
+        1 => 16 * between(1..=2, rng),
+        _ => between(1..=4, rng),
+    };
+    let (inside, outside) = (count(row[Factor::Channels as usize]), count(row[Factor::OutChannels as usize]));
+    let some = between(2..=3, rng);
+    (p.groups, p.channels, p.out_channels) = match row[Factor::Groups as usize] {
+        0 => (1, inside, outside),
+        1 => (inside, inside, inside),
+        // Several channels a group, and several results of a channel.
+        2 => (some, some * inside.div_ceil(some), some * outside.div_ceil(some)),
+        _ => (inside, inside, some * inside),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tiebreak_common::budget::Effort;
+    use tiebreak_impls::element::Element;
+    use tiebreak_impls::matmul;
+
+    /// Every two of some conditions are in a case, with many channels; and every case has results.
+    #[test]
+    fn conditions_come_together() {
+        let domain = Domain { operands: matmul::Domain::all(Element::U8, Element::U8), grouped: true };
+        let conditions: [fn(&Params) -> bool; 9] = [
+            |p| p.groups == p.channels && p.groups > 1,
+            |p| p.stride_h > 1 || p.stride_w > 1,
+            |p| p.dilation_h > 1 || p.dilation_w > 1,
+            |p| p.top > 0,
+            |p| p.right == 0,
+            |p| p.input_zero_point != 0,
+            |p| p.batches > 1,
+            |p| p.output().is_ok_and(|(rows, _)| rows == 1),
+            |p| p.weight_zero_point == 0,
+        ];
+        for effort in [Effort::Quick, Effort::Standard] {
+            let specs = plan(&domain, &effort.budget(), 1);
+            assert!(specs.iter().all(|spec| spec.params.sizes().is_ok()), "{effort:?}");
+            for (i, a) in conditions.iter().enumerate() {
+                for (j, b) in conditions[..i].iter().enumerate() {
+                    for (k, c) in conditions[..j].iter().enumerate() {
+                        let met = specs.iter().any(|spec| [a, b, c].iter().all(|is| is(&spec.params)));
+                        assert!(met, "{effort:?}: {i}, {j}, {k}");
+                    }
+                }
+            }
+        }
+    }
+}

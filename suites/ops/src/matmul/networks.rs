@@ -1,0 +1,105 @@
+//! Matrix products as layers of real networks are: large along several axes at once, with sizes that are whole numbers of blocks, and each with one more
+//! and one less along every axis. Code chooses its loops by sizes that come together, which a size that is long by itself does not show.
+//!
+//! Kernels take turns at what is slow: the larger a product, the fewer kernels run it.
+
+use super::offsets::{KINDS, offsets};
+use super::plan::spec;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::{Spec, Turn};
+use tiebreak_impls::matmul::{Domain, Params};
+
+/// M, N and K. Of convolutions, M is the number of results of one channel, and K is the filter's; where M is less than a network has, the other
+/// two are what the network has.
+const LAYERS: [[usize; 3]; 48] = [
+    // Convolutional: a first layer of 7 by 7 or 11 by 11, filters of 3 by 3 and of 1 by 1, bottlenecks.
+    [196, 64, 147],
+    [100, 96, 363],
+    [64, 32, 27],
+    [49, 64, 576],
+    [25, 128, 1152],
+    [9, 256, 2304],
+    [4, 512, 4608],
+    [49, 256, 64],
+    [49, 64, 256],
+    [16, 512, 1024],
+    [196, 32, 192],
+    // Mobile: pointwise layers, which widen and narrow, and squeezed channels.
+    [196, 96, 16],
+    [196, 24, 96],
+    [49, 576, 96],
+    [49, 160, 576],
+    [9, 320, 960],
+    [7, 1280, 320],
+    [144, 144, 24],
+    [81, 40, 240],
+    [1, 8, 32],
+    [1, 240, 64],
+    [1, 1001, 1024],
+    [1, 1000, 1280],
+    // Recurrent: all gates of a step together, for one sequence or for a few.
+    [1, 512, 128],
+    [1, 1200, 300],
+    [1, 2048, 512],
+    [2, 768, 256],
+    [4, 640, 320],
+    [8, 1024, 256],
+    // Transformer: attention of one head both ways, projections, the two layers between, the vocabulary.
+    [64, 64, 64],
+    [128, 128, 64],
+    [128, 64, 128],
+    [77, 77, 64],
+    [197, 197, 64],
+    [197, 64, 197],
+    [16, 256, 256],
+    [12, 768, 768],
+    [3, 3072, 768],
+    [3, 768, 3072],
+    [128, 128, 512],
+    [1, 16_384, 128],
+    // Keyword spotting, anomalies.
+    [125, 64, 40],
+    [125, 64, 64],
+    [98, 16, 120],
+    [1, 144, 1960],
+    [1, 4, 4000],
+    [1, 128, 640],
+    [8, 640, 128],
+];
+
+/// Products of two elements of the largest layer, in a short run and in others.
+const MOST: [usize; 2] = [600_000, 20_000_000];
+/// Its own sizes, one more, one less.
+const VARIANTS: [usize; 2] = [1, 3];
+/// Cost of a layer for each kernel on average, at most: products, and so many for each result, which is written, sent and judged.
+const EACH: [usize; 2] = [8_000, 30_000];
+const RESULT: usize = 30;
+
+/// Every layer with its own sizes; but for a short run, also with one more along every axis, and with one less.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, kernels: usize) -> Vec<Spec<Params>> {
+    let long = usize::from(budget.every_tail);
+    let mut out = Vec::new();
+    for (layer, sizes) in LAYERS.into_iter().enumerate() {
+        for (variant, [m, n, k]) in variants(sizes).into_iter().enumerate().take(VARIANTS[long]) {
+            let products = m * n * k;
+            if products > MOST[long] {
+                continue;
+            }
+            let i = 3 * layer + variant;
+            let kind = KINDS[(i + layer) % KINDS.len()];
+            let mut one = spec(m, n, k, offsets(domain, kind, i), Fill::Varied, Fill::Varied);
+            one.misalign = i % 16;
+            // Of the kernels one at least; which ones, is for the seed.
+            let of = (products + RESULT * m * n).div_ceil(EACH[long]).min(kernels);
+            one.turn = Turn::one_in(of, i + (seed % 1024) as usize);
+            out.push(one);
+        }
+    }
+    out
+}
+
+/// The sizes, one more of each and one less.
+fn variants(sizes: [usize; 3]) -> [[usize; 3]; 3] {
+    [sizes, sizes.map(|size| size + 1), sizes.map(|size| size.saturating_sub(1).max(1))]
+}

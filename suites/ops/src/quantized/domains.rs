@@ -1,0 +1,99 @@
+//! Every stored type with every kind of bounds, on values at both ends and beyond: a clamp is a fault's place, and it differs with width, sign and bounds.
+
+use super::plan::{Elements, spec};
+use super::{format, quantizations, random};
+use tiebreak_common::budget::Budget;
+use tiebreak_common::stream::stream;
+use tiebreak_engine::tensor::Spec;
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+
+/// Which of a type's values may be stored.
+#[derive(Clone, Copy, Debug)]
+enum Bounds {
+    /// Every one.
+    Whole,
+    /// All but the smallest: what is called a narrow range, and as many values below 0 as above.
+    Narrow,
+    /// Not below 0, where there is a sign; all but the largest otherwise.
+    OneSide,
+    /// Some in the middle.
+    Inner,
+}
+
+const BOUNDS: [Bounds; 4] = [Bounds::Narrow, Bounds::OneSide, Bounds::Inner, Bounds::Whole];
+
+/// Stored types that a compiled kernel is tried on, where each type is a function of its own.
+const COMPILED: [Storage; 4] = [
+    Storage { bits: 4, signed: true },
+    Storage { bits: 4, signed: false },
+    Storage { bits: 8, signed: true },
+    Storage { bits: 8, signed: false },
+];
+
+/// The cases: of every stored type each kind of bounds with each expressed type, or in a short run one or two kinds, each with one type by turns.
+pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+    let any = (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed }));
+    let storages: Vec<Storage> = match (domain.compiled, domain.storage) {
+        (true, _) => COMPILED.to_vec(),
+        (false, []) => any.collect(),
+        (false, named) => named.to_vec(),
+    };
+    let kinds: Vec<Bounds> = BOUNDS.into_iter().filter(|kind| domain.bounds || matches!(kind, Bounds::Whole)).collect();
+    let all = budget.every_tail && !domain.compiled;
+    let mut out = Vec::new();
+    for (i, storage) in storages.iter().enumerate() {
+        for (k, kind) in kinds.iter().enumerate() {
+            // A short run has the narrow range of each type; of the other bounds one by turns, where types are few.
+            if !all && k > 0 && (domain.compiled || domain.storage.is_empty() || k != (i + i / 2) % kinds.len()) {
+                continue;
+            }
+            let turns = if all { domain.expressed.len() } else { 1 };
+            for turn in 0..turns {
+                let expressed = domain.expressed[(i / kinds.len() + k + turn) % domain.expressed.len()];
+                let number = (i * BOUNDS.len() + k) * Expressed::ALL.len() + turn;
+                out.extend(of(domain, (*storage, *kind, expressed), seed, number, elements));
+            }
+        }
+    }
+    out
+}
+
+fn of(
+    domain: &Domain,
+    (storage, kind, expressed): (Storage, Bounds, Expressed),
+    seed: u64,
+    i: usize,
+    elements: &impl Elements,
+) -> Option<Spec<Params>> {
+    let (lo, hi) = storage.range().into_inner();
+    let (min, max) = match kind {
+        Bounds::Whole => (lo, hi),
+        Bounds::Narrow => (lo + 1, hi),
+        Bounds::OneSide if lo < 0 => (0, hi),
+        Bounds::OneSide => (lo, hi - 1),
+        Bounds::Inner => (lo + (hi - lo) / 5, hi - (hi - lo) / 3),
+    };
+    // A type has two values at least.
+    if min >= max {
+        return None;
+    }
+    let mut rng = stream(seed, &format!("quantized/domain/{}/{kind:?}/{}", storage.name(), expressed.name()));
+    let zero_point = [0.clamp(min, max), min, max, random::between(min, max, &mut rng)][i / 3 % 4];
+    // Not so large that no float lies beyond the ends.
+    let largest = format(expressed).decode(format(expressed).largest()).finite()?.clone();
+    let most = (largest / (8 * (max - min))).to_f64();
+    let usual = random::scale(expressed, storage, &mut rng).0;
+    let scale = if usual < most { usual } else { most };
+    let (scales, zero_points) = (vec![Scale(scale)], vec![zero_point]);
+    let quantized = Quantized { storage, min, max, expressed, granularity: Granularity::Layer, scales, zero_points };
+    let q = quantizations(&quantized).ok()?.pop()?;
+    let mut values = elements.beyond(&q);
+    values.extend(elements.some(&q, INSIDE, &mut rng));
+    let container = if domain.compiled { Container::Ranked } else { domain.containers[i % domain.containers.len()] };
+    let shape = random::shape(values.len() / elements.words(expressed), container, i);
+    Some(spec(&quantized, container, shape, values, i))
+}
+
+/// Values by chance beside those at the ends.
+const INSIDE: usize = 24;

@@ -1,0 +1,109 @@
+//! Casts at the number from which on a float is infinite: scales that take a value there, and those beside them.
+
+use super::plan::{Elements, spec};
+use super::{format, quantizations, random};
+use rug::Rational;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::tensor::Spec;
+use tiebreak_impls::quantize::Domain;
+use tiebreak_impls::quantized::{Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_oracle::float::Format;
+use tiebreak_oracle::quantize::Quantization;
+
+/// Types of which a result overflows.
+const WIDE: [Storage; 7] = [
+    Storage { bits: 8, signed: true },
+    Storage { bits: 8, signed: false },
+    Storage { bits: 16, signed: true },
+    Storage { bits: 16, signed: false },
+    Storage { bits: 32, signed: true },
+    Storage { bits: 32, signed: false },
+    Storage { bits: 4, signed: true },
+];
+
+/// Scales at which a value of the cast lies beside the number from which on a float is infinite; in a short run one of nine.
+pub(super) fn plan(domain: &Domain, budget: &Budget, elements: &impl Elements) -> Vec<Spec<Params>> {
+    let mut out = Vec::new();
+    if domain.compiled {
+        return out;
+    }
+    let storages = if domain.storage.is_empty() { &WIDE[..] } else { domain.storage };
+    for (i, (expressed, storage)) in domain
+        .expressed
+        .iter()
+        .flat_map(|expressed| storages.iter().map(move |storage| (*expressed, *storage)))
+        .enumerate()
+    {
+        let (lo, hi) = storage.range().into_inner();
+        for (turn, zero_point) in [0.clamp(lo, hi), lo, lo.midpoint(hi) | 1].into_iter().enumerate() {
+            if !(budget.every_tail || !domain.storage.is_empty() || turn == i % 3) {
+                continue;
+            }
+            let draft = Quantized {
+                storage,
+                min: lo,
+                max: hi,
+                expressed,
+                granularity: Granularity::Layer,
+                scales: vec![Scale(1.0)],
+                zero_points: vec![zero_point],
+            };
+            let scales = edges(&draft, elements).into_iter().enumerate();
+            for (at, scale) in scales.filter(|(at, _)| budget.every_tail || (at + turn + i) % 9 == 0) {
+                let quantized = Quantized { scales: vec![Scale(scale)], ..draft.clone() };
+                let Some(q) = one(&quantized) else { continue };
+                let values = elements.overflowing(&q);
+                let container = domain.containers[(i + at) % domain.containers.len()];
+                let shape = random::shape(values.len() / elements.words(expressed), container, at);
+                out.push(spec(&quantized, container, shape, values, i + at));
+            }
+        }
+    }
+    out
+}
+
+/// The parameters of a type with one scale.
+fn one(quantized: &Quantized) -> Option<Quantization> {
+    quantizations(quantized).ok()?.pop()
+}
+
+/// The scales: those nearest to what takes a value of the cast to the edge, and the floats beside them.
+fn edges(draft: &Quantized, elements: &impl Elements) -> Vec<f64> {
+    let format = format(draft.expressed);
+    let Some(q) = one(draft) else { return Vec::new() };
+    let mut out = Vec::new();
+    for scale in elements.scales_at_overflow(&q) {
+        let Some(key) = format.key(format.nearest(&scale)) else { continue };
+        for beside in -1..=1 {
+            let Some(scale) = format.decode(format.from_key(key + beside)).finite().map(Rational::to_f64) else {
+                continue;
+            };
+            if scale.is_normal() && scale > 0.0 && !out.contains(&scale) {
+                out.push(scale);
+            }
+        }
+    }
+    out
+}
+
+/// The number from which on a float is infinite: the largest one and half of what the next one would be more.
+pub(crate) fn infinite_from(format: Format) -> Rational {
+    let [below, largest] =
+        [1, 0].map(|less| format.decode(format.largest() - less).finite().cloned().unwrap_or_default());
+    largest.clone() + (largest - below) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_float_is_infinite_from_there_on() {
+        assert_eq!(infinite_from(Format::F16), 65_520);
+        for format in Format::ALL {
+            let edge = infinite_from(format);
+            assert_eq!(format.nearest(&edge), format.infinity());
+            assert_eq!(format.nearest(&(edge - Rational::from((1, 1000)))), format.largest());
+        }
+    }
+}
