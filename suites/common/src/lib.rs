@@ -11,4 +11,5 @@ pub mod identity;
 pub mod parallel;
 pub mod parameters;
 pub mod shell;
+pub mod sizes;
 pub mod stream;
