@@ -33,7 +33,7 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
     ("operand misread from an element on", &["2048", "4096", "8192", "16384", "32768", "65536"], SHORT),
     ("from a channel on", &["8", "16", "32", "64", "128", "256", "512", "1024"], &[]),
     ("one channel", &["8", "16", "32", "64", "128", "256", "512", "1024"], &[]),
-    ("two scales nearly a power of two apart", &[], &["quantize", "dequantize"]),
+    ("two scales nearly a power of two apart", &[], &["mul", "quantize", "dequantize"]),
     ("from a column on", &["1", "2", "4", "8", "16", "32", "64", "128"], &[]),
     ("one column", &[], &[]),
     ("one row", &[], &["requantize"]),
