@@ -20,6 +20,7 @@ pub(crate) mod quantize;
 #[cfg(test)]
 mod quantized_tests;
 pub(crate) mod requantize;
+mod requantize_fpm;
 mod scales;
 pub mod tensor;
 #[cfg(test)]
@@ -61,12 +62,18 @@ pub mod fpm {
         MUTANTS
     }
 
+    /// How many there are.
+    const COUNT: usize = 16;
+
+    static MUTANTS: &[Mutant] = &ALL;
+
     /// The mutant of that name.
     pub fn find(name: &str) -> Option<&'static Mutant> {
         MUTANTS.iter().find(|mutant| mutant.kernel.name == name)
     }
 
-    static MUTANTS: &[Mutant] = &[
+    /// Every mutant, for operations that have a fixed point multiply inside.
+    pub(super) const ALL: [Mutant; COUNT] = [
         fpm_rounding::DOUBLE_FOR_SINGLE,
         fpm_rounding::SINGLE_FOR_DOUBLE,
         fpm_directions::DEAD_FIXUP,

@@ -1,5 +1,6 @@
-//! Requantizations that round, shift, clamp or multiply in the wrong place.
+//! Requantizations that round, shift, clamp or multiply in the wrong place; and those that have a known bug of fixed point multiply inside.
 
+use super::requantize_fpm::Inside;
 use super::tensor::{Mutant, mutant};
 use crate::contract;
 use crate::element::Element;
@@ -79,6 +80,22 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
             });
         }
     ),
+    Inside::<0>::MUTANT,
+    Inside::<1>::MUTANT,
+    Inside::<2>::MUTANT,
+    Inside::<3>::MUTANT,
+    Inside::<4>::MUTANT,
+    Inside::<5>::MUTANT,
+    Inside::<6>::MUTANT,
+    Inside::<7>::MUTANT,
+    Inside::<8>::MUTANT,
+    Inside::<9>::MUTANT,
+    Inside::<10>::MUTANT,
+    Inside::<11>::MUTANT,
+    Inside::<12>::MUTANT,
+    Inside::<13>::MUTANT,
+    Inside::<14>::MUTANT,
+    Inside::<15>::MUTANT,
 ];
 
 /// The legacy pipeline in int32, with `shift_right` for its last step.

@@ -119,3 +119,25 @@ fn every_operation_has_kernels_and_known_bugs() {
     }
     crate::operations!(look);
 }
+
+/// A requantization without the saturation of INT32_MIN * INT32_MIN passed a short run: no known bug of requantization had it.
+#[test]
+fn requantizations_have_every_known_bug_of_fixed_point_multiply() {
+    use crate::fpm::Channel;
+    use crate::requantize;
+    for multiply in fpm::mutants() {
+        let name = multiply.kernel.name;
+        let inside = super::requantize::MUTANTS.iter().find(|mutant| mutant.kernel.name == name).expect(name);
+        assert_eq!((inside.class, inside.witnesses.len()), (multiply.class, multiply.witnesses.len()), "{name}");
+        for Witness { x, m, s, got, expected } in inside.witnesses {
+            let channels = vec![Channel { multiplier: *m, shift: *s }];
+            let (min, max) = (i8::MIN.into(), i8::MAX.into());
+            let params = requantize::Params { len: 1, channels, bias: vec![0], zero_point: 0, min, max };
+            let mut out = [0];
+            (inside.kernel.portable)(&params, &[*x], &mut out);
+            let right = promised(inside.kernel.contract.promise, *x, *m, *s).clamp(min, max);
+            assert_eq!((out, right), ([*got], *expected), "{name} x={x} m={m} s={s}");
+            assert_ne!(got, expected, "{name}: the clamp hides the bug");
+        }
+    }
+}

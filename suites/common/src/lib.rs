@@ -12,6 +12,7 @@ pub mod identity;
 pub mod parallel;
 pub mod parameters;
 pub mod shell;
+pub mod sizes;
 #[path = "../../../sources/mod.rs"]
 pub mod sources;
 pub mod stream;

@@ -22,7 +22,8 @@ fn differences_from_the_exact_sum_are_told_apart() {
     let rescaled = ["double-rounding", "tie-direction"];
     for (kernel, described) in [
         ("tflite-add-i8", &rescaled[..]),
-        ("tosa-add-single-i8", &rescaled),
+        // At scales that put a sum next to a half, a multiplier of 31 bits is another scale.
+        ("tosa-add-single-i8", &["double-rounding", "multiplier-narrowed", "tie-direction"]),
         ("xnnpack-qs8-vadd", &["multiplier-narrowed", "tie-direction"]),
         ("onnx-qlinearadd-i8", &["f32-step", "zero-point-placement"]),
     ] {

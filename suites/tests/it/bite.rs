@@ -29,6 +29,11 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
     ("from an element on", &["1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048"], &[]),
     ("one element", &["1", "2", "4", "8", "16", "32", "64", "128", "256", "512"], &[]),
     ("operand misread from an element on", &["1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"], &[]),
+    ("from an element on", &["4096", "8192", "16384", "32768", "65536"], SHORT),
+    ("operand misread from an element on", &["2048", "4096", "8192", "16384", "32768", "65536"], SHORT),
+    ("from a channel on", &["8", "16", "32", "64", "128", "256", "512", "1024"], &[]),
+    ("one channel", &["8", "16", "32", "64", "128", "256", "512", "1024"], &[]),
+    ("two scales nearly a power of two apart", &[], &["mul", "quantize", "dequantize"]),
     ("from a column on", &["1", "2", "4", "8", "16", "32", "64", "128"], &[]),
     ("one column", &[], &[]),
     ("one row", &[], &["requantize"]),
@@ -44,6 +49,9 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
     ("two parameters exchanged since the last call", &[], &["quantize", "dequantize", "requantize"]),
     ("parameters of the last call but one", &[], &["instruction"]),
 ];
+
+/// Products of many sizes and moves, of which a quick run has few results; every input of an instruction is run once.
+const SHORT: &[&str] = &["dot", "matmul", "conv2d", "transform", "instruction", "quantize", "dequantize"];
 
 /// Casts take tensors of up to five axes, and not every one of five has slices; an instruction on 8 bits is run on every input once, and on nothing else.
 const MANY_AXES: &[&str] = &["quantize", "dequantize", "instruction"];

@@ -3,7 +3,7 @@
 //! before it, or where slices of an operand are alike; those of several conditions are in `joint.rs`. Each is drawn at thresholds from common to rare.
 
 use super::history::Since;
-use super::place::{Fault, Place, Strike};
+use super::place::{Fault, Near, Place, Strike};
 use super::slices::{Along, Likeness, Slices};
 use super::spanned::{Range, Spanned, of_kind, pairs};
 use crate::tensor::spans::{Meaning, is_akin, meaning};
@@ -16,6 +16,14 @@ use tiebreak_common::stream::{below, int32};
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
 /// Powers of two from which on elements, channels and sizes are struck.
 const POWERS: std::ops::RangeInclusive<u32> = 0..=14;
+/// Powers of two from which on elements of long tensors are struck.
+const FAR: std::ops::RangeInclusive<u32> = 15..=16;
+/// Powers of two from which on channels are struck that have parameters of their own.
+const CHANNELS: std::ops::RangeInclusive<u32> = 3..=11;
+/// Parameters of which there is one for each channel, the channels one after another.
+const LIST: &str = "channels.len";
+/// Digits of the relative distance of two scales that are nearly a power of two apart.
+const DIGITS: std::ops::RangeInclusive<i32> = 2..=6;
 /// Powers of two that all sizes together exceed.
 const TOGETHER: std::ops::RangeInclusive<u32> = 0..=6;
 /// Words of a block, where an operand has one axis.
@@ -86,6 +94,13 @@ pub fn draw(seen: &Spanned, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
             all.inputs(range);
         }
     }
+    for _ in 0..sample {
+        all.far();
+        if let Some(range) = seen.parameters.get(LIST) {
+            all.channels(range);
+        }
+        all.ratios(&seen.parameters);
+    }
     all.drawn
 }
 
@@ -155,6 +170,41 @@ impl Draft<'_> {
             if first <= 64 {
                 self.add("one column", at, more(Place { column: Some([one, one]), ..Place::default() }));
                 self.add("one row", at, more(Place { row: Some([one, one]), ..Place::default() }));
+            }
+        }
+    }
+
+    /// Elements of long tensors, from some on and one alone.
+    fn far(&mut self) {
+        for first in FAR.map(|power| 1usize << power) {
+            let at = ("", "", first as u64);
+            let from = Some([first, usize::MAX]);
+            self.add("from an element on", at, stale(1, Place { index: from, ..Place::default() }));
+            self.add("operand misread from an element on", at, misread(Place { index: from, ..Place::default() }));
+        }
+    }
+
+    /// Channels from one on, and one alone.
+    fn channels(&mut self, range: &Range) {
+        let of = |channels| Place { of_each: Some((LIST.to_owned(), channels)), ..Place::default() };
+        for first in CHANNELS.map(|power| 1usize << power).filter(|first| (*first as f64) < range.hi) {
+            let at = ("", "", first as u64);
+            self.add("from a channel on", at, stale(1, of([first, usize::MAX])));
+            let one = first + self.below((first as u64).min(range.hi as u64 - first as u64));
+            self.add("one channel", at, more(of([one, one])));
+        }
+    }
+
+    /// Two scales that are a power of two apart, or nearly.
+    fn ratios(&mut self, parameters: &BTreeMap<String, Range>) {
+        let scales = |pair: &[(&String, &Range); 2]| meaning(pair[0].0, pair[0].1.lo) == Meaning::Scale;
+        for [(name, _), (other, _)] in pairs(parameters).into_iter().filter(scales) {
+            for digits in DIGITS {
+                let distance = [f64::MIN_POSITIVE, 2.0 * 10f64.powi(-digits)];
+                let near = Near { of: [name.clone(), other.clone()], distance };
+                let fault = more(Place { near_a_power: Some(near), ..Place::default() });
+                let names = format!("{name}, {other}");
+                self.add("two scales nearly a power of two apart", (&names, "digits", digits as u64), fault);
             }
         }
     }

@@ -23,6 +23,9 @@ pub struct Place {
     /// Names of parameters that are all the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub equal: Vec<String>,
+    /// The quotient of two parameters is nearly a power of two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near_a_power: Option<Near>,
     /// All words that the batch reads of its first operand, of which there are at least so many, are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constant: Option<usize>,
@@ -56,6 +59,9 @@ pub struct Place {
     /// The same along all others together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<[usize; 2]>,
+    /// The index modulo a parameter, such as the number of channels that lie one after another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_each: Option<(String, [usize; 2])>,
     /// The word that stands at the index in what the batch reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<[i32; 2]>,
@@ -65,6 +71,28 @@ pub struct Place {
     /// The parameter that the right word is equal to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<String>,
+}
+
+/// Two parameters whose quotient is nearly a power of two.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Near {
+    /// Their names.
+    pub of: [String; 2],
+    /// The relative distance of the quotient from the power.
+    pub distance: [f64; 2],
+}
+
+impl Near {
+    fn holds(&self, parameter: impl Fn(&str) -> Option<f64>) -> bool {
+        let [Some(one), Some(other)] = [0, 1].map(|at| parameter(&self.of[at])) else { return false };
+        let quotient = one / other;
+        if !quotient.is_normal() || quotient < 0.0 {
+            return false;
+        }
+        let power = 2f64.powi(quotient.log2().round() as i32);
+        within(&Some(self.distance), &(quotient / power - 1.0).abs())
+    }
 }
 
 /// What is done at a place.
@@ -123,6 +151,7 @@ impl Place {
                 .equal
                 .windows(2)
                 .all(|pair| parameter(&pair[0]).is_some() && parameter(&pair[0]) == parameter(&pair[1]))
+            && self.near_a_power.as_ref().is_none_or(|near| near.holds(parameter))
             && self.constant.is_none_or(|least| {
                 seen.payload.len() >= least && seen.payload.iter().all(|word| *word == seen.payload[0])
             })
@@ -147,9 +176,15 @@ impl Place {
     fn of_word(&self, seen: &Seen<'_>, index: usize, value: i32) -> bool {
         let columns = seen.columns.max(1);
         let input = || seen.payload.get(index).copied().unwrap_or_default();
+        let of_each =
+            |name: &str| names::number(&seen.request["params"], name).map(|count| index % (count as usize).max(1));
         self.position_mod.is_none_or(|[by, rest]| index % by == rest)
             && (self.column.is_none() || within(&self.column, &(index % columns)))
             && (self.row.is_none() || within(&self.row, &(index / columns)))
+            && self
+                .of_each
+                .as_ref()
+                .is_none_or(|(name, range)| of_each(name).is_some_and(|at| within(&Some(*range), &at)))
             && (self.input.is_none() || within(&self.input, &input()))
             && within(&self.value, &value)
             && self.bound.as_ref().is_none_or(|name| {

@@ -40,6 +40,11 @@ pub fn read<O: Operation>(text: &str) -> Result<Vec<Entry>, BadLine> {
     lines(text, |line| written(line).and_then(|written| held::<O>(&written)))
 }
 
+/// The case of every line as text, before anything is held against the oracle: for another operation that has the same corners.
+pub fn texts(text: &str) -> Result<Vec<String>, BadLine> {
+    lines(text, |line| written(line).map(|written| written.case.to_owned()))
+}
+
 /// The entry of every line that is no comment.
 pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, CaseError>) -> Result<Vec<E>, BadLine> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));

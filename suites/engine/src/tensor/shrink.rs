@@ -79,6 +79,16 @@ struct Shrinker<'a, O: Operation> {
     begun: Instant,
 }
 
+/// Parts of a batch that are tried for a smaller one: either half, ever more of its beginning, and all but the first element. What shows from some element on is
+/// found in as many steps as a length has binary digits.
+pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
+    let mut out = vec![0..len / 2, len / 2..len];
+    out.extend((2..usize::BITS).map(|bits| len >> bits).take_while(|rest| *rest > 1).map(|rest| 0..len - rest));
+    out.extend([0..len.max(1) - 1, len.min(1)..len]);
+    out.retain(|cut| !cut.is_empty() && cut.len() < len);
+    out
+}
+
 /// The smallest case found that shows the same, starting from `seen`.
 pub fn shrink<O: Operation>(
     shown: &Shown<'_, O>,

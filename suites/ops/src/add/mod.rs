@@ -96,6 +96,17 @@ impl Arithmetic for Addition {
         lifts.into_iter().filter(|_| rescales).collect()
     }
 
+    const UNIT: [f64; 2] = [1.0, 0.0];
+
+    fn real([lhs, rhs, out]: [f64; 3], [a, b]: [f64; 2]) -> f64 {
+        (a * lhs + b * rhs) / out
+    }
+
+    /// The sum is of one unit, or the left operand is the result and the right one is far smaller.
+    fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
+        if rhs < lhs { [lhs, lhs / 256.0, lhs * factor] } else { [lhs, lhs, lhs * factor] }
+    }
+
     fn binades(between: Binades<'_>) -> [i32; 3] {
         let common = between(-14, 3);
         [common + between(-4, 4), common + between(-4, 4), common + between(-2, 2)]

@@ -101,7 +101,11 @@ pub(super) fn large(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
         Params { height: 66, width: 71, kernel_h: 1, kernel_w: 1, channels: 2, ..small },
         Params { height: 17, width: 18, ..grouped(18, 1, 1) },
     ];
-    out.extend(wide.map(|params| spec(params, Fill::Varied, Fill::Varied)));
+    // Elements of the image, and results, that 16 bits do not count.
+    let point = Params { height: 67, width: 71, kernel_h: 1, kernel_w: 1, top: 0, right: 0, ..small };
+    let largest = [Params { channels: 15, ..point }, Params { channels: 2, out_channels: 15, ..point }];
+    let largest = largest.into_iter().filter(|_| budget.every_tail);
+    out.extend(wide.into_iter().chain(largest).map(|params| spec(params, Fill::Varied, Fill::Varied)));
     // Sums of all inputs, and of all weights, that no 16 bits hold.
     let deep = zero_points(domain, 1, image(&sized(130, 2), [1, 1]));
     out.push(spec(deep, Fill::Largest, Fill::Largest));

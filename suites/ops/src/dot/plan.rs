@@ -2,6 +2,7 @@
 //! batches of every length on random ones.
 
 use tiebreak_common::budget::Budget;
+use tiebreak_common::sizes;
 use tiebreak_common::stream::{below, stream};
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::{Spec, by};
@@ -90,13 +91,17 @@ fn patterns(domain: &Domain) -> Vec<Spec<Params>> {
 fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "dot/shape");
     let short = (0..budget.random_tensors).filter(|_| budget.every_tail).map(|_| 1 + below(&mut rng, 80) as usize);
-    let all: Vec<usize> = SHORT.chain(LONG).chain(short.collect::<Vec<_>>()).collect();
+    // More results than 16 bits count; of elements the longest of the others has as many.
+    let beyond = sizes::LENGTHS[..1].iter().filter(|_| budget.every_tail).map(|len| len.div_ceil(domain.results));
+    let fixed: Vec<usize> = SHORT.chain(LONG).chain(beyond).collect();
+    let differing = fixed.len();
+    let all: Vec<usize> = fixed.into_iter().chain(short.collect::<Vec<_>>()).collect();
     let mut misalign = || below(&mut rng, 16) as usize;
     let spec = |(i, steps): (usize, usize)| {
         let acc = [Fill::AnySize, Fill::Uniform, Fill::AnySize, Fill::Extremes][i % 4].clone();
         // The first of each length have operands that show where they lie.
         let varied = [Fill::Uniform, Fill::Uniform, Fill::Extremes, Fill::Uniform, Fill::Sparse];
-        let fill = |i: usize| if i < SHORT.count() + LONG.len() { Fill::Varied } else { varied[i % 5].clone() };
+        let fill = |i: usize| if i < differing { Fill::Varied } else { varied[i % 5].clone() };
         let params = Params { len: domain.results * steps };
         Spec::new(params, [acc, fill(i), fill(i + i / 5)], misalign())
     };

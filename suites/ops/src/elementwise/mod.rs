@@ -4,6 +4,7 @@
 mod alike;
 mod changes;
 mod fuzzed;
+mod near;
 mod operation;
 mod plan;
 
@@ -11,6 +12,7 @@ use tiebreak_engine::tensor::Case;
 use tiebreak_engine::tensor::CaseError;
 use tiebreak_engine::tensor::element::{float, float_bits};
 use tiebreak_engine::tensor::fill;
+use tiebreak_engine::tensor::shrink;
 use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_impls::element::Element;
@@ -81,13 +83,12 @@ fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
 fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> Vec<Case<Params>> {
     let p = &case.params;
     if p.len > 1 {
-        let cuts = [0..p.len / 2, p.len / 2..p.len, 0..p.len - 1, 1..p.len];
         let cut = |cut: std::ops::Range<usize>| Case {
             params: Params { len: cut.len(), ..*p },
             tensors: [case.tensors[0][cut.clone()].to_vec(), case.tensors[1][cut].to_vec(), Vec::new()],
             misalign: 0,
         };
-        return cuts.map(cut).to_vec();
+        return shrink::cuts(p.len).into_iter().map(cut).collect();
     }
     let plain = plainer(p).into_iter().filter(|plain| plain != p && takes(plain));
     plain.map(|params| Case { params, misalign: 0, ..case.clone() }).collect()

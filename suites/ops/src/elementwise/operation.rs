@@ -99,6 +99,16 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
     fn taken(params: Params) -> Params {
         params
     }
+    /// The real result of two differences from zero points, in units of the result's scale, as nearly as f64 has it: what inputs are chosen by.
+    fn real(scales: [f64; 3], differences: [f64; 2]) -> f64;
+    /// Differences from zero points whose real result is the unit that the scales of the operands make.
+    const UNIT: [f64; 2];
+    /// Scales of both operands that are the same but for a factor, or, where operands are multiplied, whose product is another's but for the factor.
+    fn alike(scale: f64, factor: f64) -> (f64, f64) {
+        (scale, scale * factor)
+    }
+    /// Scales at which a result is an operand, or differs from one by a factor, near those of a draw.
+    fn identity(drawn: [f64; 3], factor: f64) -> [f64; 3];
     /// Binades of random scales of both operands and of the result.
     fn binades(between: Binades<'_>) -> [i32; 3];
     /// What parameters of a fuzzer become, so that results are of all sizes.

@@ -1,9 +1,10 @@
 //! What operations on two quantized tensors are tried on: all pairs of 8 bits at directed scales, zero points and bounds; and many random
 //! parameters on tensors of every length, in which no element says where it lies.
 
-use super::{Arithmetic, alike};
+use super::{Arithmetic, alike, near};
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
+use tiebreak_common::sizes;
 use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::{Spec, by};
@@ -20,6 +21,9 @@ const SOME: usize = 1024;
 const IN_FULL: usize = 3;
 /// Tensors at random parameters, in a short run and in others: enough for every zero point of 8 bits.
 const TENSORS: [usize; 2] = [256, 768];
+/// The first length that 16 bits do not count; a step through all pairs that has no common factor with their number.
+const FIRST_LONG: usize = sizes::LENGTHS[0];
+const FURTHER: usize = 40_503;
 /// Lengths beyond two vectors of any width.
 const LONG: [usize; 9] = [128, 255, 257, 512, 513, 1025, 2050, 4099, 16411];
 
@@ -38,7 +42,7 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64
         // Unsigned bytes are the same results moved: at fewer of the scales.
         let in_full = if element == Element::U8 { i % 3 == 0 } else { true };
         if if budget.every_tail { in_full } else { i == IN_FULL } {
-            by("all pairs", &mut out, |out| all_pairs(&params, out));
+            by("all pairs", &mut out, |out| all_pairs(&params, i == IN_FULL && kind == 0, out));
         }
         out.push(varied(Params { len: SOME, ..params }, &mut rng).by("directed parameters"));
     }
@@ -54,6 +58,14 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64
     }
     let alike = alike::plan::<A>(domain, budget, &mut rng);
     out.extend(alike.into_iter().map(|spec| spec.by("random parameters")));
+    by("scales at which little decides", &mut out, |out| out.extend(near::plan::<A>(domain, budget, &mut rng)));
+    // The first of the long tensors has all pairs.
+    by("long tensors", &mut out, |out| {
+        for len in &sizes::lengths(budget)[1..] {
+            let params = A::taken(directed(element, clamp, A::SCALES[IN_FULL], (IN_FULL, 0)));
+            out.push(Spec::new(Params { len: *len, ..params }, [Fill::Uniform, Fill::Uniform, Fill::None], 3));
+        }
+    });
     out
 }
 
@@ -143,8 +155,9 @@ pub(super) fn of(element: Element, rng: &mut ChaCha8Rng) -> i32 {
     *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
 }
 
-/// Every pair of stored values, in cases that are small enough to be kept as evidence; of 16 bits those around ends and zero points.
-fn all_pairs(params: &Params, out: &mut Vec<Spec<Params>>) {
+/// Every pair of stored values, in cases that are small enough to be kept as evidence, or in a call longer than 16 bits count; of 16 bits those around ends and
+/// zero points.
+fn all_pairs(params: &Params, in_one_call: bool, out: &mut Vec<Spec<Params>>) {
     let range = params.element.range();
     let around = |centre: i32| (centre - 21..=centre + 21).step_by(3);
     let wide = || {
@@ -154,7 +167,13 @@ fn all_pairs(params: &Params, out: &mut Vec<Spec<Params>>) {
     };
     let values: Vec<i32> = if params.element == Element::I16 { wide() } else { range.clone().collect() };
     let pairs: Vec<(i32, i32)> = values.iter().flat_map(|a| values.iter().map(move |b| (*a, *b))).collect();
-    for (i, pairs) in pairs.chunks(PAIRS).enumerate() {
+    // Beyond the last pair others than those of so many elements before.
+    let further = (0..FIRST_LONG).map(|i| if i < pairs.len() { i } else { (i * FURTHER + 7) % pairs.len() });
+    let (pairs, together) = match in_one_call {
+        true => (further.map(|i| pairs[i]).collect(), FIRST_LONG),
+        false => (pairs, PAIRS),
+    };
+    for (i, pairs) in pairs.chunks(together).enumerate() {
         let (lhs, rhs) = pairs.iter().copied().unzip();
         let params = Params { len: pairs.len(), ..*params };
         out.push(Spec::new(params, [Fill::Given(lhs), Fill::Given(rhs), Fill::None], i % 16));

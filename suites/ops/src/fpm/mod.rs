@@ -1,8 +1,10 @@
 //! Fixed point multiply in the harness: accumulators at ties and decision boundaries of each multiplier, in bodies and tails of every length.
 
 pub mod changes;
+pub mod corners;
 mod fuzzed;
 pub mod hypotheses;
+mod large;
 mod plan;
 pub mod promised;
 mod simpler;

@@ -1,6 +1,7 @@
-//! What is tried: every pair with accumulators of its own, in Q0.31 and in other formats; every length and place at some; many channels in one batch.
+//! What is tried: every pair with accumulators of its own, in Q0.31 and in other formats; every length and place at some; many channels in one batch. Batches as
+//! large as layers are in `large.rs`.
 
-use super::{Q31, case};
+use super::{Q31, case, large};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use tiebreak_common::accumulators::accumulators;
@@ -91,7 +92,11 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     let few = |channel| accumulators(channel, q, &quick, seed);
     by("many channels", &mut out, |out| out.extend(wide(domain, q, &first, few)));
     if asked.channels.is_empty() {
-        by("long batches", &mut out, |out| out.extend(long(&first, &own, q)));
+        by("many channels", &mut out, |out| out.extend(large::channels(domain, budget, seed)));
+        by("long batches", &mut out, |out| {
+            out.extend(long(&first, &own, q));
+            out.extend(large::lengths(domain, budget, seed));
+        });
     }
     out
 }

@@ -53,6 +53,9 @@ const LARGE: [[usize; 3]; 20] = [
     [1030, 2, 3],
 ];
 
+/// M, N and K of which two have a product that 16 bits do not hold: indices into the result and into either operand.
+const LARGEST: [[usize; 3]; 3] = [[257, 261, 3], [261, 3, 257], [3, 257, 261]];
+
 /// Every spec of a run.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut specs = Vec::new();
@@ -175,10 +178,11 @@ fn varied(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "matmul/shape");
     let mut out = Vec::new();
     let rounds = if budget.every_tail { 2 } else { 1 };
-    for i in 0..3 * SIZES * rounds + LARGE.len() {
+    let large = [&LARGE[..], if budget.every_tail { &LARGEST[..] } else { &[] }].concat();
+    for i in 0..3 * SIZES * rounds + large.len() {
         let mut size = |most: u32| 1 + below(&mut rng, most) as usize;
         let [m, n, k] = match i.checked_sub(3 * SIZES * rounds) {
-            Some(large) => LARGE[large],
+            Some(at) => large[at],
             None => {
                 let mut sizes = [size(8), size(8), size(24)];
                 sizes[i % 3] = 1 + i / 3 * 37 % SIZES;

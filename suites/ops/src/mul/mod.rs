@@ -94,6 +94,18 @@ impl Arithmetic for Multiplication {
         Some(wraps).filter(|_| scheme.definition.factor.is_empty()).into_iter().collect()
     }
 
+    const UNIT: [f64; 2] = [1.0, 1.0];
+
+    fn real([lhs, rhs, out]: [f64; 3], [a, b]: [f64; 2]) -> f64 {
+        a * b * (lhs * rhs / out)
+    }
+
+    /// The right operand is a whole number; or, where the factor would show in no product of whole numbers, halves or quarters.
+    fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
+        let right = if factor == 1.0 { 1.0 } else { [0.5, 0.25][usize::from(rhs < lhs)] };
+        [lhs, right, lhs * factor]
+    }
+
     fn binades(between: Binades<'_>) -> [i32; 3] {
         let (lhs, rhs) = (between(-12, 3), between(-12, 3));
         // Products of 8 bits are as large as results where the quotient is about 2^-7.

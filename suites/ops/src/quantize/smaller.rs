@@ -2,7 +2,7 @@
 
 use crate::quantized::{covers, places};
 use std::ops::Range;
-use tiebreak_engine::tensor::{Case, fill};
+use tiebreak_engine::tensor::{Case, fill, shrink};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized, Scale};
 
@@ -16,8 +16,8 @@ pub fn smaller(case: &Case<Params>, words: usize, domain: &Domain) -> Vec<Case<P
             vec![part(case, words, Params { shape: vec![len], ..p.clone() }, 0..len)]
         }
         Granularity::Layer if len > 1 => {
-            let cuts = [0..len / 2, len / 2..len, 0..len - 1, 1..len];
-            cuts.map(|cut| part(case, words, Params { shape: vec![cut.len()], ..p.clone() }, cut)).to_vec()
+            let part = |cut: Range<usize>| part(case, words, Params { shape: vec![cut.len()], ..p.clone() }, cut);
+            shrink::cuts(len).into_iter().map(part).collect()
         }
         Granularity::Layer => plainer(p).into_iter().map(|params| Case { params, ..case.clone() }).collect(),
         Granularity::Channel { .. } | Granularity::Blocks { .. } => {
@@ -78,9 +78,8 @@ fn fewer(case: &Case<Params>, words: usize) -> Vec<Case<Params>> {
     for (axis, dimension) in p.shape.iter().enumerate() {
         let count = places::blocks(p, axis);
         let size = dimension / count.max(1);
-        let cuts = |n: usize| [0..n / 2, n / 2..n, 0..n.max(1) - 1, n.min(1)..n];
-        out.extend(cuts(count).map(|blocks| cut(case, words, axis, blocks, 0..size)));
-        out.extend(cuts(size).map(|inside| cut(case, words, axis, 0..count, inside)));
+        out.extend(shrink::cuts(count).into_iter().map(|blocks| cut(case, words, axis, blocks, 0..size)));
+        out.extend(shrink::cuts(size).into_iter().map(|inside| cut(case, words, axis, 0..count, inside)));
     }
     out.into_iter().flatten().collect()
 }

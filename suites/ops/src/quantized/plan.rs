@@ -4,6 +4,7 @@ use super::{blocks, covers, domains, overflow, places, quantizations, random, ra
 use rand_chacha::ChaCha8Rng;
 use rug::Rational;
 use tiebreak_common::budget::Budget;
+use tiebreak_common::sizes;
 use tiebreak_engine::tensor::fill::Fill;
 use tiebreak_engine::tensor::{Asked, Spec, by, in_turns};
 use tiebreak_impls::quantize::Domain;
@@ -84,8 +85,9 @@ pub fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64, elements
     if asked.types.is_empty() {
         by("random types", &mut out, |out| out.extend(random::plan(domain, budget, seed, elements)));
         by("every length", &mut out, |out| out.extend(random::lengths(domain, seed, elements)));
+        by("a long tensor", &mut out, |out| out.extend(random::long(domain, budget, seed, elements)));
         by("every number of channels", &mut out, |out| {
-            out.extend(random::numbers_of_channels(domain, seed, elements));
+            out.extend(random::numbers_of_channels(domain, budget, seed, elements));
         });
         by("stored types", &mut out, |out| {
             out.extend(in_turns(domains::plan(domain, budget, seed, elements), TURNS, budget))
@@ -177,6 +179,7 @@ fn layer(
     let some = elements.elements(&q, seed);
     let every = elements.every(&q).filter(|_| budget.sweep || i % if budget.every_tail { 7 } else { usize::MAX } == 0);
     let words = elements.words(quantized.expressed);
+    let every = every.map(|values| beyond_16_bits(values, words));
     for (at, values) in [Some(some), every].into_iter().flatten().enumerate() {
         let container = domain.containers[(i + at) % domain.containers.len()];
         let len = values.len() / words;
@@ -184,6 +187,18 @@ fn layer(
         out.push(spec(quantized, container, shape, values, i));
     }
 }
+
+/// As many elements as 16 bits count, and some of those once more: what comes after the last index is none of the first.
+fn beyond_16_bits(mut values: Vec<i32>, words: usize) -> Vec<i32> {
+    let more = sizes::LENGTHS[0] - (1 << 16);
+    if values.len() == words << 16 {
+        values.extend_from_within(words * FURTHER..words * (FURTHER + more));
+    }
+    values
+}
+
+/// Elements before those that come again.
+const FURTHER: usize = 15_361;
 
 /// A tensor at one of sixteen alignments.
 pub(super) fn spec(

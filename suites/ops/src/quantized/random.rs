@@ -5,6 +5,7 @@ use super::plan::{Elements, spec};
 use super::{format, places, quantizations};
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
+use tiebreak_common::sizes;
 use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_engine::tensor::Spec;
 use tiebreak_impls::quantize::Domain;
@@ -18,6 +19,10 @@ const ELEMENTS: usize = 192;
 /// Lengths: up to two vectors of any width, and beyond the first block that a kernel may cut a tensor into.
 const LENGTHS: std::ops::RangeInclusive<usize> = 1..=80;
 const LONG: [usize; 7] = [257, 513, 1025, 2050, 4099, 8200, 16_411];
+/// Elements after which a longer tensor repeats: a prime, so that no element is as the one so many powers of two before.
+const PERIOD: usize = 1021;
+/// Numbers of channels of layers in a short run.
+const FEW: [usize; 2] = [320, 2125];
 /// Numbers of channels or blocks: around the lengths of vectors.
 const MANY: [usize; 8] = [70, 9, 33, 17, 65, 31, 16, 64];
 
@@ -61,26 +66,58 @@ pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> V
     lengths.enumerate().filter_map(one).collect()
 }
 
-/// Every number of channels, each of another type, along any axis of up to four.
-pub(super) fn numbers_of_channels(domain: &Domain, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+/// A tensor longer than 16 bits count, in longer runs.
+pub(super) fn long(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Option<Spec<Params>> {
+    if domain.compiled || !budget.every_tail {
+        return None;
+    }
+    let mut rng = stream(seed, "quantized/long");
+    let container = domain.containers.iter().copied().find(|container| *container != Container::Scalar)?;
+    let quantized = layer(domain, 0, Storage { bits: 8, signed: true }, &mut rng);
+    let (min, max) = quantized.storage.range().into_inner();
+    let scales = vec![Scale(2f64.powi(-3))];
+    let quantized = Quantized { min, max, scales, zero_points: vec![0.clamp(min, max)], ..quantized };
+    let params = Params { quantized, container, shape: vec![PERIOD] };
+    let period = filled(&params, elements, &mut rng)?;
+    let words = elements.words(params.quantized.expressed);
+    let len = sizes::LENGTHS[0];
+    Some(spec(&params.quantized, container, vec![len], period.into_iter().cycle().take(len * words).collect(), 1))
+}
+
+/// Every number of channels and those of layers, each of another type, along any axis of up to four.
+pub(super) fn numbers_of_channels(
+    domain: &Domain,
+    budget: &Budget,
+    seed: u64,
+    elements: &impl Elements,
+) -> Vec<Spec<Params>> {
     let one = |(i, count): (usize, usize)| {
         let mut rng = stream(seed, &format!("quantized/channels/{count}"));
         let ty = layer(domain, i, Storage { bits: 1 + (i * 3 % 16) as u32, signed: i.is_multiple_of(2) }, &mut rng);
         let (axis, shape) = match i % 8 {
             0 | 4 => (0, vec![count, 3]),
-            2 | 6 => (0, vec![count]),
+            2 | 6 if count <= *LENGTHS.end() => (0, vec![count]),
+            2 | 6 => (0, vec![count, 2]),
             1 => (1, vec![2, count, 1, 2]),
             5 => (2, vec![1, 2, count, 2]),
             _ => (1, vec![2, count]),
         };
-        let quantized = several(&ty, count, Granularity::Channel { axis }, i, &mut rng);
+        // Numbers of channels of layers are few, and none of them has scales or zero points that are alike.
+        let kind = if count <= *LENGTHS.end() { i } else { DISTINCT };
+        let quantized = several(&ty, count, Granularity::Channel { axis }, kind, &mut rng);
         let params = Params { quantized, container: Container::Ranked, shape };
         let values = filled(&params, elements, &mut rng)?;
         Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
     };
-    let counts = LENGTHS.filter(|_| !domain.compiled && domain.finest != Finest::Layer);
+    // A result of a cast costs the oracle ten times as much as one of a multiplication.
+    let many = sizes::channels(budget).into_iter().filter(|count| budget.every_tail || FEW.contains(count));
+    let counts = LENGTHS.chain(many);
+    let counts = counts.filter(|_| !domain.compiled && domain.finest != Finest::Layer);
     counts.enumerate().filter_map(one).collect()
 }
+
+/// The turn of channels that have nothing alike.
+const DISTINCT: usize = 4;
 
 /// A type with as many scales and zero points of its own; by turns the scales are equal, or the zero points are equal or 0, for which code has
 /// shorter ways.
@@ -103,7 +140,7 @@ pub(super) fn several(
             zero_points.fill(0.clamp(ty.min, ty.max));
             zero_points[count / 2] = kept;
         }
-        _ => {}
+        DISTINCT.. => {}
     }
     Quantized { granularity, scales, zero_points, ..ty.clone() }
 }

@@ -45,6 +45,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
     out.extend(orders(base, domain));
     out.extend(narrowed_multipliers(base));
     out.push(Change::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
+    out.extend(tails(base));
     out
 }
 
@@ -78,15 +79,39 @@ fn multiplications(base: Scheme) -> Vec<Change<Requantize>> {
 
 /// Bias, zero point and clamp as promised, and the multiplication by a hypothesis.
 fn changed(multiply: Hypothesis) -> Change<Requantize> {
-    Change::predicts(multiply.class, multiply.because.clone(), move |case| {
-        let fit = |v: i64| multiply.overflow.fit(INT32, v.into()).map(|v| v as i64);
-        Some(each(case, |p, channel, x| {
-            let Channel { multiplier, shift } = p.channels[channel];
-            let sum = fit(i64::from(x) + i64::from(p.bias[channel]))?;
-            let scaled = multiply.predicts(sum, &fpm::Parameters::q31(multiplier, shift))?;
-            Some((fit(scaled + i64::from(p.zero_point))? as i32).clamp(p.min, p.max))
-        }))
+    Change::predicts(multiply.class, multiply.because.clone(), move |case| Some(multiplied(&multiply, case)))
+}
+
+fn multiplied(multiply: &Hypothesis, case: &Case<Params>) -> Expected {
+    let fit = |v: i64| multiply.overflow.fit(INT32, v.into()).map(|v| v as i64);
+    each(case, |p, channel, x| {
+        let Channel { multiplier, shift } = p.channels[channel];
+        let sum = fit(i64::from(x) + i64::from(p.bias[channel]))?;
+        let scaled = multiply.predicts(sum, &fpm::Parameters::q31(multiplier, shift))?;
+        Some((fit(scaled + i64::from(p.zero_point))? as i32).clamp(p.min, p.max))
     })
+}
+
+/// Elements of a vector, after the last of which a kernel may round otherwise.
+const VECTORS: [usize; 3] = [4, 8, 16];
+
+/// A tail that is rounded otherwise than the body.
+fn tails(base: Scheme) -> Vec<Change<Requantize>> {
+    let rounds = |multiply: &Hypothesis| {
+        matches!(multiply.class, Class::DoubleRounding | Class::TieDirection | Class::DirectedRounding)
+    };
+    let tail = |vector: usize, multiply: Hypothesis| {
+        let because = format!("elements after the last whole vector of {vector}: {}", multiply.because);
+        Change::predicts(Class::Position, because, move |case: &Case<Params>| {
+            let mut out = Requantize::expected(&base, case).ok()?;
+            let from = out.len() - out.len() % vector;
+            out[from..].copy_from_slice(&multiplied(&multiply, case)[from..]);
+            Some(out)
+        })
+    };
+    let promised = multiply(&base);
+    let all = |vector: usize| promised.iter().flat_map(hypotheses).filter(rounds).map(move |of| tail(vector, of));
+    VECTORS.into_iter().flat_map(all).collect()
 }
 
 /// Low bits of the multiplier, as many as tell nothing of a Q0.31 one that was made from a float, or more.

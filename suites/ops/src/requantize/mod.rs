@@ -2,25 +2,30 @@
 
 pub mod changes;
 pub mod channels;
+mod corners;
 mod fuzzed;
+mod large;
 mod path;
 mod plan;
 pub mod sweep;
 pub mod targets;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::Sweep;
 use tiebreak_engine::tensor::fill;
+use tiebreak_engine::tensor::shrink;
 use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, PathStep, Spec, Unposable, Wanted,
+    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, PathStep, Spec, Unposable, Wanted, plans,
 };
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
+use tiebreak_impls::mutants::Witness as Published;
 use tiebreak_impls::requantize::{Domain, Params, Run};
 use tiebreak_oracle::requantize::{Parameters, Scheme};
 use tiebreak_reports::ledger::{Unit, Value};
@@ -92,6 +97,16 @@ impl Operation for Requantize {
         plan::plan(domain, asked, budget, seed)
     }
 
+    fn trial(domain: &Domain, seed: u64) -> plans::Shared<Params> {
+        Arc::new(plan::trial(domain, seed))
+    }
+
+    fn published(witness: &Published) -> Option<(Case<Params>, usize)> {
+        let channels = vec![Channel { multiplier: witness.m, shift: witness.s }];
+        let tensors = [vec![witness.x], Vec::new(), Vec::new()];
+        Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
+    }
+
     fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
         sweep::sweeps(kernel, runner, asked, wanted)
     }
@@ -139,6 +154,9 @@ impl Operation for Requantize {
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
         let p = &case.params;
         let mut out = Vec::new();
+        if p.len > SPLIT {
+            return parts(case);
+        }
         if p.len > 1 {
             return (0..p.len).map(|at| one(case, at)).collect();
         }
@@ -205,6 +223,21 @@ const FIELDS: [Field<Params>; 4] = [
     Field::<Params>::int32("max", |p| &mut p.max).always(),
     Field::size("len", |p| &mut p.len),
 ];
+
+/// Accumulators of a batch that is not looked at one by one.
+const SPLIT: usize = 1 << 15;
+
+/// Parts of a long batch, each from the beginning of a row.
+fn parts(case: &Case<Params>) -> Vec<Case<Params>> {
+    let width = case.params.channels.len();
+    let part = |part: std::ops::Range<usize>| {
+        let part = part.start.next_multiple_of(width)..part.end;
+        let params = Params { len: part.len(), ..case.params.clone() };
+        let tensors = [case.tensors[0].get(part)?.to_vec(), Vec::new(), Vec::new()];
+        Some(Case { params, tensors, misalign: 0 })
+    };
+    shrink::cuts(case.params.len).into_iter().filter_map(part).collect()
+}
 
 /// One accumulator with the parameters of its channel.
 fn one(case: &Case<Params>, at: usize) -> Case<Params> {

@@ -1,5 +1,6 @@
 //! What requantizations are tried on: batches of 1 to 70 channels with rows that are whole or not, at every zero point of a byte; every result with its
-//! ties; and corners of multipliers, shifts and accumulators.
+//! ties; and corners of multipliers, shifts and accumulators. The corners of fixed point multiply are in `corners.rs`, batches as large as layers in
+//! `large.rs`.
 
 use super::channels::{alike, any, corners, of, plain};
 use super::targets::Target;
@@ -51,6 +52,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     let few = Budget { random_accumulators: 16, near_ties: 8, ..*budget };
     let mut out = Vec::new();
     by("directed", &mut out, |out| out.extend(draft.directed(&corners(domain, budget, seed), &few, 64)));
+    by("corners of fixed point multiply", &mut out, |out| out.extend(draft.corners_of_multiply()));
     by("every result", &mut out, |out| out.extend(draft.every_result()));
     // One channel at a time is one scale at a time.
     let (batches, results) = if domain.channels.per_channel { (BATCHES, RESULTS) } else { (2 * BATCHES, RESULTS / 2) };
@@ -60,16 +62,33 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
         out.extend(WHOLE.into_iter().enumerate().map(|(i, width)| draft.whole_rows(i, width)));
     });
     by("every length", &mut out, |out| out.extend(LENGTHS.map(|len| draft.of_length(len))));
-    by("a long batch", &mut out, |out| out.push(draft.random(batches, LONGEST)));
+    by("a long batch", &mut out, |out| {
+        out.push(draft.random(batches, LONGEST));
+        out.extend(draft.long_batches(budget));
+    });
+    by("many channels", &mut out, |out| out.extend(draft.many_channels(budget)));
+    out
+}
+
+/// The cases on which known bugs are run: those that show every one of them, and every length.
+pub(super) fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
+    let draft = Draft { domain, seed };
+    let mut out = draft.corners_of_multiply();
+    out.extend(draft.every_result());
+    out.extend(LENGTHS.map(|len| draft.of_length(len)));
+    let budget = Effort::Quick.budget();
+    let few = Budget { random_accumulators: 16, near_ties: 8, ..budget };
+    out.extend(draft.directed(&corners(domain, &budget, seed), &few, 64));
     out
 }
 
 /// Lengths up to two vectors of any width.
 const LENGTHS: std::ops::RangeInclusive<usize> = 1..=80;
 
-struct Draft<'a> {
-    domain: &'a Domain,
-    seed: u64,
+/// A plan of a domain under a seed.
+pub(super) struct Draft<'a> {
+    pub(super) domain: &'a Domain,
+    pub(super) seed: u64,
 }
 
 impl Draft<'_> {
@@ -237,7 +256,7 @@ impl Draft<'_> {
     }
 
     /// Accumulators of interest for each channel in so many rows, of which the first so many are run.
-    fn filled(&self, p: Params, len: usize, rows: usize, mut rng: ChaCha8Rng) -> Spec<Params> {
+    pub(super) fn filled(&self, p: Params, len: usize, rows: usize, mut rng: ChaCha8Rng) -> Spec<Params> {
         let width = p.channels.len();
         let own: Vec<Vec<i32>> = (0..width).map(|at| self.target(&p, at).some(rows, &mut rng)).collect();
         let values = (0..len).map(|at| own[at % width][at / width]).collect();
@@ -245,7 +264,7 @@ impl Draft<'_> {
     }
 
     /// Values of the output type.
-    fn values(&self) -> usize {
+    pub(super) fn values(&self) -> usize {
         let range = self.domain.output.range();
         (range.end() - range.start()) as usize + 1
     }
@@ -258,7 +277,7 @@ impl Draft<'_> {
         if self.domain.bias { [0, 1, -1, 12345, -99_999, i32::MAX, i32::MIN][i % 7] } else { 0 }
     }
 
-    fn any_bias(&self, rng: &mut ChaCha8Rng) -> i32 {
+    pub(super) fn any_bias(&self, rng: &mut ChaCha8Rng) -> i32 {
         match below(rng, 16) {
             _ if !self.domain.bias => 0,
             0..4 => 0,
@@ -269,7 +288,7 @@ impl Draft<'_> {
     }
 
     /// Every zero point of a byte in turn; of a wider type the ends, and a part of the others.
-    fn zero_point(&self, i: usize) -> i32 {
+    pub(super) fn zero_point(&self, i: usize) -> i32 {
         let range = self.domain.output.range();
         let (lo, width) = (*range.start(), self.values());
         match i % 8 {
@@ -311,7 +330,8 @@ impl Draft<'_> {
     }
 }
 
-fn given(params: Params, values: Vec<i32>, i: usize) -> Spec<Params> {
+/// A batch of these accumulators.
+pub(super) fn given(params: Params, values: Vec<i32>, i: usize) -> Spec<Params> {
     let params = Params { len: values.len(), ..params };
     Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)
 }

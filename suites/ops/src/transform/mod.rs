@@ -184,6 +184,9 @@ impl Operation for Transform {
 const LARGE: [(usize, usize); 10] =
     [(65, 129), (130, 70), (33, 257), (257, 33), (3, 1025), (1025, 3), (513, 5), (5, 513), (300, 300), (2, 4099)];
 
+/// Rows, columns and elements that 16 bits do not count, and elements that 18 bits do not.
+const LARGEST: [(usize, usize); 3] = [(1, 65_539), (65_539, 1), (521, 509)];
+
 /// Sizes beyond two blocks, with every rest.
 const BEYOND: std::ops::RangeInclusive<usize> = 33..=48;
 /// Lengths of matrices of one row or column to four.
@@ -213,7 +216,8 @@ fn matrices(budget: &Budget) -> Vec<Params> {
     let lines = LINES.flat_map(|long| [(1 + long / 4 % 4, long), (long, 1 + long / 4 % 4)]);
     let lines = lines.chain([65, 81, 97].into_iter().flat_map(|long| [(1, long), (long, 1)]));
     out.extend(lines.map(|(rows, columns)| Params::Matrix { rows, columns }));
-    out.extend(LARGE.map(|(rows, columns)| Params::Matrix { rows, columns }));
+    let largest = LARGEST.into_iter().filter(|_| budget.every_tail);
+    out.extend(LARGE.into_iter().chain(largest).map(|(rows, columns)| Params::Matrix { rows, columns }));
     out
 }
 

@@ -3,6 +3,8 @@
 
 mod causes;
 mod kept;
+mod large;
+mod little;
 mod quantized;
 mod requantize;
 mod sweep;

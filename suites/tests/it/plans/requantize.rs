@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Params, kernels};
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::fpm::FixedPointMultiply;
+use tiebreak_suites::fpm::corners::corners;
 use tiebreak_suites::requantize::{INSIDE, Requantize};
 use tiebreak_suites::tensor::{Case, Expected, Operation, promise};
 
@@ -113,6 +115,40 @@ fn results_span_the_type_and_most_lie_inside_the_clamp() {
         assert!(2 * inside >= all, "{}: {inside} of {all} results inside the clamp", kernel.name);
         let spans = planned.0.iter().any(|(case, expected)| spans(kernel.contract.domain.fraction(), case, expected));
         assert!(spans, "{}: no channel reaches every result with a tie and its neighbours", kernel.name);
+    }
+}
+
+/// Every corner of fixed point multiply's catalogue is one of each requantization that multiplies so, and a product of INT32_MIN with itself that wraps in
+/// place of saturating shows. Both passed a quick run.
+#[test]
+fn corners_of_fixed_point_multiply() {
+    let lines = FixedPointMultiply::CATALOGUE.lines().filter(|line| !line.starts_with('#') && line.contains(" out["));
+    let written =
+        |(Channel { multiplier, shift }, x): &(Channel, i32)| format!("m={multiplier} s={shift} len=9 x={x} ");
+    let all = corners();
+    assert!(
+        lines.clone().zip(all).all(|(line, corner)| line.starts_with(&written(corner))) && lines.count() == all.len()
+    );
+    for kernel in kernels().iter().filter(|kernel| kernel.contract.domain.fraction() == 31) {
+        let (domain, planned) = (&kernel.contract.domain, Planned::<Requantize>::of(kernel.name, Effort::Quick));
+        let sum = |case: &Case<Params>, at: usize| {
+            case.tensors[0][at].wrapping_add(case.params.bias[at % case.params.bias.len()])
+        };
+        for (channel, x) in all.iter().filter(|(channel, _)| domain.takes(*channel)) {
+            let is = |case: &Case<Params>, at: usize| channel_of(&case.params, at) == *channel && sum(case, at) == *x;
+            let has = |(case, _): &(Case<Params>, Expected)| (0..case.params.len).any(|at| is(case, at));
+            assert!(planned.0.iter().any(has), "{}: {channel:?} {x}", kernel.name);
+        }
+        let minimum = Channel { multiplier: i32::MIN, shift: 0 };
+        let saturates = ["gemmlowp-double", "sqrdmulh-srshl", "sqrdmulh-fixup-srshl"];
+        if domain.takes(minimum) && saturates.contains(&kernel.contract.promise.scheme) {
+            let wraps = |case: &Case<Params>, at: usize, _| {
+                let is = channel_of(&case.params, at) == minimum && sum(case, at) == i32::MIN;
+                let p = &case.params;
+                is.then(|| i32::MIN.wrapping_add(p.zero_point).clamp(p.min, p.max))
+            };
+            assert!(planned.convicts(wraps), "{}: a product that does not saturate", kernel.name);
+        }
     }
 }
 

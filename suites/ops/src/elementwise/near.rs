@@ -1,0 +1,159 @@
+//! Scales at which little decides: quotients that put a result on a half, ratios that are powers of two, scales that differ by little, and identities, each also
+//! one unit in the last place away; on the pairs of stored values whose results lie nearest to a half.
+
+use super::plan::{of as any, random};
+use super::{Arithmetic, Elementwise};
+use rand_chacha::ChaCha8Rng;
+use tiebreak_common::budget::Budget;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::{Operation, Spec};
+use tiebreak_impls::elementwise::{Operand, Params};
+use tiebreak_impls::quantized::Scale;
+
+/// Tensors of each kind, in a short run and in others.
+const ROUNDS: [usize; 2] = [12, 36];
+/// Pairs of a tensor, and pairs among which they are chosen.
+const PAIRS: [usize; 2] = [128, 384];
+const AMONG: [usize; 2] = [1 << 12, 1 << 13];
+/// One of so many pairs near the nearest ones is chosen.
+const SPREAD: usize = 8;
+/// Relative distances of scales that a kernel may take for equal.
+const DISTANCES: [f64; 8] = [1e-6, -1e-4, 1e-3, -1e-6, 1e-4, -1e-3, 1e-2, -1e-5];
+/// Draws of scales until a kernel takes them.
+const DRAWS: usize = 16;
+
+/// What scales have to do with one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Some pair gives a half, as nearly as a scale can be written.
+    Half,
+    /// The quotient of a result's unit and the operands' is a power of two.
+    Power,
+    /// Two scales differ by little, or a quotient from a power of two.
+    Close,
+    /// A result is an operand, or nearly one.
+    Identity,
+}
+
+const KINDS: [Kind; 4] = [Kind::Half, Kind::Power, Kind::Close, Kind::Identity];
+
+/// Scales of both operands and of the result.
+type Scales = [f64; 3];
+
+/// The cases.
+pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, rng: &mut ChaCha8Rng) -> Vec<Spec<Params>> {
+    let effort = usize::from(budget.every_tail);
+    let mut out = Vec::new();
+    for i in 0..KINDS.len() * ROUNDS[effort] {
+        let (kind, turn) = (KINDS[i % KINDS.len()], i / KINDS.len());
+        let drawn = (0..DRAWS).find_map(|_| parameters::<A>(domain, (kind, turn), rng));
+        let Some((params, pair)) = drawn else { continue };
+        let mut pairs = decisive::<A>(&params, [PAIRS[effort], AMONG[effort]], rng);
+        pairs.insert(pairs.len() / 2, pair);
+        let (lhs, rhs): (Vec<i32>, Vec<i32>) = pairs.into_iter().unzip();
+        let params = Params { len: lhs.len(), ..params };
+        out.push(Spec::new(params, [Fill::Given(lhs), Fill::Given(rhs), Fill::None], i % 16));
+    }
+    out
+}
+
+/// A pair of stored values.
+type Pair = (i32, i32);
+
+/// Parameters of a kind that the kernel takes, and a pair that the scales were made for.
+fn parameters<A: Arithmetic>(
+    domain: &A::Domain,
+    (kind, turn): (Kind, usize),
+    rng: &mut ChaCha8Rng,
+) -> Option<(Params, Pair)> {
+    let (element, _) = A::limits(domain);
+    let drawn = A::taken(random::<A>(element, false, turn, rng));
+    // By turns with zero points that are 0, or whatever is in the middle.
+    let middle = element.range().start().midpoint(*element.range().end()) + 1;
+    let centred = with_points(&drawn, [middle; 3]);
+    let drawn = if turn % 3 == 0 && Elementwise::<A>::covers(domain, &centred) { centred } else { drawn };
+    let own = [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.scale.0);
+    let pair = (any(element, rng), any(element, rng));
+    let scales = related::<A>(own, differences(&drawn, pair), (kind, turn))?;
+    let [lhs, rhs, out] = scales.map(single);
+    // By turns the scale of the result as it is, and one unit in the last place more or less.
+    let params = with_scales(&drawn, [lhs, rhs, [out, next(out, 1), next(out, -1)][turn % 3]]);
+    Elementwise::<A>::covers(domain, &params).then_some((params, pair))
+}
+
+/// Scales of a kind near those of a draw, for a pair of these differences from zero points.
+fn related<A: Arithmetic>(own: Scales, pair: [f64; 2], (kind, turn): (Kind, usize)) -> Option<Scales> {
+    let [lhs, rhs, out] = own;
+    let unit = |[lhs, rhs, _]: Scales| A::real([lhs, rhs, 1.0], A::UNIT);
+    let power = |scale: f64| 2f64.powi(scale.log2().round() as i32);
+    let near = 1.0 + DISTANCES[turn % DISTANCES.len()];
+    let also = [1.0, 1.0 + DISTANCES[turn / DISTANCES.len() % DISTANCES.len()]][turn % 2];
+    let scales = match kind {
+        Kind::Half => {
+            let exact = A::real([lhs, rhs, 1.0], pair);
+            let half = (exact / out).trunc() + if exact < 0.0 { -0.5 } else { 0.5 };
+            [lhs, rhs, exact / half]
+        }
+        Kind::Power => [lhs, rhs, unit(own) / power(unit(own) / out)],
+        Kind::Close => {
+            let (lhs, rhs) = [(lhs, rhs), A::alike(lhs, near)][usize::from(turn % 4 != 3)];
+            let unit = unit([lhs, rhs, out]);
+            [lhs, rhs, unit / power(unit / out) * also * if turn % 4 == 3 { near } else { 1.0 }]
+        }
+        Kind::Identity => {
+            A::identity(own, if turn % 2 == 0 { 1.0 } else { 1.0 + DISTANCES[turn / 2 % DISTANCES.len()] })
+        }
+    };
+    scales.iter().all(|scale| scale.is_finite() && *scale > 0.0).then_some(scales)
+}
+
+/// The pairs whose results are nearest to a half and lie in the type, and as many of those that are near: of so many drawn.
+fn decisive<A: Arithmetic>(params: &Params, [count, among]: [usize; 2], rng: &mut ChaCha8Rng) -> Vec<Pair> {
+    let scales = [params.lhs, params.rhs, params.out].map(|operand| operand.scale.0);
+    let inside = |real: f64| {
+        let placed = real + f64::from(params.out.zero_point);
+        f64::from(params.min) - 1.0 <= placed && placed <= f64::from(params.max) + 1.0
+    };
+    let mut drawn: Vec<(f64, Pair)> = (0..among)
+        .map(|_| {
+            let pair = (any(params.element, rng), any(params.element, rng));
+            let real = A::real(scales, differences(params, pair));
+            let away = (real - real.floor() - 0.5).abs();
+            (if inside(real) { away } else { 1.0 + away }, pair)
+        })
+        .collect();
+    let nearer = |one: &(f64, Pair), other: &(f64, Pair)| one.0.total_cmp(&other.0);
+    let kept = (count / 2 * (1 + SPREAD)).min(among - 1);
+    drawn.select_nth_unstable_by(kept, nearer);
+    drawn.truncate(kept);
+    drawn.sort_by(nearer);
+    drawn.dedup_by_key(|(_, pair)| *pair);
+    let nearest = drawn.iter().take(count / 2);
+    let near = drawn.iter().skip(count / 2).step_by(SPREAD).take(count / 2);
+    nearest.chain(near).map(|(_, pair)| *pair).collect()
+}
+
+/// The stored values of a pair less their zero points.
+fn differences(params: &Params, (lhs, rhs): Pair) -> [f64; 2] {
+    [lhs - params.lhs.zero_point, rhs - params.rhs.zero_point].map(f64::from)
+}
+
+fn with_points(params: &Params, [lhs, rhs, out]: [i32; 3]) -> Params {
+    let of = |operand: Operand, zero_point| Operand { zero_point, ..operand };
+    Params { lhs: of(params.lhs, lhs), rhs: of(params.rhs, rhs), out: of(params.out, out), ..*params }
+}
+
+fn with_scales(params: &Params, [lhs, rhs, out]: Scales) -> Params {
+    let of = |operand: Operand, scale| Operand { scale: Scale(scale), ..operand };
+    Params { lhs: of(params.lhs, lhs), rhs: of(params.rhs, rhs), out: of(params.out, out), ..*params }
+}
+
+/// A scale as a float of single precision has it.
+fn single(scale: f64) -> f64 {
+    f64::from(scale as f32)
+}
+
+/// The scale so many units in the last place of single precision away.
+fn next(scale: f64, units: i32) -> f64 {
+    f64::from(f32::from_bits((scale as f32).to_bits().wrapping_add_signed(units)))
+}

@@ -1,0 +1,19 @@
+//! The inputs of the catalogue, for operations that have a fixed point multiply inside.
+
+use super::{FixedPointMultiply, Q31};
+use std::sync::LazyLock;
+use tiebreak_engine::tensor::text::Draft;
+use tiebreak_engine::tensor::{Operation, catalogue};
+use tiebreak_impls::contract::Domain;
+use tiebreak_impls::fpm::Channel;
+
+/// Each pair in Q0.31 with each accumulator that the catalogue has for the pair, in its order.
+pub fn corners() -> &'static [(Channel, i32)] {
+    static CORNERS: LazyLock<Vec<(Channel, i32)>> = LazyLock::new(|| {
+        let texts = catalogue::texts(FixedPointMultiply::CATALOGUE).expect("the catalogue, which every run reads");
+        let case = |text: String| Draft::<FixedPointMultiply>::read(&text).ok()?.case(&Domain::ALL).ok();
+        let cases = texts.into_iter().filter_map(case).filter(|case| case.params.params.q == Q31);
+        cases.map(|case| (case.params.params.channels[0], case.tensors[0][0])).collect()
+    });
+    &CORNERS
+}

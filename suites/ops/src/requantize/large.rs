@@ -1,0 +1,60 @@
+//! Requantizations as large as those of layers: as many channels, each with parameters of its own, and batches longer than 16 bits count.
+
+use super::channels::{any, plain};
+use super::plan::Draft;
+use tiebreak_common::budget::Budget;
+use tiebreak_common::sizes;
+use tiebreak_common::stream::{int32, stream};
+use tiebreak_engine::tensor::Spec;
+use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::requantize::Params;
+
+/// Rows of accumulators of many channels, the last one by turns whole or not.
+const ROWS: usize = 3;
+/// Channels of a long batch.
+const LONG_CHANNELS: usize = 3;
+/// Draws until a channel of a long batch lies in the domain.
+const DRAWS: usize = 64;
+
+impl Draft<'_> {
+    /// As many channels as layers have, each with other parameters, and two rows of accumulators at least.
+    pub(super) fn many_channels(&self, budget: &Budget) -> Vec<Spec<Params>> {
+        let one = |(i, width): (usize, usize)| {
+            let mut rng = stream(self.seed, &format!("requantize/channels/{width}"));
+            let channels = (0..width).map(|_| any(self.domain, &mut rng)).collect();
+            let bias = (0..width).map(|_| self.any_bias(&mut rng)).collect();
+            let params = Params { channels, bias, ..self.whole_type(self.zero_point(i)) };
+            let len = (ROWS - 1) * width + [width / 3 + 1, width, 1][i % 3];
+            self.filled(params, len, ROWS, rng)
+        };
+        let widths = sizes::channels(budget).into_iter().filter(|_| self.domain.channels.per_channel);
+        widths.enumerate().map(one).collect()
+    }
+
+    /// Long batches of any accumulators, at scales that make every result of them.
+    pub(super) fn long_batches(&self, budget: &Budget) -> Vec<Spec<Params>> {
+        let one = |(i, len): (usize, &usize)| {
+            let mut rng = stream(self.seed, &format!("requantize/long/{len}"));
+            let width = if self.domain.channels.per_channel { LONG_CHANNELS } else { 1 };
+            let right = 32 - self.values().ilog2() as i32;
+            let drawn = |_| Channel { multiplier: (1 << 30) | (int32(&mut rng) & ((1 << 30) - 1)), shift: -right };
+            // Multipliers of the legacy pipeline are small integers.
+            let draws = if self.domain.fraction() == 0 { 0 } else { DRAWS };
+            let all = (0..draws).map(drawn).filter(|channel| self.domain.takes(*channel));
+            let channels: Vec<Channel> = all.take(width).collect();
+            let channels = if channels.is_empty() { vec![plain(self.domain, right)] } else { channels };
+            let range = self.domain.output.range();
+            let zero_point = if self.domain.zero_point { range.start().midpoint(*range.end()) + 1 } else { 0 };
+            let params = Params { len: *len, bias: vec![0; channels.len()], channels, ..self.whole_type(zero_point) };
+            Spec::new(params, [Fill::Uniform, Fill::None, Fill::None], i + 1)
+        };
+        sizes::lengths(budget).iter().enumerate().map(one).collect()
+    }
+
+    /// No channels yet, and all of the output type.
+    fn whole_type(&self, zero_point: i32) -> Params {
+        let range = self.domain.output.range();
+        Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min: *range.start(), max: *range.end() }
+    }
+}

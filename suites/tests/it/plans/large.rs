@@ -1,0 +1,120 @@
+//! Faults that show at sizes of real layers only: an index that wraps at 16 bits or 18, parameters of a channel that are those of another. Before, `add` reached
+//! 16,411 elements, the casts 65,536, and no requantization more than 70 channels.
+
+use tiebreak_impls::quantized::{Granularity, Params as Cast};
+use tiebreak_suites::add::Add;
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::dequantize::Dequantize;
+use tiebreak_suites::dot::Dot;
+use tiebreak_suites::fpm::FixedPointMultiply;
+use tiebreak_suites::mul::Mul;
+use tiebreak_suites::quantize::Quantize;
+use tiebreak_suites::requantize::Requantize;
+use tiebreak_suites::tensor::{Asked, Case, Operation, plans, promise};
+
+/// Names of the kernels for which no case among those wanted shows a fault, which changes what is read. Kernels of one domain have one plan, and of one
+/// contract one answer.
+fn blind<O: Operation>(
+    effort: Effort,
+    wanted: impl Fn(&O::Domain, &O::Params) -> bool,
+    fault: impl Fn(&Case<O::Params>) -> Option<Case<O::Params>>,
+) -> Vec<&'static str> {
+    let sees = |kernel: &&'static tiebreak_impls::kernel::Kernel<O::Run, O::Domain>| {
+        let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
+        let specs = plans::plan::<O>(domain, &Asked::default(), &effort.budget(), 1);
+        let mut cases = specs.iter().enumerate().filter(|(_, spec)| wanted(domain, &spec.params));
+        cases.any(|(i, spec)| {
+            let case = spec.case::<O>(domain, 1, i).expect("a case");
+            let given = |case: &Case<O::Params>| O::expected(&scheme, case).expect("in the domain");
+            let wrong = fault(&case).map(|case| given(&case));
+            wrong.is_some_and(|wrong| {
+                given(&case).iter().zip(&wrong).any(|(right, wrong)| right.is_some() && right != wrong)
+            })
+        })
+    };
+    let blind =
+        O::kernels().iter().filter(|kernel| !O::compiled(&kernel.contract.domain)).filter(|kernel| !sees(kernel));
+    blind.map(|kernel| kernel.name).collect()
+}
+
+/// Each element from one on is that so many places before.
+fn wrapped<P: Clone>(case: &Case<P>, words: usize) -> Option<Case<P>> {
+    let tensors = case.tensors.each_ref().map(|tensor| (0..tensor.len()).map(|at| tensor[at % words]).collect());
+    Some(Case { tensors, ..case.clone() })
+}
+
+/// An index of so many bits, in runs of some efforts.
+fn indices<O: Operation>(efforts: &[(Effort, u32)], count: impl Fn(&O::Domain, &O::Params) -> usize) {
+    for (effort, bits) in efforts {
+        let wanted = |domain: &O::Domain, params: &O::Params| count(domain, params) > 1 << bits;
+        let blind = blind::<O>(*effort, wanted, |case| wrapped(case, 1 << bits));
+        assert!(blind.is_empty(), "{} {}: an index of {bits} bits: {blind:?}", O::OP, effort.name());
+    }
+}
+
+#[test]
+fn an_index_that_wraps() {
+    let both = [(Effort::Quick, 16), (Effort::Standard, 18)];
+    indices::<Add>(&both, |_, p| p.len);
+    indices::<Mul>(&both, |_, p| p.len);
+    indices::<FixedPointMultiply>(&both, |_, p| p.len);
+    indices::<Requantize>(&both, |_, p| p.len);
+    // A result of a cast costs more, and a step of a dot product has several elements.
+    let standard = [(Effort::Standard, 16)];
+    indices::<Quantize>(&standard, |_, p| p.shape.iter().product());
+    indices::<Dequantize>(&standard, |_, p| p.shape.iter().product());
+    indices::<Dot>(&standard, |domain, p| p.len / domain.results * domain.elements);
+}
+
+/// The parameters of each channel from a power of two on are those of the channel so many before.
+fn each_power<O: Operation>(
+    several: impl Fn(&O::Domain) -> bool,
+    count: impl Fn(&O::Params) -> usize,
+    wrap: impl Fn(&mut O::Params, usize),
+) {
+    for bits in 7..=11 {
+        let wanted = |_: &O::Domain, params: &O::Params| count(params) > 1 << bits;
+        let blind = blind::<O>(Effort::Quick, wanted, |case| {
+            let mut case = case.clone();
+            wrap(&mut case.params, 1 << bits);
+            Some(case)
+        });
+        let one = |name: &&str| O::kernels().iter().any(|k| k.name == *name && several(&k.contract.domain));
+        let blind: Vec<_> = blind.into_iter().filter(|name| one(name)).collect();
+        assert!(blind.is_empty(), "{}: channels from {} on: {blind:?}", O::OP, 1 << bits);
+    }
+}
+
+/// Every item from one on as that so many before.
+fn wrap<T: Copy>(list: &mut [T], period: usize) {
+    for at in period..list.len() {
+        list[at] = list[at % period];
+    }
+}
+
+#[test]
+fn parameters_of_another_channel() {
+    each_power::<FixedPointMultiply>(
+        |domain| domain.per_channel,
+        |p| p.params.channels.len(),
+        |p, period| {
+            wrap(&mut p.params.channels, period);
+        },
+    );
+    let several = |domain: &tiebreak_impls::requantize::Domain| domain.channels.per_channel;
+    each_power::<Requantize>(several, |p| p.channels.len(), |p, period| wrap(&mut p.channels, period));
+    each_power::<Requantize>(
+        |domain| domain.channels.per_channel && domain.bias,
+        |p| p.channels.len(),
+        |p, period| wrap(&mut p.bias, period),
+    );
+    let count = |p: &Cast| match p.quantized.granularity {
+        Granularity::Channel { .. } => p.quantized.scales.len(),
+        _ => 0,
+    };
+    let several = |domain: &tiebreak_impls::quantize::Domain| domain.finest != tiebreak_impls::quantized::Finest::Layer;
+    each_power::<Quantize>(several, count, |p, period| wrap(&mut p.quantized.scales, period));
+    each_power::<Quantize>(several, count, |p, period| wrap(&mut p.quantized.zero_points, period));
+    each_power::<Dequantize>(several, count, |p, period| wrap(&mut p.quantized.scales, period));
+    each_power::<Dequantize>(several, count, |p, period| wrap(&mut p.quantized.zero_points, period));
+}
