@@ -18,6 +18,7 @@ mod rewrites;
 mod space;
 mod unfinished;
 mod verify;
+mod worker;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -84,6 +85,9 @@ enum Action {
     Report(report::Args),
     /// Measure which values the rewrites of MLIR's quant dialect change.
     Rewrites(rewrites::Args),
+    /// Run the kernels of lane `host` for another process.
+    #[command(hide = true)]
+    Worker,
 }
 
 /// Output format.
@@ -163,6 +167,7 @@ pub fn main() -> ExitCode {
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Merge(args) => space::merge(&args),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
+        Action::Worker => worker::run().map(|()| true),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -27,6 +27,7 @@ mod explain;
 mod explain_casts;
 mod fingerprint;
 mod first_screen;
+mod history;
 mod installed_lanes;
 mod judging;
 mod lanes_alike;
