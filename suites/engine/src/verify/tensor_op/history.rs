@@ -11,15 +11,18 @@ use crate::tensor::explained::Explained;
 use crate::tensor::shrink::{Witness, any_difference};
 use crate::tensor::side::{Group, differs};
 use crate::tensor::{Case, Operation, Spec, catalogue, text};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tiebreak_common::class::Class;
 use tiebreak_common::shell::quoted;
 use tiebreak_reports::text as words;
 
-/// Time that the sequences of one difference may cost, and those of a run.
-const EACH: Duration = Duration::from_secs(4);
-const ALL: Duration = Duration::from_secs(40);
+/// Fresh workers that the sequences of one difference may cost: the same on a busy machine as on an idle one.
+const REPLAYS: u32 = 150;
+/// Time that they may cost, and those of a run: only a worker that takes seconds to start, or many kernels that fail, come near it.
+const EACH: Duration = Duration::from_secs(60);
+const ALL: Duration = Duration::from_secs(240);
 /// Cases that differ of which a sequence is looked for.
 const TARGETS: usize = 3;
 /// Cases of a printed sequence, and bytes of it.
@@ -35,6 +38,8 @@ pub(super) struct History<'a, O: Operation> {
     pub(super) subject: &'a Subject<O>,
     pub(super) lane: &'a Lane,
     pub(super) specs: &'a [Spec<O::Params>],
+    /// Fresh workers so far.
+    pub(super) replays: Cell<u32>,
 }
 
 /// Cases that end with one that differs after the others, with its witness.
@@ -52,6 +57,7 @@ impl<O: Operation> History<'_, O> {
         }
         let begun = Instant::now();
         let end = begun + EACH.min(ALL.saturating_sub(Duration::from_millis(SPENT.load(Ordering::Relaxed))));
+        self.replays.set(0);
         self.replace(group, seen, end);
         SPENT.fetch_add(begun.elapsed().as_millis() as u64, Ordering::Relaxed);
     }
@@ -176,7 +182,8 @@ impl<O: Operation> History<'_, O> {
 
     /// The witness that the last of some cases is after the others, while there is time.
     fn shows(&self, cases: &[&Case<O::Params>], end: Instant) -> Option<Witness<O::Params>> {
-        if Instant::now() >= end { None } else { self.replay(cases).flatten() }
+        self.replays.set(self.replays.get() + 1);
+        if self.replays.get() > REPLAYS || Instant::now() >= end { None } else { self.replay(cases).flatten() }
     }
 
     /// Runs cases in a fresh worker, and gives the witness that the last one is; nothing at all where they cannot be run.

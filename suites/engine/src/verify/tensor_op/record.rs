@@ -15,6 +15,7 @@ use crate::tensor::judge::{Record, due_to};
 use crate::tensor::shrink::Witness;
 use crate::tensor::side::{Group, Side};
 use crate::tensor::{Operation, Spec};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
@@ -40,7 +41,7 @@ pub(super) fn settle<O: Operation>(
         let kept = against == Against::Reference && record.contract.count.differ == 0;
         let mut seen = explained(request, (subject, lane), scheme, side, kept);
         if against == Against::Contract {
-            let history = History { request, subject, lane, specs };
+            let history = History { request, subject, lane, specs, replays: Cell::new(0) };
             for seen in &mut seen {
                 history.settle(&side.groups[&seen.group], seen);
             }

@@ -6,6 +6,7 @@ use super::history::History;
 use super::kernel::Subject;
 use crate::lane::{Input, Lane, Order};
 use crate::tensor::{Case, Operation, Spec};
+use std::cell::Cell;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Finding};
@@ -51,7 +52,7 @@ pub(super) fn run<O: Operation>(
         all.calls += 1;
         let first = first.get_or_insert_with(|| given.clone());
         if let Some(at) = first.iter().zip(&given).position(|(first, given)| first != given) {
-            let history = History { request, subject, lane, specs };
+            let history = History { request, subject, lane, specs, replays: Cell::new(0) };
             all.finding = Some(differing(&history, &case, (at, first, &given), (all.calls, repeated_calls)));
             return all;
         }
