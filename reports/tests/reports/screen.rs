@@ -177,7 +177,7 @@ fn reasons_beyond_the_screen_are_counted_and_in_the_details() {
     let ledger = with_gaps();
     let page = screen(&ledger);
     let last = beneath(&page, "Not covered").pop().map(str::to_owned);
-    assert_eq!(last.as_deref(), Some("  and 3 more reasons, see details.md"), "{page}");
+    assert_eq!(last.as_deref(), Some("  and 4 more reasons, see details.md"), "{page}");
     let details = markdown::render(&ledger);
     assert!(details.contains("- inputs: 292 of 310 pairs of kernel and lane ran on samples"), "{details}");
     assert!(details.contains("- models: vector code ran as a portable model"), "{details}");
