@@ -18,6 +18,8 @@ pub enum FailureKind {
     ChangedOperand,
     /// The kernel left a result as it was.
     Unwritten,
+    /// The kernel left another float mode behind.
+    FloatMode,
 }
 
 impl FailureKind {
@@ -145,6 +147,18 @@ pub enum JobError {
         /// Results of the job.
         len: usize,
     },
+    /// The kernel changed how the processor computes floats, and returned.
+    #[error("it left another float mode behind: {register} {after:#x} where it was {before:#x} ({what})")]
+    ChangedFloatMode {
+        /// The register.
+        register: &'static str,
+        /// The mode before the call.
+        before: u64,
+        /// The mode after it.
+        after: u64,
+        /// What changed, in words.
+        what: String,
+    },
 }
 
 impl JobError {
@@ -155,6 +169,7 @@ impl JobError {
             Self::StrayWrite { .. } => FailureKind::StrayWrite,
             Self::ChangedInput { .. } | Self::ChangedOperand { .. } => FailureKind::ChangedOperand,
             Self::Unwritten { .. } => FailureKind::Unwritten,
+            Self::ChangedFloatMode { .. } => FailureKind::FloatMode,
             _ => FailureKind::Refused,
         }
     }

@@ -11,6 +11,7 @@ pub mod element;
 pub mod elementwise;
 pub mod execute;
 pub(crate) mod expressed;
+mod float_mode;
 pub mod fpm;
 pub mod frame;
 pub mod instruction;

@@ -7,6 +7,7 @@
 
 mod agreement;
 pub mod bite;
+pub mod calls;
 pub mod diff;
 pub mod drawable;
 pub mod files;

@@ -2,6 +2,7 @@
 //! that shows it again. `summary.md` shows its sections as far as there is room.
 
 use crate::agreement;
+use crate::calls;
 use crate::drawable;
 use crate::ledger::{Ledger, Row};
 use crate::left_out;
@@ -45,6 +46,7 @@ pub(crate) fn sections(ledger: &Ledger) -> Vec<Section> {
         bounds(ledger),
         catalogue(ledger),
         checks(ledger),
+        called(ledger),
         again(ledger),
     ];
     sections.into_iter().filter(|section| !section.body.is_empty()).collect()
@@ -222,6 +224,16 @@ fn checks(ledger: &Ledger) -> Section {
         let _ = writeln!(out, "- {}", plain(&self_checks::describe(failed)));
     }
     section("Self-check", &out)
+}
+
+/// How often each kernel was called, and which rate of faults that excludes at 95 %.
+fn called(ledger: &Ledger) -> Section {
+    let lines = calls::lines(ledger);
+    let mut out = calls::sentence(ledger).map_or_else(String::new, |sentence| format!("{}.\n\n", capital(&sentence)));
+    for line in lines {
+        let _ = writeln!(out, "- {}", plain(&line));
+    }
+    section("Calls, and the rate of faults that they exclude at 95 %", &out)
 }
 
 fn agreements(ledger: &Ledger) -> Section {

@@ -1,5 +1,6 @@
 //! A run in one line for each operation, lane and kind of check: the front of the screen and of the summary.
 
+use crate::calls;
 use crate::ledger::{Against, Coverage, Finding, LaneStatus, Ledger, Row};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
@@ -224,7 +225,7 @@ pub(crate) struct Check {
 pub(crate) fn checks(ledger: &Ledger) -> Vec<Check> {
     let own = SelfChecks::of(ledger);
     let own = Check { name: "self-check", sentence: own.sentence(), passed: own.failed.is_empty() };
-    [Some(own), corner_cases(ledger), bounds(ledger), agreements(ledger)].into_iter().flatten().collect()
+    [Some(own), corner_cases(ledger), bounds(ledger), agreements(ledger), calls(ledger)].into_iter().flatten().collect()
 }
 
 /// The checks that did not pass, a line each.
@@ -252,6 +253,11 @@ fn bounds(ledger: &Ledger) -> Option<Check> {
     let passed = ledger.bounds.iter().all(|bound| bound.shown);
     let check = Check { name: "bounds", sentence: text::bounds(&ledger.bounds), passed };
     (!ledger.bounds.is_empty()).then_some(check)
+}
+
+/// Which rate of faults the calls of a run exclude.
+fn calls(ledger: &Ledger) -> Option<Check> {
+    Some(Check { name: "calls", sentence: calls::sentence(ledger)?, passed: true })
 }
 
 /// Where contracts are silent nothing is promised, so that no difference here fails a run.

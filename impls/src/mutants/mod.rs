@@ -12,6 +12,7 @@ pub(crate) mod dot;
 mod fpm_directions;
 mod fpm_rounding;
 mod fpm_widths;
+mod history;
 pub(crate) mod instruction;
 pub(crate) mod matmul;
 pub(crate) mod mul;

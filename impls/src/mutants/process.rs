@@ -1,5 +1,7 @@
-//! Mutants that fail as processes do: they crash, hang, panic, or return too little. To be run in a worker only.
+//! Mutants that fail as processes do: they crash, hang, panic, or return too little, and are to be run in a worker only; or they depend on the calls
+//! before.
 
+use super::history;
 use crate::contract::{Domain, Overflow, Promise};
 use crate::fpm::{self, Kernel, Params};
 use crate::quantize::{self, onnx};
@@ -21,6 +23,17 @@ pub enum Fault {
     Panic,
     /// The worker returns one element too few.
     Short,
+    /// The results depend on the calls before.
+    History,
+    /// The call leaves another float mode behind.
+    FloatMode,
+}
+
+impl Fault {
+    /// Whether it takes its process down, or the answer of a worker.
+    pub fn ends_its_process(self) -> bool {
+        !matches!(self, Self::History | Self::FloatMode)
+    }
 }
 
 /// Every process mutant of fixed point multiply.
@@ -35,7 +48,7 @@ pub fn fault(kernel: &str) -> Option<Fault> {
         "mutant-hang" => Some(Fault::Hang),
         "mutant-panic" => Some(Fault::Panic),
         "mutant-short" => Some(Fault::Short),
-        _ => None,
+        other => history::fault(other),
     }
 }
 
@@ -55,6 +68,9 @@ static PROCESS: &[Kernel] = &[
     }),
     // The fault of this one is the worker's: a kernel is handed its output and cannot shorten it.
     mutant("mutant-short", "returns one element too few", |params, x, out| run(params, x, out, || ())),
+    history::STALE_SHIFT,
+    history::FIFTH_CALL,
+    history::ROUNDING_LEFT,
 ];
 
 const fn mutant(name: &'static str, summary: &'static str, run: fpm::Run) -> Kernel {

@@ -25,6 +25,7 @@ mod line;
 use crate::Form;
 use crate::execute::Lengths;
 use crate::job_error::{FailureKind, JobError};
+use crate::mutants::{self, Fault};
 use crate::operation::{Code, Operation};
 use crate::sources::SOURCES;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -106,7 +107,8 @@ macro_rules! jobs {
             pub fn ends_its_process(&self) -> bool {
                 match self {
                     $(Self::$variant { kernel, .. } => {
-                        <$operation as Operation>::process_mutants().any(|mutant| mutant.name() == kernel)
+                        let known = <$operation as Operation>::process_mutants().any(|mutant| mutant.name() == kernel);
+                        known && mutants::fault(kernel).is_none_or(Fault::ends_its_process)
                     })+
                 }
             }

@@ -130,7 +130,7 @@ fn run_batch(
         }
         Source::Range { start } => {
             execute::fill(&batch.job, start, x);
-            run(x, out)
+            frame::plain(|| run(x, out))
         }
     };
     if let Err(error) = ran {

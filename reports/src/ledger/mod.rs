@@ -218,6 +218,10 @@ pub struct Row {
     pub parameters: u64,
     /// Inputs judged.
     pub inputs: u64,
+    /// Calls of the kernel whose results were judged, or compared with those of the same call before; 0 in rows against the reference, and where a call
+    /// failed to answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls: u64,
     /// Whether these are all there are.
     pub coverage: Coverage,
     /// Inputs to which the scheme gives no int32 value, and which are therefore not compared.
@@ -256,6 +260,10 @@ pub struct Row {
     pub examples: Vec<Example>,
     /// Seconds of lane and judge, summed over threads. Rows judged in one pass over the same outputs carry the same seconds.
     pub seconds: f64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// The values of a size.

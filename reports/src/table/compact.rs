@@ -43,17 +43,18 @@ pub(super) fn render(page: &mut Page, ledger: &Ledger) {
 }
 
 fn failing(page: &mut Page, ledger: &Ledger) {
-    let all = findings::by_severity(ledger);
-    let shown = all.len().min(FINDINGS);
-    match all.len() {
+    let all = findings::alike(ledger);
+    let listed = &all[..all.len().min(FINDINGS)];
+    let shown: usize = listed.iter().map(|alike| alike.count).sum();
+    match ledger.findings.len() {
         0 => return,
         n if n > shown => page.heading(&format!("Findings, {shown} of {}", count(n as u64))),
         _ => page.heading("Findings"),
     }
-    for finding in &all[..shown] {
-        one_finding(page, finding, &ledger.command, EXPLANATION);
+    for alike in listed {
+        one_finding(page, alike, &ledger.command, EXPLANATION);
     }
-    more(page, all.len() - shown, "finding");
+    more(page, ledger.findings.len() - shown, "finding");
 }
 
 /// Says how many of a list are missing, where any are.

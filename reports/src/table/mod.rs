@@ -12,8 +12,8 @@ mod page;
 use crate::agreement;
 use crate::drawable;
 use crate::files;
-use crate::findings;
-use crate::ledger::{Bound, Finding, Lane, LaneStatus, Ledger, Row, Verdict};
+use crate::findings::{self, Alike};
+use crate::ledger::{Bound, Lane, LaneStatus, Ledger, Row, Verdict};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
 use crate::text;
@@ -337,14 +337,17 @@ fn all_findings(page: &mut Page, ledger: &Ledger) {
         return;
     }
     page.heading("Findings");
-    for finding in findings::by_severity(ledger) {
-        one_finding(page, finding, &ledger.command, usize::MAX);
+    for alike in findings::alike(ledger) {
+        one_finding(page, &alike, &ledger.command, usize::MAX);
     }
 }
 
 /// A finding, what explains it in at most so many bytes a sentence, and the command that shows it again.
-fn one_finding(page: &mut Page, finding: &Finding, run: &str, most: usize) {
+fn one_finding(page: &mut Page, Alike { finding, others, .. }: &Alike<'_>, run: &str, most: usize) {
     page.line(2, &text::finding(finding), Ink::Bad);
+    if let Some(others) = others {
+        page.prose(4, &text::cut(others, most), Ink::Notable);
+    }
     for detail in text::finding_details(finding) {
         page.prose(4, &text::cut(&detail, most), Ink::Plain);
     }

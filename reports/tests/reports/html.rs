@@ -103,7 +103,9 @@ fn no_number_of_the_page_comes_from_elsewhere() {
     assert_eq!(all_inputs.replace(',', ""), lanes.to_string());
     // What the line of an operation and its sentence say of the reference.
     let differ: u64 = ledger.rows.iter().filter(|row| row.against == Against::Reference).map(|row| row.differ).sum();
-    let sums = [sums, vec![count(differ)]].concat();
+    // The rate of faults that the calls exclude.
+    let rates = ledger.rows.iter().filter_map(|row| tiebreak_reports::calls::excluded(row.calls)).map(count);
+    let sums = [sums, vec![count(differ)], rates.collect()].concat();
     let numbers = text.split(|c: char| !(c.is_ascii_digit() || c == ',')).map(|n| n.trim_matches(','));
     let mut looked_at = 0;
     for number in numbers.filter(|n| n.len() >= 4) {

@@ -177,7 +177,7 @@ fn reasons_beyond_the_screen_are_counted_and_in_the_details() {
     let ledger = with_gaps();
     let page = screen(&ledger);
     let last = beneath(&page, "Not covered").pop().map(str::to_owned);
-    assert_eq!(last.as_deref(), Some("  and 3 more reasons, see details.md"), "{page}");
+    assert_eq!(last.as_deref(), Some("  and 4 more reasons, see details.md"), "{page}");
     let details = markdown::render(&ledger);
     assert!(details.contains("- inputs: 292 of 310 pairs of kernel and lane ran on samples"), "{details}");
     assert!(details.contains("- models: vector code ran as a portable model"), "{details}");
@@ -226,4 +226,30 @@ fn a_run_of_nothing_says_so_on_one_screen() {
     let page = screen(&ledger);
     assert_eq!(beneath(&page, "Operations"), ["  none ran"], "{page}");
     assert!(beneath(&page, "Not covered")[0].contains("no input was judged in 2 lanes"), "{page}");
+}
+
+/// Origin: issue 30, item 17: a dozen kernels were listed one by one where the driver that they share was at fault.
+#[test]
+fn kernels_that_fail_alike_are_one_finding() {
+    let mut ledger = sample::broken();
+    let first = ledger.findings.iter().find(|f| f.witness.as_ref().is_some_and(|w| w.expected.is_some()));
+    let first = first.expect("one with a witness").clone();
+    let because = "no known cause reproduces all 4,096 results examined; only elements i >= 256";
+    let kernels = ["one", "two", "three", "four", "five"];
+    let of = |(i, kernel): (usize, &&str)| {
+        let because = because.replace("4,096", &(4096 + i).to_string());
+        let witness = first.witness.clone().map(|witness| Witness { because, ..witness });
+        Finding { op: "matmul".into(), kernel: (*kernel).into(), class: "unexplained".into(), witness, ..first.clone() }
+    };
+    ledger.findings = kernels.iter().enumerate().map(of).collect();
+    let page = screen(&ledger);
+    let lines = beneath(&page, "Findings").len();
+    assert!(page.contains("the same in 5 kernels of matmul"), "{page}");
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("look first at the code that they share; one, two, three and 2 more"), "{page}");
+    assert!(!page.contains("matmul two "), "{page}");
+    assert!(lines < 10, "{page}");
+    // Three may do the same by chance.
+    ledger.findings.truncate(3);
+    assert!(!screen(&ledger).contains("the same in"), "{page}");
 }

@@ -25,6 +25,8 @@ pub struct Budget {
     pub position_parameters: usize,
     /// Random operand pairs for each instruction.
     pub instruction_pairs: usize,
+    /// Calls of each kernel with the same input.
+    pub repeated_calls: u64,
     /// Random cases of each tensor kernel.
     pub random_tensors: usize,
     /// Every combination of tails, patterns and offsets, and every shift; otherwise along the axes and the diagonal.
@@ -52,6 +54,7 @@ impl Effort {
                 near_ties: 64,
                 position_parameters: 4,
                 instruction_pairs: 1 << 12,
+                repeated_calls: 4,
                 random_tensors: 64,
                 every_tail: false,
                 sweep: false,
@@ -62,11 +65,12 @@ impl Effort {
                 near_ties: 128,
                 position_parameters: 16,
                 instruction_pairs: 1 << 16,
+                repeated_calls: 16,
                 random_tensors: 512,
                 every_tail: true,
                 sweep: false,
             },
-            Self::Exhaustive => Budget { sweep: true, ..Self::Standard.budget() },
+            Self::Exhaustive => Budget { sweep: true, repeated_calls: 64, ..Self::Standard.budget() },
         }
     }
 }

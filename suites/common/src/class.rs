@@ -101,6 +101,7 @@ classes! {
         Fallback "fallback" "Parameters that the kernel's own instructions do not take go to another implementation."
         OtherScheme "scheme" "The results are those of another scheme, which is more than one known change away."
         Value "value" "An instruction gives another value than its definition."
+DependsOnHistory "depends-on-history" "The results depend on the calls before, or on where buffers lie: the same call alone, in a fresh worker, is right."
         SaturationFlag "saturation-flag" "An instruction sets the saturation flag where its definition does not, or the reverse."
         Unexplained "unexplained" "No known cause reproduces the results; this always fails."
     }
@@ -116,6 +117,7 @@ classes! {
         StrayWrite "stray-write" "The kernel wrote outside its results."
         ChangedOperand "changed-operand" "The kernel changed an operand."
         Unwritten "unwritten" "The kernel left a result as it was."
+        FloatMode "float-mode" "The kernel left another rounding mode behind, or flushing to zero: the calls after it compute floats otherwise."
         Refused "refused" "The worker refused the job, or its answer is none of the protocol."
     }
     Run {

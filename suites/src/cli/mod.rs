@@ -23,6 +23,7 @@ mod space;
 mod threads;
 mod unfinished;
 mod verify;
+mod worker;
 
 use crate::lane;
 use anyhow::Result;
@@ -94,6 +95,9 @@ enum Action {
     Report(report::Args),
     /// Measure which values the rewrites of MLIR's quant dialect change.
     Rewrites(rewrites::Args),
+    /// Run the kernels of lane `host` for another process.
+    #[command(hide = true)]
+    Worker,
 }
 
 /// Output format.
@@ -190,6 +194,7 @@ fn run(action: Action) -> Result<bool> {
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Merge(args) => space::merge(&args),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
+        Action::Worker => worker::run().map(|()| true),
     }
 }
 

@@ -57,9 +57,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE.csv")]
     params: Option<PathBuf>,
     /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0. A whole
-    /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17
+    /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17. Given several times, the cases run one after the other in one worker
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
-    case: Option<String>,
+    case: Vec<String>,
     /// TensorFlow Lite model: each of its layers as a convolution and as a matrix product, on random and extreme data, with random weights and
     /// its own; and its multipliers and biases as a requantization
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
@@ -201,7 +201,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
 
 /// Whether all kernels of an operation run on its own plan: then the figures of a report are of them all.
 fn is_whole(args: &Args) -> bool {
-    let given = args.multiplier.is_some() || args.params.is_some() || args.case.is_some() || args.model.is_some();
+    let given = args.multiplier.is_some() || args.params.is_some() || !args.case.is_empty() || args.model.is_some();
     args.kernel.is_empty() && args.types.is_empty() && !given
 }
 
@@ -232,7 +232,7 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
     let reference = Scheme::parse(&args.reference)?;
-    let known_lanes = Lanes::given(args.lanes.as_deref())?;
+    let known_lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
     for name in &args.allow_not_run {
         if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {
             return Err(unknown("lane", name, known_lanes.names().chain(Lanes::KNOWN)).into());
@@ -240,7 +240,7 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
     }
     let q = Some(args.q).filter(|q| *q != USUAL_Q);
     Ok(Request {
-        asked: Asked { case: args.case.clone(), layers, channels, types: once(&args.types), x: args.x, q },
+        asked: Asked { cases: args.case.clone(), layers, channels, types: once(&args.types), x: args.x, q },
         ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),
@@ -308,11 +308,8 @@ fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> 
     if let Some(name) = op.iter().find(|op| !OPS.contains(&op.as_str())) {
         bail!("{}; operations are {}", unknown("operation", name, OPS.iter().copied()), OPS.join(", "));
     }
-    if args.case.is_some() && once(op).len() != 1 {
+    if !args.case.is_empty() && once(op).len() != 1 {
         bail!("--case is a case of one operation: name it with --op");
-    }
-    if args.case.is_some() && op[0] == MULTIPLY {
-        bail!("--case is for the other operations; {MULTIPLY} takes --multiplier, --shift and --x");
     }
     let stranger = |known: &[&str]| op.iter().find(|op| !known.contains(&op.as_str()));
     let models = taking(Parameter::Model);

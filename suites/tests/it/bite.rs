@@ -48,6 +48,10 @@ const PROMISED: &[(&str, &[&str], &[&str])] = &[
     ("one parameter changed since the last call", &[], &["quantize", "dequantize", "requantize"]),
     ("two parameters exchanged since the last call", &[], &["quantize", "dequantize", "requantize"]),
     ("parameters of the last call but one", &[], &["instruction"]),
+    ("one of so many calls", &["2", "3", "10"], &["instruction"]),
+    ("what the last call left, from an element on", &["1", "4", "16"], &["instruction"]),
+    ("after a larger call", &["from element 1", "from element 4", "from element 16"], &["instruction"]),
+    ("after a smaller call", &["from element 1", "from element 4", "from element 16"], &["instruction"]),
 ];
 
 /// Products of many sizes and moves, of which a quick run has few results; every input of an instruction is run once.

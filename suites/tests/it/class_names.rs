@@ -197,6 +197,8 @@ fn shown_otherwise(class: Class) -> Option<&'static str> {
         Class::Unexplained | Class::StaleDeviation => Some("a kernel made for a test of fpm"),
         Class::Poison => Some("kernel `mlir-qcast`, quantize"),
         Class::Overflow => Some("kernel `mlir-dcast`, dequantize"),
+        Class::DependsOnHistory => process(Fault::History),
+        Class::FloatMode => process(Fault::FloatMode),
         Class::Crash => process(Fault::Crash),
         Class::Hang => process(Fault::Hang),
         Class::Panic => process(Fault::Panic),

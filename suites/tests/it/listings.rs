@@ -58,14 +58,14 @@ fn all_operations_by_name() {
         .for_each(|op| assert!(help.contains(op), "{op}\n{help}"));
 }
 
-/// Each command with the words that lead to it.
+/// Each command that is listed, with the words that lead to it.
 fn commands(command: &Command, words: &[&str]) -> Vec<Vec<String>> {
     let one = |sub: &Command| {
         let words: Vec<&str> = words.iter().copied().chain([sub.get_name()]).collect();
         let below = commands(sub, &words);
         std::iter::once(words.iter().map(|w| (*w).to_owned()).collect()).chain(below).collect::<Vec<_>>()
     };
-    command.get_subcommands().flat_map(one).collect()
+    command.get_subcommands().filter(|sub| !sub.is_hide_set()).flat_map(one).collect()
 }
 
 /// `cargo xtask verify --help` provisioned tools and built for minutes first. It prints these files; `UPDATE_EXPECT=1` writes them anew.

@@ -31,6 +31,7 @@ mod explain;
 mod explain_casts;
 mod fingerprint;
 mod first_screen;
+mod history;
 mod installed_lanes;
 mod judging;
 mod lanes_alike;

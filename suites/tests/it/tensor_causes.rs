@@ -218,3 +218,56 @@ fn narrow_sums_are_told_apart_from_exact_ones() {
         }
     }
 }
+
+/// The class of results that a sum in f32 gives, on the quick plan of a kernel whose contract wraps.
+fn of_sums<O: Operation>(kernel: &str, sums: impl Fn(&Case<O::Params>) -> Option<Vec<i32>>) -> Class {
+    let kernel = O::kernels().iter().find(|k| k.name == kernel).expect("known");
+    let (scheme, domain) = (promise::<O>(kernel).expect("known"), &kernel.contract.domain);
+    let plan = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let cases = plan.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
+    let observed = cases.filter_map(|case| {
+        let (outs, expected) = (sums(&case)?, O::expected(&scheme, &case).ok()?);
+        let differ = expected.iter().zip(&outs).filter(|(right, out)| **right != Some(**out)).count();
+        Some(Observed { case, outs, expected, differ, faulty: Vec::new() })
+    });
+    let observed: Vec<_> = observed.take(400).collect();
+    assert!(observed.iter().any(|seen| seen.differ > 0), "{}: no sum needs more than 24 bits", kernel.name);
+    explain(&O::changes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class
+}
+
+/// Origin: issue 30, item 17. A dot product had no cause for sums in f32.
+#[test]
+fn sums_in_f32_of_a_dot_product_are_named_so() {
+    use tiebreak_suites::dot::Dot;
+    let dot = of_sums::<Dot>("nvidia-dp4a-s8", |case| {
+        let [acc, a, b] = &case.tensors;
+        let sum = |(i, acc): (usize, &i32)| {
+            (0..4).fold(*acc as f32, |sum, k| sum + (a[4 * i + k] * b[4 * i + k]) as f32) as i32
+        };
+        Some(acc.iter().enumerate().map(sum).collect())
+    });
+    assert_eq!(dot, Class::F32Step, "dot");
+}
+
+/// Origin: issue 30, items 7 and 17. `explains 55 of 55 that differ` hid what the cause predicts and did not occur.
+#[test]
+fn the_nearest_cause_counts_what_it_predicts_and_did_not_occur() {
+    let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
+    let scheme = promise::<Matmul>(kernel).expect("known");
+    let causes = Matmul::changes(&scheme, &kernel.contract.domain);
+    let params = tiebreak_impls::matmul::Params { m: 4, n: 4, k: 3, lhs_offset: 5, rhs_offset: 0 };
+    let case = Case { params, tensors: [(1..=12).collect(), (1..=12).collect(), Vec::new()], misalign: 0 };
+    let expected = Matmul::expected(&scheme, &case).expect("in the domain");
+    let negated = Case { params: tiebreak_impls::matmul::Params { lhs_offset: -5, ..params }, ..case.clone() };
+    let wrong = Matmul::expected(&scheme, &negated).expect("in the domain");
+    let seen = |columns: usize| {
+        let of = |at: usize| if at % 4 < columns { wrong[at] } else { expected[at] };
+        let outs = (0..16).map(|at| of(at).expect("it wraps")).collect();
+        Observed { case: case.clone(), outs, expected: expected.clone(), differ: 4 * columns, faulty: Vec::new() }
+    };
+    let said = |columns: usize| explain(&causes, &[&seen(columns)]).because;
+    let near = said(3);
+    assert!(near.contains("explains 12 of 12 that differ, and predicts 4 differences that did not occur"), "{near}");
+    // Of 16 differences that it predicts, 4 occurred.
+    assert!(!said(1).contains("the nearest"), "{}", said(1));
+}

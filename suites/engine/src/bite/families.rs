@@ -1,6 +1,7 @@
 //! Families of faults that strike in one place only: at a position, in a tail, from some element on, at a size, in a channel, at a zero point, at a
-//! scale, in an interval of elements or results, at an alignment, at a later call, where parameters coincide, where a call differs little from the one
-//! before it, or where slices of an operand are alike; those of several conditions are in `joint.rs`. Each is drawn at thresholds from common to rare.
+//! scale, in an interval of elements or results, at an alignment, at a later call or each so many, where a call finds what the one before left, where
+//! parameters coincide, where a call differs little from the one before it, or where slices of an operand are alike; those of several conditions are in
+//! `joint.rs`. Each is drawn at thresholds from common to rare.
 
 use super::history::Since;
 use super::place::{Fault, Near, Place, Strike};
@@ -14,6 +15,8 @@ use tiebreak_common::stream::{below, int32};
 
 /// Widths of vectors, in elements.
 const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
+/// Calls of which one is struck.
+const EACH: [u64; 4] = [2, 3, 10, 64];
 /// Powers of two from which on elements, channels and sizes are struck.
 const POWERS: std::ops::RangeInclusive<u32> = 0..=14;
 /// Powers of two from which on elements of long tensors are struck.
@@ -215,6 +218,19 @@ impl Draft<'_> {
             let place = Place { batches: Some([call, call]), ..Place::default() };
             self.add("one call", ("", "", call), more(place));
         }
+        for calls in EACH {
+            let place = Place { batches_mod: Some([calls, calls / 2]), ..Place::default() };
+            self.add("one of so many calls", ("", "", calls), more(place));
+        }
+        for power in POWERS.step_by(2).filter(|power| *power <= 8) {
+            let first = 1usize << power;
+            let place = || Place { index: Some([first, usize::MAX]), ..Place::default() };
+            let fault = Fault::Where(Strike { place: place(), moved: None, left: true });
+            self.add("what the last call left, from an element on", ("", "", first as u64), fault);
+            for (family, since) in [("after a larger call", Since::Larger), ("after a smaller call", Since::Smaller)] {
+                self.add(family, ("", "from element", first as u64), more(Place { since: Some(since), ..place() }));
+            }
+        }
     }
 
     /// A size from some on, and one alone.
@@ -339,13 +355,13 @@ impl Draft<'_> {
 }
 
 pub(super) fn more(place: Place) -> Fault {
-    Fault::Where(Strike { place, moved: None })
+    Fault::Where(Strike { place, moved: None, left: false })
 }
 
 fn stale(moved: usize, place: Place) -> Fault {
-    Fault::Where(Strike { place, moved: Some(moved) })
+    Fault::Where(Strike { place, moved: Some(moved), left: false })
 }
 
 fn misread(place: Place) -> Fault {
-    Fault::Reads(Strike { place, moved: Some(1) })
+    Fault::Reads(Strike { place, moved: Some(1), left: false })
 }

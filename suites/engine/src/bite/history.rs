@@ -16,6 +16,10 @@ pub enum Since {
     Exchanged([String; 2]),
     /// The call before had other parameters, and the one before that had these.
     Back,
+    /// The call before had more results.
+    Larger,
+    /// The call before had fewer results.
+    Smaller,
 }
 
 /// What is new in the parameters of a call.
@@ -27,6 +31,8 @@ pub struct News {
     exchanged: bool,
     /// Whether the call before had other parameters, and the one before that the same.
     back: bool,
+    /// Results, after those of the call before.
+    results: Option<[usize; 2]>,
 }
 
 impl News {
@@ -40,7 +46,12 @@ impl News {
             _ => false,
         };
         let back = !changed.is_empty() && earlier == Some(now);
-        Self { changed, exchanged, back }
+        Self { changed, exchanged, back, results: None }
+    }
+
+    /// The same of a call with so many results, after one with so many.
+    pub fn sized(self, before: Option<usize>, now: usize) -> Self {
+        Self { results: before.map(|before| [before, now]), ..self }
     }
 
     /// Whether a call is so.
@@ -51,6 +62,8 @@ impl News {
             Since::Changed(name) => only(std::slice::from_ref(name)),
             Since::Exchanged(names) => self.exchanged && only(names),
             Since::Back => self.back,
+            Since::Larger => self.results.is_some_and(|[before, now]| before > now),
+            Since::Smaller => self.results.is_some_and(|[before, now]| before < now),
         }
     }
 }
@@ -88,6 +101,11 @@ mod tests {
         assert!(news(&of(3, 4, &[0.5, 0.5])).is(&changed("scales.len")));
         assert!(news(&of(3, 4, &[0.25])).is(&changed("scales.0")));
         assert!(!news(&json!({"m": 3, "of": "k", "scales": [0.5]})).is(&Since::Changed("of.k".to_owned())));
+        let sized = |before| News::default().sized(before, 5);
+        assert!(
+            sized(Some(6)).is(&Since::Larger) && !sized(Some(5)).is(&Since::Larger) && !sized(None).is(&Since::Larger)
+        );
+        assert!(sized(Some(4)).is(&Since::Smaller) && !sized(Some(5)).is(&Since::Smaller));
         assert_eq!(news(&now), News::default(), "the same call again is not one that comes back");
         assert_eq!(News::of(&now, [None, None]), News::default());
         assert!(!News::of(&now, [Some(&of(5, 4, &[0.5])), None]).is(&Since::Back));

@@ -41,6 +41,9 @@ pub struct Place {
     /// The batches of the kernel in this process, the first of which is 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batches: Option<[u64; 2]>,
+    /// The number of the batch modulo the first is the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batches_mod: Option<[u64; 2]>,
     /// Elements past the boundary of 64 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub misalign: Option<[usize; 2]>,
@@ -103,6 +106,9 @@ pub struct Strike {
     /// Words take the value of the one so many places before; otherwise they are one higher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<usize>,
+    /// Words take the value that the call before left at their place, where it had as many.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left: bool,
 }
 
 /// A fault in the results of a kernel, or in what it reads of its first operand.
@@ -123,6 +129,8 @@ pub struct Seen<'a> {
     pub number: u64,
     /// What is new in its parameters.
     pub news: &'a News,
+    /// The results of the batch before.
+    pub last: &'a [i32],
     /// What it reads, operand by operand.
     pub operands: &'a [Operand<'a>],
     /// Words that it reads.
@@ -159,6 +167,7 @@ impl Place {
             && self.slices.is_none_or(|slices| slices.hold(seen.operands))
             && self.length_mod.is_none_or(|[by, rest]| seen.len % by == rest)
             && within(&self.batches, &seen.number)
+            && self.batches_mod.is_none_or(|[by, rest]| seen.number % by == rest)
             && within(&self.misalign, &misalign)
     }
 
@@ -196,13 +205,14 @@ impl Place {
 }
 
 impl Strike {
-    /// The words that are struck, each with what replaces it: one more, or the word so many places before.
+    /// The words that are struck, each with what replaces it: one more, the word so many places before, or what the call before left there.
     pub fn changes(&self, seen: &Seen<'_>, words: &[i32]) -> impl Iterator<Item = (usize, i32)> {
-        let Self { place, moved } = self;
+        let Self { place, moved, left } = self;
         let indices = place.of_batch(seen).then(|| place.indices(seen, words.len()));
         let struck = indices.into_iter().flatten().filter(move |index| place.of_word(seen, *index, words[*index]));
         struck.map(move |index| {
             let changed = match moved {
+                None if *left => seen.last.get(index).copied().unwrap_or(words[index]),
                 None => words[index].wrapping_add(1),
                 Some(places) => words[index.checked_sub(*places).unwrap_or(index)],
             };

@@ -120,12 +120,13 @@ fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: 
 
 /// What is new in each case; one without results is no call.
 fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
-    let mut before = [None, None];
+    let (mut before, mut results) = ([None, None], None);
     let each = requests.iter().zip(given).map(|(request, outs)| {
         let params = &request["params"];
-        let news = News::of(params, before);
+        let news = News::of(params, before).sized(results, outs.len());
         if !outs.is_empty() {
             before = [Some(params), before[0]];
+            results = Some(outs.len());
         }
         news
     });
@@ -174,6 +175,7 @@ impl<O: Operation> Subject<'_, O> {
         let Posed { case, contract, .. } = &self.cases[at].posed;
         let results = O::TENSORS.len();
         let (payload, request, number, news) = (&case.tensors[0], &self.requests[at], self.calls[at], &self.news[at]);
+        let last = self.given[..at].iter().rev().find(|given| !given.is_empty()).map_or(&[][..], Vec::as_slice);
         let dimensions = self.dimensions(&case.params);
         let operands: Vec<Operand<'_>> =
             case.tensors.iter().zip(&dimensions).map(|(words, dimensions)| Operand { words, dimensions }).collect();
@@ -181,7 +183,8 @@ impl<O: Operation> Subject<'_, O> {
             Fault::Where(strike) => {
                 let given = &self.given[at];
                 let columns = self.columns(&case.params, results);
-                let seen = Seen { request, number, news, operands: &operands, payload, columns, len: given.len() };
+                let len = given.len();
+                let seen = Seen { request, number, news, last, operands: &operands, payload, columns, len };
                 // What is not struck is as the contract expects.
                 strike.changes(&seen, given).any(|(index, changed)| {
                     *struck += 1;
@@ -191,8 +194,8 @@ impl<O: Operation> Subject<'_, O> {
             Fault::Reads(strike) => {
                 let mut changed = case.clone();
                 let columns = self.columns(&case.params, 0);
-                let seen =
-                    Seen { request, number, news, operands: &operands, payload: &[], columns, len: payload.len() };
+                let len = payload.len();
+                let seen = Seen { request, number, news, last, operands: &operands, payload: &[], columns, len };
                 let count = strike.strike(&seen, &mut changed.tensors[0]);
                 if count == 0 {
                     return false;

@@ -39,6 +39,9 @@ pub struct Lanes {
     /// A directory in which the hashes of programs and libraries are kept from run to run, so that a file that has not changed is not
     /// read again; without it, each run reads all of them.
     pub hashes: Option<PathBuf>,
+    /// The command by which this program runs the kernels of lane `host` as a worker, where it can: for what has to begin anew.
+    #[serde(skip)]
+    pub own_worker: Option<Vec<String>>,
 }
 
 /// One lane.

@@ -2,14 +2,35 @@
 
 use super::{Failure, Input, Order, Session};
 use std::collections::VecDeque;
+use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::{execute, fill, lengths};
 use tiebreak_impls::frame;
-use tiebreak_impls::protocol::{Job, Source};
+use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::protocol::{Hello, Job, Source};
+use tiebreak_impls::worker::{self, Runner};
 
 /// On aarch64 a lane of its own runs the real instructions; elsewhere those of the host run here.
 pub const FORM: Form = if cfg!(target_arch = "aarch64") { Form::Portable } else { Form::Native };
+
+/// The kernels of this lane for another process.
+struct Kernels;
+
+impl Runner for Kernels {
+    fn hello(&self) -> Hello {
+        worker::hello(FORM)
+    }
+
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
+        execute(job, FORM, input, output, misalign)
+    }
+}
+
+/// Answers requests until the input ends, with the kernels of the lane `host`.
+pub fn serve(reader: impl BufRead, writer: impl Write) -> io::Result<()> {
+    worker::serve_with(&Kernels, reader, writer)
+}
 
 /// A session that runs each batch when it is collected.
 #[derive(Default)]
@@ -57,7 +78,7 @@ impl Session for InProcess {
             Source::Range { start } => lengths(&batch.job, batch.len).and_then(|lengths| {
                 self.inputs.resize(lengths.input, 0);
                 fill(&batch.job, start, &mut self.inputs);
-                run(&self.inputs, out)
+                frame::plain(|| run(&self.inputs, out))
             }),
         };
         Ok(ran?)

@@ -21,7 +21,7 @@ use tiebreak_impls::job_error::{FailureKind, JobError};
 use tiebreak_impls::protocol::{Batch, Job, Source};
 
 pub use group::end_all;
-pub use in_process::FORM;
+pub use in_process::{FORM, serve};
 pub use modules::provide;
 pub use not_run::{NotRun, OpenError};
 pub use pool::{Lane, Lease};
@@ -67,6 +67,7 @@ impl Failure {
                 FailureKind::StrayWrite => Class::StrayWrite,
                 FailureKind::ChangedOperand => Class::ChangedOperand,
                 FailureKind::Unwritten => Class::Unwritten,
+                FailureKind::FloatMode => Class::FloatMode,
             },
         }
     }

@@ -34,7 +34,8 @@ const MOST_PATIENCES: u32 = 6;
 const MOST_COMMAND: usize = 1 << 10;
 
 enum Place {
-    InProcess,
+    /// In this process; in a fresh one by this command, where there is one.
+    InProcess(Option<Vec<String>>),
     Worker(Vec<String>),
 }
 
@@ -79,7 +80,7 @@ impl Lane {
         Self {
             name: HOST.to_owned(),
             hello,
-            place: Place::InProcess,
+            place: Place::InProcess(None),
             patience: PATIENCE,
             compiled: false,
             built: true,
@@ -94,7 +95,7 @@ impl Lane {
     /// The lane `name`: the lane, or why it cannot run.
     pub fn open(name: &str, lanes: &Lanes) -> Result<Result<Self, NotRun>, OpenError> {
         if name == HOST {
-            return Ok(Ok(Self::host()));
+            return Ok(Ok(Self { place: Place::InProcess(lanes.own_worker.clone()), ..Self::host() }));
         }
         match lanes.lanes.iter().find(|l| l.name == name) {
             Some(entry) => match Self::of_entry(entry) {
@@ -154,7 +155,7 @@ impl Lane {
             _ => argument.clone(),
         };
         match &self.place {
-            Place::InProcess => "in process".to_owned(),
+            Place::InProcess(_) => "in process".to_owned(),
             Place::Worker(command) => {
                 let modules = command.iter().filter(|argument| *argument == MODULE).count();
                 let program = command.iter().take_while(|argument| *argument != MODULE);
@@ -169,7 +170,7 @@ impl Lane {
     /// hashes are `kept` are not read.
     pub fn files(&self, kept: Option<&Kept>) -> Vec<Content> {
         let command = match &self.place {
-            Place::InProcess => std::env::current_exe().iter().map(|me| me.to_string_lossy().into_owned()).collect(),
+            Place::InProcess(_) => std::env::current_exe().iter().map(|me| me.to_string_lossy().into_owned()).collect(),
             Place::Worker(command) => command.clone(),
         };
         let modules = command.iter().skip_while(|argument| *argument != MODULE).map(Path::new);
@@ -228,9 +229,17 @@ impl Lane {
         Lease { lane: self, session, lost: None, hung: 0, patience: self.patience, goes_back: true }
     }
 
+    /// A session in a process of its own, in which no call has been made; nothing where none can be started.
+    pub fn fresh(&self) -> Option<Lease<'_>> {
+        let (Place::Worker(command) | Place::InProcess(Some(command))) = &self.place else { return None };
+        let (worker, _) = Worker::start(command, self.patience).ok()?;
+        let session: Box<dyn Session> = Box::new(worker);
+        Some(Lease { lane: self, session: Some(session), lost: None, patience: self.patience, goes_back: false })
+    }
+
     fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {
         match &self.place {
-            Place::InProcess => Ok(Box::new(InProcess::default())),
+            Place::InProcess(_) => Ok(Box::new(InProcess::default())),
             // However short the patience is with a batch: starting takes what it takes.
             Place::Worker(command) => Ok(Box::new(Worker::start(command, self.patience)?.0.with_patience(patience))),
         }

@@ -20,8 +20,8 @@ pub struct Layer {
 /// What the caller asked for, in place of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// One case, as text.
-    pub case: Option<String>,
+    /// One case, as text; or several that run one after the other in one session.
+    pub cases: Vec<String>,
     /// Layers of a model.
     pub layers: Vec<Layer>,
     /// Multipliers and shifts.
@@ -75,8 +75,8 @@ impl Asked {
         *self == Self::default()
     }
 
-    /// Whether it is one input, which is run as it is.
+    /// Whether it is one input, or one sequence of cases, which is run as it is.
     pub fn is_one_case(&self) -> bool {
-        self.case.is_some() || self.x.is_some()
+        !self.cases.is_empty() || self.x.is_some()
     }
 }

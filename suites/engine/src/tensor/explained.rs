@@ -4,8 +4,9 @@ use super::explain::{Explanation, explain};
 use super::fault::Made;
 use super::shrink::{Shown, Witness, any_difference, first_difference, shrink};
 use super::side::{Group, Side};
-use super::{Asked, Operation};
+use super::{Asked, Operation, whereabouts};
 use crate::lane::Lane;
+use tiebreak_common::class::Class;
 
 /// Differences of one group of results.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Explained<P> {
     pub explanation: Explanation,
     /// One of them, in a case as small as was found.
     pub witness: Witness<P>,
+    /// What shows it again, where that is not the witness alone.
+    pub command: Option<String>,
 }
 
 /// What differences are explained by.
@@ -51,12 +54,17 @@ impl<O: Operation> Basis<'_, O> {
         let Self { domain, contract, scheme, kept, asked, .. } = *self;
         let first = seen.differing.iter().min_by_key(|seen| (seen.differ == 0, O::start(seen)))?;
         let causes = O::changes_in(group, contract, scheme, domain, kept);
-        let explanation = explain(&causes, &seen.evidence());
+        let mut explanation = explain(&causes, &seen.evidence());
         let class = explanation.class;
         let shown = Shown { basis: self, causes: &causes, class };
         let unexcused =
             if asked.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
         let witness = unexcused.or_else(|| any_difference::<O>(domain, first))?;
-        Some(Explained { group, differ: seen.differ, explanation, witness })
+        if class == Class::Unexplained
+            && let Some(place) = whereabouts::described::<O>(domain, &seen.evidence(), &witness)
+        {
+            explanation.because = format!("{}; {place}", explanation.because);
+        }
+        Some(Explained { group, differ: seen.differ, explanation, witness, command: None })
     }
 }

@@ -26,6 +26,7 @@ pub mod spans;
 mod structured;
 mod swept;
 pub mod text;
+mod whereabouts;
 
 use crate::runner::Runner;
 use serde::Serialize;

@@ -12,7 +12,8 @@ use tiebreak_oracle::conv2d::patches;
 use tiebreak_oracle::matmul::Scheme;
 
 /// Classes of differences that are made in the product, where a convolution has no causes of its own for them.
-const CLASSES: [Class; 4] = [Class::OffsetTerm, Class::PaddedDepth, Class::TruncatedTail, Class::Layout];
+const CLASSES: [Class; 5] =
+    [Class::OffsetTerm, Class::PaddedDepth, Class::TruncatedTail, Class::F32Step, Class::Layout];
 
 /// Causes of the product.
 pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {

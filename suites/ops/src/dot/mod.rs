@@ -5,7 +5,7 @@ mod fuzzed;
 mod plan;
 mod sweep;
 
-use crate::matmul::read_otherwise;
+use crate::matmul::{read_otherwise, round_24};
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
@@ -104,6 +104,7 @@ impl Operation for Dot {
                 read_otherwise(types, &mut case.tensors[1..]);
             }));
         }
+        out.extend(in_f32(base));
         out
     }
 
@@ -149,6 +150,37 @@ impl Operation for Dot {
 
 const ONE: Params = Params { len: 1 };
 const LEN: Field<Params> = Field::<Params>::size("len", |p| &mut p.len).always();
+
+/// The accumulator in f32, rounded at each product or once: the products of one step alone fit into 24 bits together.
+fn in_f32(base: Scheme) -> [Change<Dot>; 2] {
+    let each = base.definition.elements / base.definition.results;
+    // What the products at these places of each group of `each` add, whatever the order in which a step takes them.
+    let sums = move |case: &Case<Params>, keep: &dyn Fn(usize) -> bool| {
+        let mut some = case.clone();
+        some.tensors[0].fill(0);
+        some.tensors[2].iter_mut().enumerate().filter(|(at, _)| !keep(at % each)).for_each(|(_, b)| *b = 0);
+        Dot::expected(&base, &some).ok()?.into_iter().collect::<Option<Vec<i32>>>()
+    };
+    let fitted = |sum: i128| Some(sum.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
+    let start = |case: &Case<Params>| case.tensors[0].iter().map(|acc| round_24((*acc).into())).collect::<Vec<_>>();
+    let add = |sums: &mut [i128], products: Vec<i32>| {
+        sums.iter_mut().zip(products).for_each(|(sum, product)| *sum = round_24(*sum + i128::from(product)));
+    };
+    let stepwise = move |case: &Case<Params>| {
+        let mut all = start(case);
+        (0..each).try_for_each(|k| sums(case, &|at| at == k).map(|products| add(&mut all, products)))?;
+        Some(all.into_iter().map(fitted).collect())
+    };
+    let once = move |case: &Case<Params>| {
+        let mut all = start(case);
+        add(&mut all, sums(case, &|_| true)?);
+        Some(all.into_iter().map(fitted).collect())
+    };
+    [
+        Change::predicts(Class::F32Step, "the accumulator is kept in f32", stepwise),
+        Change::predicts(Class::F32Step, "the accumulator is kept in f32, and products are added to it together", once),
+    ]
+}
 
 /// Pair sums or accumulators of another width or policy.
 fn widths(scheme: &Scheme) -> Vec<Change<Dot>> {

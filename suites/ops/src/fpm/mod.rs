@@ -128,7 +128,7 @@ impl Operation for FixedPointMultiply {
     }
 
     fn trial(domain: &Domain, seed: u64) -> plans::Shared<Batch> {
-        Arc::new(plan::trial(domain, seed))
+        Arc::new(plan::trial(domain, seed, 1))
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Batch>], (budget, seed): (&Budget, u64)) -> Option<Given> {
@@ -242,6 +242,10 @@ impl Operation for FixedPointMultiply {
     }
 
     fn command(case: &ledger::Case) -> String {
+        // A batch without an accumulator, or one that is written out.
+        if !case.contains_key("x") {
+            return format!("--case '{}'", tiebreak_reports::text::case(case));
+        }
         let of = |name: &str| case.get(name).map_or(String::new(), Value::to_string);
         let q = if case.contains_key("q") { format!(" --q {}", of("q")) } else { String::new() };
         format!("--multiplier={} --shift={}{q} --x={}", of("m"), of("s"), of("x"))

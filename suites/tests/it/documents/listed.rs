@@ -202,5 +202,10 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
 pub(super) const EXIT: &[(&str, i32)] = &[
     ("cargo xtask audit model.tflite --to xnnpack --fail-if-changed", 1),
     ("cargo xtask verify --op fpm --kernel mutant-dead-fixup --lane host --effort quick", 1),
+    ("cargo xtask verify --op fpm --kernel mutant-stale-shift --lane host --effort quick", 1),
+    (
+        "cargo xtask verify --op fpm --kernel mutant-stale-shift --lane host --case 'm=1395864371 s=-8 x=1000' --case 'm=1395864371 s=-3 x=1000'",
+        1,
+    ),
     ("cargo xtask verify --op fpm --kernel mutant-dead-fixup --lane host --multiplier=1073741825 --shift=-1 --x=-1", 1),
 ];

@@ -20,6 +20,7 @@ use tiebreak_engine::bite::history::News;
 use tiebreak_engine::bite::place::{Place, Seen, Strike};
 use tiebreak_engine::bite::slices::Operand;
 use tiebreak_engine::tensor::Operation;
+use tiebreak_impls::execute::lengths;
 use tiebreak_impls::job_error::FailureKind;
 use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
 use tiebreak_ops::fuzzing::tensor::Fuzzed;
@@ -43,6 +44,9 @@ struct Row {
     /// What is new in those of this one.
     #[serde(skip)]
     news: News,
+    /// The right results of the batch before, if there are any.
+    #[serde(skip)]
+    last: Vec<i32>,
 }
 
 #[derive(Deserialize)]
@@ -223,7 +227,8 @@ fn operands<'a>(payload: &'a [i32], dimensions: &'a [Vec<usize>]) -> Vec<Operand
 impl Row {
     /// A batch, of which nothing is looked at but its parameters.
     fn seen<'a>(&'a self, request: &'a Value, len: usize) -> Seen<'a> {
-        Seen { request, number: self.batches, news: &self.news, operands: &[], payload: &[], columns: 1, len }
+        let (number, news, last) = (self.batches, &self.news, &self.last[..]);
+        Seen { request, number, news, last, operands: &[], payload: &[], columns: 1, len }
     }
 
     fn is_of(&self, batch: &Batch) -> bool {
@@ -235,7 +240,9 @@ impl Row {
         if self.is_of(batch) {
             self.batches += 1;
             let params = &request["params"];
-            self.news = News::of(params, self.before.each_ref().map(Option::as_ref));
+            let results = Some(self.last.len()).filter(|len| *len > 0);
+            let now = lengths(&batch.job, batch.len).map_or(0, |lengths| lengths.output);
+            self.news = News::of(params, self.before.each_ref().map(Option::as_ref)).sized(results, now);
             self.before = [Some(params.clone()), self.before[0].take()];
         }
     }
@@ -271,7 +278,11 @@ impl Row {
             let operands = operands(payload, &dimensions);
             let seen =
                 Seen { payload, operands: &operands, columns: channels(&batch.job), ..self.seen(request, words.len()) };
+            let right = words.clone();
             strike.strike(&seen, &mut words);
+            if !right.is_empty() {
+                self.last = right;
+            }
             results.copy_from_slice(&bytes(&words));
             return;
         }

@@ -6,18 +6,19 @@ use super::super::{Part, Request};
 use super::in_lanes::InLanes;
 use super::planned::Planned;
 use super::sparing::Sparing;
-use super::{Kernel, agreed, position, record, swept};
+use super::{Kernel, agreed, position, record, repeats, swept};
 use crate::lane::Lane;
 use crate::runner::Runner;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Posed, Record, held, run};
-use crate::tensor::{Asked, Case, Operation, PathStep, catalogue, plans, text};
+use crate::tensor::{Asked, Case, Operation, PathStep, Spec, catalogue, plans, text};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Effort;
+use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
 use tiebreak_common::stream::{below, stream};
-use tiebreak_reports::ledger::{CatalogueRun, Finding, OutsideDomain};
+use tiebreak_reports::ledger::{Against, CatalogueRun, Finding, OutsideDomain};
 
 /// Cases posed and run at a time: their tensors are held in memory.
 const HELD: usize = 64;
@@ -69,8 +70,8 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     let planned = match Planned::<O>::new(request, kernel) {
         Ok(planned) => planned,
         Err(error) => {
-            let (case, reason) = (request.asked.case.as_deref().unwrap_or_default(), error.to_string());
-            return Ok(outside::<O>(&Planned::refused(case, &reason), kernel, &fitting, reason));
+            let reason = error.to_string();
+            return Ok(outside::<O>(&Planned::refused(&request.asked.cases, &reason), kernel, &fitting, reason));
         }
     };
     let Planned { specs, at, .. } = &planned;
@@ -116,8 +117,20 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
             part.findings.extend(record::stale(&subject, lane, &record, specs));
         }
         let parameters = planned.parameters(&record);
+        let failed = record.failures.len() as u64 + record.given_up > 0;
+        let mut calls = record.cases;
         record::settle(request, &subject, lane, (record, specs), &mut part);
-        part.rows.iter_mut().filter(|row| row.lane == lane.name).for_each(|row| row.parameters = parameters);
+        if request.asked.is_nothing() && !failed && !sparing.is_spared(lane) {
+            let repeats = repeats::run(request, &subject, lane, specs);
+            calls += repeats.calls;
+            let is_known = |f: &Finding| f.lane == lane.name && f.class == Class::DependsOnHistory.name();
+            let known = part.findings.iter().any(is_known);
+            part.findings.extend(repeats.finding.filter(|_| !known));
+        }
+        for row in part.rows.iter_mut().filter(|row| row.lane == lane.name) {
+            row.parameters = parameters;
+            row.calls = if row.against == Against::Contract && !failed { calls } else { 0 };
+        }
         let mut sweeps = Vec::new();
         if !request.asked.is_one_case() {
             sweeps.extend(O::few(kernel, runner, &request.asked));
@@ -154,7 +167,7 @@ fn learn<O: Operation>(
             continue;
         }
         let domain = &subject.kernel.contract.domain;
-        let others = Asked { case: None, x: None, ..request.asked.clone() };
+        let others = Asked { cases: Vec::new(), x: None, ..request.asked.clone() };
         let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
@@ -269,11 +282,12 @@ fn catalogued<O: Operation>(
     let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
     let taken: Vec<usize> = cases.iter().map(|(at, _)| *at).collect();
     let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
+    let specs: Vec<_> = posed.iter().map(|posed| Spec::given(posed.case.clone())).collect();
     let in_lane = |lane: &Lane| {
         let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
         let counts = [record.contract.count.inputs, record.contract.count.differ, record.unanswered];
         let mut found = Part::default();
-        record::settle(request, &subject, lane, (record, &[]), &mut found);
+        record::settle(request, &subject, lane, (record, &specs), &mut found);
         let said = |f: Finding| Finding { message: format!("in the catalogue: {}", f.message), ..f };
         Catalogued { taken: taken.clone(), counts, findings: found.findings.into_iter().map(said).collect() }
     };

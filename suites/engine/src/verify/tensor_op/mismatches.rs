@@ -49,6 +49,9 @@ pub(super) fn rows<O: Operation>(
                 (witness, case, command)
             }
         };
+        // What depends on the calls before is shown by them alone.
+        let after_others = of_group.explanation.class == Class::DependsOnHistory;
+        let command = of_group.command.clone().filter(|_| after_others).unwrap_or(command);
         let (got, expected, class) = (witness.got, Some(witness.expected), class.into());
         let (scheme, because) = (O::label(writer.scheme), String::new());
         writer
@@ -79,7 +82,8 @@ fn complete<O: Operation>(
     if let Some(case) = text::arguments::<O>(domain, &witness.case) {
         return Some((witness, case));
     }
-    if let Some(given) = &writer.request.asked.case {
+    let is_it = |text: &&String| text::parse::<O>(text, domain).is_ok_and(|case| case == witness.case);
+    if let Some(given) = writer.request.asked.cases.iter().find(is_it) {
         return Draft::<O>::described(given).map(|case| (witness, case));
     }
     if let Some(alone) = alone(writer, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {

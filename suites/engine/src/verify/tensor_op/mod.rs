@@ -1,6 +1,7 @@
 //! Tensor operations in a run: catalogue, cases of the plan or the caller's, sweeps where there are any, and the operation's mutants.
 
 mod agreed;
+mod history;
 mod in_lanes;
 mod kernel;
 pub mod listing;
@@ -8,6 +9,7 @@ mod mismatches;
 mod planned;
 mod position;
 mod record;
+mod repeats;
 mod row_writer;
 mod sparing;
 mod swept;
@@ -153,8 +155,8 @@ fn named<O: Operation>(names: &[String]) -> Vec<&'static Kernel<O>> {
 fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<Function>> {
     let domain = &kernel.contract.domain;
     let mut params: Vec<O::Params> = match &request.asked {
-        Asked { case: Some(case), .. } => {
-            let given = text::parse::<O>(case, domain).into_iter().map(|case| case.params);
+        Asked { cases, .. } if !cases.is_empty() => {
+            let given = cases.iter().filter_map(|case| Some(text::parse::<O>(case, domain).ok()?.params));
             let short = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), request.seed);
             given.chain(short.iter().map(|spec| spec.params.clone())).collect()
         }
@@ -163,7 +165,7 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
             specs.iter().map(|spec| spec.params.clone()).collect()
         }
     };
-    if request.asked.case.is_none() {
+    if request.asked.cases.is_empty() {
         params.extend(O::swept(domain, &request.asked));
     }
     if request.asked.is_nothing() {

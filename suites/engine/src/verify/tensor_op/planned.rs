@@ -6,7 +6,7 @@ use super::Kernel;
 use crate::lane::Lane;
 use crate::tensor::judge::Record;
 use crate::tensor::text::Draft;
-use crate::tensor::{Asked, CaseError, Given, Operation, Spec, plans};
+use crate::tensor::{CaseError, Given, Operation, Spec, plans};
 use std::sync::Arc;
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text as words;
@@ -29,8 +29,8 @@ impl<O: Operation> Planned<O> {
     /// The cases asked for, or the plan's.
     pub(super) fn new(request: &Request, kernel: &Kernel<O>) -> Result<Self, CaseError> {
         let domain = &kernel.contract.domain;
-        if let Asked { case: Some(case), .. } = &request.asked {
-            return Self::one(case, domain);
+        if !request.asked.cases.is_empty() {
+            return Self::given(&request.asked.cases, domain);
         }
         let all = plans::plan::<O>(domain, &request.asked, &request.effort.budget(), request.seed);
         // A kernel that the caller names runs what kernels take turns at.
@@ -67,18 +67,29 @@ impl<O: Operation> Planned<O> {
         })
     }
 
-    /// The caller's case; an error where it is none of this kernel.
-    fn one(text: &str, domain: &O::Domain) -> Result<Self, CaseError> {
-        let draft = Draft::<O>::read(text)?;
-        let (case, at) = (draft.case(domain)?, draft.at(domain)?);
-        let specs: Vec<_> = [Spec::given(case)].into_iter().filter(|spec| O::covers(domain, &spec.params)).collect();
-        let reason = specs.is_empty().then(|| O::domain_text(domain));
-        Ok(Self { given: Some(one(text, reason)), cases: None, specs: Arc::new(specs), at })
+    /// The caller's cases; an error where one is none of this kernel. Of a sequence all run or none does.
+    fn given(texts: &[String], domain: &O::Domain) -> Result<Self, CaseError> {
+        let (mut specs, mut at, mut outside) = (Vec::new(), None, None);
+        for text in texts {
+            let draft = Draft::<O>::read(text)?;
+            let spec = Spec::given(draft.case(domain)?);
+            at = draft.at(domain)?;
+            outside = outside.or_else(|| (!O::covers(domain, &spec.params)).then_some(text));
+            specs.push(spec);
+        }
+        let reason = outside.map(|text| (text.clone(), O::domain_text(domain)));
+        if reason.is_some() {
+            specs.clear();
+        }
+        let at = at.filter(|_| texts.len() == 1);
+        Ok(Self { given: Some(by_caller(texts.len(), reason)), cases: None, specs: Arc::new(specs), at })
     }
 
-    /// A case of the caller's that is none of this kernel.
-    pub(super) fn refused(text: &str, reason: &str) -> Self {
-        Self { specs: Arc::default(), at: None, given: Some(one(text, Some(reason.to_owned()))), cases: None }
+    /// Cases of the caller's of which one is none of this kernel.
+    pub(super) fn refused(texts: &[String], reason: &str) -> Self {
+        let first = texts.first().cloned().unwrap_or_default();
+        let given = Some(by_caller(texts.len(), Some((first, reason.to_owned()))));
+        Self { specs: Arc::default(), at: None, given, cases: None }
     }
 
     /// Each count as the plan of a kernel.
@@ -131,13 +142,8 @@ impl<O: Operation> Planned<O> {
     }
 }
 
-fn one(text: &str, reason: Option<String>) -> Given {
-    let outside = u64::from(reason.is_some());
-    Given {
-        unit: Unit::Case,
-        by_caller: true,
-        planned: 1,
-        outside,
-        first: reason.map(|reason| (text.to_owned(), reason)),
-    }
+/// So many cases of the caller's, and the first that is outside of the domain with the reason, where one is.
+fn by_caller(cases: usize, first: Option<(String, String)>) -> Given {
+    let planned = cases as u64;
+    Given { unit: Unit::Case, by_caller: true, planned, outside: if first.is_some() { planned } else { 0 }, first }
 }

@@ -1,6 +1,7 @@
 //! What was seen of a kernel in a lane, explained and written into the ledger.
 
 use super::super::{Part, Request};
+use super::history::History;
 use super::kernel::Subject;
 use super::mismatches;
 use super::row_writer::RowWriter;
@@ -14,6 +15,7 @@ use crate::tensor::judge::{Record, due_to};
 use crate::tensor::shrink::Witness;
 use crate::tensor::side::{Group, Side};
 use crate::tensor::{Operation, Spec};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
@@ -39,6 +41,10 @@ pub(super) fn settle<O: Operation>(
         let kept = against == Against::Reference && record.contract.count.differ == 0;
         let mut seen = explained(request, (subject, lane), scheme, side, kept);
         if against == Against::Contract {
+            let history = History { request, subject, lane, specs, replays: Cell::new(0) };
+            for seen in &mut seen {
+                history.settle(&side.groups[&seen.group], seen);
+            }
             broken = seen.first().map(|first| first.explanation.clone());
         }
         if let (Against::Reference, Some(cause)) = (against, &broken) {
@@ -51,7 +57,7 @@ pub(super) fn settle<O: Operation>(
         // Where the path to the contract is known, what is on no step of it has no class, whatever the witness has.
         let rest = if kept && !subject.path.is_empty() { Some(Class::Unexplained) } else { None };
         let writer = RowWriter { request, subject, lane, against, scheme };
-        let witness = seen.first().map(|first| writer.witness(&first.explanation, &first.witness));
+        let witness = seen.first().map(|first| writer.witness(first));
         let mismatches = mismatches::rows(&writer, side, specs, &seen);
         // A contract that is not kept is the finding; what the reference says of it then is no other.
         let noise = against == Against::Reference && !kept && !subject.path.is_empty();
@@ -102,6 +108,9 @@ fn by_contract<O: Operation>(
     seen: &Group<O::Params>,
     broken: &Explanation,
 ) -> Option<Explanation> {
+    if broken.class == Class::DependsOnHistory {
+        return Some(broken.clone());
+    }
     let (contract, domain) = (&subject.contract, &subject.kernel.contract.domain);
     let causes = O::changes_in(group, contract, contract, domain, false);
     let causes: Vec<Change<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();

@@ -7,7 +7,7 @@ use super::kernel::Subject;
 use crate::count::Count;
 use crate::lane::Lane;
 use crate::runner::FailedBatch;
-use crate::tensor::explain::Explanation;
+use crate::tensor::explained::Explained;
 use crate::tensor::shrink::Witness;
 use crate::tensor::side::Side;
 use crate::tensor::{Case, Operation, text};
@@ -38,7 +38,8 @@ impl<O: Operation> RowWriter<'_, O> {
         again::<O>(&self.request.command, self.subject.kernel, &self.lane.name, (case, index))
     }
 
-    pub(super) fn witness(&self, explanation: &Explanation, witness: &Witness<O::Params>) -> ledger::Witness {
+    pub(super) fn witness(&self, seen: &Explained<O::Params>) -> ledger::Witness {
+        let Explained { explanation, witness, command, .. } = seen;
         ledger::Witness {
             case: spelled::<O>(self.domain(), &witness.case, Some(witness.index), Some(explanation.class)),
             got: witness.got.clone(),
@@ -46,7 +47,7 @@ impl<O: Operation> RowWriter<'_, O> {
             scheme: O::label(self.scheme),
             class: explanation.class.into(),
             because: explanation.because.clone(),
-            command: self.command(&witness.case, witness.index),
+            command: command.clone().unwrap_or_else(|| self.command(&witness.case, witness.index)),
         }
     }
 
@@ -121,9 +122,14 @@ pub(super) fn spelled<O: Operation>(
     out
 }
 
+/// The command that runs a kernel in a lane again.
+pub(super) fn kernel_again<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane) -> String {
+    request.command.kernel(O::OP, kernel.name, &lane.name)
+}
+
 /// The command that runs a case in words again.
 pub(super) fn command<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane, case: &ledger::Case) -> String {
-    format!("{} {}", request.command.kernel(O::OP, kernel.name, &lane.name), O::command(case))
+    format!("{} {}", kernel_again::<O>(request, kernel, lane), O::command(case))
 }
 
 /// The command that runs the case again; the whole kernel where the case is too large to spell out, or what is spelled does not stand alone.

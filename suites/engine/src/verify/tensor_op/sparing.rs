@@ -34,6 +34,11 @@ impl<'a> Sparing<'a> {
         Self { runners, spared: runners.iter().enumerate().map(spared).collect(), rng }
     }
 
+    /// Whether a lane was spared cases to the end.
+    pub(super) fn is_spared(&self, lane: &Lane) -> bool {
+        self.runners.iter().zip(&self.spared).any(|(runner, spared)| *spared && std::ptr::eq(runner.lane, lane))
+    }
+
     /// What each lane gives for some cases.
     pub(super) fn answers<O: Operation>(
         &mut self,

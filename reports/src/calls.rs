@@ -1,0 +1,65 @@
+//! Which rate of faults a run excludes: each call was judged, so that a fault that occurs at random in more than so many of them would have been seen.
+
+use crate::ledger::{Against, Ledger, Row};
+use crate::text::{count, plural};
+use std::collections::BTreeMap;
+
+/// -ln(1 - 0.95): after n calls without a fault, a rate above this divided by n is excluded at 95 %.
+const NATS: f64 = 2.995_732_273_553_991;
+
+/// The n of `no fault in more than 1 of n calls`, at 95 %; nothing where there are too few calls to exclude any.
+pub fn excluded(calls: u64) -> Option<u64> {
+    let n = (calls as f64 / NATS).floor() as u64;
+    (n > 1).then_some(n)
+}
+
+/// The rows that say something of a rate: a kernel in a lane that was called and did not differ.
+fn rows(ledger: &Ledger) -> impl Iterator<Item = &Row> {
+    let counted = |row: &&Row| row.against == Against::Contract && row.calls > 0 && row.differ == 0;
+    ledger.rows.iter().filter(counted)
+}
+
+/// `at least 612 a kernel and lane: a fault in more than 1 of 204 is excluded at 95 %`.
+pub(crate) fn sentence(ledger: &Ledger) -> Option<String> {
+    let least = rows(ledger).map(|row| row.calls).min()?;
+    let calls = count(least);
+    Some(match excluded(least) {
+        Some(n) => {
+            format!("at least {calls} a kernel and lane: a fault in more than 1 of {} is excluded at 95 %", count(n))
+        }
+        None => format!("at least {calls} a kernel and lane: too few to exclude a rate of faults"),
+    })
+}
+
+/// For each kernel the calls in each lane, with the rate that they exclude.
+pub(crate) fn lines(ledger: &Ledger) -> Vec<String> {
+    let mut kernels: BTreeMap<(&str, &str), Vec<&Row>> = BTreeMap::new();
+    for row in rows(ledger) {
+        kernels.entry((&row.op, &row.kernel)).or_default().push(row);
+    }
+    let lane = |row: &&Row| {
+        let rate = excluded(row.calls).map_or_else(|| "no rate".to_owned(), |n| format!("more than 1 in {}", count(n)));
+        format!("{} {}, {rate}", row.lane, plural(row.calls as usize, "call"))
+    };
+    let line = |((op, kernel), rows): (&(&str, &str), &Vec<&Row>)| {
+        format!("{op} {kernel}: {}", rows.iter().map(lane).collect::<Vec<_>>().join("; "))
+    };
+    kernels.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excluded;
+
+    /// At the rate that is excluded, and at no smaller one, so many calls without a fault have a probability of at most 5 %.
+    #[test]
+    fn a_rate_is_excluded_at_95_percent() {
+        for calls in [9u64, 64, 612, 100_000, 16_777_216] {
+            let n = excluded(calls).expect("enough calls") as f64;
+            let unseen = |n: f64| (1.0 - 1.0 / n).powf(calls as f64);
+            assert!(unseen(n) <= 0.05, "{calls} calls, 1 in {n}");
+            assert!((-(calls as f64) / (n + 1.0)).exp() > 0.05, "{calls} calls exclude more than 1 in {n}");
+        }
+        assert_eq!([0, 1, 5].map(excluded), [None; 3]);
+    }
+}

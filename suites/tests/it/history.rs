@@ -1,0 +1,127 @@
+//! Faults of history: what a kernel keeps between calls, and what it leaves to other kernels. Origin: issue 30, items 15 and 16: such witnesses printed a
+//! command that held, and a kernel that left a rounding mode behind had another one blamed.
+
+use crate::common::*;
+use serde_json::{Value, json};
+
+/// The findings about a kernel.
+fn about<'a>(ledger: &'a Value, kernel: &str) -> Vec<&'a Value> {
+    items(ledger, "findings").iter().filter(|finding| finding["kernel"] == kernel).collect()
+}
+
+fn command(finding: &Value) -> &str {
+    finding["witness"]["command"].as_str().expect("a command")
+}
+
+/// A finding of this class whose command shows it again, in so many cases.
+#[track_caller]
+fn shown_again(run: &Run, kernel: &str, cases: usize) {
+    let ledger = run.ledger();
+    let [finding] = about(&ledger, kernel)[..] else { panic!("not one finding\n{}", run.printed()) };
+    assert_eq!(finding["class"], "depends-on-history", "{}", run.printed());
+    let command = command(finding);
+    assert_eq!(command.matches("--case").count(), cases, "{command}");
+    let again = again(command).exits(1).ledger();
+    assert!(about(&again, kernel).iter().all(|found| found["class"] == "depends-on-history"), "{again}");
+    assert_eq!(about(&again, kernel)[0]["witness"]["got"], finding["witness"]["got"]);
+}
+
+/// Printed a case that held, as `unexplained`.
+#[test]
+fn a_stale_cache_is_shown_by_the_two_calls_it_takes() {
+    for lane in ["host", "aarch64-qemu"] {
+        let run = verify(&["--op=fpm", "--kernel=mutant-stale-shift", "--effort=quick", "--lane", lane]).exits(1);
+        shown_again(&run, "mutant-stale-shift", 2);
+    }
+}
+
+/// The last of the calls alone holds, and so do both in the other order.
+#[test]
+fn cases_run_in_the_order_given() {
+    let of = |cases: &[&str]| {
+        let mut arguments = vec!["--op=fpm", "--kernel=mutant-stale-shift", "--lane=host"];
+        cases.iter().for_each(|case| arguments.extend(["--case", case]));
+        verify(&arguments)
+    };
+    let (first, second) = ("m=1395864371 s=-8 x=1000", "m=1395864371 s=-3 x=1000");
+    of(&[second]).exits(0);
+    of(&[first, first, second]).exits(1);
+    let run = of(&[first, second]).exits(1);
+    let ledger = run.ledger();
+    let planned = items(&ledger, "planned").iter().find(|planned| planned["unit"] == "case").expect("cases");
+    assert_eq!((&planned["planned"], &planned["run"]), (&json!(2), &json!(2)));
+    assert_eq!(finding_classes(&ledger), ["depends-on-history"], "{}", run.printed());
+    of(&[first, "m=1395864371 s=-8 y=1"]).exits(2);
+}
+
+#[test]
+fn each_fifth_call_takes_five() {
+    let run = verify(&["--op=fpm", "--kernel=mutant-fifth-call", "--effort=quick", "--lane=host"]).exits(1);
+    shown_again(&run, "mutant-fifth-call", 5);
+}
+
+/// Another kernel was blamed, and the one that did it was not named.
+#[test]
+fn the_kernel_that_leaves_a_rounding_mode_is_named() {
+    for lane in ["host", "aarch64-qemu"] {
+        let lane = format!("--lane={lane}");
+        let kernels = ["--kernel=mutant-rounding-left", "--kernel=tflite-quantize", "--kernel=xnnpack-qs8-vadd"];
+        let ops = ["--op=fpm", "--op=quantize", "--op=add", "--effort=quick"];
+        let run = verify(&[&ops[..], &kernels[..], &[&lane]].concat()).exits(1);
+        let ledger = run.ledger();
+        let findings = items(&ledger, "findings");
+        assert!(!findings.is_empty(), "{}", run.printed());
+        for finding in findings {
+            assert_eq!((&finding["kernel"], &finding["class"]), (&json!("mutant-rounding-left"), &json!("float-mode")));
+        }
+        let message = findings[0]["message"].as_str().expect("text");
+        assert!(
+            message.contains("it left another float mode behind") && message.contains("rounding mode"),
+            "{message}"
+        );
+        again(command(&findings[0])).exits(1);
+    }
+}
+
+/// A worker that lies about one kernel at one place.
+fn lying(dir: &std::path::Path, kernel: &str, place: &Value) -> std::path::PathBuf {
+    let row = json!({"kernel": kernel, "where": {"place": place}});
+    lanes_with(dir, "host-worker", &corruptor(dir, &worker("host-worker"), &json!([row])))
+}
+
+/// A call that differs from the one before in its depth alone: two calls show it, in a lane of workers as well.
+#[test]
+fn a_plan_of_the_last_depth_is_shown_by_two_calls() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = lying(dir.path(), "gemmlowp-reference", &json!({"since": {"changed": "k"}}));
+    let arguments = ["--lane=host-worker", "--op=matmul", "--kernel=gemmlowp-reference", "--effort=quick"];
+    let run = verify_in(&file, &arguments).exits(1);
+    let ledger = run.ledger();
+    let finding = about(&ledger, "gemmlowp-reference")[0];
+    assert_eq!(finding["class"], "depends-on-history", "{}", run.printed());
+    assert_eq!(command(finding).matches("--case").count(), 2, "{}", command(finding));
+    let because = finding["witness"]["because"].as_str().expect("text");
+    assert!(because.starts_with("alone, in a fresh worker, this case is right; it differs after 1 call"), "{because}");
+}
+
+/// A fault at a call that no case of the plan is: the same input again and again.
+#[test]
+fn a_fault_of_a_later_call_with_the_same_input_is_seen() {
+    let arguments = ["--lane=host-worker", "--op=matmul", "--kernel=x86-vnni", "--effort=quick"];
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let sound = lanes_with(dir.path(), "host-worker", &worker("host-worker"));
+    let run = verify_in(&sound, &arguments).exits(0);
+    let calls = |run: &Run| items(&run.ledger(), "rows").iter().find_map(|row| row["calls"].as_u64()).expect("calls");
+    let ledger = run.ledger();
+    let kept = &items(&ledger, "catalogue")[0];
+    let taken = kept["cases"].as_u64().expect("a number") - kept["not_taken"].as_u64().expect("a number");
+    // The catalogue runs first, then the plan, and last the same call four times: the third of them.
+    let last = taken + calls(&run) - 1;
+    let file = lying(dir.path(), "x86-vnni", &json!({"batches": [last, last]}));
+    let run = verify_in(&file, &arguments).exits(1);
+    let ledger = run.ledger();
+    let [finding] = about(&ledger, "x86-vnni")[..] else { panic!("not one finding\n{}", run.printed()) };
+    assert_eq!(finding["class"], "depends-on-history");
+    let message = finding["message"].as_str().expect("text");
+    assert!(message.starts_with("gives other results for the same input: call "), "{message}");
+}
