@@ -2,6 +2,7 @@
 //! whether the lane ran at all. Every finding of the ledger fails exactly one case, and so does a run that did not end.
 
 use crate::ledger::{Against, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
+use crate::left_out;
 use crate::text;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeSet;
@@ -104,7 +105,8 @@ impl<'a> Suites<'a> {
         let of_row = |f: &Finding| (&f.op, &f.kernel, &f.lane) == (&row.op, &row.kernel, &row.lane) && !is_check(f);
         let findings = self.take(of_row);
         let name = format!("{} against {}", row.kernel, row.scheme);
-        let mut case = case(&row.op, name, self.status(&findings));
+        let status = if findings.is_empty() && row.judged() == 0 { unjudged() } else { self.status(&findings) };
+        let mut case = case(&row.op, name, status);
         case.set_time(duration(row.seconds));
         case
     }
@@ -160,6 +162,13 @@ impl<'a> Suites<'a> {
         }
         lines.join("\n")
     }
+}
+
+/// Of a kernel of which the contract judged no input: it has not passed.
+fn unjudged() -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(left_out::NOTHING_JUDGED);
+    status
 }
 
 fn is_check(finding: &Finding) -> bool {

@@ -1,7 +1,7 @@
 //! What a run left out, in sentences: parameters outside a kernel's domain, kernels that a lane does not offer, kernels and lanes
 //! that judged nothing.
 
-use crate::ledger::{DropReason, Dropped, LaneStatus, Ledger, Planned, Position};
+use crate::ledger::{DropReason, Dropped, LaneStatus, Ledger, Planned, Position, Unit};
 use crate::text;
 use crate::view;
 use indexmap::IndexMap;
@@ -9,8 +9,29 @@ use std::collections::BTreeSet;
 
 /// All sentences, the most important first.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
-    let parts = [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger)];
+    let spared = spared(ledger).into_iter().collect();
+    let parts = [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger), spared];
     parts.concat()
+}
+
+/// Lanes that a sentence names before it counts the rest.
+const NAMED: usize = 3;
+
+/// What quick effort spares further lanes.
+pub(crate) fn spared(ledger: &Ledger) -> Option<String> {
+    let (mut all, mut spared, mut kernels, mut lanes) = (0, 0, BTreeSet::new(), BTreeSet::new());
+    for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
+        for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::NothingNew) {
+            all += planned.planned;
+            spared += dropped.count;
+            kernels.insert((&planned.op, &planned.kernel));
+            lanes.insert(planned.lane.as_str());
+        }
+    }
+    let (lanes, kernels) = (text::some(&Vec::from_iter(lanes), NAMED), text::plural(kernels.len(), "kernel"));
+    let cases = || format!("{} of {} of {kernels}", text::count(spared), text::plural(all as usize, "case"));
+    let why = "without vector instructions, they gave the first lane's results on the others";
+    (spared > 0).then(|| format!("quick effort left out {} in {lanes}: {why}", cases()))
 }
 
 /// Parameters of the caller and cases of the plan that some kernel did not run. Each sentence names `most` kernels and counts the
@@ -82,19 +103,19 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
     lanes.iter().filter_map(sentence).collect()
 }
 
-/// Kernels that ran in a lane without a judged input.
+/// Kernels that ran in a lane and of which the contract judged no input there.
 pub fn unjudged(ledger: &Ledger) -> Vec<[&str; 3]> {
     let mut inputs: IndexMap<[&str; 3], u64> = IndexMap::new();
     for row in &ledger.rows {
-        *inputs.entry([&row.op, &row.kernel, &row.lane]).or_default() += row.inputs;
+        *inputs.entry([&row.op, &row.kernel, &row.lane]).or_default() += row.judged();
     }
     inputs.into_iter().filter(|(_, n)| *n == 0).map(|(place, _)| place).collect()
 }
 
-/// Lanes that were there and in which no input was judged.
+/// Lanes that were there and in which no contract judged an input.
 pub fn idle_lanes(ledger: &Ledger) -> Vec<&str> {
     let ran = ledger.lanes.iter().filter(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
-    let judged = |lane: &str| ledger.rows.iter().any(|row| row.lane == lane && row.inputs > 0);
+    let judged = |lane: &str| ledger.rows.iter().any(|row| row.lane == lane && row.judged() > 0);
     ran.map(|lane| lane.name.as_str()).filter(|lane| !judged(lane)).collect()
 }
 
@@ -104,8 +125,8 @@ fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
     together.map(|(kernel, lanes)| format!("{} ({}): {NOTHING_JUDGED}", kernel.concat(), lanes.join(", "))).collect()
 }
 
-/// The sentence about a kernel that ran without a judged input.
-pub const NOTHING_JUDGED: &str = "no input was judged, so that nothing is said of it";
+/// The sentence about a kernel that ran, and of which its contract judged no input.
+pub const NOTHING_JUDGED: &str = "no input was judged by a contract, so that nothing is said of it";
 
 fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {
     idle_lanes(ledger).into_iter().map(|lane| format!("{lane}: {NOTHING_JUDGED}")).collect()

@@ -1,7 +1,7 @@
 //! What a run did not look at, counted by reason, for the first screen and the front of the summary. What nobody planned or allowed comes
 //! first. The details name every kernel.
 
-use crate::ledger::{Coverage, DropReason, LaneStatus, Ledger, Row, Unit};
+use crate::ledger::{Coverage, DropReason, LaneStatus, Ledger, Row};
 use crate::left_out;
 use crate::spans;
 use crate::text::{self, count, plural};
@@ -38,7 +38,7 @@ pub(crate) fn all(ledger: &Ledger) -> Vec<Uncovered> {
     out.extend(expected.into_iter().map(entry("lanes", false)));
     out.extend(outside_domain(ledger).map(entry("kernels", false)));
     out.extend(plan(ledger).map(entry("plan", false)));
-    out.extend(spared(ledger).map(entry("plan", false)));
+    out.extend(left_out::spared(ledger).map(entry("plan", false)));
     out.extend(not_taken(ledger).map(entry("catalogue", false)));
     out.extend(without_value(ledger).map(entry("values", false)));
     out.extend(portable(ledger).map(entry("models", false)));
@@ -66,7 +66,8 @@ fn absent_lanes(ledger: &Ledger, may_be: bool) -> Vec<String> {
 
 fn idle_lanes(ledger: &Ledger) -> Option<String> {
     let idle = left_out::idle_lanes(ledger);
-    (!idle.is_empty()).then(|| format!("no input was judged in {}: {}", plural(idle.len(), "lane"), some(&idle)))
+    (!idle.is_empty())
+        .then(|| format!("no contract judged an input in {}: {}", plural(idle.len(), "lane"), some(&idle)))
 }
 
 fn unjudged(ledger: &Ledger) -> Option<String> {
@@ -76,7 +77,8 @@ fn unjudged(ledger: &Ledger) -> Option<String> {
     }
     let names = kernels.iter().map(|([op, kernel], lanes)| format!("{op} {kernel} ({})", lanes.join(", ")));
     let names: Vec<String> = names.collect();
-    (!names.is_empty()).then(|| format!("no input was judged of {}: {}", plural(names.len(), "kernel"), some(&names)))
+    (!names.is_empty())
+        .then(|| format!("no contract judged an input of {}: {}", plural(names.len(), "kernel"), some(&names)))
 }
 
 /// Kernels that a lane's worker does not have; each lane in one sentence.
@@ -138,24 +140,6 @@ fn plan(ledger: &Ledger) -> Option<String> {
     (outside != "0").then(|| format!("{outside} of {all} planned parameters are outside the domains of {kernels}"))
 }
 
-/// What quick effort spares further lanes.
-fn spared(ledger: &Ledger) -> Option<String> {
-    let (mut all, mut spared, mut kernels, mut lanes) = (0, 0, BTreeSet::new(), BTreeSet::new());
-    for planned in ledger.planned.iter().filter(|planned| planned.unit == Unit::Case) {
-        for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::NothingNew) {
-            all += planned.planned;
-            spared += dropped.count;
-            kernels.insert((&planned.op, &planned.kernel));
-            lanes.insert(planned.lane.as_str());
-        }
-    }
-    let (lanes, kernels) = (Vec::from_iter(lanes), plural(kernels.len(), "kernel"));
-    let where_and_why =
-        || format!("{}: without vector instructions, they gave the first lane's results on the others", some(&lanes));
-    let cases = || format!("{} of {} of {kernels}", count(spared), plural(all as usize, "case"));
-    (spared > 0).then(|| format!("quick effort left out {} in {}", cases(), where_and_why()))
-}
-
 fn not_taken(ledger: &Ledger) -> Option<String> {
     let cases: u64 = ledger.catalogue.iter().map(|run| run.not_taken).sum();
     (cases > 0).then(|| format!("{} no kernel takes (summed over lanes)", plural(cases as usize, "kept case")))
@@ -184,7 +168,7 @@ fn portable(ledger: &Ledger) -> Option<String> {
 
 fn sampled(ledger: &Ledger) -> Option<String> {
     let place = |row: &Row| [row.op.clone(), row.kernel.clone(), row.lane.clone()];
-    let judged = || ledger.rows.iter().filter(|row| row.inputs > 0);
+    let judged = || ledger.rows.iter().filter(|row| row.judged() > 0);
     let all = judged().map(place).collect::<BTreeSet<_>>().len();
     let sampled = judged().filter(|row| row.coverage == Coverage::Sampled).map(place).collect::<BTreeSet<_>>().len();
     (sampled > 0).then(|| match all {
