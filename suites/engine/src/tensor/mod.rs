@@ -47,7 +47,7 @@ use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text as words;
 
 pub use asked::{Asked, Layer, Parameter, ReferenceOption, Wanted};
-pub use case::{Case, Spec, by};
+pub use case::{Case, Frames, Spec, by};
 pub use change::{Change, Lead, PathStep};
 pub use element::Element;
 pub use errors::{CaseError, Unposable};
