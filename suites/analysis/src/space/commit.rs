@@ -10,7 +10,7 @@ pub fn commit() -> Option<String> {
     commit_of(&COUNTED_BY)
 }
 
-/// The commit of the sources that this program was built from, `COMMIT`, or `COMMIT+HASH` with a hash of what was changed since in
+/// The commit that the workspace of this program has checked out now, which is not asked of the program itself: `COMMIT`, or `COMMIT+HASH` with a hash of what was changed since in
 /// `paths`, which are relative to `suites`. Nothing where git or the repository is not there.
 pub fn commit_of(paths: &[&str]) -> Option<String> {
     let git = |arguments: &[&str]| {
