@@ -27,7 +27,7 @@
 //!     "against": "reference",               // or "contract"
 //!     "scheme": "ties-up",                  // with an overflow policy where it has one: "sqrdmulh-srshl:wrap"
 //!     "parameters": 1,                      // pairs of multiplier and shift; 0 where the operation takes none
-//!     "inputs": 4294967296,
+//!     "inputs": 4294967296,                 // judged; a verdict and every total rest on those of the rows against the contract
 //!     "calls": 65600,                       // calls of the kernel whose results were judged or compared
 //!     "coverage": "exhaustive",             // or "sampled"
 //!     "out_of_domain": 0,                   // inputs to which the scheme gives no int32, in addition to "inputs"

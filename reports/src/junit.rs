@@ -4,6 +4,7 @@
 
 use crate::drawable;
 use crate::ledger::{Against, Bound, CatalogueRun, CheckKind, Finding, Lane, LaneStatus, Ledger, Row, SelfCheck};
+use crate::left_out;
 use crate::text;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeSet;
@@ -118,7 +119,8 @@ impl<'a> Suites<'a> {
         let of_row = |f: &Finding| (&f.op, &f.kernel, &f.lane) == (&row.op, &row.kernel, &row.lane) && !is_check(f);
         let findings = self.take(of_row);
         let name = format!("{} against {}", row.kernel, row.scheme);
-        let mut case = case(&row.op, name, self.status(&findings));
+        let status = if findings.is_empty() && row.judged() == 0 { unjudged() } else { self.status(&findings) };
+        let mut case = case(&row.op, name, status);
         case.set_time(duration(row.seconds));
         case
     }
@@ -201,6 +203,13 @@ impl<'a> Suites<'a> {
         }
         lines.join("\n")
     }
+}
+
+/// Of a kernel of which the contract judged no input: it has not passed.
+fn unjudged() -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(left_out::NOTHING_JUDGED);
+    status
 }
 
 fn is_check(finding: &Finding) -> bool {

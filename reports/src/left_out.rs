@@ -107,19 +107,19 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
     lanes.iter().filter_map(sentence).collect()
 }
 
-/// Kernels that ran in a lane without a judged input.
+/// Kernels that ran in a lane and of which the contract judged no input there.
 pub fn unjudged(ledger: &Ledger) -> Vec<[&str; 3]> {
     let mut inputs: IndexMap<[&str; 3], u64> = IndexMap::new();
     for row in &ledger.rows {
-        *inputs.entry([&row.op, &row.kernel, &row.lane]).or_default() += row.inputs;
+        *inputs.entry([&row.op, &row.kernel, &row.lane]).or_default() += row.judged();
     }
     inputs.into_iter().filter(|(_, n)| *n == 0).map(|(place, _)| place).collect()
 }
 
-/// Lanes that were there and in which no input was judged.
+/// Lanes that were there and in which no contract judged an input.
 pub fn idle_lanes(ledger: &Ledger) -> Vec<&str> {
     let ran = ledger.lanes.iter().filter(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
-    let judged = |lane: &str| ledger.rows.iter().any(|row| row.lane == lane && row.inputs > 0);
+    let judged = |lane: &str| ledger.rows.iter().any(|row| row.lane == lane && row.judged() > 0);
     ran.map(|lane| lane.name.as_str()).filter(|lane| !judged(lane)).collect()
 }
 
@@ -131,17 +131,20 @@ fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
     together.map(|(cells, lanes)| format!("{} ({}): {}", cells[0], lanes.join(", "), cells[1])).collect()
 }
 
+/// The sentence about a kernel that ran, and of which its contract judged no input.
+pub const NOTHING_JUDGED: &str = "no input was judged by a contract, so that its status is unknown";
+
 /// The sentence about a kernel or a lane without a judged input.
 pub fn nothing_judged(ledger: &Ledger, op: Option<&str>, lane: &str) -> String {
-    format!("{}, so that nothing is said of it", no_input(ledger, op, &[lane]))
+    format!("{}, so that its status is unknown", no_input(ledger, op, &[lane]))
 }
 
 /// That no input was judged in some lanes, of an operation where it is one: kept cases are counted by themselves, and some of them may have been.
 pub(crate) fn no_input(ledger: &Ledger, op: Option<&str>, lanes: &[&str]) -> &'static str {
     let of = |run: &&CatalogueRun| op.is_none_or(|op| run.op == op) && lanes.contains(&run.lane.as_str());
     match ledger.catalogue.iter().filter(of).any(|run| run.judged > 0) {
-        true => "kept cases apart, no input was judged",
-        false => "no input was judged",
+        true => "kept cases apart, no input was judged by a contract",
+        false => "no input was judged by a contract",
     }
 }
 

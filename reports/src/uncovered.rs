@@ -169,7 +169,7 @@ fn portable(ledger: &Ledger) -> Option<String> {
 
 fn sampled(ledger: &Ledger) -> Option<String> {
     let place = |row: &Row| [row.op.clone(), row.kernel.clone(), row.lane.clone()];
-    let judged = || ledger.rows.iter().filter(|row| row.inputs > 0);
+    let judged = || ledger.rows.iter().filter(|row| row.judged() > 0);
     let all = judged().map(place).collect::<BTreeSet<_>>().len();
     let sampled = judged().filter(|row| row.coverage == Coverage::Sampled).map(place).collect::<BTreeSet<_>>().len();
     (sampled > 0).then(|| match all {

@@ -26,12 +26,12 @@ impl<'a> Line<'a> {
         self.contract.into_iter().chain(self.reference)
     }
 
-    /// Inputs judged. Rows of a line are judged in one pass, so this is not a sum.
+    /// Inputs that the contract judged. A reference may have values where the contract has none, and these hold nothing.
     pub(crate) fn inputs(&self) -> u64 {
-        self.rows().map(|row| row.inputs).max().unwrap_or(0)
+        self.rows().map(Row::judged).sum()
     }
 
-    /// Parameter pairs, likewise.
+    /// Parameter pairs. Rows of a line are judged in one pass, so this is not a sum.
     pub(crate) fn parameters(&self) -> u64 {
         self.rows().map(|row| row.parameters).max().unwrap_or(0)
     }
@@ -148,6 +148,8 @@ pub(crate) struct Totals {
     kernels: usize,
     /// Kernels that differ from their reference somewhere, which no contract forbids.
     differ: usize,
+    /// Kernels of which the contract judged no input in any lane.
+    unjudged: usize,
     lanes: usize,
     not_run: usize,
 }
@@ -157,12 +159,15 @@ impl Totals {
         let kernels: BTreeSet<_> = ledger.rows.iter().map(|row| (&row.op, &row.kernel)).collect();
         let differs = |row: &&Row| row.against == Against::Reference && row.differ > 0;
         let differ: BTreeSet<_> = ledger.rows.iter().filter(differs).map(|row| (&row.op, &row.kernel)).collect();
+        let judged = ledger.rows.iter().filter(|row| row.judged() > 0).map(|row| (&row.op, &row.kernel));
+        let judged = judged.collect::<BTreeSet<_>>().len();
         let ran = |lane: &&Lane| matches!(lane.status, LaneStatus::Ran { .. });
         let lanes = ledger.lanes.iter().filter(ran).count();
         Self {
             inputs: lines(ledger).iter().map(Line::inputs).sum(),
             kernels: kernels.len(),
             differ: differ.len(),
+            unjudged: kernels.len() - judged,
             lanes,
             not_run: ledger.lanes.len() - lanes,
         }
@@ -180,11 +185,14 @@ impl Totals {
     /// The same without the inputs.
     pub(crate) fn what(&self, seconds: f64) -> String {
         let differ = match self.differ {
-            0 => String::new(),
-            1 => " (1 differs from its reference)".to_owned(),
-            n => format!(" ({n} differ from their references)"),
+            0 => None,
+            1 => Some("1 differs from its reference".to_owned()),
+            n => Some(format!("{n} differ from their references")),
         };
-        let kernels = text::plural(self.kernels, "kernel") + &differ;
+        let unjudged = (self.unjudged > 0).then(|| format!("{} not judged", self.unjudged));
+        let some: Vec<String> = differ.into_iter().chain(unjudged).collect();
+        let some = if some.is_empty() { String::new() } else { format!(" ({})", some.join(", ")) };
+        let kernels = text::plural(self.kernels, "kernel") + &some;
         let lanes = text::plural(self.lanes, "lane");
         let not_run = match self.not_run {
             0 => String::new(),

@@ -36,6 +36,15 @@ impl Counts {
         self.note(delta.into(), count);
     }
 
+    /// One more accumulator with this difference.
+    #[inline(always)]
+    pub(super) fn put_one(&mut self, delta: i64) {
+        self.inputs += 1;
+        if let Some(sum) = self.near.get_mut(delta.wrapping_add(APART) as usize) {
+            *sum += 1;
+        }
+    }
+
     /// Accumulators that differ.
     pub fn differ(&self) -> u64 {
         self.inputs - self.near[APART as usize]

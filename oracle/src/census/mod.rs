@@ -5,8 +5,10 @@
 //! accumulator after another. Schemes in floats are monotone, and [`Comparison`] finds where their results change.
 //!
 //! Widths: accumulators and results are of words of at most 32 bits and denominators at most 2^62, so numerators are below
-//! 2^93, and below 2^94 where two are subtracted; i128 holds them 2^32 times over.
+//! 2^93, and below 2^94 where two are subtracted; i128 holds them 2^32 times over. So are the numerators over the larger of two denominators,
+//! because it is their quotient that is a result; and slopes, because a multiplier with its left shift is a factor of at most 2^31.
 
+mod consecutive;
 mod counts;
 mod differing;
 mod floor_sum;
@@ -47,7 +49,7 @@ pub struct Census {
     pub right: Scheme,
     /// Multiplier, shift and format.
     pub parameters: Parameters,
-    /// Those of the right scheme where they are others: of the same word and `q`, and of a shift that is at most one apart.
+    /// Those of the right scheme where they are others: of the same word and `q`.
     pub right_parameters: Option<Parameters>,
     /// First accumulator.
     pub lo: i64,

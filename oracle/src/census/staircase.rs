@@ -5,6 +5,7 @@
 //! doubling and bisection. A scheme of fixed point multiply is folded into pieces, and the end of a run is one division. Two staircases
 //! differ on intervals, whose lengths are the counts.
 
+use super::consecutive::{Consecutive, tally};
 use super::{Counts, MOST_PIECES};
 use crate::derivation::floats;
 use crate::fpm::pieces::{Folder, Output, Piece};
@@ -12,7 +13,7 @@ use crate::fpm::{Parameters, Scheme};
 use std::ops::RangeInclusive;
 
 /// The output where none is asked for: results saturate to int32.
-const WHOLE: Output = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
+pub(super) const WHOLE: Output = Output { zero_point: 0, min: i32::MIN, max: i32::MAX };
 
 /// A requantization of one channel.
 #[derive(Clone, Debug)]
@@ -109,7 +110,12 @@ fn int32(x: i64) -> i32 {
     i32::try_from(x).expect("an accumulator is an int32")
 }
 
-fn folded(scheme: &Scheme, p: &Parameters, output: Option<&Output>, xs: RangeInclusive<i64>) -> Option<Vec<Piece>> {
+pub(super) fn folded(
+    scheme: &Scheme,
+    p: &Parameters,
+    output: Option<&Output>,
+    xs: RangeInclusive<i64>,
+) -> Option<Vec<Piece>> {
     let mut folder = Folder::new(MOST_PIECES);
     folder.fold(scheme.definition.steps.iter().map(|(_, step)| *step), scheme.overflow, p, xs)?;
     if let Some(output) = output {
@@ -263,11 +269,25 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// How many accumulators of `xs` differ, by delta.
+    /// How many accumulators of `xs` differ, by delta. Where intervals are short, a block of accumulators is looked at one by one.
     pub fn counts(&self, xs: RangeInclusive<i64>) -> Counts {
+        let (mut next, hi) = (*xs.start(), *xs.end());
         let mut counts = Counts::default();
-        for step in self.steps(xs) {
-            counts.put(step.right - step.left, step.len());
+        let mut blocks: Option<Blocks<'_>> = None;
+        while next <= hi {
+            let mut short = None;
+            let begun = next;
+            for (i, step) in (1..).zip(self.steps(next..=hi)) {
+                counts.put(step.right - step.left, step.len());
+                next = step.hi + 1;
+                if i % LOOKED_AT == 0 && next - begun < i * SHORT {
+                    short = Some(next);
+                    break;
+                }
+            }
+            let Some(from) = short else { break };
+            let blocks = blocks.get_or_insert_with(|| Blocks::new(self, from..=hi));
+            next = blocks.count(from, hi, &mut counts);
         }
         counts
     }
@@ -303,7 +323,45 @@ impl<'a> Comparison<'a> {
         found
     }
 
+    /// Accumulators in order, not from zero outwards.
     fn places(&self, xs: RangeInclusive<i64>) -> impl Iterator<Item = i64> + use<'a> {
         self.steps(xs).filter(Common::differs).flat_map(|step| step.lo..=step.hi)
+    }
+}
+
+/// Intervals after which it is seen whether they are short: of fewer accumulators than this on average.
+const LOOKED_AT: i64 = 64;
+const SHORT: i64 = 12;
+/// Accumulators of a block.
+const BLOCK: usize = 1 << 13;
+/// Blocks before it is seen again.
+const IN_A_ROW: usize = 8;
+
+/// Both sides at consecutive accumulators.
+struct Blocks<'a> {
+    sides: [Consecutive<'a>; 2],
+    results: [Vec<i64>; 2],
+}
+
+impl<'a> Blocks<'a> {
+    fn new(of: &Comparison<'a>, xs: RangeInclusive<i64>) -> Self {
+        let sides = [of.left, of.right].map(|side| Consecutive::new(side, of.output, xs.clone()));
+        Self { sides, results: [vec![0; BLOCK], vec![0; BLOCK]] }
+    }
+
+    /// Counts some blocks from `next` on, and gives where they end.
+    fn count(&mut self, mut next: i64, hi: i64, counts: &mut Counts) -> i64 {
+        for _ in 0..IN_A_ROW {
+            let len = (hi - next + 1).min(BLOCK as i64) as usize;
+            let [left, right] = &mut self.results;
+            self.sides[0].fill(next, &mut left[..len]);
+            self.sides[1].fill(next, &mut right[..len]);
+            tally(&left[..len], &right[..len], counts);
+            next += len as i64;
+            if next > hi {
+                break;
+            }
+        }
+        next
     }
 }

@@ -1,6 +1,8 @@
 //! Requantization in floats: schemes that multiply by a real scale instead of a Q0.31 multiplier. Each is executed in exact rationals,
 //! rounded to the format where the source has a value of it, and again in machine integers. Results saturate to int32, then clamp.
 
+mod consecutive;
+
 use super::Scales;
 use super::dyadic::{Dyadic, nearest};
 use crate::float::Format::{self, F32, F64};

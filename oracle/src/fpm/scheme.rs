@@ -144,7 +144,7 @@ pub static DEFINITIONS: &[Definition] = &[
             ("require multiplier >= 0", Step::RequireNonNegativeMultiplier),
             ("require value in shift bits", Step::RequireBits(Exponent::TotalRight)),
             PRODUCT,
-            ("nudge by 2^30 away from zero", Step::NudgeAwayFromZero),
+            ("nudge by 2^(Q-1) away from zero", Step::NudgeAwayFromZero),
             ("scale by 2^-shift", Step::Scale(Exponent::Whole)),
             ("round (ties-up)", Step::Round(TiesUp)),
         ],
@@ -229,7 +229,7 @@ pub static DEFINITIONS: &[Definition] = &[
         source: "tensorflow/tensorflow lite/kernels/internal/common.cc MultiplyByQuantizedMultiplier(int64_t)",
         steps: &[
             ("product x*m16", Step::Multiply(Multiplier::HighHalfSaturated)),
-            ("scale by 2^(s-15)", Step::Scale(Exponent::WholeHighHalf)),
+            ("scale by 2^(s-Q+16)", Step::Scale(Exponent::WholeHighHalf)),
             ("round (ties-up)", Step::Round(TiesUp)),
         ],
         fast: fast::int16_multiplier,

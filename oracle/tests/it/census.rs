@@ -410,7 +410,7 @@ fn two_multipliers() {
     let mut counter = Counter::default();
     let mut differing = 0u64;
     for (m, other, s) in [(20, 21, -1), (17, 31, -3), (31, 16, -2), (16, 29, 0), (25, 24, 1), (30, -30, -1)] {
-        for (s, other_s) in [(s, s), (s, s + 1), (s + 1, s)] {
+        for (s, other_s) in [(s, s), (s, s + 1), (s + 1, s), (s, -5), (5, s)] {
             let (p, q) = (Parameters::narrow(m, s, 6), Parameters::narrow(other, other_s, 6));
             for (left, right) in all.iter().flat_map(|left| all.iter().map(move |right| (*left, *right))) {
                 let census = Census { right_parameters: Some(q), ..Census::of(left, right, p) };
@@ -439,6 +439,31 @@ proptest! {
             prop_assert!(census.differs(x));
             let nearer = (1..x.abs()).take(5000).chain((1..x.abs()).rev().take(5000));
             prop_assert!(nearer.flat_map(|x| [x, -x]).all(|x| !census.differs(x)));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    /// Any two multipliers and shifts, with an output after them or without: denominators that are 62 bits apart, and slopes of 93 bits.
+    #[test]
+    fn any_two_multipliers_and_shifts(
+        (left, right) in (0..57usize, 0..57usize), (m, other) in (any::<i32>(), any::<i32>()), (s, other_s) in (-31..=31i32, -31..=31i32),
+        (near, narrow) in (any::<i32>(), 0u32..32), (placed, zero_point) in (any::<bool>(), -200i32..200),
+    ) {
+        let all: Vec<Scheme> = Scheme::every().collect();
+        let (p, q) = (Parameters::q31(m, s), Parameters::q31(other, other_s));
+        let output = placed.then_some(Output { zero_point, min: -128, max: 127 });
+        let census = Census { right_parameters: Some(q), output, ..Census::of(all[left % all.len()], all[right % all.len()], p) };
+        let lo = i64::from(near >> narrow).min(i64::from(i32::MAX) - 2000);
+        let part = Census { lo, hi: lo + 2000, ..census };
+        if let Some(counts) = part.counts() {
+            prop_assert_eq!(counts, part.sweep(part.lo..=part.hi), "{}", said(&part));
+            let mut places: Vec<i64> = (part.lo..=part.hi).filter(|x| part.differs(*x)).collect();
+            places.sort_by_key(|x| (x.abs(), *x < 0));
+            places.truncate(5);
+            prop_assert_eq!(part.differing().expect("it folds").take(5).collect::<Vec<_>>(), places, "{}", said(&part));
         }
     }
 }

@@ -164,3 +164,27 @@ proptest! {
         prop_assert_eq!(comparison.nearest(4, xs), places);
     }
 }
+
+/// Where results change at every accumulator or two they are counted block by block: over several blocks, across zero, and where accumulators
+/// leave the format.
+#[test]
+fn counts_of_many_short_runs_are_those_of_a_sweep() {
+    for (m, s) in [(1_395_864_371, 0), (1_395_864_371, 2), (1 << 30, 1), (-1_395_864_371, -1)] {
+        let all: Vec<Requantizer> = ["ties-up", "gemmlowp-double", "ties-even"]
+            .iter()
+            .map(|name| fixed(name, m, s))
+            .chain(floats(m, s))
+            .collect();
+        for (i, left) in all.iter().enumerate() {
+            let right = &all[(i + 5) % all.len()];
+            for (output, xs) in [
+                (None, -90_000..=50_000),
+                (Some(&INT8), -300..=140_000),
+                (None, (1 << 24) - 70_000..=(1 << 24) + 70_000),
+            ] {
+                let comparison = Comparison { left, right, output };
+                assert_eq!(comparison.counts(xs.clone()), comparison.sweep(xs.clone()), "{left:?} {right:?} {xs:?}");
+            }
+        }
+    }
+}

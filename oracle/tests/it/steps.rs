@@ -4,6 +4,7 @@
 use expect_test::expect;
 use rug::Rational;
 use tiebreak_oracle::fpm::pieces::fold_steps;
+use tiebreak_oracle::fpm::scheme::DEFINITIONS;
 use tiebreak_oracle::fpm::steps::{self, Exponent, Multiplier, Step, power_of_two_shift};
 use tiebreak_oracle::fpm::{Parameters, integer};
 use tiebreak_oracle::rounding::RoundingRule;
@@ -207,4 +208,24 @@ fn steps_without_a_name_describe_themselves() {
         scale by 2^3
         scale by 2^-2"#]]
     .assert_eq(&text);
+}
+
+/// `scale by 2^(s-15)` and `nudge by 2^30` were said of multipliers of any format, and are so in Q0.31 alone.
+#[test]
+fn the_names_of_a_schemes_steps_are_true_in_any_format() {
+    let mut spelled = 0;
+    for definition in DEFINITIONS {
+        for (name, step) in definition.steps {
+            let Some((_, power)) = name.split_once("2^") else { continue };
+            let power = format!("2^{}", power.split(' ').next().unwrap_or_default());
+            match step {
+                // The source's own variable, which is the whole right shift.
+                Step::Scale(Exponent::Whole | Exponent::WholeButOne) if power.contains("shift") => {}
+                Step::Scale(exponent) => assert_eq!(power, exponent.to_string(), "{}: {name}", definition.name),
+                step => assert!(step.to_string().contains(&power), "{}: {name} is {step}", definition.name),
+            }
+            spelled += 1;
+        }
+    }
+    assert!(spelled > 10, "{spelled}");
 }

@@ -68,12 +68,12 @@ pub(super) fn lanes(ledger: &Ledger) -> Table {
 }
 
 fn of_lane(ledger: &Ledger, lane: &Lane) -> Row {
-    let judged = overview::of_lane(ledger, &lane.name);
+    let count = overview::of_lane(ledger, &lane.name);
     let ran = matches!(lane.status, LaneStatus::Ran { .. });
     let places: Vec<String> = view::lines(ledger)
         .iter()
         .filter(|line| line.row().lane == lane.name && line.inputs() > 0)
-        .map(|line| format!("/rows/{}/inputs", place(ledger, line)))
+        .filter_map(|line| judged(ledger, line))
         .collect();
     // An emulator comes before the program that it runs.
     let workers: Vec<String> = lane.files.iter().filter(|file| file.role == Role::Worker).map(short).collect();
@@ -81,8 +81,8 @@ fn of_lane(ledger: &Ledger, lane: &Lane) -> Row {
         cells: vec![
             Cell::text(&lane.name),
             Cell::text(text::lane(&lane.status)).class(if ran { "" } else { "bad" }),
-            Cell::text(text::count(judged.kernels as u64)),
-            Cell::count(judged.inputs, places.join(" ")),
+            Cell::text(text::count(count.kernels as u64)),
+            Cell::count(count.inputs, places.join(" ")),
             Cell::text(text::some(&workers, WORKERS)).class("code"),
         ],
         command: command::narrowed(ledger, &[("--lane", &lane.name)]),
@@ -95,10 +95,11 @@ fn short(file: &Content) -> String {
     format!("{} {}", file.name, file.sha256.chars().take(12).collect::<String>())
 }
 
-/// The place in the ledger of the row with a line's inputs.
-pub(super) fn place(ledger: &Ledger, line: &view::Line<'_>) -> usize {
-    let most = line.contract.filter(|row| row.inputs == line.inputs()).unwrap_or(line.reference.unwrap_or(line.row()));
-    ledger.rows.iter().position(|row| std::ptr::eq(row, most)).expect("a line is made of the ledger's rows")
+/// The place in the ledger of the inputs that a line's contract judged, as the pointers of a cell: none of a line without a contract.
+pub(super) fn judged(ledger: &Ledger, line: &view::Line<'_>) -> Option<String> {
+    let contract = line.contract?;
+    let at = ledger.rows.iter().position(|row| std::ptr::eq(row, contract))?;
+    Some(format!("/rows/{at}/inputs"))
 }
 
 /// What nobody planned or allowed comes first.

@@ -1,7 +1,7 @@
 //! The kernels of an operation: contract, result, and what differs from the reference. Lanes that say the same stand in one row.
 
 use super::command;
-use super::first::place;
+use super::first::judged;
 use super::operation::id;
 use super::table::{Cell, Row, Table};
 use crate::ledger::{Coverage, Ledger, Row as Judged};
@@ -97,7 +97,7 @@ fn row(ledger: &Ledger, group: &Group<'_>) -> Row {
             Cell::text(&first.kernel),
             Cell::text(line.contract.map_or("nothing exact", |row| text::scheme(&row.scheme))),
             Cell::text(contract).class(class),
-            Cell::count(line.inputs(), format!("/rows/{}/inputs", place(ledger, line))),
+            Cell::count(line.inputs(), judged(ledger, line).unwrap_or_default()),
             differ(ledger, line),
             Cell::text(classes(line)),
             Cell::text(lanes.join(", ")),

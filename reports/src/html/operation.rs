@@ -2,7 +2,7 @@
 
 use super::command;
 use super::figures::{self, Drawn};
-use super::first::place;
+use super::first::judged;
 use super::kernels;
 use super::table::{Cell, Row, Table};
 use crate::ledger::{Against, Ledger};
@@ -45,11 +45,8 @@ pub(super) fn overview(ledger: &Ledger) -> Table {
 fn line(ledger: &Ledger, operation: &Operation<'_>) -> Row {
     let (contract, outcome) = operation.contract();
     let lines = view::lines(ledger);
-    let places: Vec<String> = lines
-        .iter()
-        .filter(|line| line.row().op == operation.op)
-        .map(|line| format!("/rows/{}/inputs", place(ledger, line)))
-        .collect();
+    let places: Vec<String> =
+        lines.iter().filter(|line| line.row().op == operation.op).filter_map(|line| judged(ledger, line)).collect();
     Row {
         cells: vec![
             Cell::text(operation.op).link(format!("#{}", id(operation.op))),

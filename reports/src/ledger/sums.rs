@@ -1,6 +1,7 @@
-//! Whether the counts of a ledger can be added up, as every report does: one that somebody else wrote may hold anything.
+//! What the counts of a ledger say together: how many inputs its contracts judged, and whether the counts can be added up, as every report
+//! does. A ledger that somebody else wrote may hold anything.
 
-use super::{Ledger, Row};
+use super::{Against, Ledger, Row};
 
 /// All counts of a ledger together, at most.
 const MOST: u128 = (u64::MAX / 2) as u128;
@@ -17,6 +18,16 @@ impl Ledger {
             [planned.planned, planned.run].into_iter().chain(planned.dropped.iter().map(|dropped| dropped.count))
         });
         rows.chain(catalogue).chain(agreements).chain(planned).map(u128::from).sum::<u128>() <= MOST
+    }
+}
+
+impl Row {
+    /// Inputs to which the contract gave a value, and that were compared with it. A reference promises nothing, so that none of its inputs count.
+    pub fn judged(&self) -> u64 {
+        match self.against {
+            Against::Contract => self.inputs,
+            Against::Reference => 0,
+        }
     }
 }
 

@@ -173,7 +173,8 @@ fn against_contract(line: &Line<'_>) -> Cell {
         return Ink::Faint.cell("-");
     };
     match row.differ {
-        // Neither right nor wrong: it gave nothing to compare.
+        // Neither right nor wrong: nothing was compared.
+        0 if row.inputs == 0 && row.out_of_domain > 0 => Ink::Bad.cell("not judged"),
         0 if row.inputs == 0 => Ink::Bad.cell("no output"),
         0 if deviates(row) => Ink::Good.cell("exact*"),
         0 => Ink::Good.cell("exact"),

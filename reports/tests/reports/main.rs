@@ -7,6 +7,7 @@ mod everything;
 mod files;
 mod html;
 mod json;
+mod judged;
 mod junit;
 mod left_out;
 mod markdown;

@@ -156,8 +156,8 @@ fn what_was_not_covered_is_counted() {
     expect_file!["snapshots/screen-gaps.txt"].assert_eq(&page);
     let text = beneath(&page, "Not covered").join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
-        "no input was judged in 1 lane: mine",
-        "no input was judged of 17 kernels: dot dot-kernel-0 (host, aarch64-qemu), ",
+        "no contract judged an input in 1 lane: mine",
+        "no contract judged an input of 17 kernels: dot dot-kernel-0 (host, aarch64-qemu), ",
         "and 14 more",
         "999 of 1,000 pairs given not run, the first m=5 s=31: outside its domain",
         "mine: its worker offers 0 of 12 kernels",
@@ -225,7 +225,7 @@ fn a_run_of_nothing_says_so_on_one_screen() {
     (ledger.rows, ledger.self_checks) = (Vec::new(), Vec::new());
     let page = screen(&ledger);
     assert_eq!(beneath(&page, "Operations"), ["  none ran"], "{page}");
-    assert!(beneath(&page, "Not covered")[0].contains("no input was judged in 2 lanes"), "{page}");
+    assert!(beneath(&page, "Not covered")[0].contains("no contract judged an input in 2 lanes"), "{page}");
 }
 
 /// Origin: issue 30, item 17: a dozen kernels were listed one by one where the driver that they share was at fault.

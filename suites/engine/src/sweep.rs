@@ -51,6 +51,10 @@ pub trait Blocks: Sync {
     fn group(&self) -> usize {
         1
     }
+    /// Words of one result, of which a batch is asked for as many as its inputs have.
+    fn words(&self) -> usize {
+        1
+    }
     /// Judges the results of consecutive inputs.
     fn judge(&self, first: i64, outs: &[i32], seen: &mut Self::Seen);
     /// Holds the fast form of every scheme against big numbers at one input, and panics where they part.
@@ -159,7 +163,7 @@ impl<B: Blocks> Task<'_, B> {
     /// Hands over the block that begins at an input.
     fn ordered<T>(&self, at: i64, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
         let len = self.len(at);
-        let input = Input::Range { start: at as i32, len };
+        let input = Input::Range { start: at as i32, len: len * self.blocks.words() };
         if len == self.block as usize {
             hand_over(&Order { job: &self.whole, input, misalign: 0 })
         } else {
@@ -171,7 +175,8 @@ impl<B: Blocks> Task<'_, B> {
     fn culprit(&self, at: i64) -> Option<i64> {
         let mut lease = self.runner.impatient();
         let fails = |range: std::ops::Range<usize>| {
-            let input = Input::Range { start: (at + range.start as i64) as i32, len: range.len() };
+            let start = (at + range.start as i64) as i32;
+            let input = Input::Range { start, len: range.len() * self.blocks.words() };
             fails(&mut lease, &Order { job: &self.blocks.job(range.len()), input, misalign: 0 })
         };
         isolate(self.len(at), self.blocks.group(), fails).map(|index| at + index as i64)

@@ -33,3 +33,13 @@ pub fn domain(domain: &Domain) -> String {
     }
     if parts.is_empty() { "everything".to_owned() } else { parts.join(", ") }
 }
+
+/// The same for a caller who may have asked for another format of the multiplier: with the usual one, too.
+pub fn domain_with_format(domain: &Domain) -> String {
+    let text = self::domain(domain);
+    match domain.q == Domain::ALL.q {
+        true if text == "everything" => format!("every m and s, Q {}", domain.q.start()),
+        true => format!("{text}, Q {}", domain.q.start()),
+        false => text,
+    }
+}

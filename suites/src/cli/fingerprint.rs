@@ -128,7 +128,7 @@ struct Row<'a> {
 }
 
 fn row<'a>(fingerprint: &'a Fingerprint, i: usize) -> Row<'a> {
-    let Candidate { scheme, derivation, family, functions } = &fingerprint.candidates[i];
+    let Candidate { scheme, derivation, family, functions, .. } = &fingerprint.candidates[i];
     let channel = functions.first().and_then(|function| match function {
         Function::Fixed(_, channel) => Some(*channel),
         _ => None,

@@ -1,24 +1,22 @@
 //! `kernels` and `schemes`.
 
-use super::{Format, print, table};
+use super::{Listing, csv_of, print, table};
 use crate::listing;
 use anyhow::Result;
 use serde_json::{Value, json};
+use tiebreak_oracle::scheme::Described;
 
 /// Arguments of `kernels` and `schemes`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Output format
+    /// Output format; CSV has one line for each kernel or scheme
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: Listing,
 }
 
 /// Every kernel with its contract.
 pub(super) fn kernels(args: &Args) -> Result<()> {
     let all = listing::kernels();
-    if args.format == Format::Json {
-        return print(&(serde_json::to_string_pretty(&all)? + "\n"));
-    }
     let row = |k: &Value| -> Vec<String> {
         let text = |key: &str| k[key].as_str().unwrap_or("").to_owned();
         let promise = match k["overflow"].as_str() {
@@ -27,16 +25,27 @@ pub(super) fn kernels(args: &Args) -> Result<()> {
         };
         vec![text("op"), text("kernel"), text("kind"), promise, text("domain"), text("source")]
     };
-    print(&table(&["op", "kernel", "kind", "promises", "domain", "source"], all.iter().map(row).collect()))
+    let header = ["op", "kernel", "kind", "promises", "domain", "source"];
+    let rows = all.iter().map(row);
+    print(&match args.format {
+        Listing::Table => table(&header, rows.collect()),
+        Listing::Json => serde_json::to_string_pretty(&all)? + "\n",
+        Listing::Csv => csv_of(header, rows)?,
+    })
 }
 
 /// Every scheme with its steps.
 pub(super) fn schemes(args: &Args) -> Result<()> {
     let all = listing::schemes();
-    if args.format == Format::Json {
-        let one = |(op, s): &(&str, tiebreak_oracle::scheme::Described)| json!({"op": op, "scheme": s.name, "summary": s.summary, "source": s.source, "steps": s.steps});
-        return print(&(serde_json::to_string_pretty(&all.iter().map(one).collect::<Vec<_>>())? + "\n"));
-    }
-    let rows = all.iter().map(|(op, s)| [op, s.name, s.summary, s.source].map(str::to_owned).to_vec());
-    print(&table(&["op", "scheme", "what it is", "source"], rows.collect()))
+    let one = |(op, s): &(&str, Described)| json!({"op": op, "scheme": s.name, "summary": s.summary, "source": s.source, "steps": s.steps});
+    let row = |(op, s): &(&str, Described)| {
+        vec![(*op).to_owned(), s.name.to_owned(), s.summary.to_owned(), s.steps.join("; "), s.source.to_owned()]
+    };
+    let header = ["op", "scheme", "what it is", "steps", "source"];
+    let rows = all.iter().map(row);
+    print(&match args.format {
+        Listing::Table => table(&header, rows.collect()),
+        Listing::Json => serde_json::to_string_pretty(&all.iter().map(one).collect::<Vec<_>>())? + "\n",
+        Listing::Csv => csv_of(header, rows)?,
+    })
 }

@@ -1,7 +1,7 @@
 //! `verify`.
 
 use super::unfinished::Unfinished;
-use super::{Format, built, print, style, threads};
+use super::{Format, built, note, print, style, threads};
 use crate::audit::{self, Constants};
 use crate::budget::Effort;
 use crate::figures;
@@ -13,6 +13,7 @@ use crate::shell::quoted;
 use crate::tensor::{Asked, Layer, Parameter, ReferenceOption};
 use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
 use anyhow::{Context, Result, bail};
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tiebreak_impls::fpm::Channel;
@@ -73,8 +74,8 @@ pub(super) struct Args {
     /// Rule by which a reference rounds that is the exact result rounded once, as that of quantize: ties-even, ties-away, toward-zero, ...
     #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
     rounding: RoundingRule,
-    /// Seed of everything sampled
-    #[arg(long, default_value = "1")]
+    /// Seed of everything sampled: a number, or `random` for one that is drawn, printed, and named in every command of the run
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = seed)]
     seed: u64,
     /// Threads, and workers of each lane [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -98,7 +99,7 @@ pub(super) struct Args {
     #[arg(long)]
     fail_fast: bool,
     /// The lanes there are beside host, in place of those that `cargo xtask` builds; all lanes of your own run unless --lane names
-    /// some; see CONTRIBUTING.md
+    /// some; see docs/src/adding-your-own.md
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
 }
@@ -126,6 +127,33 @@ fn shift(text: &str) -> Result<i32, String> {
         Ok(s) if SHIFTS.contains(&s) => Ok(s),
         _ => Err("a shift must be in -31..=31, positive = left".to_owned()),
     }
+}
+
+/// What `--seed` takes in place of a number.
+const RANDOM: &str = "random";
+
+/// A seed, or a new one: of 32 bits, which are quickly copied.
+fn seed(text: &str) -> Result<u64, String> {
+    match text {
+        RANDOM => Ok(RandomState::new().hash_one(std::process::id()) >> 32),
+        number => number.parse().map_err(|_| format!("a seed is a number below 2^64, or `{RANDOM}`")),
+    }
+}
+
+/// Whether the caller left the seed to chance.
+fn is_drawn(arguments: &[String]) -> bool {
+    seed_at(arguments).is_some_and(|(_, value)| value == RANDOM)
+}
+
+/// The place of the seed among the arguments, and its text.
+fn seed_at(arguments: &[String]) -> Option<(usize, &str)> {
+    let one = |(at, argument): (usize, &String)| match argument.strip_prefix("--seed") {
+        Some("") => arguments.get(at + 1).map(|value| (at + 1, value.len())),
+        Some(value) if value.starts_with('=') => Some((at, value.len() - 1)),
+        _ => None,
+    };
+    let (at, len) = arguments.iter().enumerate().filter_map(one).next_back()?;
+    Some((at, &arguments[at][arguments[at].len() - len..]))
 }
 
 /// A case that says something: an unset variable of a shell would otherwise be the case in which everything is as usual.
@@ -176,6 +204,9 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let heading =
         Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
     let files = Unfinished::begin(&args.out, heading, kept.clone())?;
+    if is_drawn(&arguments()) {
+        note(&format!("seed {0}, drawn at random: --seed {0} runs the same again", args.seed));
+    }
     let mut outcome = match ready.and_then(|()| outcome(args, kept)) {
         Ok(outcome) => outcome,
         Err(error) => {
@@ -355,9 +386,17 @@ fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> 
 /// Where `cargo xtask` writes the lanes file, which it names by itself in front of the caller's arguments.
 const OWN_LANES: &str = "tiebreak/lanes.json";
 
-/// This call, without the lanes file of its front.
+/// The arguments of this call after the command's name.
+fn arguments() -> Vec<String> {
+    std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned()).collect()
+}
+
+/// This call, without the lanes file of its front and with the seed that was drawn.
 fn command(args: &Args) -> Command {
-    let mut arguments: Vec<String> = std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned()).collect();
+    let mut arguments = arguments();
+    if let Some((at, RANDOM)) = seed_at(&arguments) {
+        arguments[at] = arguments[at].replace(RANDOM, &args.seed.to_string());
+    }
     if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
         arguments.drain(..2);
     }

@@ -69,7 +69,7 @@ fn schemes_in_floats() {
     let same = answer("ties-up", "ties-up", &[&scale[..], &range, &other].concat());
     assert_eq!(
         (&same["method"], &same["inputs"], &same["right_multiplier"]),
-        (&json!("steps"), &json!(120_001), &json!(1527099521))
+        (&json!("closed-form"), &json!(120_001), &json!(1527099521))
     );
     let alone = ["--multiplier=1", "--shift=0"];
     refused(
@@ -144,4 +144,38 @@ fn bad_input() {
     refused(&at(&["--zero-point=a"]), &["--zero-point"]);
     refused(&at(&["--list=-1"]), &["--list"]);
     refused(&at(&["--format=xml"]), &["--format", "table", "json", "csv"]);
+}
+
+/// Two multipliers, and a zero point with them, took minutes: each accumulator at which a result changes was visited. The counts are those of the sums over halves,
+/// of which some are small enough to be visited.
+#[test]
+fn two_multipliers_and_an_output_in_closed_form() {
+    let scale =
+        ["--multiplier=1395864371", "--shift=0", "--right-multiplier=1395864373", "--right-shift=0", "--zero-point=3"];
+    let all = answer("ties-up", "gemmlowp-double", &scale);
+    assert_eq!((&all["method"], &all["inputs"]), (&json!("closed-form"), &json!(1u64 << 32)));
+    let part = |lo: i64, hi: i64| {
+        let (lo, hi) = (format!("--x-min={lo}"), format!("--x-max={hi}"));
+        answer("ties-up", "gemmlowp-double", &[&scale[..], &[&lo, &hi]].concat())["differ"].as_u64().expect("a count")
+    };
+    let (lo, hi) = (i64::from(i32::MIN), i64::from(i32::MAX));
+    assert_eq!(part(lo, -5) + part(-4, 4000) + part(4001, hi), all["differ"].as_u64().expect("a count"));
+    // round(x * 1395864371 / 2^31) and round(x * 1395864373 / 2^31), half up and half away from zero.
+    let (m, other) = (1_395_864_371i64, 1_395_864_373i64);
+    let differs = |x: &i64| (x * m + (1 << 30)) >> 31 != (x * other + (1 << 30)) >> 31;
+    assert_eq!(part(0, 400_000), (0..=400_000).filter(differs).count() as u64);
+}
+
+/// The accumulator nearest to zero lies where everything before it is equal: it was looked for by one thread, accumulator by accumulator.
+#[test]
+fn the_nearest_is_found_where_it_is_far() {
+    let given = |from: i64, to: i64| {
+        let (from, to) = (format!("--x-min={from}"), format!("--x-max={to}"));
+        answer("ties-up", "f64-product", &["--multiplier=1395864369", "--shift=0", &from, &to])
+    };
+    let far = given(-40_000_000, i64::from(i32::MAX));
+    let x = far["nearest_zero"]["x"].as_i64().expect("an accumulator");
+    assert!(x > 1 << 22 && far["differ"].as_u64() > Some(0), "{far}");
+    assert_eq!(given(-40_000_000.max(-x), x - 1)["differ"], 0);
+    assert_eq!(given(x, x)["differ"], 1);
 }

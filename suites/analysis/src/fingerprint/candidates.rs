@@ -1,6 +1,7 @@
 //! What is tried: every derivation of a multiplier with every scheme that takes one, in fixed point and in floats.
 
 use super::observations::{Observations, Parameters, Setting};
+use super::search::MOST_SETTINGS;
 use rug::Rational;
 use tiebreak_oracle::derivation::dyadic::Dyadic;
 use tiebreak_oracle::derivation::floats::{self, DEFINITIONS};
@@ -97,12 +98,22 @@ pub struct Candidate {
     pub derivation: Option<&'static str>,
     /// Its family.
     pub family: Family,
-    /// It, at each setting of the observations.
+    /// It, at the first settings of the observations, of which groups are made. There may be millions of settings.
     pub functions: Vec<Function>,
+    recipe: Recipe,
+}
+
+/// How a candidate becomes a function of the accumulator.
+#[derive(Clone, Copy, Debug)]
+enum Recipe {
+    Fixed(Scheme),
+    Float(&'static floats::Definition),
+    /// A scheme that takes the scales apart.
+    Apart(&'static floats::Definition),
 }
 
 impl Candidate {
-    /// Its output.
+    /// Its output at one of the first settings.
     pub fn at(&self, observations: &Observations, setting: usize, x: i32) -> Option<i32> {
         self.functions[setting].at(x, &observations.settings[setting].output)
     }
@@ -116,27 +127,46 @@ pub fn all(observations: &Observations) -> Vec<Candidate> {
     let derivations: Vec<Option<&'static Derivation>> =
         if all_given { vec![None] } else { DERIVATIONS.iter().map(Some).collect() };
     let mut out = Vec::new();
-    for derivation in &derivations {
-        let derived: Vec<Derived> = settings.iter().map(|s| Derived::of(s, *derivation)).collect();
-        let mut push = |scheme: String, family, functions| {
-            out.push(Candidate { scheme, derivation: derivation.map(|d| d.name), family, functions });
-        };
+    let mut push = |scheme: String, derivation: Option<&'static Derivation>, family, recipe| {
+        let derivation = derivation.map(|d| d.name);
+        out.push(Candidate { scheme, derivation, family, functions: Vec::new(), recipe });
+    };
+    for derivation in derivations {
         for scheme in fixed(some_given) {
-            push(scheme.label(), family(&scheme), derived.iter().map(|d| d.fixed(scheme)).collect());
+            push(scheme.label(), derivation, family(&scheme), Recipe::Fixed(scheme));
         }
         for definition in DEFINITIONS.iter().filter(|d| d.steps == floats::Steps::Multiplier) {
-            push(definition.name.to_owned(), Family::Float, derived.iter().map(|d| d.float(definition)).collect());
+            push(definition.name.to_owned(), derivation, Family::Float, Recipe::Float(definition));
         }
     }
     for definition in DEFINITIONS.iter().filter(|d| d.steps != floats::Steps::Multiplier && !some_given) {
-        let apart = |setting: &Setting| match &setting.parameters {
-            Parameters::Scales { scales, .. } => function(definition.of_scales(scales)),
-            Parameters::Multiplier { .. } => Function::Nothing,
-        };
-        let functions = settings.iter().map(apart).collect();
-        out.push(Candidate { scheme: definition.name.to_owned(), derivation: None, family: Family::Float, functions });
+        push(definition.name.to_owned(), None, Family::Float, Recipe::Apart(definition));
+    }
+    for setting in settings.iter().take(MOST_SETTINGS) {
+        let functions = functions(&out, setting);
+        out.iter_mut().zip(functions).for_each(|(candidate, function)| candidate.functions.push(function));
     }
     out
+}
+
+/// Each candidate at one setting.
+pub fn functions(candidates: &[Candidate], setting: &Setting) -> Vec<Function> {
+    let mut derived: Vec<(Option<&'static str>, Derived)> = Vec::new();
+    let mut of = |candidate: &Candidate| {
+        let known = derived.iter().position(|(name, _)| *name == candidate.derivation).unwrap_or_else(|| {
+            let derivation = DERIVATIONS.iter().find(|d| Some(d.name) == candidate.derivation);
+            derived.push((candidate.derivation, Derived::of(setting, derivation)));
+            derived.len() - 1
+        });
+        let derived = &derived[known].1;
+        match (candidate.recipe, &setting.parameters) {
+            (Recipe::Fixed(scheme), _) => derived.fixed(scheme),
+            (Recipe::Float(definition), _) => derived.float(definition),
+            (Recipe::Apart(definition), Parameters::Scales { scales, .. }) => function(definition.of_scales(scales)),
+            (Recipe::Apart(_), Parameters::Multiplier { .. }) => Function::Nothing,
+        }
+    };
+    candidates.iter().map(&mut of).collect()
 }
 
 /// Schemes under both policies that have an answer everywhere. The legacy ones take an integer multiplier, which nothing derives.

@@ -7,9 +7,10 @@ pub mod observations;
 pub mod search;
 pub mod text;
 
-use candidates::Candidate;
-use observations::{Observation, Observations};
+use candidates::{Candidate, Family, functions};
+use observations::Observations;
 use search::{Group, Next};
+use std::collections::BTreeMap;
 
 /// What the observations say.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub struct Fingerprint {
     pub groups: Vec<Group>,
     /// The input that separates the most groups, if there are several.
     pub next: Option<Next>,
+    /// For each family, the first observation that none of its candidates gives.
+    pub given_by_none: BTreeMap<Family, usize>,
 }
 
 /// Why a candidate is none.
@@ -39,22 +42,37 @@ impl Fingerprint {
     /// Tries every candidate on every observation, and looks for the next input to run.
     pub fn of(observations: &Observations) -> Self {
         let candidates = candidates::all(observations);
-        let gives = |candidate: &Candidate, row: &Observation| candidate.at(observations, row.setting, row.x);
-        let differs = |candidate: &Candidate| {
-            let mut rows = observations.rows.iter().enumerate();
-            rows.find_map(|(observation, row)| {
-                let expected = gives(candidate, row);
-                (expected != Some(row.observed)).then_some(Exclusion { observation, expected })
-            })
-        };
-        let explains = |candidate: &Candidate| {
-            observations.rows.iter().filter(|row| gives(candidate, row) == Some(row.observed)).count()
-        };
-        let excluded: Vec<_> = candidates.iter().map(differs).collect();
-        let explained = candidates.iter().map(explains).collect();
+        let mut excluded: Vec<Option<Exclusion>> = vec![None; candidates.len()];
+        let mut explained = vec![0; candidates.len()];
+        let mut given_by_none: BTreeMap<Family, usize> = BTreeMap::new();
+        // One setting after another: the functions of all of them need not fit into memory.
+        let mut order: Vec<usize> = (0..observations.rows.len()).collect();
+        order.sort_by_key(|at| observations.rows[*at].setting);
+        for rows in order.chunk_by(|a, b| observations.rows[*a].setting == observations.rows[*b].setting) {
+            let setting = &observations.settings[observations.rows[rows[0]].setting];
+            let functions = functions(&candidates, setting);
+            for &observation in rows {
+                let row = &observations.rows[observation];
+                let mut giving = [None; Family::ALL.len()];
+                for (i, function) in functions.iter().enumerate() {
+                    let expected = function.at(row.x, &setting.output);
+                    let gives = expected == Some(row.observed);
+                    let family = &mut giving[candidates[i].family as usize];
+                    *family = Some(gives || *family == Some(true));
+                    explained[i] += usize::from(gives);
+                    if !gives && excluded[i].is_none_or(|known| observation < known.observation) {
+                        excluded[i] = Some(Exclusion { observation, expected });
+                    }
+                }
+                for (family, _) in Family::ALL.iter().zip(giving).filter(|(_, gives)| *gives == Some(false)) {
+                    let first = given_by_none.entry(*family).or_insert(observation);
+                    *first = observation.min(*first);
+                }
+            }
+        }
         let left: Vec<usize> = (0..candidates.len()).filter(|i| excluded[*i].is_none()).collect();
         let (groups, next) = search::groups(observations, &candidates, &left);
-        Self { candidates, excluded, explained, groups, next }
+        Self { candidates, excluded, explained, groups, next, given_by_none }
     }
 
     /// Whether a candidate is left.

@@ -1,6 +1,6 @@
 //! Fingerprints in words.
 
-use super::candidates::{Candidate, Family};
+use super::candidates::{Candidate, Family, functions};
 use super::observations::{Observations, Parameters, Setting};
 use super::search::MOST_SETTINGS;
 use super::{Exclusion, Fingerprint};
@@ -122,16 +122,19 @@ fn few(names: &[String]) -> String {
 /// Why a family has no candidate left.
 fn without(observations: &Observations, fingerprint: &Fingerprint, family: Family) -> Option<String> {
     let Fingerprint { candidates, excluded, .. } = fingerprint;
-    let members: Vec<&Candidate> = candidates.iter().filter(|c| c.family == family).collect();
+    let members = candidates.iter().filter(|c| c.family == family).count();
     let left = candidates.iter().zip(excluded).any(|(c, excluded)| c.family == family && excluded.is_none());
-    if left || members.is_empty() {
+    if left || members == 0 {
         return None;
     }
-    let answers = |row: &super::observations::Observation| -> BTreeSet<i32> {
-        members.iter().filter_map(|c| c.at(observations, row.setting, row.x)).collect()
-    };
-    let all = observations.rows.iter().map(|row| (row, answers(row)));
-    let alone = all.into_iter().find(|(row, answers)| !answers.contains(&row.observed));
+    let alone = fingerprint.given_by_none.get(&family).map(|at| {
+        let row = &observations.rows[*at];
+        let setting = &observations.settings[row.setting];
+        let all = functions(candidates, setting);
+        let members = candidates.iter().zip(&all).filter(|(c, _)| c.family == family);
+        let answers: BTreeSet<i32> = members.filter_map(|(_, f)| f.at(row.x, &setting.output)).collect();
+        (row, answers)
+    });
     Some(match alone {
         Some((row, answers)) => {
             let mut nearest: Vec<i32> = answers.into_iter().collect();

@@ -103,7 +103,7 @@ pub enum Input<'a> {
     Range {
         /// First accumulator.
         start: i32,
-        /// How many.
+        /// Number of elements of the batch, as above: words of results, where a result is of several.
         len: usize,
     },
 }

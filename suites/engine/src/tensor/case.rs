@@ -2,6 +2,8 @@
 
 use super::fill::Fill;
 use super::{Operation, text};
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 
 /// Parameters with the tensors a kernel reads.
@@ -64,6 +66,27 @@ pub struct Spec<P> {
     pub generator: &'static str,
     /// Which kernels run it, where the caller names none.
     pub turn: Turn,
+    /// What makes the rest of it when it runs; then it is no more than a frame until then.
+    pub later: Option<Later<P>>,
+}
+
+/// Makes specs of frames one at a time. A caller may give more parameters than there is memory for their inputs.
+pub trait Frames<P>: Send + Sync {
+    /// The whole spec of a frame, the `at`th of its list.
+    fn spec(&self, frame: &P, at: usize) -> Spec<P>;
+}
+
+/// A frame's place in the list of what makes it whole.
+#[derive(Clone)]
+pub struct Later<P> {
+    of: Arc<dyn Frames<P>>,
+    at: usize,
+}
+
+impl<P> Debug for Later<P> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Later").field("at", &self.at).finish_non_exhaustive()
+    }
 }
 
 /// Runs a part of a plan, and names what it makes after it.
@@ -86,7 +109,13 @@ pub fn in_turns<P>(specs: Vec<Spec<P>>, of: usize, budget: &Budget) -> impl Iter
 impl<P> Spec<P> {
     /// A spec of no part of a plan in particular.
     pub fn new(params: P, fills: [Fill; 3], misalign: usize) -> Self {
-        Self { params, fills, misalign, generator: "plan", turn: Turn::ALL }
+        Self { params, fills, misalign, generator: "plan", turn: Turn::ALL, later: None }
+    }
+
+    /// A frame that `frames` makes whole when it runs, the `at`th of its list. What a kernel's domain looks at is in the frame.
+    pub fn later(frame: P, frames: &Arc<dyn Frames<P>>, at: usize) -> Self {
+        let later = Some(Later { of: Arc::clone(frames), at });
+        Self { later, ..Self::new(frame, [Fill::None, Fill::None, Fill::None], 0) }
     }
 
     /// The same as one of a part of a plan.
@@ -103,6 +132,9 @@ impl<P: Clone> Spec<P> {
 
     /// Makes the tensors: lengths from the shape, random ones from a stream of their own.
     pub fn case<O: Operation<Params = P>>(&self, domain: &O::Domain, seed: u64, index: usize) -> Option<Case<P>> {
+        if let Some(Later { of, at }) = &self.later {
+            return of.spec(&self.params, *at).case::<O>(domain, seed, index);
+        }
         let sizes = O::sizes(domain, &self.params).ok()?;
         let tensor = |t: usize| {
             if sizes.inputs[t] == 0 {

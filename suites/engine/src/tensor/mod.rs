@@ -49,7 +49,7 @@ use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text as words;
 
 pub use asked::{Asked, Layer, Parameter, ReferenceOption, Wanted};
-pub use case::{Case, Spec, Turn, by, in_turns};
+pub use case::{Case, Frames, Spec, Turn, by, in_turns};
 pub use change::{Change, Lead, PathStep};
 pub use element::Element;
 pub use errors::{CaseError, Unposable};

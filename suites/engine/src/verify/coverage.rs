@@ -126,10 +126,11 @@ pub fn findings(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     out.extend(kernels_not_offered(request, ledger));
     out.extend(operations_not_run(request, ledger));
     // A run of nothing but inputs without a value is reported as a whole.
-    if ledger.rows.iter().any(|row| row.inputs > 0) || ledger.rows.iter().all(|row| row.out_of_domain == 0) {
+    let judged = ledger.rows.iter().any(|row| row.judged() > 0);
+    if judged || ledger.rows.iter().all(|row| row.out_of_domain == 0) {
         out.extend(kernels_unjudged(request, ledger));
         // Where nothing at all was judged, and the reason is reported, the lanes have no more to say.
-        if ledger.rows.iter().any(|row| row.inputs > 0) || (out.is_empty() && ledger.findings.is_empty()) {
+        if judged || (out.is_empty() && ledger.findings.is_empty()) {
             out.extend(lanes_unjudged(request, ledger));
         }
     }
@@ -183,7 +184,7 @@ fn operations_not_run(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     silent.map(|op| finding((op, "", ""), Class::NotRun, message(op))).collect()
 }
 
-/// Kernels that the caller named and of which no input was judged, where nothing else says why.
+/// Kernels that the caller named and of which the contract judged no input, where nothing else says why.
 fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     let unjudged = left_out::unjudged(ledger).into_iter().filter(|_| !request.kernels.is_empty());
     let described =
@@ -196,7 +197,7 @@ fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
     };
     let one = |place: [&str; 3]| {
         let why = match without_value(place) {
-            true => "neither the contract nor the reference gives a value to any of its inputs",
+            true => "the contract gives a value to none of its inputs",
             false => "it gave no result to judge",
         };
         let message = format!("{}: {why}", left_out::nothing_judged(ledger, Some(place[0]), place[2]));

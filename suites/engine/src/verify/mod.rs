@@ -145,7 +145,7 @@ fn complete(request: &Request, registry: &Registry, heading: &Heading) -> Result
     ledger.findings.extend(coverage::exhausted(&lanes));
     let unseen = coverage::findings(request, &ledger);
     ledger.findings.extend(unseen);
-    if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.inputs == 0) {
+    if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.judged() == 0) {
         ledger.findings.push(nothing_ran(ledger.rows.iter().any(|row| row.out_of_domain > 0)));
     }
     ledger.verdict = if ledger.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
@@ -344,10 +344,10 @@ pub fn failed_check(check: &SelfCheck) -> Finding {
     finding((&check.op, &check.name, &check.lane), Class::SelfCheck, message)
 }
 
-/// A run that judged no input at all says nothing of any kernel, whatever the caller allowed.
+/// A run in which no contract judged an input says nothing of any kernel, whatever the caller allowed.
 fn nothing_ran(without_value: bool) -> Finding {
     let why = match without_value {
-        true => "neither the contract nor the reference gives a value to any input of this run",
+        true => "no contract gives a value to any input of this run",
         false => "no lane ran, or no kernel's domain holds the parameters",
     };
     finding(("", "", ""), Class::NotRun, format!("{why}, so that nothing was judged"))

@@ -73,7 +73,7 @@ pub fn explain(input: Input, schemes: &[Scheme], kernels: &[&Kernel]) -> Result<
     for kernel in kernels {
         let Input { x, channel: Channel { multiplier: m, shift: s }, q } = input;
         if !kernel.contract.domain.contains(m, s, q) {
-            let domain = crate::listing::domain(&kernel.contract.domain);
+            let domain = crate::listing::domain_with_format(&kernel.contract.domain);
             return Err(Unexplainable::OutsideDomain { kernel: kernel.name, m, s, q, domain });
         }
         for part in kernel::parts(kernel, x, input.channel, q)? {

@@ -84,7 +84,7 @@ impl Operation for FixedPointMultiply {
     }
 
     fn domain_text(domain: &Domain) -> String {
-        listing::domain(domain)
+        listing::domain_with_format(domain)
     }
 
     fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {

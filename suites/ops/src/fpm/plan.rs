@@ -3,13 +3,14 @@
 
 use super::{Q31, case, large};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::parameters::grid;
-use tiebreak_engine::tensor::{Asked, Case, Spec, by};
+use tiebreak_engine::tensor::{Asked, Case, Frames, Spec, by};
 use tiebreak_impls::contract::Domain;
-use tiebreak_impls::fpm::{Batch, Channel};
+use tiebreak_impls::fpm::{Batch, Channel, Params};
 
 /// Channels of the batches of pairs, in turn: every number up to eight.
 const TOGETHER: [usize; 8] = [5, 2, 7, 4, 3, 8, 6, 1];
@@ -47,7 +48,8 @@ pub(super) fn pairs(asked: &Asked, budget: &Budget, seed: u64) -> Vec<(Channel, 
 /// A pair with what its accumulators are made by: format, near ties, random ones, seed.
 type Key = (Channel, u32, [usize; 2], u64);
 
-/// The accumulators of a pair. Those of the grid are the same for every kernel, and made once.
+/// The accumulators of a pair. Those of the grid are the same for every kernel, and made once; those of the caller's pairs are made whenever they
+/// are wanted, because there may be millions.
 fn inputs(asked: &Asked, (channel, q): (Channel, u32), budget: &Budget, seed: u64) -> Arc<[i32]> {
     static KNOWN: LazyLock<Mutex<HashMap<Key, Arc<[i32]>>>> = LazyLock::new(Mutex::default);
     let made = || Arc::<[i32]>::from(accumulators(channel, q, budget, seed));
@@ -74,18 +76,23 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
         return first.iter().flat_map(|channel| one(domain, *channel, q, x)).collect();
     }
     let inputs = |channel, q| inputs(asked, (channel, q), budget, seed);
-    let own: Vec<Arc<[i32]>> = first.iter().map(|c| inputs(*c, q)).collect();
     let placed = pairs.iter().take(budget.position_parameters).filter(inside);
     let placed = placed.flat_map(|(channel, q)| positions(*channel, *q, &inputs(*channel, *q)));
     let mut out = Vec::new();
     by("every place", &mut out, |out| out.extend(placed));
-    by("pairs", &mut out, |out| {
-        out.extend(batches(domain, &first, &own, q));
-        // Alone, and each accumulator in another place: what shows there must not show in a known bug's own check only.
-        if asked.is_nothing() {
-            out.extend(trial(domain, seed, AGAIN));
-            out.extend(neighbours(domain, &first, &own, q));
+    // Without accumulators of the caller's pairs, which are made when they run.
+    let own: Vec<Arc<[i32]>> =
+        if asked.channels.is_empty() { first.iter().map(|c| inputs(*c, q)).collect() } else { Vec::new() };
+    by("pairs", &mut out, |out| match asked.channels.is_empty() {
+        true => {
+            out.extend(batches(domain, &first).map(|(at, i)| rows(&first[at.clone()], &own[at], q, i % ALIGNMENTS)));
+            // Alone, and each accumulator in another place: what shows there must not show in a known bug's own check only.
+            if asked.is_nothing() {
+                out.extend(trial(domain, seed, AGAIN));
+                out.extend(neighbours(domain, &first, &own, q));
+            }
         }
+        false => out.extend(frames(domain, &first, q, budget, seed)),
     });
     let others = pairs.iter().filter(|pair| pair.1 != q).filter(inside).enumerate();
     by("other formats", &mut out, |out| {
@@ -111,16 +118,38 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     out
 }
 
-/// Every pair with its accumulators, as many channels to a batch as a kernel takes.
-fn batches(domain: &Domain, channels: &[Channel], inputs: &[Arc<[i32]>], q: u32) -> Vec<Spec<Batch>> {
-    let (mut out, mut from) = (Vec::new(), 0);
-    while from < channels.len() {
-        let together = if domain.per_channel { TOGETHER[out.len() % TOGETHER.len()] } else { 1 };
-        let to = channels.len().min(from + together);
-        out.push(rows(&channels[from..to], &inputs[from..to], q, out.len() % ALIGNMENTS));
-        from = to;
+/// The places of the pairs of each batch, as many channels to a batch as a kernel takes, and the number of the batch.
+fn batches(domain: &Domain, channels: &[Channel]) -> impl Iterator<Item = (Range<usize>, usize)> + use<> {
+    let (all, per_channel) = (channels.len(), domain.per_channel);
+    let mut from = 0;
+    (0..).map_while(move |i| {
+        let together = if per_channel { TOGETHER[i % TOGETHER.len()] } else { 1 };
+        let at = from..all.min(from + together);
+        from = at.end;
+        (!at.is_empty()).then_some((at, i))
+    })
+}
+
+/// The caller's pairs in batches without their accumulators.
+fn frames(domain: &Domain, channels: &[Channel], q: u32, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
+    let made: Arc<dyn Frames<Batch>> = Arc::new(Given { budget: *budget, seed });
+    let frame =
+        |at: Range<usize>| Batch { params: Params { q, channels: channels[at.clone()].to_vec() }, len: at.len() };
+    batches(domain, channels).map(|(at, i)| Spec::later(frame(at), &made, i)).collect()
+}
+
+/// What makes the accumulators of the caller's pairs.
+struct Given {
+    budget: Budget,
+    seed: u64,
+}
+
+impl Frames<Batch> for Given {
+    fn spec(&self, frame: &Batch, at: usize) -> Spec<Batch> {
+        let Params { q, channels } = &frame.params;
+        let own = |channel: &Channel| Arc::<[i32]>::from(accumulators(*channel, *q, &self.budget, self.seed));
+        rows(channels, &channels.iter().map(own).collect::<Vec<_>>(), *q, at % ALIGNMENTS)
     }
-    out
 }
 
 /// Pairs with the same multiplier and the next shift one after another, with accumulators at which this changes most results: what a kernel keeps between

@@ -5,11 +5,12 @@
 use super::channels::{alike, any, corners, of, plain};
 use super::targets::Target;
 use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
 use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Asked, Spec, by};
+use tiebreak_engine::tensor::{Asked, Frames, Spec, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
@@ -43,7 +44,7 @@ pub(super) fn plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -
     let draft = Draft { domain, seed };
     if !asked.channels.is_empty() {
         let inside: Vec<Channel> = asked.channels.iter().copied().filter(|c| domain.takes(*c)).collect();
-        return draft.directed(&inside, &Effort::Quick.budget(), ASKED);
+        return draft.asked(&inside);
     }
     if !asked.layers.is_empty() {
         let outputs = asked.layers.iter().filter_map(|layer| layer.output.as_ref());
@@ -94,17 +95,35 @@ pub(super) struct Draft<'a> {
 impl Draft<'_> {
     /// Every accumulator of interest of each channel, in that channel's place; as many channels share a batch as may.
     fn directed(&self, channels: &[Channel], budget: &Budget, ties: usize) -> Vec<Spec<Params>> {
-        let together = if self.domain.channels.per_channel { TOGETHER } else { 1 };
-        let batch = |(i, channels): (usize, &[Channel])| {
-            let mut rng = stream(self.seed, &format!("requantize/directed/{i}"));
-            let frame = Params {
-                channels: channels.to_vec(),
-                bias: (0..channels.len()).map(|c| self.usual_bias(i + c)).collect(),
-                ..self.usual_output(i)
-            };
-            self.batch(frame, i, budget, ties, &mut rng)
-        };
-        channels.chunks(together).enumerate().map(batch).collect()
+        let frames = channels.chunks(self.together()).enumerate();
+        frames.map(|(i, channels)| self.directed_at(self.frame(channels, i), i, budget, ties)).collect()
+    }
+
+    /// The same of the caller's channels, whose accumulators are made when they run: there may be millions.
+    fn asked(&self, channels: &[Channel]) -> Vec<Spec<Params>> {
+        let made: Arc<dyn Frames<Params>> = Arc::new(Given { domain: self.domain.clone(), seed: self.seed });
+        let frames = channels.chunks(self.together()).enumerate();
+        frames.map(|(i, channels)| Spec::later(self.frame(channels, i), &made, i)).collect()
+    }
+
+    /// Directed channels that share a batch.
+    fn together(&self) -> usize {
+        if self.domain.channels.per_channel { TOGETHER } else { 1 }
+    }
+
+    /// Directed channels without their accumulators, a row of which there is at least.
+    fn frame(&self, channels: &[Channel], i: usize) -> Params {
+        Params {
+            len: channels.len(),
+            channels: channels.to_vec(),
+            bias: (0..channels.len()).map(|c| self.usual_bias(i + c)).collect(),
+            ..self.usual_output(i)
+        }
+    }
+
+    fn directed_at(&self, frame: Params, i: usize, budget: &Budget, ties: usize) -> Spec<Params> {
+        let mut rng = stream(self.seed, &format!("requantize/directed/{i}"));
+        self.batch(frame, i, budget, ties, &mut rng)
     }
 
     /// The channels of a layer with their biases, zero point and clamp, as far as the kernel takes them; together, or one after another.
@@ -327,6 +346,19 @@ impl Draft<'_> {
             _ => (lo, hi),
         };
         Params { len: 0, channels: Vec::new(), bias: Vec::new(), zero_point, min: a.min(b), max: a.max(b) }
+    }
+}
+
+/// What makes the accumulators of the caller's channels.
+struct Given {
+    domain: Domain,
+    seed: u64,
+}
+
+impl Frames<Params> for Given {
+    fn spec(&self, frame: &Params, at: usize) -> Spec<Params> {
+        let draft = Draft { domain: &self.domain, seed: self.seed };
+        draft.directed_at(frame.clone(), at, &Effort::Quick.budget(), ASKED)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Nearest;
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
-use tiebreak_oracle::census::{Census, Comparison, Counts, Requantizer};
+use tiebreak_oracle::census::{Census, Comparison, Counts};
 
 /// What was counted, the differing accumulators nearest to zero, and how it was done.
 pub(super) struct Counted {
@@ -15,57 +15,83 @@ pub(super) struct Counted {
 
 /// In closed form, or where a scheme does not fold one by one.
 pub(super) fn folded(census: &Census, most: u64) -> Counted {
-    let (counts, closed) = match census.counts() {
-        Some(counts) => (counts, true),
-        None => (swept(census.lo..=census.hi, |xs| census.sweep(xs)), false),
-    };
-    let places = places(census, closed, counts.differ().min(most) as usize);
-    Counted { counts, places, method: if closed { "closed-form" } else { "sweep" } }
+    let at = |x: i64| census.values(x).map(|(left, right)| Nearest { x, left, right });
+    if let Some(counts) = census.counts() {
+        let nearest = census.differing().into_iter().flatten().take(counts.differ().min(most) as usize);
+        return Counted { counts, places: nearest.filter_map(at).collect(), method: "closed-form" };
+    }
+    let swept = Swept::new(census.lo..=census.hi, |xs| census.sweep(xs));
+    let nearest = swept.nearest(most, |n, xs| {
+        let mut all: Vec<i64> = xs.filter(|x| census.differs(*x)).collect();
+        all.sort_by_key(|x| outwards(*x));
+        all.truncate(n);
+        all
+    });
+    Counted { counts: swept.counts, places: nearest.into_iter().filter_map(at).collect(), method: "sweep" }
 }
 
 /// By the places where each result changes.
 pub(super) fn stepped(comparison: &Comparison<'_>, xs: RangeInclusive<i64>, most: u64) -> Counted {
-    let counts = swept(xs.clone(), |xs| comparison.counts(xs));
-    let nearest = comparison.nearest(counts.differ().min(most) as usize, xs);
+    let swept = Swept::new(xs, |xs| comparison.counts(xs));
+    let nearest = swept.nearest(most, |n, xs| comparison.nearest(n, xs));
     let at = |x: i64| comparison.values(x).map(|(left, right)| Nearest { x, left, right });
-    let fixed = |side: &Requantizer| matches!(side, Requantizer::Fixed(..));
-    let method = if fixed(comparison.left) && fixed(comparison.right) { "steps" } else { "bisection" };
-    Counted { counts, places: nearest.into_iter().filter_map(at).collect(), method }
+    Counted { counts: swept.counts, places: nearest.into_iter().filter_map(at).collect(), method: "bisection" }
 }
 
 /// Accumulators that one thread counts at a time.
 const CHUNK: i64 = 1 << 20;
 
-/// Counts one chunk of accumulators after another, on all cores. This can take a minute or more, so a terminal shows the progress.
-fn swept(xs: RangeInclusive<i64>, counts: impl Fn(RangeInclusive<i64>) -> Counts + Sync) -> Counts {
-    let (lo, hi) = (*xs.start(), *xs.end());
-    let chunks = (hi - lo) / CHUNK + 1;
-    let progress = ProgressBar::new(chunks as u64);
-    let chunk = |i: i64| {
-        let first = lo + i * CHUNK;
-        let counts = counts(first..=hi.min(first + CHUNK - 1));
-        progress.inc(1);
-        counts
-    };
-    let both = |mut sum: Counts, other: Counts| {
-        sum.add(&other, 1);
-        sum
-    };
-    let counts = (0..chunks).into_par_iter().map(chunk).reduce(Counts::default, both);
-    progress.finish_and_clear();
-    counts
+/// A range counted chunk by chunk.
+struct Swept {
+    counts: Counts,
+    /// The chunks in which something differs.
+    differing: Vec<RangeInclusive<i64>>,
 }
 
-/// The `n` differing accumulators nearest to zero; at least `n` must differ.
-fn places(census: &Census, closed: bool, n: usize) -> Vec<Nearest> {
-    let at = |x: i64| census.values(x).map(|(left, right)| Nearest { x, left, right });
-    match census.differing().filter(|_| closed) {
-        Some(differing) => differing.take(n).filter_map(at).collect(),
-        None => {
-            let furthest = census.lo.abs().max(census.hi.abs());
-            let outwards = (0..=furthest).flat_map(|x| [Some(x), (x != 0).then_some(-x)]).flatten();
-            let there = outwards.filter(|x| (census.lo..=census.hi).contains(x) && census.differs(*x));
-            there.take(n).filter_map(at).collect()
+/// The order of accumulators from zero outwards, of two at one distance the positive one first.
+fn outwards(x: i64) -> (i64, bool) {
+    (x.abs(), x < 0)
+}
+
+impl Swept {
+    /// One chunk of accumulators after another, on all cores. This can take some seconds, so a terminal shows the progress.
+    fn new(xs: RangeInclusive<i64>, counts: impl Fn(RangeInclusive<i64>) -> Counts + Sync) -> Self {
+        let (lo, hi) = (*xs.start(), *xs.end());
+        let chunks = (hi - lo) / CHUNK + 1;
+        let progress = ProgressBar::new(chunks as u64);
+        let chunk = |i: i64| {
+            let first = lo + i * CHUNK;
+            let xs = first..=hi.min(first + CHUNK - 1);
+            let counts = counts(xs.clone());
+            progress.inc(1);
+            Self { counts, differing: if counts.differ() > 0 { vec![xs] } else { Vec::new() } }
+        };
+        let none = || Self { counts: Counts::default(), differing: Vec::new() };
+        let both = |mut all: Self, other: Self| {
+            all.counts.add(&other.counts, 1);
+            all.differing.extend(other.differing);
+            all
+        };
+        let all = (0..chunks).into_par_iter().map(chunk).reduce(none, both);
+        progress.finish_and_clear();
+        all
+    }
+
+    /// The differing accumulators nearest to zero, at most so many: of each chunk that is near enough those that `of_chunk` finds.
+    fn nearest(&self, most: u64, of_chunk: impl Fn(usize, RangeInclusive<i64>) -> Vec<i64>) -> Vec<i64> {
+        let n = self.counts.differ().min(most) as usize;
+        let nearest = |xs: &RangeInclusive<i64>| 0.clamp(*xs.start(), *xs.end()).abs();
+        let mut chunks = self.differing.clone();
+        chunks.sort_by_key(nearest);
+        let mut found: Vec<i64> = Vec::new();
+        for xs in chunks {
+            if found.len() == n && found.last().is_none_or(|last| last.abs() < nearest(&xs)) {
+                break;
+            }
+            found.extend(of_chunk(n, xs));
+            found.sort_by_key(|x| outwards(*x));
+            found.truncate(n);
         }
+        found
     }
 }

@@ -166,13 +166,29 @@ pub(super) fn run(args: &Args) -> Result<()> {
         (None, _, Some(_)) => bail!("--shift A..B needs --space: without it a census has one shift"),
         _ => bail!("--multiplier and --shift, or --params, must be given"),
     };
-    let answers: Vec<Answer> = channels.par_iter().map(|channel| answer(args, *channel)).collect();
+    // Some at a time: of a million lines the text fits into memory, and the answers take ten times as much.
+    let some = |some: &[Channel]| some.par_iter().map(|channel| answer(args, *channel)).collect::<Vec<Answer>>();
+    let answers = channels.chunks(AT_ONCE).flat_map(some);
     print(&match args.format {
-        Listing::Json if args.params.is_some() => serde_json::to_string_pretty(&answers)? + "\n",
-        Listing::Json => serde_json::to_string(&answers[0])? + "\n",
-        Listing::Csv => csv(&answers, args.list > 0)?,
-        Listing::Table => as_table(&answers),
+        Listing::Json if args.params.is_some() => pretty(answers)?,
+        Listing::Json => answers.map(|answer| Ok(serde_json::to_string(&answer)? + "\n")).collect::<Result<_>>()?,
+        Listing::Csv => csv(answers, args.list > 0)?,
+        Listing::Table => as_table(&answers.collect::<Vec<_>>()),
     })
+}
+
+/// Answers that are held at a time.
+const AT_ONCE: usize = 1 << 12;
+
+/// Answers as an indented list of JSON.
+fn pretty(answers: impl Iterator<Item = Answer>) -> Result<String> {
+    let mut out = String::new();
+    for answer in answers {
+        out += if out.is_empty() { "[\n" } else { ",\n" };
+        let lines = serde_json::to_string_pretty(&answer)?;
+        out += &lines.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n");
+    }
+    Ok(out + "\n]\n")
 }
 
 fn answer(args: &Args, Channel { multiplier, shift }: Channel) -> Answer {
@@ -180,15 +196,17 @@ fn answer(args: &Args, Channel { multiplier, shift }: Channel) -> Answer {
     let asked = args.zero_point.is_some() || args.clamp.is_some();
     let output = asked.then(|| Output { zero_point: args.zero_point.unwrap_or(0), min, max });
     let (lo, hi) = (args.x_min.into(), args.x_max.into());
-    let right = args.right_multiplier.zip(args.right_shift);
+    let right_one = args.right_multiplier.zip(args.right_shift);
     let most = args.list.max(1).into();
-    let counted = match (args.left, args.right, right) {
-        (Rescaling::Fixed(left), Rescaling::Fixed(right), None) => {
+    let counted = match (args.left, args.right) {
+        (Rescaling::Fixed(left), Rescaling::Fixed(right)) => {
             let parameters = Parameters::q31(multiplier, shift);
-            counted::folded(&Census { lo, hi, output, ..Census::of(left, right, parameters) }, most)
+            let right_parameters = right_one.map(|(m, s)| Parameters::q31(m, s));
+            let census = Census { right_parameters, lo, hi, output, ..Census::of(left, right, parameters) };
+            counted::folded(&census, most)
         }
         _ => {
-            let (m, s) = right.unwrap_or((multiplier, shift));
+            let (m, s) = right_one.unwrap_or((multiplier, shift));
             let sides = args.left.at(multiplier, shift).zip(args.right.at(m, s));
             let (left, right) = sides.expect("the parser has refused the others");
             counted::stepped(&Comparison { left: &left, right: &right, output: output.as_ref() }, lo..=hi, most)
@@ -264,7 +282,7 @@ fn parameters(answer: &Answer) -> String {
     format!("m={} s={}{right}", answer.multiplier, answer.shift)
 }
 
-fn csv(answers: &[Answer], list: bool) -> Result<String> {
+fn csv(answers: impl Iterator<Item = Answer>, list: bool) -> Result<String> {
     const PLACES: [&str; 9] =
         ["left", "right", "multiplier", "shift", "x", "exact", "decimal", "left_value", "right_value"];
     const ANSWERS: [&str; 13] = [
@@ -283,21 +301,21 @@ fn csv(answers: &[Answer], list: bool) -> Result<String> {
         "method",
     ];
     let name = |a: &Answer| [a.left.clone(), a.right.clone(), a.multiplier.to_string(), a.shift.to_string()];
-    let places = |a: &Answer| -> Vec<Vec<String>> {
+    let places = |a: Answer| -> Vec<Vec<String>> {
         let place = |p: &Place| {
             let [x, left, right] = [p.at.x, p.at.left, p.at.right].map(|v| v.to_string());
-            [&name(a)[..], &[x, p.exact.clone(), p.decimal.clone(), left, right]].concat()
+            [&name(&a)[..], &[x, p.exact.clone(), p.decimal.clone(), left, right]].concat()
         };
         a.list.iter().map(place).collect()
     };
-    let answer = |a: &Answer| {
+    let answer = |a: Answer| {
         let counts = [a.x_min.to_string(), a.x_max.to_string(), a.inputs.to_string(), a.differ.to_string()];
         let deltas: Vec<String> = a.by_delta.iter().map(|(delta, count)| format!("{delta}:{count}")).collect();
         let nearest = a.nearest_zero.map(|p| [p.x, p.left, p.right].map(|v| v.to_string())).unwrap_or_default();
-        [&name(a)[..], &counts, &[deltas.join(" ")], &nearest, &[a.method.to_owned()]].concat()
+        [&name(&a)[..], &counts, &[deltas.join(" ")], &nearest, &[a.method.to_owned()]].concat()
     };
     match list {
-        true => csv_of(PLACES, answers.iter().flat_map(places)),
-        false => csv_of(ANSWERS, answers.iter().map(answer)),
+        true => csv_of(PLACES, answers.flat_map(places)),
+        false => csv_of(ANSWERS, answers.map(answer)),
     }
 }

@@ -1,6 +1,7 @@
 //! Faults planted in the expected results of a plan, in place of a kernel: whether the plan has a case that convicts each. A run compares every
 //! result with what is expected, so that a fault which changes one of them is a finding, and no lane is needed to know it.
 
+mod asked;
 mod causes;
 mod kept;
 mod large;

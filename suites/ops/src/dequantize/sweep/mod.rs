@@ -155,7 +155,7 @@ impl<'a> Plan<'a> {
 
     fn compared(&self, at: i64, outs: &[i32], swept: &mut Sides) {
         let exact = &mut swept.exact;
-        let words = Element::Float(self.q.format).words();
+        let words = self.words();
         let len = outs.len() / words;
         for (stop, exact) in self.path.iter().zip(exact.iter_mut()) {
             exact.resize(len.max(exact.len()), 0);
@@ -179,7 +179,7 @@ impl<'a> Plan<'a> {
 
     /// Which of these results follow a known fault, by their index; each is counted.
     fn faulty(&self, at: i64, exact: &[u64], outs: &[i32], faults: &mut Seen) -> BTreeMap<usize, Class> {
-        let words = Element::Float(self.q.format).words();
+        let words = self.words();
         let differs = |i: &usize| bits(&outs[i * words..(i + 1) * words]) != exact[*i];
         let differing: Vec<usize> = if self.faulty { (0..exact.len()).filter(differs).collect() } else { Vec::new() };
         if differing.is_empty() {
@@ -280,6 +280,10 @@ impl Blocks for Plan<'_> {
         all.reference.merge(part.reference);
         fault::merge(&mut all.faults, part.faults);
         all.steps.iter_mut().zip(part.steps).for_each(|(all, part)| all.merge(part));
+    }
+
+    fn words(&self) -> usize {
+        Element::Float(self.q.format).words()
     }
 
     fn job(&self, len: usize) -> Job {

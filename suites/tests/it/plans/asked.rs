@@ -1,0 +1,63 @@
+//! The plan of a caller's multipliers and shifts. That of a million took 6.8 GB, because it held the accumulators of all of them at once.
+
+use std::collections::BTreeSet;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_suites::accumulators::accumulators;
+use tiebreak_suites::budget::Effort;
+use tiebreak_suites::fpm::FixedPointMultiply;
+use tiebreak_suites::requantize::Requantize;
+use tiebreak_suites::tensor::fill::Fill;
+use tiebreak_suites::tensor::{Asked, Operation, Spec, find};
+
+fn asked(pairs: usize) -> Asked {
+    let channels = (0..pairs as i32).map(|i| Channel { multiplier: (1 << 30) + 7 * i, shift: -(i % 32) });
+    Asked { channels: channels.collect(), ..Asked::default() }
+}
+
+/// Elements that a plan holds.
+fn held<O: Operation>(kernel: &str, pairs: usize) -> (Vec<Spec<O::Params>>, usize) {
+    let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
+    let specs = O::plan(&kernel.contract.domain, &asked(pairs), &Effort::Quick.budget(), 1);
+    let elements = |spec: &Spec<O::Params>| {
+        spec.fills.iter().map(|fill| if let Fill::Given(all) = fill { all.len() } else { 0 }).sum::<usize>()
+    };
+    let all = specs.iter().map(elements).sum();
+    (specs, all)
+}
+
+/// Ten times as many pairs are ten times as many cases, and no more elements: what a plan holds is what does not grow with them.
+#[test]
+fn a_plan_of_many_pairs_holds_no_accumulators_of_theirs() {
+    for kernel in ["tvm-relay", "tvm-relay-per-channel"] {
+        let ((few, little), (many, more)) =
+            (held::<FixedPointMultiply>(kernel, 1_000), held::<FixedPointMultiply>(kernel, 10_000));
+        assert!(many.len() > few.len() + 1_900 && more < 2 * little && more < 400_000, "{kernel}: {little} {more}");
+    }
+    for kernel in ["tflite-requantize-i8", "gemmlowp-pipeline-i8"] {
+        let (specs, elements) = held::<Requantize>(kernel, 10_000);
+        assert!(specs.len() > 1_000 && elements == 0, "{kernel}: {elements}");
+    }
+}
+
+/// The cases made of it have every pair with every accumulator of its own.
+#[test]
+fn the_cases_of_such_a_plan_have_every_accumulator_of_every_pair() {
+    let budget = Effort::Quick.budget();
+    for name in ["tvm-relay", "tvm-relay-per-channel"] {
+        let kernel = find::<FixedPointMultiply>(name).expect("a kernel");
+        let (specs, _) = held::<FixedPointMultiply>(name, 100);
+        let mut met: BTreeSet<(Channel, i32)> = BTreeSet::new();
+        for (i, spec) in specs.iter().enumerate() {
+            let case = spec.case::<FixedPointMultiply>(&kernel.contract.domain, 1, i).expect("a case");
+            let channels = &case.params.params.channels;
+            assert_eq!(case.params.len, case.tensors[0].len());
+            assert!(FixedPointMultiply::covers(&kernel.contract.domain, &spec.params));
+            met.extend(case.tensors[0].iter().zip(channels.iter().cycle()).map(|(x, channel)| (*channel, *x)));
+        }
+        for channel in asked(100).channels {
+            for x in accumulators(channel, 31, &budget, 1) {
+                assert!(met.contains(&(channel, x)), "{name}: {channel:?} x={x}");
+            }
+        }
+    }
+}
