@@ -7,6 +7,7 @@ use crate::fpm::Channel;
 use crate::fpm::Params;
 use crate::instruction::Instruction;
 use crate::operation::TensorOperation;
+use crate::protocol::VERSION;
 use crate::quantize::{self, Quantize};
 use crate::{fpm, instruction};
 

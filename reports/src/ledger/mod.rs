@@ -467,10 +467,6 @@ pub struct CatalogueRun {
     pub unanswered: u64,
 }
 
-fn is_zero(n: &u64) -> bool {
-    *n == 0
-}
-
 /// Two kernels that promise one scheme, or one in two lanes, compared to the bit on the same inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {

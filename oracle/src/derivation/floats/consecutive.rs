@@ -212,7 +212,12 @@ mod tests {
         scheme.fill(first, output, &mut all[..len]);
         for (i, got) in all[..len].iter().enumerate() {
             let x = first + i as i32;
-            assert_eq!(*got, scheme.fast(x, output).into(), "{} {real} {x} {output:?}", DEFINITIONS[definition].name);
+            assert_eq!(
+                *got,
+                i64::from(scheme.fast(x, output)),
+                "{} {real} {x} {output:?}",
+                DEFINITIONS[definition].name
+            );
         }
     }
 

@@ -234,7 +234,14 @@ impl Lane {
         let (Place::Worker(command) | Place::InProcess(Some(command))) = &self.place else { return None };
         let (worker, _) = Worker::start(command, self.patience).ok()?;
         let session: Box<dyn Session> = Box::new(worker);
-        Some(Lease { lane: self, session: Some(session), lost: None, patience: self.patience, goes_back: false })
+        Some(Lease {
+            lane: self,
+            session: Some(session),
+            lost: None,
+            hung: 0,
+            patience: self.patience,
+            goes_back: false,
+        })
     }
 
     fn start(&self, patience: Duration) -> Result<Box<dyn Session>, Failure> {

@@ -85,11 +85,12 @@ impl LastWords {
 /// An answer whose texts reports can print: they are a stranger's.
 fn drawable(answer: Answer) -> Answer {
     match answer {
-        Answer::Hello(Hello { protocol, arch, mut kernels }) => {
+        Answer::Hello(Hello { protocol, arch, mut kernels, sources }) => {
             for Offer { op, kernel, isa_path } in &mut kernels {
                 [op, kernel, isa_path].into_iter().for_each(|text| *text = bounded(text, MOST_NAME));
             }
-            Answer::Hello(Hello { protocol, arch: bounded(&arch, MOST_NAME), kernels })
+            let sources = sources.map(|text| bounded(&text, MOST_NAME));
+            Answer::Hello(Hello { protocol, arch: bounded(&arch, MOST_NAME), kernels, sources })
         }
         Answer::Failed { reason, kind } => Answer::Failed { reason: bounded(&reason, MOST_TEXT), kind },
         done @ Answer::Done { .. } => done,

@@ -146,7 +146,7 @@ fn best(what: &str, places: &Places, kind: Kind) -> Option<Condition> {
 
 #[cfg(test)]
 mod tests {
-    use super::best;
+    use super::{Kind, best};
 
     fn words(differs: impl Fn(u64) -> bool) -> Option<String> {
         let places = (0..512).map(|at| (at, differs(at))).collect();
