@@ -136,16 +136,13 @@ pub const NOTHING_JUDGED: &str = "no input was judged by a contract, so that its
 
 /// The sentence about a kernel or a lane without a judged input.
 pub fn nothing_judged(ledger: &Ledger, op: Option<&str>, lane: &str) -> String {
-    format!("{}, so that its status is unknown", no_input(ledger, op, &[lane]))
+    format!("{}{NOTHING_JUDGED}", kept_apart(ledger, op, &[lane]))
 }
 
-/// That no input was judged in some lanes, of an operation where it is one: kept cases are counted by themselves, and some of them may have been.
-pub(crate) fn no_input(ledger: &Ledger, op: Option<&str>, lanes: &[&str]) -> &'static str {
+/// `kept cases apart, ` if kept cases were judged in one of these lanes, of an operation if it is one: the catalogue counts them by itself.
+pub(crate) fn kept_apart(ledger: &Ledger, op: Option<&str>, lanes: &[&str]) -> &'static str {
     let of = |run: &&CatalogueRun| op.is_none_or(|op| run.op == op) && lanes.contains(&run.lane.as_str());
-    match ledger.catalogue.iter().filter(of).any(|run| run.judged > 0) {
-        true => "kept cases apart, no input was judged by a contract",
-        false => "no input was judged by a contract",
-    }
+    if ledger.catalogue.iter().filter(of).any(|run| run.judged > 0) { "kept cases apart, " } else { "" }
 }
 
 fn lanes_unjudged(ledger: &Ledger) -> Vec<String> {

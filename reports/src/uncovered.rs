@@ -66,8 +66,9 @@ fn absent_lanes(ledger: &Ledger, may_be: bool) -> Vec<String> {
 
 fn idle_lanes(ledger: &Ledger) -> Option<String> {
     let idle = left_out::idle_lanes(ledger);
-    let nothing = left_out::no_input(ledger, None, &idle);
-    (!idle.is_empty()).then(|| format!("{nothing} in {}: {}", plural(idle.len(), "lane"), some(&idle)))
+    let apart = left_out::kept_apart(ledger, None, &idle);
+    let lanes = || format!("{}: {}", plural(idle.len(), "lane"), some(&idle));
+    (!idle.is_empty()).then(|| format!("{apart}no contract judged an input in {}", lanes()))
 }
 
 fn unjudged(ledger: &Ledger) -> Option<String> {
@@ -77,9 +78,12 @@ fn unjudged(ledger: &Ledger) -> Option<String> {
     }
     let names = kernels.iter().map(|([op, kernel], lanes)| format!("{op} {kernel} ({})", lanes.join(", ")));
     let names: Vec<String> = names.collect();
-    let each = kernels.iter().map(|([op, _], lanes)| left_out::no_input(ledger, Some(op), lanes));
-    let nothing = each.max_by_key(|nothing| nothing.len()).unwrap_or_default();
-    (!names.is_empty()).then(|| format!("{nothing} of {}: {}", plural(names.len(), "kernel"), some(&names)))
+    let each = kernels.iter().map(|([op, _], lanes)| left_out::kept_apart(ledger, Some(op), lanes));
+    let apart = each.max_by_key(|apart| apart.len()).unwrap_or_default();
+    // The longer sentence names fewer, so that the screen has room for its count.
+    let most = if apart.is_empty() { NAMED } else { NAMED - 1 };
+    let named = || format!("{}: {}", plural(names.len(), "kernel"), text::some(&names, most));
+    (!names.is_empty()).then(|| format!("{apart}no contract judged an input of {}", named()))
 }
 
 /// Kernels that a lane's worker does not have; each lane in one sentence.

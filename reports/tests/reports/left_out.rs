@@ -84,7 +84,7 @@ fn kept_cases_without_an_answer_are_counted() {
     );
     let screen = render(&ledger, Detail::Screen, Style::default());
     assert!(screen.contains("40 kept cases, 23 outputs, as promised, 17 cases without an answer"), "{screen}");
-    assert!(screen.contains("kept cases apart, no input was judged of "), "{screen}");
+    assert!(screen.contains("kept cases apart, no contract judged an input of "), "{screen}");
     assert!(!screen.contains("all as promised"), "{screen}");
 }
 

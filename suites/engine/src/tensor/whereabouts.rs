@@ -139,7 +139,7 @@ fn best(what: &str, places: &Places, kind: Kind) -> Option<Condition> {
             all.push(condition(words, &|at| (lo..=hi).contains(&(at % modulus))));
         }
     }
-    let fits = |c: &Condition| c.left_out > 0 && 2 * c.differing >= c.held && c.left_out * 4 >= c.held.min(c.differing);
+    let fits = |c: &Condition| c.left_out > 0 && 2 * c.differing >= c.held && c.left_out * 8 >= c.held.min(c.differing);
     // Of two that are as good the first, which is the simpler one.
     all.into_iter().filter(fits).rev().max_by_key(rank)
 }
