@@ -25,7 +25,10 @@ fn models_of_targets_part_at_poison_alone() {
     }
     for agreement in items(&ledger, "agreements") {
         let command = agreement["witness"]["command"].as_str().expect("a command");
-        let ledger = again(command).exits(0).ledger();
+        // A case of poison alone judges nothing, which is no verdict; one of more elements may.
+        let run = again(command);
+        assert!(run.code == 0 || run.stdout.contains("no contract gives a value to any input"), "{}", run.printed());
+        let ledger = run.ledger();
         let seen = items(&ledger, "agreements").iter().find(|a| a["other"] == agreement["other"]);
         let seen = &seen.unwrap_or_else(|| panic!("{command} compares nothing"))["witness"];
         assert_eq!([&seen["got"], &seen["other"]], ["got", "other"].map(|key| &agreement["witness"][key]), "{command}");
@@ -149,8 +152,7 @@ fn a_run_of_poison_alone_judges_nothing() {
     let case =
         ["--op=quantize", "--kernel=mlir-qcast", "--lane=host", "--case", "type=!quant.uniform<i8:f32, 0.5> x=nan"];
     let run = verify(&case).exits(1);
-    let why =
-        "neither the contract nor the reference gives a value to any input of this run, so that nothing was judged";
+    let why = "no contract gives a value to any input of this run, so that nothing was judged";
     assert!(run.stdout.contains(why), "{}", run.stdout);
     let channels = "type=!quant.uniform<i8:f32:0,{0.5,0.25}> q=3";
     let dequantize =

@@ -161,6 +161,10 @@ fn what_a_worker_says_draws_nothing() {
         row["lane"] = json!(bad);
         row["isa_path"] = json!(bad);
     });
+    for section in ["findings", "catalogue", "planned", "self_checks", "unchecked"] {
+        let entries = ledger.get_mut(section).and_then(Value::as_array_mut);
+        entries.into_iter().flatten().for_each(|entry| entry["lane"] = json!(bad));
+    }
     ledger["command"] = json!(bad);
     let place = dir.path().join("ledger.json");
     fs::write(&place, ledger.to_string()).expect("written");

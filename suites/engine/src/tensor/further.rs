@@ -42,7 +42,10 @@ pub(super) fn plan<O: Operation>(
     out
 }
 
-/// The own cases that are small enough for a base, by their places. Where all are long, the shortest will do.
+/// Results that have three blocks of every period.
+const BLOCKS: usize = SLICES * structured::PERIODS[structured::PERIODS.len() - 1];
+
+/// The own cases that are small enough for a base, by their places. Where all that have three blocks of every period are long, the shortest of them will do.
 fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usize> {
     let results = |spec: &Spec<O::Params>| {
         let sizes = O::sizes(domain, &spec.params).ok()?;
@@ -50,7 +53,8 @@ fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usi
         (small && O::covers(domain, &spec.params)).then_some(sizes.outputs)
     };
     let each: Vec<Option<usize>> = own.iter().map(results).collect();
-    let most = each.iter().flatten().min().map_or(0, |least| *RESULTS.end().max(least));
+    let enough = each.iter().flatten().filter(|len| **len >= BLOCKS).min();
+    let most = enough.map_or(*RESULTS.end(), |least| *RESULTS.end().max(least));
     (0..own.len()).filter(|at| each[*at].is_some_and(|len| len <= most)).collect()
 }
 
@@ -132,10 +136,13 @@ fn parts<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>], bases: usize
 
 /// How many axes have enough slices, how many have whole vectors, and how far the tensors reach along all of them together, each up to a block: a tensor that
 /// is long along one axis alone has few slices.
-fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize, u32) {
+fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize, u32, u32) {
     let axes: Vec<usize> = (0..O::TENSORS.len()).flat_map(|t| O::dimensions(domain, params, t)).collect();
     let at_least = |least: usize| axes.iter().filter(|size| **size >= least).count();
-    (at_least(SLICES), at_least(VECTOR), axes.iter().map(|size| (1 + *size as u32).min(BLOCK).ilog2()).sum())
+    let up_to_a_block = || axes.iter().map(|size| (1 + *size as u32).min(BLOCK));
+    let together = up_to_a_block().map(u32::ilog2).sum();
+    // Of tensors that reach as far together, the longer one: three blocks of 32 elements are more than 64.
+    (at_least(SLICES), at_least(VECTOR), together, up_to_a_block().sum())
 }
 
 fn is_varied<P>(case: &Case<P>) -> bool {

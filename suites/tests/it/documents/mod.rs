@@ -18,7 +18,11 @@ use tiebreak_suites::cli::Cli;
 
 /// The commands of `tiebreak`; the others are of `cargo xtask` itself.
 fn subcommands() -> Vec<String> {
-    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+    Cli::command()
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| command.get_name().to_owned())
+        .collect()
 }
 
 /// A directory with everything that the documents name: their examples, and files of one's own.
