@@ -54,26 +54,26 @@ fn differences_at_poison_between_targets_are_pinned() {
         items(&ledger, "agreements").iter().map(line).collect::<String>()
     };
     expect![[r#"
-        mlir-qcast host, mlir-qcast-vector host: 0 of 215497, 34939 of 89090 poison
-        mlir-qcast host, mlir-qcast-arm host: 0 of 215497, 45377 of 89090 poison
-        mlir-qcast host, mlir-qcast-neon host: 0 of 215497, 28993 of 89090 poison
-        mlir-qcast host, mlir-qcast-neon-f16 host: 0 of 215497, 28993 of 89090 poison
+        mlir-qcast host, mlir-qcast-vector host: 0 of 215716, 34939 of 89090 poison
+        mlir-qcast host, mlir-qcast-arm host: 0 of 215716, 45377 of 89090 poison
+        mlir-qcast host, mlir-qcast-neon host: 0 of 215716, 28993 of 89090 poison
+        mlir-qcast host, mlir-qcast-neon-f16 host: 0 of 215716, 28993 of 89090 poison
     "#]]
     .assert_eq(&counted(&["--kernel=mlir-qcast", "--lane=host"]));
     if cfg!(target_arch = "x86_64") {
         let lanes = ["--kernel=mlir-opt-qcast-o2", "--lane=mlir-x86", "--lane=mlir-aarch64"];
         expect![[r#"
-            mlir-opt-qcast-o2 mlir-x86, mlir-qcast host: 0 of 215497, 34939 of 89090 poison
-            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-vector host: 0 of 215497, 0 of 89090 poison
-            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-arm host: 0 of 215497, 67638 of 89090 poison
-            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-neon host: 0 of 215497, 51254 of 89090 poison
-            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-neon-f16 host: 0 of 215497, 51254 of 89090 poison
-            mlir-opt-qcast-o2 mlir-x86, mlir-opt-qcast-o2 mlir-aarch64: 2417 of 215497, 51253 of 89090 poison
-            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast host: 2417 of 215497, 29093 of 89090 poison
-            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-vector host: 2417 of 215497, 51253 of 89090 poison
-            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-arm host: 2417 of 215497, 16484 of 89090 poison
-            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-neon host: 2417 of 215497, 100 of 89090 poison
-            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-neon-f16 host: 2417 of 215497, 100 of 89090 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-qcast host: 0 of 215716, 34939 of 89090 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-vector host: 0 of 215716, 0 of 89090 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-arm host: 0 of 215716, 67638 of 89090 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-neon host: 0 of 215716, 51254 of 89090 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-qcast-neon-f16 host: 0 of 215716, 51254 of 89090 poison
+            mlir-opt-qcast-o2 mlir-x86, mlir-opt-qcast-o2 mlir-aarch64: 2417 of 215716, 51253 of 89090 poison
+            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast host: 2417 of 215716, 29093 of 89090 poison
+            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-vector host: 2417 of 215716, 51253 of 89090 poison
+            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-arm host: 2417 of 215716, 16484 of 89090 poison
+            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-neon host: 2417 of 215716, 100 of 89090 poison
+            mlir-opt-qcast-o2 mlir-aarch64, mlir-qcast-neon-f16 host: 2417 of 215716, 100 of 89090 poison
         "#]]
         .assert_eq(&counted(&lanes));
     }

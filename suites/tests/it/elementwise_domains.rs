@@ -72,47 +72,47 @@ fn counts(op: &str) -> Vec<String> {
 #[test]
 fn cases_of_additions() {
     expect![[r#"
-        tflite-add-i8: 700 of 700
-        tflite-add-u8: 700 of 700
-        tflite-add-i16: 684 of 685, 1 outside-domain
-        tflite-add-single-i8: 700 of 700
-        tosa-add-double-i8: 700 of 700
-        tosa-add-double-u8: 700 of 700
-        tosa-add-single-i8: 700 of 700
-        tosa-add-halves-double-i8: 700 of 700
-        arm-elementwise-add-s8: 700 of 700
-        arm-elementwise-add-single-s8: 700 of 700
-        xnnpack-qs8-vadd: 693 of 696, 3 outside-domain
-        xnnpack-qu8-vadd: 693 of 696, 3 outside-domain
-        xnnpack-qs8-vadd-neon: 693 of 696, 3 outside-domain
-        onnx-qlinearadd-i8: 696 of 696
-        onnx-qlinearadd-u8: 696 of 696
-        onnx-qlinearadd-fixed-i8: 694 of 696, 2 outside-domain
-        pytorch-qadd-i8: 696 of 696
-        pytorch-qadd-u8: 696 of 696"#]]
+        tflite-add-i8: 733 of 733
+        tflite-add-u8: 733 of 733
+        tflite-add-i16: 732 of 733, 1 outside-domain
+        tflite-add-single-i8: 733 of 733
+        tosa-add-double-i8: 733 of 733
+        tosa-add-double-u8: 733 of 733
+        tosa-add-single-i8: 733 of 733
+        tosa-add-halves-double-i8: 733 of 733
+        arm-elementwise-add-s8: 733 of 733
+        arm-elementwise-add-single-s8: 733 of 733
+        xnnpack-qs8-vadd: 726 of 729, 3 outside-domain
+        xnnpack-qu8-vadd: 726 of 729, 3 outside-domain
+        xnnpack-qs8-vadd-neon: 726 of 729, 3 outside-domain
+        onnx-qlinearadd-i8: 729 of 729
+        onnx-qlinearadd-u8: 729 of 729
+        onnx-qlinearadd-fixed-i8: 725 of 727, 2 outside-domain
+        pytorch-qadd-i8: 729 of 729
+        pytorch-qadd-u8: 729 of 729"#]]
     .assert_eq(&counts("add").join("\n"));
 }
 
 #[test]
 fn cases_of_multiplications() {
     expect![[r#"
-        tflite-mul-i8: 700 of 700
-        tflite-mul-u8: 700 of 700
-        tflite-mul-i16: 672 of 672
-        tflite-mul-single-i8: 700 of 700
-        tflite-micro-mul-i8: 700 of 700
-        arm-elementwise-mul-s8: 700 of 700
-        arm-elementwise-mul-single-s8: 700 of 700
-        tosa-mul-double-i8: 700 of 700
-        tosa-mul-single-i8: 700 of 700
-        xnnpack-qs8-vmul: 695 of 696, 1 outside-domain
-        xnnpack-qu8-vmul: 695 of 696, 1 outside-domain
-        xnnpack-qs8-vmul-neon: 695 of 696, 1 outside-domain
-        onnx-qlinearmul-i8: 696 of 696
-        onnx-qlinearmul-u8: 696 of 696
-        onnx-qlinearmul-neon-i8: 696 of 696
-        onnx-qlinearmul-neon-u8: 696 of 696
-        pytorch-qmul-i8: 696 of 696
-        pytorch-qmul-u8: 696 of 696"#]]
+        tflite-mul-i8: 733 of 733
+        tflite-mul-u8: 733 of 733
+        tflite-mul-i16: 715 of 715
+        tflite-mul-single-i8: 733 of 733
+        tflite-micro-mul-i8: 733 of 733
+        arm-elementwise-mul-s8: 733 of 733
+        arm-elementwise-mul-single-s8: 733 of 733
+        tosa-mul-double-i8: 733 of 733
+        tosa-mul-single-i8: 733 of 733
+        xnnpack-qs8-vmul: 728 of 729, 1 outside-domain
+        xnnpack-qu8-vmul: 728 of 729, 1 outside-domain
+        xnnpack-qs8-vmul-neon: 728 of 729, 1 outside-domain
+        onnx-qlinearmul-i8: 729 of 729
+        onnx-qlinearmul-u8: 729 of 729
+        onnx-qlinearmul-neon-i8: 729 of 729
+        onnx-qlinearmul-neon-u8: 729 of 729
+        pytorch-qmul-i8: 729 of 729
+        pytorch-qmul-u8: 729 of 729"#]]
     .assert_eq(&counts("mul").join("\n"));
 }
