@@ -70,7 +70,7 @@ impl Front {
     }
 
     fn require(&mut self, bits: i32) {
-        let Ok(bits @ 1..) = u32::try_from(bits) else { return self.accumulators = 1..=0 };
+        let Ok(bits @ 1..) = u32::try_from(bits) else { return self.accumulators = RangeInclusive::new(1, 0) };
         let half = 1i64 << (bits - 1).min(62);
         let (lo, hi) = (*self.accumulators.start(), *self.accumulators.end());
         self.accumulators = lo.max(-half)..=hi.min(half - 1);

@@ -144,7 +144,10 @@ fn of_row(row: &Row) -> Option<String> {
 /// A witness is one of the inputs that differ.
 fn of_witnesses(row: &Row) -> Option<String> {
     let classes = row.witness.iter().map(|w| &w.class).chain(row.examples.iter().map(|example| &example.class));
-    let mut classes = classes.filter(|class| !row.classes.contains_key(*class));
+    // The smallest input that differs from a reference need not be one of those that are counted: it was made of them.
+    let counted =
+        |class: &&String| row.differ > 0 && row.against == Against::Reference || row.classes.contains_key(*class);
+    let mut classes = classes.filter(|class| !counted(class));
     classes.next().map(|class| match row.differ {
         0 => format!("it has a witness of `{class}`, and no input differs"),
         _ => format!("it has a witness of `{class}`, and no input of that class differs"),

@@ -48,7 +48,8 @@ fn wrong_from_some_result_on() {
     for (op, kernel) in [("requantize", "tflite-requantize-i8"), ("matmul", "arm-uadalp"), ("add", "tflite-add-i8")] {
         convicted(op, kernel, &json!({"from_result": 5_000}), &[]);
     }
-    convicted("instruction", "sqadd.s8", &json!({"from_result": 1_000_000}), &["value", "saturation-flag"]);
+    // The corruptor counts the results of its process: in a fresh one the case alone is right.
+    convicted("instruction", "sqadd.s8", &json!({"from_result": 1_000_000}), &["depends-on-history"]);
     // The longest batch has 1,030 vectors, whose flags stand after their 4,120 results.
     convicted("instruction", "sqadd.s32", &json!({"from_index": 4120}), &["saturation-flag"]);
     convicted("instruction", "sqadd.s32", &json!({"from_index": 4119}), &["value"]);

@@ -9,7 +9,7 @@ use tiebreak_impls::mutants;
 
 /// A quick run of one kernel on the host.
 fn quick(kernel: &str, more: &[&str]) -> Run {
-    verify(&[&["--kernel", kernel, "--lane=host", "--effort=quick"][..], more].concat())
+    verify(&[&["--op=fpm", "--kernel", kernel, "--lane=host", "--effort=quick"][..], more].concat())
 }
 
 /// Acceptance 4, for the known bugs: exit code 1, the class, and the smallest witness in one line.
@@ -88,7 +88,7 @@ fn the_json_form_is_the_documented_one() {
     let rows = items(&summary, "rows");
     assert_eq!(rows.len(), 4, "contract and reference in two lanes");
     for r in rows {
-        let more = if r["against"] == "contract" { "sizes ranges" } else { "examples" };
+        let more = if r["against"] == "contract" { "sizes ranges calls" } else { "examples" };
         assert_eq!(keys(r), set(&format!("{row} {more}")));
         assert!(r["inputs"].as_u64() > Some(10_000) && r["coverage"] == "sampled", "{r}");
     }

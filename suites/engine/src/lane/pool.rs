@@ -109,10 +109,12 @@ impl Lane {
         }
     }
 
-    /// The lane, unless its worker is one of this project whose kernels are not those of this program.
+    /// The lane, unless it is one of the project's whose worker was built from other sources of the kernels. A caller may build a worker from sources of
+    /// one's own, and gives its lane another name.
     fn of_these_sources(self) -> Result<Self, OpenError> {
-        match (&self.hello.sources, SOURCES) {
-            (Some(theirs), Some(ours)) if theirs != ours => {
+        let sources = self.hello.sources.as_ref().filter(|_| Lanes::is_ours(&self.name));
+        match (sources, SOURCES) {
+            (Some(theirs), Some(ours)) if *theirs != ours => {
                 let (lane, theirs) = (self.name.clone(), theirs.chars().take(SHOWN).collect());
                 Err(OpenError::OtherSources { via: self.via(), ours: ours.chars().take(SHOWN).collect(), theirs, lane })
             }
