@@ -59,10 +59,13 @@ fn each_row_of_a_kernel_is_compared() {
     assert_eq!(diff(&twice, &worse).count(Change::Worse), 1);
 }
 
+/// A change of a run, with what is said of it.
+type Changed = (&'static str, fn(&mut Ledger));
+
 /// O.5: two runs of different plans were compared, with 160 rows called worse.
 #[test]
 fn rows_of_different_plans_are_not_compared() {
-    let plans: [(&str, fn(&mut Ledger)); 8] = [
+    let plans: [Changed; 8] = [
         ("seed: 1 in the first run, 2 in the second", |l| l.seed = 2),
         ("effort: exhaustive in the first run, quick in the second", |l| l.effort = "quick".into()),
         ("--multiplier 1395864371 --shift -8", |l| l.command = l.command.replace("=-8", "=-7")),

@@ -101,9 +101,9 @@ fn a_worker_of_other_sources_is_refused() {
         worker("host-worker")[0]
     );
     let command = ["sh".to_owned(), "-c".to_owned(), other];
-    let lanes = lanes_with(dir.path(), "mine", &command);
-    let refused = verify_in(&lanes, &["--lane=mine", "--op=transform", "--effort=quick"]).exits(2);
-    for said in ["lane mine", "other sources of `impls`", "0123456789ab", "cargo xtask verify"] {
+    let lanes = lanes_with(dir.path(), "host-worker", &command);
+    let refused = verify_in(&lanes, &["--lane=host-worker", "--op=transform", "--effort=quick"]).exits(2);
+    for said in ["lane host-worker", "other sources of `impls`", "0123456789ab", "cargo xtask verify"] {
         assert!(refused.stderr.contains(said), "no `{said}`: {}", refused.printed());
     }
     assert_eq!(refused.ledger()["verdict"], "unfinished");

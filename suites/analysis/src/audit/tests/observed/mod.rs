@@ -55,7 +55,7 @@ fn whole(tensor: Quantized) -> Output {
 
 /// The observations of products, by what a runtime chooses its kernel by and the column's kernels.
 fn products() -> Vec<(Sums, &'static str, Vec<Sum>)> {
-    let lines = lines(include_str!("observed/products.csv"));
+    let lines = lines(include_str!("products.csv"));
     let kinds =
         [("CONV_2D", Kind::Convolution), ("DEPTHWISE_CONV_2D", Kind::Depthwise), ("FULLY_CONNECTED", Kind::Dense)];
     let mut all = Vec::new();
@@ -157,7 +157,7 @@ fn a_matrix_product_rounds_once_in_the_reference_and_twice_in_the_optimized_kern
 #[test]
 fn additions_and_multiplications_are_what_the_packages_compute() {
     let mut seen = BTreeMap::<(String, &str), usize>::new();
-    for line in lines(include_str!("observed/pairs.csv")) {
+    for line in lines(include_str!("pairs.csv")) {
         let element = element(&line, "element");
         let tensors = ["lhs", "rhs", "output"].map(|of| tensor(&line, of, element));
         let constants = ["lhs", "rhs"].map(|of| Some([number::<i32>(&line, of)].into()));
@@ -187,7 +187,7 @@ fn additions_and_multiplications_are_what_the_packages_compute() {
 #[test]
 fn rescalings_are_what_the_packages_compute() {
     let mut seen = BTreeMap::<(String, &str), usize>::new();
-    for line in lines(include_str!("observed/rescale.csv")) {
+    for line in lines(include_str!("rescale.csv")) {
         let (from, to) = (element(&line, "input"), element(&line, "output"));
         let (input, output) = (tensor(&line, "input", from), tensor(&line, "output", to));
         let scales = rescale_scales(&Rescale { input, output });
@@ -208,7 +208,7 @@ fn rescalings_are_what_the_packages_compute() {
 fn onnx_operators_are_what_the_package_computes() {
     let side = runtime("onnxruntime");
     let mut seen = BTreeMap::<(String, String, String), usize>::new();
-    for line in lines(include_str!("observed/onnx.csv")) {
+    for line in lines(include_str!("onnx.csv")) {
         let element = element(&line, "element");
         let [lhs, rhs, output] = ["lhs", "rhs", "output"].map(|of| tensor(&line, of, element));
         *seen.entry((line["op"].clone(), line["element"].clone(), line["scales"].clone())).or_default() += 1;
