@@ -68,6 +68,12 @@ const ALLOWED: &[(&str, Unsteady, usize, &str)] = &[
         1,
         "within one tick of the file system's clock nothing has another time",
     ),
+    (
+        "suites/tests/it/caller_lanes.rs",
+        AssertsTime,
+        2,
+        "a bound of the time that a run waits in vain is what is tested",
+    ),
     ("suites/tests/it/common.rs", Sleeps, 1, "waits until something is there"),
     ("suites/tests/it/processes.rs", Sleeps, 1, "a worker is killed at its work, whatever it has come to"),
     (
