@@ -188,6 +188,32 @@ impl Format {
         self.round(value, RoundingRule::TiesEven)
     }
 
+    /// [`Format::nearest`] of a double, by integers; `None` for an infinity or NaN.
+    pub fn nearest_to(self, double: f64) -> Option<u64> {
+        let (negative, magnitude) = Self::F64.split(double.to_bits());
+        if magnitude >= Self::F64.infinity() {
+            return None;
+        }
+        let (n, exponent) = Self::F64.significand(magnitude);
+        if n == 0 {
+            return Some(0);
+        }
+        let leading = exponent + n.ilog2() as i32;
+        let spacing = (leading + 1 - self.precision() as i32).max(self.least_exponent());
+        // A double has at least the digits of the format, and its numbers go at least as far down.
+        let shift = (spacing - exponent).unsigned_abs();
+        let (kept, rest) = match shift {
+            0..64 => (n >> shift, n - (n >> shift << shift)),
+            _ => (0, 0),
+        };
+        let half = if (1..64).contains(&shift) { 1 << (shift - 1) } else { u64::MAX };
+        let n = kept + u64::from(rest > half || rest == half && kept % 2 == 1);
+        // A carry out of the significand is a carry into the exponent.
+        let binade = u64::from(spacing.abs_diff(self.least_exponent())) << (self.precision() - 1);
+        let magnitude = (binade + n).min(self.infinity());
+        Some(magnitude | if negative { self.sign() } else { 0 })
+    }
+
     /// The patterns of `value` rounded to nearest, whatever becomes of ties: the lower and the upper neighbour where it is exactly between two, and
     /// the same one twice elsewhere. Beyond the largest number an infinity stands for the next one.
     pub fn nearest_either_way(self, value: &Rational) -> [u64; 2] {

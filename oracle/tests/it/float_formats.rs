@@ -74,6 +74,34 @@ fn every_16_bit_pattern_means_what_half_says_and_rounds_to_itself() {
     }
 }
 
+/// The rational form is the reference of the integer form.
+fn rounds_doubles(double: f64) {
+    for format in Format::ALL {
+        let expected = Rational::from_f64(double).map(|exact| format.nearest(&exact));
+        assert_eq!(format.nearest_to(double), expected, "{} {double:e}", format.name());
+    }
+}
+
+/// Of every pattern of 16 bits: its value, the middle between it and the next, and the doubles next to both.
+#[test]
+fn doubles_round_as_rationals_do_at_every_tie_of_16_bits() {
+    for format in [Format::F16, Format::Bf16] {
+        for bits in 0..format.infinity() {
+            let (this, next) = (double(format, bits), double(format, bits + 1));
+            for middle in [this, this.midpoint(next)].into_iter().filter(|x| x.is_finite()) {
+                for x in [middle, middle.next_up(), middle.next_down()] {
+                    rounds_doubles(x);
+                    rounds_doubles(-x);
+                }
+            }
+        }
+    }
+    for x in [f64::MAX, f64::MIN_POSITIVE, f64::from_bits(1), f64::INFINITY, f64::NAN, f64::from(f32::MAX).next_up()] {
+        rounds_doubles(x);
+        rounds_doubles(-x);
+    }
+}
+
 #[test]
 fn keys_follow_the_order_of_values_and_come_back() {
     for format in [Format::F16, Format::Bf16] {
@@ -151,6 +179,14 @@ fn decimals_have_a_greatest_length() {
 }
 
 proptest! {
+    #[test]
+    fn any_double_rounds_as_its_rational_does(bits: u64, single: u32) {
+        rounds_doubles(f64::from_bits(bits));
+        // Near ties of f32.
+        let one = f64::from(f32::from_bits(single));
+        rounds_doubles(one.midpoint(f64::from(f32::from_bits(single ^ 1))));
+    }
+
     #[test]
     fn wide_patterns_mean_what_the_hardware_says(bits in any::<u64>()) {
         means(Format::F64, bits);

@@ -92,10 +92,9 @@ pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>,
     let Quantized { storage: Storage { bits, signed }, min, max, .. } = *quantized;
     let format = format(quantized.expressed);
     let one = |(scale, zero_point): (&quant_type::Scale, &i64)| {
-        let exact = rug::Rational::from_f64(scale.0).ok_or(TypeError::NoNumber(scale.0))?;
         let storage = oracle::Storage { bits, signed };
-        let q =
-            oracle::Quantization { format, scale: format.nearest(&exact), zero_point: *zero_point, storage, min, max };
+        let scale = format.nearest_to(scale.0).ok_or(TypeError::NoNumber(scale.0))?;
+        let q = oracle::Quantization { format, scale, zero_point: *zero_point, storage, min, max };
         q.check()?;
         Ok(q)
     };

@@ -31,31 +31,28 @@ impl Elements for Floats {
 
     fn elements(&self, q: &Quantization, seed: u64) -> Vec<i32> {
         let mut patterns = specials(q.format);
-        let half = Rational::from((1, 2));
+        let scale = scale(q);
         for k in stored(q, seed) {
-            let from_zero = Rational::from(k - q.zero_point);
-            around(q, from_zero.clone() + &half, &mut patterns);
-            around(q, from_zero, &mut patterns);
+            let from_zero = (k - q.zero_point) as f64;
+            around(q, (from_zero + 0.5) * scale, &mut patterns);
+            around(q, from_zero * scale, &mut patterns);
         }
         for end in [1i64 << 31, -(1 << 31), 1 << 32, i64::MAX, i64::MIN] {
-            around(q, Rational::from(end) - q.zero_point, &mut patterns);
+            around(q, (end as f64 - q.zero_point as f64) * scale, &mut patterns);
         }
         let mut rng = stream(seed, "quantize/patterns");
         for _ in 0..RANDOM {
             let [low, high] = [0; 2].map(|_| u64::from(int32(&mut rng) as u32));
             patterns.push((low | high << 32) & (q.format.sign() | (q.format.sign() - 1)));
             let inside = q.min + ((i128::from(q.max - q.min) * i128::from(low)) >> 32) as i64;
-            around(
-                q,
-                Rational::from(inside - q.zero_point) + Rational::from((below(&mut rng, 1000), 1000)),
-                &mut patterns,
-            );
+            let steps = (inside - q.zero_point) as f64 + below(&mut rng, 1000) as f64 / 1000.0;
+            around(q, steps * scale, &mut patterns);
         }
         patterns.into_iter().flat_map(|bits| words(q.format, bits)).collect()
     }
 
     fn some(&self, q: &Quantization, count: usize, rng: &mut ChaCha8Rng) -> Vec<i32> {
-        let scale = q.exact_scale();
+        let scale = scale(q);
         let subnormal = (1u64 << (q.format.precision() - 1)) - 1;
         let mut pattern = || {
             let [low, high] = [0; 2].map(|_| u64::from(int32(rng) as u32));
@@ -70,7 +67,7 @@ impl Elements for Floats {
                     let stored = if kind == 3 { ends[(high >> 8 & 3) as usize] } else { inside } - q.zero_point;
                     // At a stored value, at a tie above it, or anywhere between.
                     let eighths = [0, 4, 4, 4, (low >> 16 & 7) as i64][(low >> 24) as usize % 5];
-                    let nearest = q.format.nearest(&(Rational::from((8 * stored + eighths, 8)) * &scale));
+                    let nearest = nearest(q.format, (stored as f64 + eighths as f64 / 8.0) * scale);
                     let beside = q.format.key(nearest).map(|key| q.format.from_key(key + (low >> 8 & 3) as i64 - 1));
                     beside.unwrap_or(nearest)
                 }
@@ -88,11 +85,11 @@ impl Elements for Floats {
         let mut patterns = vec![q.format.infinity(), q.format.largest()];
         patterns.extend_from_within(..);
         patterns[2..].iter_mut().for_each(|bits| *bits |= q.format.sign());
+        let scale = scale(q);
         for (end, outwards) in [(q.min, -1), (q.max, 1)] {
-            let steps = |halves: i64| Rational::from(end - q.zero_point) + Rational::from((outwards * halves, 2));
-            (0..=2).for_each(|halves| around(q, steps(halves), &mut patterns));
-            let farther = (0..FARTHER).map(|power| steps(5 << (3 * power)));
-            patterns.extend(farther.map(|steps| q.format.nearest(&(steps * q.exact_scale()))));
+            let at = |halves: i64| ((end - q.zero_point) as f64 + (outwards * halves) as f64 / 2.0) * scale;
+            (0..=2).for_each(|halves| around(q, at(halves), &mut patterns));
+            patterns.extend((0..FARTHER).map(|power| nearest(q.format, at(5 << (3 * power)))));
         }
         patterns.into_iter().flat_map(|bits| words(q.format, bits)).collect()
     }
@@ -108,9 +105,9 @@ impl Elements for Floats {
         let mut patterns = specials(q.format);
         let edge = infinite_from(q.format);
         for sign in [-1, 1] {
-            around(q, Rational::from(sign) * &edge, &mut patterns);
-            around(q, Rational::from((sign, 2)) * &edge, &mut patterns);
-            around(q, Rational::from(sign), &mut patterns);
+            for steps in [Rational::from(sign) * &edge, Rational::from((sign, 2)) * &edge, Rational::from(sign)] {
+                neighbours(q.format, q.format.nearest(&(steps * q.exact_scale())), &mut patterns);
+            }
         }
         patterns.into_iter().flat_map(|bits| words(q.format, bits)).collect()
     }
@@ -173,12 +170,28 @@ fn stored(q: &Quantization, seed: u64) -> Vec<i64> {
     out
 }
 
-/// The floats around `steps * scale`.
-fn around(q: &Quantization, steps: Rational, out: &mut Vec<u64>) {
-    let nearest = q.format.nearest(&(steps * q.exact_scale()));
-    let Some(key) = q.format.key(nearest) else { return };
-    let [lowest, highest] = [q.format.infinity() | q.format.sign(), q.format.infinity()].map(|end| q.format.key(end));
+/// The scale as a double, which is exact.
+fn scale(q: &Quantization) -> f64 {
+    q.exact_scale().to_f64()
+}
+
+/// The pattern nearest to a double, an infinity beyond the largest number. A product of a scale and of a number of steps that has few bits is exact as a
+/// double if it is a tie or a threshold of the format.
+fn nearest(format: Format, value: f64) -> u64 {
+    let infinity = format.infinity() | if value < 0.0 { format.sign() } else { 0 };
+    format.nearest_to(value).unwrap_or(infinity)
+}
+
+/// The floats around a value.
+fn around(q: &Quantization, value: f64, out: &mut Vec<u64>) {
+    neighbours(q.format, nearest(q.format, value), out);
+}
+
+/// A float and those that are next to it, infinities included.
+fn neighbours(format: Format, pattern: u64, out: &mut Vec<u64>) {
+    let Some(key) = format.key(pattern) else { return };
+    let [lowest, highest] = [format.infinity() | format.sign(), format.infinity()].map(|end| format.key(end));
     let (Some(lowest), Some(highest)) = (lowest, highest) else { return };
     let keys = key.saturating_sub(AROUND).max(lowest)..=key.saturating_add(AROUND).min(highest);
-    out.extend(keys.map(|key| q.format.from_key(key)));
+    out.extend(keys.map(|key| format.from_key(key)));
 }
