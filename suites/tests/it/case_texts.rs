@@ -8,12 +8,13 @@ use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::tensor::Spec;
 use tiebreak_suites::tensor::fill::Fill;
+use tiebreak_suites::tensor::kernels;
 use tiebreak_suites::tensor::text::complete;
 use tiebreak_suites::tensor::text::{Draft, arguments, parse};
 use tiebreak_suites::tensor::{Case, Operation};
 
 fn domain<O: Operation>(fits: impl Fn(&O::Domain) -> bool) -> &'static O::Domain {
-    &O::kernels().iter().find(|kernel| fits(&kernel.contract.domain)).expect("one").contract.domain
+    &kernels::<O>().iter().find(|kernel| fits(&kernel.contract.domain)).expect("one").contract.domain
 }
 
 /// The channels after the first were left out of a row of `mismatches.csv`.

@@ -15,6 +15,7 @@ use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::config::Lanes;
 use tiebreak_suites::tensor::judge::{Posed, held};
+use tiebreak_suites::tensor::scheme_named;
 use tiebreak_suites::tensor::{Case, Operation};
 use tiebreak_suites::verify::{OPS, kernel_names};
 
@@ -199,7 +200,7 @@ pub(crate) fn posed(kernel: &Kernel, reference: Option<&Promised>, case: Case<Ba
 
 /// The scheme of that name.
 pub(crate) fn scheme(name: &str) -> Promised {
-    FixedPointMultiply::scheme(name).expect("a known scheme")
+    scheme_named::<FixedPointMultiply>(name).expect("a known scheme")
 }
 
 /// A call of `tiebreak` that has ended.

@@ -12,7 +12,6 @@ use tiebreak_suites::engine::sweep::{Blocks, Swept};
 use tiebreak_suites::fpm::sweep::one_by_one::Judged;
 use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, Plan};
 use tiebreak_suites::fpm::{FixedPointMultiply, case};
-use tiebreak_suites::tensor::Operation;
 use tiebreak_suites::tensor::answers::Answers;
 use tiebreak_suites::tensor::judge::judged;
 use tiebreak_suites::tensor::shrink::first_difference;

@@ -13,7 +13,8 @@ use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::{Input, Lane, Order};
-use tiebreak_suites::tensor::{Operation, promised, self_check};
+use tiebreak_suites::tensor::mutants;
+use tiebreak_suites::tensor::{promised, self_check};
 
 /// The self-checks of every lane, run once for all tests here.
 static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
@@ -21,7 +22,7 @@ static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
 
 /// Every mutant and control in a lane.
 fn checked(lane: &Lane) -> Vec<SelfCheck> {
-    let mutants = FixedPointMultiply::mutants().par_iter();
+    let mutants = mutants::<FixedPointMultiply>().par_iter();
     let mutants = mutants.map(|mutant| self_check::check::<FixedPointMultiply>(mutant, lane, 1));
     let controls = FixedPointMultiply::controls();
     let controls = controls.par_iter().map(|control| self_check::check_control(control, lane, 1));

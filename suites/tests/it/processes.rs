@@ -18,8 +18,8 @@ use tiebreak_suites::fpm::{FixedPointMultiply, case};
 use tiebreak_suites::lane::{Failure, Lane, NotRun};
 use tiebreak_suites::quantize::sweep;
 use tiebreak_suites::quantized::read_type;
+use tiebreak_suites::tensor::Wanted;
 use tiebreak_suites::tensor::judge::{Record, run};
-use tiebreak_suites::tensor::{Operation as _, Wanted};
 
 /// The native worker as lane `host-worker`, with a short patience.
 fn impatient(dir: &Path) -> PathBuf {

@@ -6,7 +6,7 @@ use tiebreak_oracle::dequantize;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::{Quantization, Storage};
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::Operation;
+use tiebreak_suites::tensor::mutants;
 use tiebreak_suites::tensor::self_check;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
@@ -14,8 +14,8 @@ use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 #[test]
 fn every_mutant_of_the_casts_dies_with_its_class() {
     let host = Lane::host();
-    let checks = Quantize::mutants().iter().map(|m| self_check::check::<Quantize>(m, &host, 1));
-    let checks = checks.chain(Dequantize::mutants().iter().map(|m| self_check::check::<Dequantize>(m, &host, 1)));
+    let checks = mutants::<Quantize>().iter().map(|m| self_check::check::<Quantize>(m, &host, 1));
+    let checks = checks.chain(mutants::<Dequantize>().iter().map(|m| self_check::check::<Dequantize>(m, &host, 1)));
     for check in checks {
         let check = check.expect("a scheme");
         assert!(check.passed, "{} {}: {} is not {}", check.op, check.name, check.seen, check.expected_class);

@@ -12,7 +12,7 @@ use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fpm::sweep::one_by_one::Judged;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan, SPACE};
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::{Operation as _, SweptSide};
+use tiebreak_suites::tensor::SweptSide;
 
 /// Accumulators of one batch here: whole vectors, so that no element lies in a tail.
 const BATCH: i64 = 1 << 14;

@@ -3,6 +3,7 @@
 use super::{Measure, Planned, planned};
 use crate::tensor::judge::run;
 use crate::tensor::{Operation, self_check};
+use crate::tensor::{contract, is_compiled, mutants};
 use anyhow::Result;
 use std::cell::RefCell;
 use tiebreak_common::parallel;
@@ -13,16 +14,16 @@ use tiebreak_reports::bite::Kill;
 pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
     let compiled = measure.lane.is_compiled();
     let offered = |mutant: &&Mutant<O::Run, O::Domain>| {
-        O::compiled(&mutant.kernel.contract.domain) == compiled
+        is_compiled::<O>(&mutant.kernel.contract.domain) == compiled
             && measure.lane.isa_path(O::OP, mutant.kernel.name).is_some()
     };
-    let offered: Vec<_> = O::mutants().iter().filter(offered).collect();
+    let offered: Vec<_> = mutants::<O>().iter().filter(offered).collect();
     parallel::try_map(&offered, |mutant| kill::<O>(mutant, measure))
 }
 
 /// Runs the whole plan on one mutant.
 fn kill<O: Operation>(mutant: &Mutant<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Kill> {
-    let scheme = O::contract(&mutant.kernel)?;
+    let scheme = contract::<O>(&mutant.kernel)?;
     let generators = RefCell::new(Vec::<String>::new());
     // What another case of the generator has shown needs no further one.
     let wanted = |generator: &str| !generators.borrow().iter().any(|known| known == generator);

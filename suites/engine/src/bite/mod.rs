@@ -45,7 +45,7 @@ fn planned<'a, O: Operation>(
     wanted: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = Result<Planned<O::Params>>> + 'a {
     let domain = &kernel.contract.domain;
-    let specs = O::plan(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
+    let specs = plans::whole::<O>(domain, &Asked::default(), &measure.effort.budget(), measure.seed);
     let place = plans::place::<O>(kernel.name);
     let due = move |spec: &Spec<O::Params>| place.is_none_or(|place| spec.turn.is_of(place));
     let covered = specs.into_iter().filter(move |spec| due(spec) && O::covers(domain, &spec.params)).enumerate();

@@ -11,6 +11,7 @@ use crate::tensor::answers::{answers, outs};
 use crate::tensor::judge::Posed;
 use crate::tensor::side::differs;
 use crate::tensor::{Case, Operation};
+use crate::tensor::{contract, is_compiled, job, kernels};
 use anyhow::{Result, bail};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,9 +35,9 @@ struct Tried {
 pub fn all<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Planted>> {
     let compiled = measure.lane.is_compiled();
     let offered = |kernel: &&Kernel<O::Run, O::Domain>| {
-        O::compiled(&kernel.contract.domain) == compiled && measure.lane.isa_path(O::OP, kernel.name).is_some()
+        is_compiled::<O>(&kernel.contract.domain) == compiled && measure.lane.isa_path(O::OP, kernel.name).is_some()
     };
-    let offered: Vec<_> = O::kernels().iter().filter(offered).collect();
+    let offered: Vec<_> = kernels::<O>().iter().filter(offered).collect();
     let each: Vec<Vec<Tried>> = parallel::try_map(&offered, |kernel| in_kernel::<O>(kernel, measure))?;
     let mut rows: BTreeMap<(&str, families::Threshold), Vec<Tried>> = BTreeMap::new();
     for tried in each.into_iter().flatten() {
@@ -80,7 +81,7 @@ struct Subject<'a, O: Operation> {
 }
 
 fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
-    let scheme = O::contract(kernel)?;
+    let scheme = contract::<O>(kernel)?;
     let cases: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
     let runner = Runner::new(measure.lane);
     let mut given = Vec::with_capacity(cases.len());
@@ -101,7 +102,7 @@ fn in_kernel<O: Operation>(kernel: &'static Kernel<O::Run, O::Domain>, measure: 
         given.push(outs);
     }
     let request = |case: &Case<O::Params>| -> Result<Value> {
-        let mut request = serde_json::to_value(O::job(kernel.name, &case.params))?;
+        let mut request = serde_json::to_value(job::<O>(kernel.name, &case.params))?;
         request["misalign"] = case.misalign.into();
         Ok(request)
     };

@@ -7,6 +7,7 @@ use super::shrink::{Witness, shrink_by};
 use super::{Asked, Case, Operation};
 use crate::lane::Lane;
 use crate::runner::Runner;
+use crate::tensor::{is_compiled, kernels};
 use std::collections::BTreeMap;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::Params;
@@ -51,16 +52,17 @@ impl<'a, O: Operation> Agreements<'a, O> {
     /// A compiled kernel with the kernels of this process that promise the same, and in each two lanes. Of others, the kernel in its first lane
     /// with those after it in the registry.
     pub fn new(kernel: &'static Kernel<O::Run, O::Domain>, lanes: &'a [&'a Lane]) -> Self {
-        let compiled = O::compiled(&kernel.contract.domain);
-        let after = O::kernels().iter().skip_while(|k| !compiled && k.name != kernel.name);
+        let compiled = is_compiled::<O>(&kernel.contract.domain);
+        let after = kernels::<O>().iter().skip_while(|k| !compiled && k.name != kernel.name);
         let same = after.filter(|k| k.name != kernel.name && k.contract.promise == kernel.contract.promise);
-        let models: Vec<_> = same.filter(|k| O::COMPARED && !O::compiled(&k.contract.domain)).collect();
+        let models: Vec<_> =
+            same.filter(|k| O::CAPABILITIES.compiled.compared && !is_compiled::<O>(&k.contract.domain)).collect();
         let mut each = Vec::new();
         for lane in 0..lanes.len() {
             if compiled || lane == 0 {
                 each.extend(models.iter().map(|model| Agreement::new(lane, Other::Kernel(model))));
             }
-            if O::COMPARED && compiled {
+            if O::CAPABILITIES.compiled.compared && compiled {
                 each.extend((lane + 1..lanes.len()).map(|other| Agreement::new(lane, Other::Lane(other))));
             }
         }
@@ -157,5 +159,5 @@ impl<O: Operation> Agreement<O> {
 /// Stored and expressed type: `i8:f32`.
 fn type_name<O: Operation>(params: &O::Params) -> String {
     let name = |p: &Params| format!("{}:{}", p.quantized.storage.name(), p.quantized.expressed.name());
-    O::function(params).map_or_else(String::new, |function| name(&function.params))
+    (O::CAPABILITIES.compiled.function)(params).map_or_else(String::new, |function| name(&function.params))
 }

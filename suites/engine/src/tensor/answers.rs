@@ -7,6 +7,7 @@ use super::{Asked, Case, Operation};
 use crate::activity::doing;
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use crate::runner::{Ahead, FailedBatch, Runner};
+use crate::tensor::job;
 use std::collections::VecDeque;
 use std::time::Instant;
 use tiebreak_impls::kernel::Kernel;
@@ -27,7 +28,7 @@ pub fn outs<O: Operation>(
     case: &Case<O::Params>,
     results: usize,
 ) -> Result<Vec<i32>, Failure> {
-    let job = O::job(kernel, &case.params);
+    let job = job::<O>(kernel, &case.params);
     let payload = case.payload();
     let input = Input::Values { len: results, values: &payload };
     let mut out = Vec::new();
@@ -37,7 +38,7 @@ pub fn outs<O: Operation>(
 
 /// Whether a lane is known to have no function for some parameters. Asking for one is refused, and each refusal costs a worker.
 pub fn lacks<O: Operation>(lane: &Lane, params: &O::Params) -> bool {
-    O::function(params).is_some_and(|function| lane.lacks(&function))
+    (O::CAPABILITIES.compiled.function)(params).is_some_and(|function| lane.lacks(&function))
 }
 
 /// What a kernel gives for a case that may be none: nothing if it has no sizes, the lane lacks it, or the kernel gives no results.
@@ -155,7 +156,7 @@ pub fn answers<'a, O: Operation>(
 
 /// Hands a case over as a batch.
 fn handed_over<O: Operation, T>(kernel: &str, posed: &Posed<O::Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
-    let (job, payload) = (O::job(kernel, &posed.case.params), posed.case.payload());
+    let (job, payload) = (job::<O>(kernel, &posed.case.params), posed.case.payload());
     let input = Input::Values { len: posed.contract.len(), values: &payload };
     hand_over(&Order { job: &job, input, misalign: posed.case.misalign })
 }

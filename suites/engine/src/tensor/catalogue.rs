@@ -5,6 +5,7 @@
 
 use super::text::{self, Draft};
 use super::{Case, CaseError, Expected, Operation};
+use crate::tensor::{kernels, label, scheme_named};
 use thiserror::Error;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
@@ -60,7 +61,7 @@ pub fn ready_line<O: Operation>(
 ) -> Option<String> {
     let value = |scheme: &O::Scheme| {
         let results = O::exact(scheme, case).ok()?;
-        Some((O::label(scheme), result::<O>(domain, case, &results, index)?))
+        Some((label::<O>(scheme), result::<O>(domain, case, &results, index)?))
     };
     let values = schemes.iter().filter_map(value).collect();
     let case = words::case(&text::arguments::<O>(domain, case)?);
@@ -122,7 +123,7 @@ fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, CaseError> {
     let cases = cases::<O>(written.case)?;
     let mut values = Vec::new();
     for (name, _) in &written.values {
-        let scheme = O::scheme(name)?;
+        let scheme = scheme_named::<O>(name)?;
         values.push(((*name).to_owned(), exact::<O>(&scheme, &cases, written.index)?));
     }
     let entry = Entry {
@@ -148,7 +149,7 @@ type Taken<O> = (&'static <O as Operation>::Domain, Case<<O as Operation>::Param
 fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
     let draft = Draft::<O>::read(text)?;
     let (mut out, mut refused) = (Vec::new(), None);
-    for domain in O::kernels().iter().map(|kernel| &kernel.contract.domain) {
+    for domain in kernels::<O>().iter().map(|kernel| &kernel.contract.domain) {
         match draft.work(domain) {
             Some(work) if work > LARGEST => {
                 let reason = format!("results times elements of the largest input are {work}, at most {LARGEST} here");
@@ -184,5 +185,5 @@ fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Taken<O>], index: usize) -> 
             Err(why) => reason = why.to_string(),
         }
     }
-    Err(CaseError::from(reason).of(&O::label(scheme)))
+    Err(CaseError::from(reason).of(&label::<O>(scheme)))
 }

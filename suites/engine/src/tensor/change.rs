@@ -4,6 +4,7 @@
 use super::explain::Observed;
 use super::explain::reproduces;
 use super::{Case, Expected, Operation};
+use crate::tensor::label;
 use tiebreak_common::class::Class;
 
 /// What a kernel would give if the change were made; `None` where it says nothing about the case.
@@ -188,7 +189,7 @@ impl<O: Operation> PathStep<O> {
 /// The first change of each scheme that leads nearer to a contract's, from the reference on; empty if no change leads there.
 pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &O::Domain) -> Vec<PathStep<O>> {
     let mut out = Vec::new();
-    let (mut at, end) = (reference.clone(), O::label(contract));
+    let (mut at, end) = (reference.clone(), label::<O>(contract));
     loop {
         let leading = |change: Change<O>| match change.lead(contract) {
             Lead::To(scheme) => Some((change, scheme)),
@@ -197,10 +198,10 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
         let mut leading = O::changes(&at, domain).into_iter().filter_map(leading);
         let Some((first, scheme)) = leading.next() else { return out };
         // One change may have a class of its own at other parameters.
-        let label = O::label(&scheme);
-        let others = leading.filter(|(_, other)| O::label(other) == label).map(|(change, _)| change);
+        let name = label::<O>(&scheme);
+        let others = leading.filter(|(_, other)| label::<O>(other) == name).map(|(change, _)| change);
         let changes = std::iter::once(first).chain(others).collect();
         at = scheme.clone();
-        out.push(PathStep { changes, scheme: Some(scheme), is_last: label == end });
+        out.push(PathStep { changes, scheme: Some(scheme), is_last: name == end });
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn reproduces<O: Operation>(predicted: &Option<Expected>, seen: &Obse
     };
     let words = seen.words();
     let is_open = |at: usize| seen.expected[at].is_none();
-    let none = |at: usize| O::stands_for_none(&seen.case.params, &seen.outs, at) != Some(false);
+    let none = |at: usize| (O::CAPABILITIES.causes.stands_for_none)(&seen.case.params, &seen.outs, at) != Some(false);
     let is = |at, predicted: Option<i32>, out| predicted.map_or_else(|| none(at), |predicted| predicted == out);
     let mut results = predicted.iter().zip(&seen.outs).enumerate();
     results.all(|(at, (predicted, out))| is_open(at) || seen.is_faulty(at / words) || is(at, *predicted, *out))
@@ -90,7 +90,7 @@ fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> 
         share.all += differing.len();
         let Some(predicted) = predicted else { return share };
         let is = |at: usize| match predicted[at] {
-            None => O::stands_for_none(&seen.case.params, &seen.outs, at) == Some(true),
+            None => (O::CAPABILITIES.causes.stands_for_none)(&seen.case.params, &seen.outs, at) == Some(true),
             Some(value) => value == seen.outs[at],
         };
         share.right += differing.iter().filter(|at| is(**at)).count();

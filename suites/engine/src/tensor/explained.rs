@@ -6,6 +6,7 @@ use super::shrink::{Shown, Witness, any_difference, first_difference, shrink};
 use super::side::{Group, Side};
 use super::{Asked, Operation, whereabouts};
 use crate::lane::Lane;
+use crate::tensor::changes_in;
 use tiebreak_common::class::Class;
 
 /// Differences of one group of results.
@@ -46,14 +47,15 @@ impl<O: Operation> Basis<'_, O> {
     pub fn explained(&self, lane: &Lane, side: &Side<O::Params>) -> Vec<Explained<O::Params>> {
         let differing = side.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
         let mut all: Vec<_> = differing.filter_map(|(group, seen)| self.of_group(lane, *group, seen)).collect();
-        all.sort_by_cached_key(|explained| O::rank(&explained.witness));
+        all.sort_by_cached_key(|explained| (O::CAPABILITIES.witnesses.rank)(&explained.witness));
         all
     }
 
     fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
         let Self { domain, contract, scheme, kept, asked, .. } = *self;
-        let first = seen.differing.iter().min_by_key(|seen| (seen.differ == 0, O::start(seen)))?;
-        let causes = O::changes_in(group, contract, scheme, domain, kept);
+        let first =
+            seen.differing.iter().min_by_key(|seen| (seen.differ == 0, (O::CAPABILITIES.witnesses.start)(seen)))?;
+        let causes = changes_in::<O>(group, contract, scheme, domain, kept);
         let mut explanation = explain(&causes, &seen.evidence());
         let class = explanation.class;
         let shown = Shown { basis: self, causes: &causes, class };

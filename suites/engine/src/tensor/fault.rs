@@ -85,7 +85,7 @@ impl<O: Operation> Made<'_, O> {
         outs: &[i32],
         seen: &mut Seen,
     ) -> Faulty {
-        let faults = O::at_fault(self.kernel, self.lane, self.contract, case);
+        let faults = (O::CAPABILITIES.compiled.at_fault)(self.kernel, self.lane, self.contract, case);
         for fault in &faults {
             seen.entry(fault.class).or_insert_with(|| Sighting::none(fault.reason));
         }
@@ -102,7 +102,7 @@ impl<O: Operation> Made<'_, O> {
 
     /// The same of results that nobody has judged yet, uncounted.
     pub fn among(&self, case: &Case<O::Params>, words: usize, outs: &[i32]) -> Faulty {
-        if O::faults(self.kernel, self.lane, &case.params).is_empty() {
+        if (O::CAPABILITIES.compiled.faults)(self.kernel, self.lane, &case.params).is_empty() {
             return Faulty::new();
         }
         let expected = O::expected(self.contract, case);

@@ -8,6 +8,7 @@ use super::{Case, Element, Expected, Operation, PathStep, Unposable};
 use crate::count;
 use crate::lane::Lane;
 use crate::runner::{FailedBatch, Runner};
+use crate::tensor::job;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -106,12 +107,16 @@ pub fn held_against<O: Operation>(
     case: &Case<O::Params>,
 ) -> Result<Expected, Unposable> {
     let expected = O::expected(scheme, case)?;
-    Ok(if O::OPEN.is_none() { held::<O>(&O::expected(contract, case)?, expected) } else { expected })
+    Ok(if O::CAPABILITIES.causes.open.is_none() {
+        held::<O>(&O::expected(contract, case)?, expected)
+    } else {
+        expected
+    })
 }
 
 /// What a reference expects beside a contract. An operation may leave out what the contract gives no value to.
 pub fn held<O: Operation>(contract: &Expected, mut reference: Expected) -> Expected {
-    if O::OPEN.is_none() {
+    if O::CAPABILITIES.causes.open.is_none() {
         reference.iter_mut().zip(contract).filter(|(_, own)| own.is_none()).for_each(|(value, _)| *value = None);
     }
     reference
@@ -145,7 +150,7 @@ pub fn due_to<O: Operation>(
             return Some(*class);
         }
         if posed.contract[at.start].is_none() {
-            return O::OPEN;
+            return O::CAPABILITIES.causes.open;
         }
         let given = path.iter().zip(&steps).filter_map(|(step, given)| given.get_or_init(|| gives(step)).as_ref());
         given.filter(|(_, expected)| is(expected)).map(|(class, _)| *class).next()
@@ -179,7 +184,7 @@ pub fn judged<O: Operation>(
     record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - answers.spared;
     record.cases = cases.len() as u64 - record.given_up - record.spared;
     let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
-    for (class, reason) in O::declared(contract) {
+    for (class, reason) in (O::CAPABILITIES.deviations.declared)(contract) {
         record.faults.insert(class, Sighting::none(reason));
     }
     let mut spanned = None;
@@ -190,12 +195,15 @@ pub fn judged<O: Operation>(
             true => made.faulty(&posed.case, &posed.contract, element.words(), outs, &mut record.faults),
             false => Faulty::new(),
         };
-        let groups = O::groups(contract, &posed.case.params, outs.len() / element.words());
+        let groups = (O::CAPABILITIES.causes.groups)(contract, &posed.case.params, outs.len() / element.words());
         let given = Given { case: &posed.case, outs, faulty: &faulty, groups: &groups };
-        record.pairs.extend(O::pairs(&posed.case.params));
+        record.pairs.extend((O::CAPABILITIES.counted.pairs)(&posed.case.params));
         deviate::<O>(contract, posed, outs, &mut record.faults);
         record.contract.judge(&element, &given, &posed.contract, true);
-        count::add(&mut record.kinds, O::kinds(contract, &posed.case, &posed.contract).into_iter().collect());
+        count::add(
+            &mut record.kinds,
+            (O::CAPABILITIES.counted.kinds)(contract, &posed.case, &posed.contract).into_iter().collect(),
+        );
         // Several cases have the same parameters one after another.
         if spanned.replace(&posed.case.params) != Some(&posed.case.params) {
             record.spans.add(&written::<O>(kernel.name, &posed.case.params));
@@ -216,12 +224,14 @@ pub fn judged<O: Operation>(
 
 /// Parameters as a worker reads them; nothing where they cannot be written.
 fn written<O: Operation>(kernel: &str, params: &O::Params) -> Value {
-    serde_json::to_value(O::job(kernel, params)).map_or(Value::Null, |mut job| job["params"].take())
+    serde_json::to_value(job::<O>(kernel, params)).map_or(Value::Null, |mut job| job["params"].take())
 }
 
 /// Counts results that follow a declared deviation where it changes them.
 fn deviate<O: Operation>(contract: &O::Scheme, posed: &Posed<O::Params>, outs: &[i32], seen: &mut Seen) {
-    for ((class, expected), out) in O::deviations(contract, &posed.case).iter().zip(&posed.contract).zip(outs) {
+    for ((class, expected), out) in
+        (O::CAPABILITIES.deviations.in_case)(contract, &posed.case).iter().zip(&posed.contract).zip(outs)
+    {
         if let (Some(class), true) = (class, *expected == Some(*out))
             && let Some(sighting) = seen.get_mut(class)
         {

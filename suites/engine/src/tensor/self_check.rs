@@ -5,13 +5,15 @@ use super::explained::{Basis, Explained};
 use super::judge::{Posed, Record, judged, run};
 use super::shrink::Witness;
 use super::side::{Side, differs};
-use super::{Asked, Case, Control, Operation, Spec, text};
+use super::{Asked, Case, Control, Operation, Spec, plans, text};
 use crate::activity::doing;
 use crate::count::Count;
 use crate::lane::Lane;
 use crate::runner::Runner;
+use crate::tensor::{contract, is_compiled, label, mutants};
 use crate::verify::line;
 use std::collections::{BTreeMap, BTreeSet};
+use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
 use tiebreak_impls::kernel::Kernel;
@@ -34,7 +36,7 @@ pub struct Trial<O: Operation> {
 impl<O: Operation> Trial<O> {
     /// The cases of a domain, with what a scheme expects of them.
     pub fn of(domain: &O::Domain, scheme: &O::Scheme, seed: u64) -> Self {
-        let specs = O::trial(domain, seed);
+        let specs = trial_specs::<O>(domain, seed);
         Self::posed(&made::<O>(domain, &specs, seed), specs.len(), scheme)
     }
 
@@ -51,6 +53,15 @@ impl<O: Operation> Trial<O> {
     pub fn run(&self, kernel: &Kernel<O::Run, O::Domain>, scheme: &O::Scheme, lane: &Lane) -> Record<O::Params> {
         run::<O>(lane, kernel, scheme, &[], &self.posed)
     }
+}
+
+/// The cases of a self-check: those of the operation, or the quick plan's without the cases that kernels run in turns, which are large.
+fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Spec<O::Params>> {
+    if let Some(trial) = O::CAPABILITIES.self_checks.trial {
+        return trial(domain, seed);
+    }
+    let plan = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), seed);
+    plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
 }
 
 fn made<O: Operation>(domain: &O::Domain, specs: &[Spec<O::Params>], seed: u64) -> Vec<Case<O::Params>> {
@@ -107,7 +118,7 @@ pub fn check_control<O: Operation>(control: &Control<O>, lane: &Lane, seed: u64)
 }
 
 fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
-    let scheme = O::contract(subject.kernel())?;
+    let scheme = contract::<O>(subject.kernel())?;
     let trial = Trial::of(&subject.kernel().contract.domain, &scheme, seed);
     Ok(subject.in_lanes(&scheme, &trial, &[lane]).remove(0))
 }
@@ -121,14 +132,14 @@ pub fn all<O: Operation>(
     due: impl Fn(&Lane, &Kernel<O::Run, O::Domain>) -> bool + Sync,
     seed: u64,
 ) -> Result<Vec<SelfCheck>, UnknownName> {
-    let controls = O::controls();
-    let subjects = O::mutants().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
+    let controls = (O::CAPABILITIES.self_checks.controls)();
+    let subjects = mutants::<O>().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
     let mut of_domains: BTreeMap<String, Schemes<'_, O>> = BTreeMap::new();
     for (place, subject) in subjects.enumerate() {
         let kernel = subject.kernel();
         let of_domain = of_domains.entry(format!("{:?}", kernel.contract.domain)).or_default();
-        let scheme = O::contract(kernel)?;
-        let (_, same) = of_domain.entry(O::label(&scheme)).or_insert_with(|| (scheme, Vec::new()));
+        let scheme = contract::<O>(kernel)?;
+        let (_, same) = of_domain.entry(label::<O>(&scheme)).or_insert_with(|| (scheme, Vec::new()));
         same.push((place, subject));
     }
     let in_lanes = |trial: &Trial<O>, scheme: &O::Scheme, (place, subject): &(usize, Subject<'_, O>)| {
@@ -141,7 +152,7 @@ pub fn all<O: Operation>(
     let of_domain = |schemes: &Schemes<'_, O>| {
         let Some((_, same)) = schemes.values().next() else { return Vec::new() };
         let domain = &same[0].1.kernel().contract.domain;
-        let specs = O::trial(domain, seed);
+        let specs = trial_specs::<O>(domain, seed);
         let cases = made::<O>(domain, &specs, seed);
         let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
             let trial = Trial::<O>::posed(&cases, specs.len(), scheme);
@@ -197,7 +208,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         known: &Answers<O::Params>,
     ) -> (Answers<O::Params>, bool) {
         let mut so_far = Answers::of(Vec::new());
-        if O::compiled(&self.kernel().contract.domain) {
+        if is_compiled::<O>(&self.kernel().contract.domain) {
             return (so_far, false);
         }
         for posed in trial.posed.chunks(FEW) {
@@ -227,7 +238,7 @@ impl<'a, O: Operation> Subject<'a, O> {
         let kernel = self.kernel();
         let all = explained::<O>(kernel, scheme, lane, &record.contract);
         let line = |first: &Explained<O::Params>| {
-            line::<O>(&kernel.contract.domain, &first.witness, &O::label(scheme), first.explanation.class)
+            line::<O>(&kernel.contract.domain, &first.witness, &label::<O>(scheme), first.explanation.class)
         };
         let Count { inputs, differ, .. } = record.contract.count;
         let (words, passed) = match (self, record.failures.first(), all.first()) {
@@ -279,13 +290,13 @@ fn missing<O: Operation>(
     lane: &Lane,
     witness: &Published,
 ) -> Option<String> {
-    let (case, index) = O::published(witness)?;
+    let (case, index) = (O::CAPABILITIES.self_checks.published)(witness)?;
     let given = outs::<O>(&mut lane.lease(), kernel.name, &case, case.tensors[0].len());
     let expected = O::expected(scheme, &case).ok().and_then(|expected| expected[index]);
     if given.is_ok_and(|outs| outs[index] == witness.got) && expected == Some(witness.expected) {
         return None;
     }
     let arguments = text::arguments::<O>(&kernel.contract.domain, &case);
-    let case = O::spelled(&case, index, None).or(arguments).unwrap_or_default();
+    let case = (O::CAPABILITIES.spelling.result)(&case, index, None).or(arguments).unwrap_or_default();
     Some(format!("{} does not give {} for {}", words::case(&case), witness.got, witness.expected))
 }

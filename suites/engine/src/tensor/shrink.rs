@@ -166,8 +166,10 @@ impl<O: Operation> Shrinker<'_, O> {
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
         let asked = self.asked;
-        let kept = |case: &&Case<O::Params>| O::is_asked(asked, &case.params);
-        while let Some(smaller) = O::simpler(best, self.domain).iter().filter(kept).find_map(|case| self.shows(case)) {
+        let kept = |case: &&Case<O::Params>| (O::CAPABILITIES.options.is_asked)(asked, &case.params);
+        while let Some(smaller) =
+            (O::CAPABILITIES.witnesses.simpler)(best, self.domain).iter().filter(kept).find_map(|case| self.shows(case))
+        {
             *best = smaller;
         }
     }

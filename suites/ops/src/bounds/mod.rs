@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use tiebreak_common::parallel;
 use tiebreak_engine::lane::{Failure, Lane};
 use tiebreak_engine::tensor::answers::outs;
+use tiebreak_engine::tensor::scheme_named;
 use tiebreak_engine::tensor::{Case, Operation, Wanted, text};
 use tiebreak_engine::verify::{Command, Request};
 use tiebreak_impls::job_error::JobError;
@@ -39,7 +40,7 @@ impl Probe {
 fn described<O: Operation>(kernel: &str, case: &Case<O::Params>, exact: i64) -> bool {
     let described = || {
         let kernel = tiebreak_engine::tensor::find::<O>(kernel)?;
-        let scheme = O::scheme(&O::reference(kernel, &Wanted::default())?).ok()?;
+        let scheme = scheme_named::<O>(&O::reference(kernel, &Wanted::default())?).ok()?;
         let expected = O::expected(&scheme, case).ok()?;
         let covered = O::covers(&kernel.contract.domain, &case.params);
         Some(covered && expected.first().is_some_and(|first| first.map(i64::from) == Some(exact)))

@@ -15,6 +15,7 @@ use tiebreak_engine::tensor::Parameter;
 use tiebreak_engine::tensor::text::Arguments;
 use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::{Asked, Case, CaseError, Change, Expected, Given, Operation, Spec, Unposable, Wanted};
+use tiebreak_engine::tensor::{Capabilities, Options};
 use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
@@ -51,7 +52,10 @@ pub fn convolution(p: &Params) -> Convolution {
 impl Operation for Conv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/conv2d.txt");
-    const TAKES: &'static [Parameter] = &[Parameter::Model];
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        options: Options { takes: &[Parameter::Model], given: Self::given, ..Options::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::conv2d::Conv2d;
     type Params = Params;
     type Domain = Domain;
@@ -108,10 +112,6 @@ impl Operation for Conv2d {
         if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
-        (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
-    }
-
     fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
         changes::changes(scheme, domain)
     }
@@ -135,6 +135,12 @@ impl Operation for Conv2d {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&FIELDS, Params::default(), arguments, Self::TENSORS)
+    }
+}
+
+impl Conv2d {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+        (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
     }
 }
 

@@ -11,7 +11,7 @@ use tiebreak_common::class::Class;
 use tiebreak_engine::lane::FORM;
 use tiebreak_engine::tensor::explain::{self, Observed};
 use tiebreak_engine::tensor::judge::held_against;
-use tiebreak_engine::tensor::{Case, Expected, Operation};
+use tiebreak_engine::tensor::{Case, Expected};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel};
 

@@ -15,6 +15,7 @@ use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::{
     Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
 };
+use tiebreak_engine::tensor::{Capabilities, Sweeps};
 use tiebreak_impls::instruction::{Domain, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::instruction::Mnemonic;
@@ -113,6 +114,8 @@ impl NamedScheme for Scheme {
 impl Operation for Instruction {
     const TENSORS: &'static [&'static str] = &["a", "b"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/instruction.txt");
+    const CAPABILITIES: Capabilities<Self> =
+        Capabilities { sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE }, ..Capabilities::NONE };
     type Impl = tiebreak_impls::instruction::Instruction;
     type Params = Params;
     type Domain = Domain;
@@ -155,10 +158,6 @@ impl Operation for Instruction {
         plan::plan(*domain, budget, seed)
     }
 
-    fn exhaustive(domain: &Domain) -> bool {
-        plan::is_exhaustive(*domain)
-    }
-
     fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
         vec![differ(scheme, Class::SaturationFlag), differ(scheme, Class::Value)]
     }
@@ -184,6 +183,13 @@ impl Operation for Instruction {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&[VECTORS], ONE, arguments, Self::TENSORS)
+    }
+}
+
+impl Instruction {
+    /// Whether the plan holds every pair of operands.
+    pub fn exhaustive(domain: &Domain) -> bool {
+        plan::is_exhaustive(*domain)
     }
 }
 

@@ -12,6 +12,7 @@ mod ranks;
 use std::collections::BTreeSet;
 use tiebreak_engine::tensor::fault::Fault;
 use tiebreak_engine::tensor::given::distinct;
+use tiebreak_engine::tensor::scheme_named;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable};
 use tiebreak_impls::quantize::Domain;
@@ -46,14 +47,14 @@ pub fn at_fault<O: Operation<Params = Params>>(
     let steps = Liberties { ties: false, conversion: Some(tiebreak_mlir::conversion::of(kernel, lane)) };
     let ties = Liberties { ties: true, ..steps };
     let may = |effect| match effect {
-        Effect::IntegersByF32(name) => possible(&O::scheme(name).ok()?, &by_f32, &steps).ok(),
-        Effect::FixedPoint => possible(&O::scheme("ideal").ok()?, case, &steps).ok(),
+        Effect::IntegersByF32(name) => possible(&scheme_named::<O>(name).ok()?, &by_f32, &steps).ok(),
+        Effect::FixedPoint => possible(&scheme_named::<O>("ideal").ok()?, case, &steps).ok(),
         Effect::EitherSideOfTies => {
             let mut may = possible(contract, case, &ties).ok()?;
             // Where integers are rounded to f32 as well, the steps after that have their ties elsewhere.
             for known in &known {
                 if let Effect::IntegersByF32(name) = known.effect {
-                    let more = possible(&O::scheme(name).ok()?, &by_f32, &ties).ok()?;
+                    let more = possible(&scheme_named::<O>(name).ok()?, &by_f32, &ties).ok()?;
                     may.iter_mut().zip(more).for_each(|(may, more)| may.extend(more));
                 }
             }

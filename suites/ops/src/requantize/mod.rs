@@ -11,7 +11,6 @@ pub mod sweep;
 pub mod targets;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::tensor::Parameter;
@@ -21,8 +20,9 @@ use tiebreak_engine::tensor::shrink;
 use tiebreak_engine::tensor::text::fields::{self, Field};
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, PathStep, Spec, Unposable, Wanted, plans,
+    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, PathStep, Spec, Unposable, Wanted,
 };
+use tiebreak_engine::tensor::{Capabilities, Causes, Counted, Options, SelfChecks, Sweeps};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::Witness as Published;
@@ -55,7 +55,19 @@ fn parameters(p: &Params) -> Parameters {
 impl Operation for Requantize {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/requantize.txt");
-    const TAKES: &'static [Parameter] = &[Parameter::Pairs, Parameter::Model];
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        causes: Causes { path: Self::path, own: Self::own, ..Causes::NONE },
+        options: Options {
+            takes: &[Parameter::Pairs, Parameter::Model],
+            takes_layer: Self::takes_layer,
+            given: Self::given,
+            ..Options::NONE
+        },
+        self_checks: SelfChecks { trial: Some(Self::trial), published: Self::published, ..SelfChecks::NONE },
+        counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::requantize::Requantize;
     type Params = Params;
     type Domain = Domain;
@@ -89,66 +101,12 @@ impl Operation for Requantize {
         Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
     }
 
-    fn path(contract: &Scheme, reference: &Scheme, _: &Domain) -> Vec<PathStep<Self>> {
-        path::path(contract, reference)
-    }
-
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed)
     }
 
-    fn trial(domain: &Domain, seed: u64) -> plans::Shared<Params> {
-        Arc::new(plan::trial(domain, seed))
-    }
-
-    fn published(witness: &Published) -> Option<(Case<Params>, usize)> {
-        let channels = vec![Channel { multiplier: witness.m, shift: witness.s }];
-        let tensors = [vec![witness.x], Vec::new(), Vec::new()];
-        Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
-    }
-
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, runner, asked, wanted)
-    }
-
-    fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
-        let p = &case.params;
-        let channels = p.channels.len();
-        let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));
-        let count = |is: &dyn Fn(usize, i32) -> bool| given().filter(|(at, v)| is(*at, *v)).count() as u64;
-        let mut kinds = vec![
-            (INSIDE, count(&|_, v| p.min < v && v < p.max)),
-            ("at an end of the clamp", count(&|_, v| v == p.min || v == p.max)),
-        ];
-        if channels > 1 {
-            kinds.push(("in channels from the ninth on", count(&|at, _| at % channels >= 8)));
-            kinds.push(("in a partial row", count(&|at, _| at >= p.len - p.len % channels)));
-        }
-        kinds
-    }
-
-    fn takes_layer(layer: &Layer) -> bool {
-        layer.output.is_some()
-    }
-
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
-        let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
-        let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
-        let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
-        if !layers.is_empty() {
-            let runs = |layer: &&Params| layer.channels.iter().all(|channel| run.contains(channel));
-            let described = |at: usize, _: &&Params| (format!("layer {}", at + 1), Self::domain_text(domain));
-            return Some(Given::of(Unit::Layer, &layers, runs, described));
-        }
-        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
-    }
-
     fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
         changes::changes(scheme, domain)
-    }
-
-    fn own(contract: &Scheme, reference: &Scheme) -> Option<Change<Self>> {
-        Some(changes::multiplication(reference, contract))
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
@@ -209,6 +167,63 @@ impl Operation for Requantize {
         let params = fields::read(&FIELDS, usual(channels, bias), &mut left)?;
         text::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
         Ok(params)
+    }
+}
+
+impl Requantize {
+    fn path(contract: &Scheme, reference: &Scheme, _: &Domain) -> Vec<PathStep<Self>> {
+        path::path(contract, reference)
+    }
+
+    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
+        plan::trial(domain, seed)
+    }
+
+    fn published(witness: &Published) -> Option<(Case<Params>, usize)> {
+        let channels = vec![Channel { multiplier: witness.m, shift: witness.s }];
+        let tensors = [vec![witness.x], Vec::new(), Vec::new()];
+        Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
+    }
+
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+        sweep::sweeps(kernel, runner, asked, wanted)
+    }
+
+    /// Results by kind.
+    pub fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+        let p = &case.params;
+        let channels = p.channels.len();
+        let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));
+        let count = |is: &dyn Fn(usize, i32) -> bool| given().filter(|(at, v)| is(*at, *v)).count() as u64;
+        let mut kinds = vec![
+            (INSIDE, count(&|_, v| p.min < v && v < p.max)),
+            ("at an end of the clamp", count(&|_, v| v == p.min || v == p.max)),
+        ];
+        if channels > 1 {
+            kinds.push(("in channels from the ninth on", count(&|at, _| at % channels >= 8)));
+            kinds.push(("in a partial row", count(&|at, _| at >= p.len - p.len % channels)));
+        }
+        kinds
+    }
+
+    fn takes_layer(layer: &Layer) -> bool {
+        layer.output.is_some()
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+        let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
+        let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
+        let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
+        if !layers.is_empty() {
+            let runs = |layer: &&Params| layer.channels.iter().all(|channel| run.contains(channel));
+            let described = |at: usize, _: &&Params| (format!("layer {}", at + 1), Self::domain_text(domain));
+            return Some(Given::of(Unit::Layer, &layers, runs, described));
+        }
+        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
+    }
+
+    fn own(contract: &Scheme, reference: &Scheme) -> Option<Change<Self>> {
+        Some(changes::multiplication(reference, contract))
     }
 }
 

@@ -6,6 +6,7 @@ mod fuzzed;
 use crate::conv2d::{Conv2d, convolution};
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::tensor::plans;
 use tiebreak_engine::tensor::text::{self, Arguments};
 use tiebreak_engine::tensor::{
     Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
@@ -224,6 +225,6 @@ fn matrices(budget: &Budget) -> Vec<Params> {
 /// The shapes that convolutions are tried on, in one group.
 fn convolutions(asked: &Asked, budget: &Budget, seed: u64) -> Vec<Params> {
     let Some(kernel) = tiebreak_impls::conv2d::kernels().first() else { return Vec::new() };
-    let specs = Conv2d::plan(&kernel.contract.domain, asked, budget, seed);
+    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, asked, budget, seed);
     specs.into_iter().map(|spec| Params::Conv2d(Convolution { groups: 1, ..spec.params })).collect()
 }

@@ -12,6 +12,7 @@ mod sweep;
 mod targets;
 
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::tensor::plans;
 use tiebreak_suites::tensor::{Asked, Case, Expected, Operation, find, promise};
 
 /// The cases of a kernel, with what its contract expects of each.
@@ -22,7 +23,7 @@ impl<O: Operation> Planned<O> {
     pub(crate) fn of(kernel: &str, effort: Effort) -> Self {
         let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
         let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
-        let specs = O::plan(domain, &Asked::default(), &effort.budget(), 1);
+        let specs = plans::whole::<O>(domain, &Asked::default(), &effort.budget(), 1);
         let case = |(i, spec): (usize, &tiebreak_suites::tensor::Spec<O::Params>)| {
             spec.case::<O>(domain, 1, i).expect("a case")
         };

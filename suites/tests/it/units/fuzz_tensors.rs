@@ -11,6 +11,7 @@ use tiebreak_suites::fuzzing::tensor::{Fuzzed, Posed, hold, kernels, made, read,
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::stream::{int32, stream};
 use tiebreak_suites::tensor::side::differs;
+use tiebreak_suites::tensor::{self, job, mutants};
 use tiebreak_suites::tensor::{catalogue, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
@@ -44,7 +45,7 @@ fn kernels_keep_their_contracts() {
 
 /// Most made-up cases are in the domain.
 fn few_are_lost<O: Fuzzed>() {
-    for kernel in O::kernels() {
+    for kernel in tensor::kernels::<O>() {
         let made = (0..100).filter(|i| made::<O>(&kernel.contract.domain, Numbers::new(&bytes("lost", *i))).is_some());
         assert!(made.count() > 90, "{} {}", O::OP, kernel.name);
     }
@@ -68,11 +69,11 @@ fn alive<O: Fuzzed>() -> Vec<&'static str> {
         let Some(case) = made::<O>(&kernel.contract.domain, Numbers::new(&bytes("mutant", i))) else { return false };
         let expected = O::expected(&contract, &case).expect("the shape has been checked");
         let mut outs = vec![0; expected.len()];
-        let job = O::job(kernel.name, &case.params);
+        let job = job::<O>(kernel.name, &case.params);
         execute(&job, Form::Portable, &case.payload(), &mut outs, case.misalign).expect("it runs");
         differs(&expected, &outs)
     };
-    let mutants = O::mutants().iter().map(|mutant| &mutant.kernel);
+    let mutants = mutants::<O>().iter().map(|mutant| &mutant.kernel);
     mutants.filter(|kernel| !(0..2000).any(|i| shows(kernel, i))).map(|kernel| kernel.name).collect()
 }
 

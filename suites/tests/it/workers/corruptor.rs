@@ -20,6 +20,7 @@ use tiebreak_engine::bite::history::News;
 use tiebreak_engine::bite::place::{Place, Seen, Strike};
 use tiebreak_engine::bite::slices::Operand;
 use tiebreak_engine::tensor::Operation;
+use tiebreak_engine::tensor::kernels;
 use tiebreak_impls::execute::lengths;
 use tiebreak_impls::job_error::FailureKind;
 use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
@@ -200,7 +201,7 @@ fn dimensions(batch: &Batch, request: &Value) -> Vec<Vec<usize>> {
             let (op, name) = self.names;
             let params = || serde_json::from_value::<O::Params>(self.params.clone()).ok();
             if op == <O as Operation>::OP
-                && let Some(kernel) = O::kernels().iter().find(|kernel| kernel.name == name)
+                && let Some(kernel) = kernels::<O>().iter().find(|kernel| kernel.name == name)
                 && let Some(params) = params()
             {
                 let of = |t| O::dimensions(&kernel.contract.domain, &params, t);

@@ -64,7 +64,7 @@ impl<O: Operation> History<'_, O> {
 
     fn replace(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>, end: Instant) {
         let mut smallest: Vec<&Observed<O::Params>> = group.differing.iter().collect();
-        smallest.sort_by_cached_key(|seen| O::start(seen));
+        smallest.sort_by_cached_key(|seen| (O::CAPABILITIES.witnesses.start)(seen));
         for seen_alone in smallest.iter().take(TARGETS) {
             if let Some(Some(witness)) = self.replay(&[&seen_alone.case]) {
                 seen.command = self.printed(&[&witness.case]);

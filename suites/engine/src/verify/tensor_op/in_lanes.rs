@@ -5,6 +5,7 @@ use super::kernel::Subject;
 use crate::lane::Lane;
 use crate::tensor::Operation;
 use crate::tensor::answers::Answers;
+use crate::tensor::is_compiled;
 use crate::tensor::judge::{Posed, Record, judged};
 
 /// A kernel's records, one for all lanes that have been alike so far.
@@ -33,7 +34,7 @@ impl<'a, O: Operation> InLanes<'a, O> {
     /// Adds what each lane gave for some cases.
     pub(super) fn judge(&mut self, posed: &[Posed<O::Params>], given: &[Answers<O::Params>]) {
         let Subject { kernel, contract, path, .. } = self.subject;
-        let compiled = O::compiled(&kernel.contract.domain);
+        let compiled = is_compiled::<O>(&kernel.contract.domain);
         let one = |at: usize| judged::<O>(self.lanes[at], kernel, contract, path, posed, &given[at]);
         let first = one(0);
         for (at, other) in (1..).zip(&mut self.others) {

@@ -12,6 +12,7 @@ use crate::runner::Runner;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Posed, Record, held, run};
 use crate::tensor::{Asked, Case, Operation, PathStep, Spec, catalogue, plans, text};
+use crate::tensor::{contract, is_compiled, label, path, scheme_named};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Effort;
@@ -34,12 +35,14 @@ pub(super) struct Subject<O: Operation> {
 impl<O: Operation> Subject<O> {
     pub(super) fn new(request: &Request, kernel: &'static Kernel<O>) -> Result<Self> {
         let reference = O::reference(kernel, &request.wanted());
-        let contract = O::contract(kernel)?;
+        let contract = contract::<O>(kernel)?;
         // Against its own scheme there is nothing to count, but for what it declares.
-        let same = |scheme: &O::Scheme| O::label(scheme) == O::label(&contract) && O::declared(&contract).is_empty();
-        let reference = reference.map(|name| O::scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
+        let same = |scheme: &O::Scheme| {
+            label::<O>(scheme) == label::<O>(&contract) && (O::CAPABILITIES.deviations.declared)(&contract).is_empty()
+        };
+        let reference = reference.map(|name| scheme_named::<O>(&name)).transpose()?.filter(|scheme| !same(scheme));
         let domain = &kernel.contract.domain;
-        let path = reference.as_ref().map_or(Vec::new(), |reference| O::path(&contract, reference, domain));
+        let path = reference.as_ref().map_or(Vec::new(), |reference| path::<O>(&contract, reference, domain));
         Ok(Self { kernel, contract, reference, path })
     }
 
@@ -63,7 +66,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     let subject = Subject::<O>::new(request, kernel)?;
     let domain = &kernel.contract.domain;
     let mut part = Part::default();
-    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == O::compiled(domain)).collect();
+    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == is_compiled::<O>(domain)).collect();
     if fitting.is_empty() && !lanes.is_empty() {
         return Ok(no_lane::<O>(request, kernel));
     }
@@ -133,9 +136,9 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
         }
         let mut sweeps = Vec::new();
         if !request.asked.is_one_case() {
-            sweeps.extend(O::few(kernel, runner, &request.asked));
+            sweeps.extend((O::CAPABILITIES.sweeps.few)(kernel, runner, &request.asked));
             if request.effort == Effort::Exhaustive {
-                sweeps.extend(O::sweeps(kernel, runner, &request.asked, &request.wanted()));
+                sweeps.extend((O::CAPABILITIES.sweeps.all)(kernel, runner, &request.asked, &request.wanted()));
             }
         }
         for sweep in sweeps {
@@ -148,7 +151,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
 
 /// Where to run a kernel that none of the lanes of a run can have.
 fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
-    if O::compiled(domain) {
+    if is_compiled::<O>(domain) {
         "only lanes of compiled modules have it, such as --lane mlir-x86".to_owned()
     } else {
         "lanes of compiled modules have no kernels but their own".to_owned()
@@ -219,7 +222,7 @@ fn anchor<O: Operation>(subject: &Subject<O>, posed: &[Posed<O::Params>], seed: 
     for (scheme, fast) in [(&subject.contract, &chosen.contract)].into_iter().chain(reference) {
         let exact = O::exact(scheme, &chosen.case)?;
         if held::<O>(&chosen.contract, exact) != *fast {
-            let (op, scheme) = (O::OP, O::label(scheme));
+            let (op, scheme) = (O::OP, label::<O>(scheme));
             bail!("the oracle disagrees with itself on {op} by {scheme}, {:?}: please report this", chosen.case);
         }
     }

@@ -1,6 +1,7 @@
 //! Kernels of an operation on tensors, as they are listed.
 
 use crate::tensor::{Operation, overflow};
+use crate::tensor::{kernels, mutants};
 use serde_json::{Value, json};
 use tiebreak_impls::Form;
 use tiebreak_impls::kernel::Kernel;
@@ -20,8 +21,8 @@ pub fn tensors<O: Operation>() -> Vec<Value> {
             "host": k.isa_path(Form::Native),
         })
     };
-    let kernels = O::kernels().iter().map(|k| describe(k, "kernel"));
+    let kernels = kernels::<O>().iter().map(|k| describe(k, "kernel"));
     let mutants =
-        O::mutants().iter().map(|mutant| &mutant.kernel).chain(<O::Impl as TensorOperation>::process_mutants());
+        mutants::<O>().iter().map(|mutant| &mutant.kernel).chain(<O::Impl as TensorOperation>::process_mutants());
     kernels.chain(mutants.map(|k| describe(k, "mutant"))).collect()
 }

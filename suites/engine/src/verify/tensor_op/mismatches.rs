@@ -6,6 +6,7 @@ use crate::tensor::answers::lacks;
 use crate::tensor::explain::Observed;
 use crate::tensor::explained::Explained;
 use crate::tensor::judge::{due_to, run};
+use crate::tensor::label;
 use crate::tensor::shrink::{Witness, any_difference, first_difference};
 use crate::tensor::side::Side;
 use crate::tensor::text::{self, Draft};
@@ -25,18 +26,20 @@ pub(super) fn rows<O: Operation>(
 ) -> Vec<Mismatch> {
     let mut smallest: Vec<_> =
         side.groups.iter().flat_map(|(group, seen)| seen.differing.iter().map(move |seen| (*group, seen))).collect();
-    smallest.sort_by_cached_key(|(_, seen)| O::start(seen));
+    smallest.sort_by_cached_key(|(_, seen)| (O::CAPABILITIES.witnesses.start)(seen));
     let row = |(group, seen): (usize, &Observed<O::Params>)| {
         let unexcused = first_difference::<O>(writer.domain(), seen);
         let first = unexcused.or_else(|| any_difference::<O>(writer.domain(), seen))?;
         let of_group = explained.iter().find(|explained| explained.group == group)?;
         let class = class(writer, seen, first.index).unwrap_or(of_group.explanation.class);
-        let spelled = |witness: &Witness<O::Params>| O::spelled(&witness.case, witness.index, Some(class));
+        let spelled =
+            |witness: &Witness<O::Params>| (O::CAPABILITIES.spelling.result)(&witness.case, witness.index, Some(class));
         let command = |case: &ledger::Case| command::<O>(writer.request, writer.subject.kernel, writer.lane, case);
         let (witness, case, command) = match spelled(&first) {
             Some(case) => {
                 // Where the place is said, it is that of the shortest case.
-                let says_place = O::spelled(&first.case, first.index, None).as_ref() != Some(&case);
+                let says_place =
+                    (O::CAPABILITIES.spelling.result)(&first.case, first.index, None).as_ref() != Some(&case);
                 let alone = if says_place { alone(writer, &first, |witness| spelled(witness)) } else { None };
                 let (witness, case) = alone.unwrap_or((first, case));
                 let command = command(&case);
@@ -53,7 +56,7 @@ pub(super) fn rows<O: Operation>(
         let after_others = of_group.explanation.class == Class::DependsOnHistory;
         let command = of_group.command.clone().filter(|_| after_others).unwrap_or(command);
         let (got, expected, class) = (witness.got, Some(witness.expected), class.into());
-        let (scheme, because) = (O::label(writer.scheme), String::new());
+        let (scheme, because) = (label::<O>(writer.scheme), String::new());
         writer
             .place()
             .mismatch(writer.against, ledger::Witness { case, got, expected, scheme, class, because, command })

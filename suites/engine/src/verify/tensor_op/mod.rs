@@ -22,6 +22,7 @@ use crate::lane::Lane;
 use crate::tensor::{
     Asked, Layer, NamedScheme, Operation, Parameter, ReferenceOption, catalogue, find, plans, self_check, text,
 };
+use crate::tensor::{is_compiled, kernels};
 use anyhow::{Context, Result, bail};
 use kernel::{one_kernel, run_catalogue};
 use serde_json::Value;
@@ -63,23 +64,23 @@ impl<O: Operation> Verifies for Tensor<O> {
     }
 
     fn is_compiled(&self) -> bool {
-        O::kernels().iter().any(|kernel| O::compiled(&kernel.contract.domain))
+        kernels::<O>().iter().any(|kernel| is_compiled::<O>(&kernel.contract.domain))
     }
 
     fn takes(&self, parameter: Parameter) -> bool {
-        O::TAKES.contains(&parameter)
+        O::CAPABILITIES.options.takes.contains(&parameter)
     }
 
     fn takes_layer(&self, layer: &Layer) -> bool {
-        self.takes(Parameter::Model) && O::takes_layer(layer)
+        self.takes(Parameter::Model) && (O::CAPABILITIES.options.takes_layer)(layer)
     }
 
     fn reference_option(&self) -> ReferenceOption {
-        O::REFERENCE
+        O::CAPABILITIES.options.reference
     }
 
     fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
-        let compiled = |kernel: &&&Kernel<O>| O::compiled(&kernel.contract.domain);
+        let compiled = |kernel: &&&Kernel<O>| is_compiled::<O>(&kernel.contract.domain);
         named::<O>(names).iter().filter(compiled).try_fold(Vec::new(), |mut all, kernel| {
             all.extend(functions::<O>(request, kernel)?);
             Ok(all)
@@ -107,7 +108,7 @@ impl<O: Operation> Verifies for Tensor<O> {
             true => self_checks::<O>(request, lanes).map(Some),
             false => Ok(None),
         };
-        let verified = || kernels::<O>(request, &named, lanes);
+        let verified = || each_kernel::<O>(request, &named, lanes);
         // Beside one another: the last kernel of an operation leaves cores idle. A run that ends at its first finding does not wait for checks.
         let (verified, checks) =
             if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
@@ -129,7 +130,7 @@ impl<O: Operation> Verifies for Tensor<O> {
 }
 
 /// What each kernel gives in every lane.
-fn kernels<O: Operation>(request: &Request, named: &[&'static Kernel<O>], lanes: &[Lane]) -> Result<Vec<Part>> {
+fn each_kernel<O: Operation>(request: &Request, named: &[&'static Kernel<O>], lanes: &[Lane]) -> Result<Vec<Part>> {
     let bar = progress(O::OP, named.len() * lanes.len().max(1));
     let _plans = plans::Long::<O>::BEGUN;
     let one = |kernel: &&'static Kernel<O>| {
@@ -146,7 +147,7 @@ fn kernels<O: Operation>(request: &Request, named: &[&'static Kernel<O>], lanes:
 /// The kernels of these names; all where there is none.
 fn named<O: Operation>(names: &[String]) -> Vec<&'static Kernel<O>> {
     match names {
-        [] => O::kernels().iter().collect(),
+        [] => kernels::<O>().iter().collect(),
         names => names.iter().filter_map(|name| find::<O>(name)).collect(),
     }
 }
@@ -166,19 +167,19 @@ fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<
         }
     };
     if request.asked.cases.is_empty() {
-        params.extend(O::swept(domain, &request.asked));
+        params.extend((O::CAPABILITIES.sweeps.params)(domain, &request.asked));
     }
     if request.asked.is_nothing() {
         let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
         params.extend(entries.iter().filter_map(|entry| Some(text::parse::<O>(&entry.case, domain).ok()?.params)));
     }
-    Ok(params.iter().filter(|params| O::covers(domain, params)).filter_map(O::function).collect())
+    Ok(params.iter().filter(|params| O::covers(domain, params)).filter_map(O::CAPABILITIES.compiled.function).collect())
 }
 
 fn self_checks<O: Operation>(request: &Request, lanes: &[Lane]) -> Result<Vec<SelfCheck>> {
     // A lane of the caller's own is asked for what it offers.
     let due = |lane: &Lane, kernel: &Kernel<O>| {
-        let fits = lane.is_compiled() == O::compiled(&kernel.contract.domain);
+        let fits = lane.is_compiled() == is_compiled::<O>(&kernel.contract.domain);
         fits && (lane.must_offer() || lane.isa_path(O::OP, kernel.name).is_some())
     };
     Ok(self_check::all::<O>(lanes, due, request.seed)?)

@@ -60,7 +60,12 @@ impl<O: Operation> Planned<O> {
             _ => Arc::new(all.iter().filter(covered).cloned().collect()),
         };
         Ok(Self {
-            given: O::given(domain, &request.asked, &specs, (&request.effort.budget(), request.seed)),
+            given: (O::CAPABILITIES.options.given)(
+                domain,
+                &request.asked,
+                &specs,
+                (&request.effort.budget(), request.seed),
+            ),
             cases: Some(cases),
             specs,
             at: None,
@@ -131,7 +136,7 @@ impl<O: Operation> Planned<O> {
 
     /// Multipliers and shifts that the cases have, where those are counted.
     fn pairs(&self) -> u64 {
-        let counted = self.specs.iter().any(|spec| !O::pairs(&spec.params).is_empty());
+        let counted = self.specs.iter().any(|spec| !(O::CAPABILITIES.counted.pairs)(&spec.params).is_empty());
         let given = self.given.iter().filter(|given| counted && given.unit == Unit::Pair);
         given.map(|given| given.planned - given.outside).sum()
     }

@@ -4,6 +4,7 @@ use super::kernel::Subject;
 use crate::lane::Lane;
 use crate::tensor::answers::Answers;
 use crate::tensor::judge::Posed;
+use crate::tensor::label;
 use crate::tensor::{Expected, Operation};
 use tiebreak_reports::ledger::{Position, Value};
 
@@ -22,9 +23,9 @@ pub(super) fn at<O: Operation>(
         let words: Option<Vec<i32>> = expected.get(place.clone())?.iter().copied().collect();
         Some(element.described(&words?))
     };
-    let contract = (O::label(&subject.contract), value(&posed.contract));
+    let contract = (label::<O>(&subject.contract), value(&posed.contract));
     let reference = subject.reference.as_ref().zip(posed.reference.as_ref());
-    let reference = reference.map(|(scheme, expected)| (O::label(scheme), value(expected)));
+    let reference = reference.map(|(scheme, expected)| (label::<O>(scheme), value(expected)));
     let one = |(lane, answers): (&&Lane, &Answers<O::Params>)| {
         let outs = answers.each.first()?.as_ref()?;
         Some(Position {

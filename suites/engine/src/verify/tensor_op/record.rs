@@ -8,6 +8,7 @@ use super::row_writer::RowWriter;
 use crate::lane::Lane;
 use crate::tensor::answers::outs;
 use crate::tensor::change::Change;
+use crate::tensor::changes_in;
 use crate::tensor::explain::{Explanation, explain};
 use crate::tensor::explained::{Basis, Explained};
 use crate::tensor::fault::{Extent, Made, Seen, Sighting};
@@ -29,7 +30,7 @@ pub(super) fn settle<O: Operation>(
     part: &mut Part,
 ) {
     let whole = request.asked.is_nothing() && record.failures.is_empty() && record.given_up == 0 && !specs.is_empty();
-    let exhaustive = whole && O::exhaustive(&subject.kernel.contract.domain);
+    let exhaustive = whole && (O::CAPABILITIES.sweeps.exhaustive)(&subject.kernel.contract.domain);
     let coverage = if exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     let sides = [
         (Against::Contract, Some(&subject.contract), &record.contract),
@@ -112,7 +113,7 @@ fn by_contract<O: Operation>(
         return Some(broken.clone());
     }
     let (contract, domain) = (&subject.contract, &subject.kernel.contract.domain);
-    let causes = O::changes_in(group, contract, contract, domain, false);
+    let causes = changes_in::<O>(group, contract, contract, domain, false);
     let causes: Vec<Change<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
     let explanation = explain(&causes, &seen.evidence());
     (explanation.class != Class::Unexplained).then_some(explanation)
@@ -139,7 +140,7 @@ pub(super) fn stale<O: Operation>(
     specs: &[Spec<O::Params>],
 ) -> Vec<Finding> {
     let seen = |class: &Class| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
-    let of = |spec: &Spec<O::Params>| O::faults(subject.kernel.name, &lane.name, &spec.params);
+    let of = |spec: &Spec<O::Params>| (O::CAPABILITIES.compiled.faults)(subject.kernel.name, &lane.name, &spec.params);
     let covered: BTreeSet<Class> = specs.iter().flat_map(of).collect();
     let unseen = covered.into_iter().filter(|class| !seen(class));
     let finding = |class| {

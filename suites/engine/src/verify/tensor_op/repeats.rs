@@ -5,6 +5,7 @@ use super::super::Request;
 use super::history::History;
 use super::kernel::Subject;
 use crate::lane::{Input, Lane, Order};
+use crate::tensor::job;
 use crate::tensor::{Case, Operation, Spec};
 use std::cell::Cell;
 use tiebreak_common::budget::Budget;
@@ -40,7 +41,7 @@ pub(super) fn run<O: Operation>(
     let results = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
     let Budget { repeated_calls, .. } = request.effort.budget();
     let mut lease = lane.lease();
-    let (job, payload) = (O::job(subject.kernel.name, &case.params), case.payload());
+    let (job, payload) = (job::<O>(subject.kernel.name, &case.params), case.payload());
     let order = Order { job: &job, input: Input::Values { len: results, values: &payload }, misalign: case.misalign };
     let (mut first, mut given): (Option<Vec<i32>>, _) = (None, Vec::new());
     for _ in 0..repeated_calls {

@@ -8,6 +8,7 @@ use crate::count::Count;
 use crate::lane::Lane;
 use crate::runner::FailedBatch;
 use crate::tensor::explained::Explained;
+use crate::tensor::label;
 use crate::tensor::shrink::Witness;
 use crate::tensor::side::Side;
 use crate::tensor::{Case, Operation, text};
@@ -44,7 +45,7 @@ impl<O: Operation> RowWriter<'_, O> {
             case: spelled::<O>(self.domain(), &witness.case, Some(witness.index), Some(explanation.class)),
             got: witness.got.clone(),
             expected: Some(witness.expected.clone()),
-            scheme: O::label(self.scheme),
+            scheme: label::<O>(self.scheme),
             class: explanation.class.into(),
             because: explanation.because.clone(),
             command: command.clone().unwrap_or_else(|| self.command(&witness.case, witness.index)),
@@ -60,7 +61,7 @@ impl<O: Operation> RowWriter<'_, O> {
         coverage: Coverage,
         seconds: f64,
     ) -> Row {
-        let row = self.place().row(self.against, O::label(self.scheme), count, coverage);
+        let row = self.place().row(self.against, label::<O>(self.scheme), count, coverage);
         let mut classes = row.classes;
         for (class, n) in rest {
             *classes.entry(class.name().to_owned()).or_default() += n;
@@ -105,8 +106,8 @@ pub(super) fn spelled<O: Operation>(
     index: Option<usize>,
     class: Option<Class>,
 ) -> ledger::Case {
-    if let Some(mut spelled) = O::spelled(case, index.unwrap_or(0), class) {
-        if !O::stands_alone(case) {
+    if let Some(mut spelled) = (O::CAPABILITIES.spelling.result)(case, index.unwrap_or(0), class) {
+        if !(O::CAPABILITIES.spelling.stands_alone)(case) {
             let outputs = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
             let place = [("index", index), ("len", Some(outputs))];
             let place = place.into_iter().filter_map(|(name, at)| Some((name.to_owned(), (at? as i64).into())));
@@ -129,7 +130,7 @@ pub(super) fn kernel_again<O: Operation>(request: &Request, kernel: &Kernel<O>, 
 
 /// The command that runs a case in words again.
 pub(super) fn command<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane, case: &ledger::Case) -> String {
-    format!("{} {}", kernel_again::<O>(request, kernel, lane), O::command(case))
+    format!("{} {}", kernel_again::<O>(request, kernel, lane), (O::CAPABILITIES.spelling.command)(case))
 }
 
 /// The command that runs the case again; the whole kernel where the case is too large to spell out, or what is spelled does not stand alone.
@@ -140,11 +141,14 @@ pub fn again<O: Operation>(
     (case, index): (&Case<O::Params>, usize),
 ) -> String {
     let whole = command.kernel(O::OP, kernel.name, lane);
-    let arguments = match O::spelled(case, index, None) {
-        Some(spelled) => O::stands_alone(case).then_some(spelled),
+    let arguments = match (O::CAPABILITIES.spelling.result)(case, index, None) {
+        Some(spelled) => (O::CAPABILITIES.spelling.stands_alone)(case).then_some(spelled),
         None => text::arguments::<O>(&kernel.contract.domain, case),
     };
-    arguments.map_or_else(|| whole.clone(), |arguments| format!("{whole} {}", O::command(&arguments)))
+    arguments.map_or_else(
+        || whole.clone(),
+        |arguments| format!("{whole} {}", (O::CAPABILITIES.spelling.command)(&arguments)),
+    )
 }
 
 /// A witness in one line.

@@ -7,6 +7,7 @@ use crate::lane::Lane;
 use crate::runner::Runner;
 use crate::tensor::Operation;
 use crate::tensor::answers::{Answers, answers};
+use crate::tensor::is_compiled;
 use crate::tensor::judge::Posed;
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Effort;
@@ -27,7 +28,10 @@ impl<'a> Sparing<'a> {
     pub(super) fn new<O: Operation>(request: &Request, kernel: &Kernel<O>, runners: &'a [Runner<'a>]) -> Self {
         let domain = &kernel.contract.domain;
         let unnamed = request.asked.is_nothing() && request.kernels.is_empty();
-        let any = request.effort == Effort::Quick && unnamed && !O::exhaustive(domain) && !O::compiled(domain);
+        let any = request.effort == Effort::Quick
+            && unnamed
+            && !(O::CAPABILITIES.sweeps.exhaustive)(domain)
+            && !is_compiled::<O>(domain);
         let known = any && runners.first().is_some_and(|first| first.lane.runs_our_code());
         let spared = |(at, runner): (usize, &Runner<'_>)| known && at > 0 && is_same_code::<O>(runner.lane, kernel);
         let rng = stream(request.seed, &format!("{}/{}/spared", O::OP, kernel.name));

@@ -15,9 +15,7 @@ use tiebreak_engine::runner::Runner;
 use tiebreak_engine::sweep::{self, Blocks, Space};
 use tiebreak_engine::tensor::element::{bits, float};
 use tiebreak_engine::tensor::fault::{self, Faulty, Made, Seen};
-use tiebreak_engine::tensor::{
-    Asked, Case, Element, Expected, Operation, Sweep, SweptSide, SweptWitness, promise, text,
-};
+use tiebreak_engine::tensor::{self, Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise, text};
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::Domain;
@@ -117,7 +115,7 @@ impl<'a> Plan<'a> {
         let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
         let ideal = Scheme::parse("ideal").ok()?;
         let mut path = vec![stop(Class::OtherScheme, ideal)];
-        let steps = Dequantize::path(&promise::<Dequantize>(kernel).ok()?, &ideal, &kernel.contract.domain);
+        let steps = tensor::path::<Dequantize>(&promise::<Dequantize>(kernel).ok()?, &ideal, &kernel.contract.domain);
         path.extend(steps.iter().filter_map(|step| Some(stop(step.class(&params), *step.scheme()?))));
         Some(Self { kernel, lane, runner, q, params, faulty, path })
     }

@@ -11,7 +11,7 @@ use tiebreak_engine::runner::Runner;
 use tiebreak_engine::sweep::Swept;
 use tiebreak_engine::tensor::explain::{Explanation, Observed, explain};
 use tiebreak_engine::tensor::fault::{Seen as Faults, Sighting};
-use tiebreak_engine::tensor::{self, Asked, Operation, SweptSide, SweptWitness, Wanted};
+use tiebreak_engine::tensor::{self, Asked, SweptSide, SweptWitness, Wanted};
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::pieces::{fold, fold_steps};

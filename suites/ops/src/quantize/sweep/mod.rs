@@ -18,6 +18,7 @@ use tiebreak_engine::lane::Lane;
 use tiebreak_engine::runner::Runner;
 use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
 use tiebreak_engine::tensor::fault::{self, Extent, Made, Seen, Sighting};
+use tiebreak_engine::tensor::path;
 use tiebreak_engine::tensor::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
@@ -116,7 +117,7 @@ impl<'a> Plan<'a> {
         let q = *quantizations(quantized).ok()?.first()?;
         let contract = promise::<Quantize>(kernel).ok()?;
         let reference = Scheme::ideal(wanted.rounding);
-        let steps = Quantize::path(&contract, &reference, &kernel.contract.domain);
+        let steps = path::<Quantize>(&contract, &reference, &kernel.contract.domain);
         let path: Vec<_> = steps.iter().filter_map(|step| Some((step.class(&params), *step.scheme()?))).collect();
         let pieces = pieces(&q, &contract, &reference, &path)?;
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);
