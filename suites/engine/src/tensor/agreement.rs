@@ -45,7 +45,7 @@ pub struct Agreements<'a, O: Operation> {
     lanes: &'a [&'a Lane],
     host: Lane,
     /// Each by itself.
-    pub each: Vec<Agreement<O>>,
+    each: Vec<Agreement<O>>,
 }
 
 impl<'a, O: Operation> Agreements<'a, O> {
@@ -86,6 +86,11 @@ impl<'a, O: Operation> Agreements<'a, O> {
                 }
             }
         }
+    }
+
+    /// The comparisons of any results.
+    pub fn compared(&self) -> Vec<&Agreement<O>> {
+        self.each.iter().filter(|agreement| agreement.results > 0).collect()
     }
 
     /// The kernel's lane, and the name and lane of the other.

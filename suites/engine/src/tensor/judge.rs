@@ -77,6 +77,11 @@ impl<P> Default for Record<P> {
 }
 
 impl<P: Clone> Record<P> {
+    /// Whether a case gave no result at first.
+    pub fn has_failed(&self) -> bool {
+        self.given_up > 0 || !self.failures.is_empty()
+    }
+
     /// Adds what another part of the run saw.
     pub fn merge(&mut self, other: Self) {
         self.cases += other.cases;

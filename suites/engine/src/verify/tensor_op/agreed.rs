@@ -7,7 +7,6 @@ use crate::lane::Lane;
 use crate::tensor::Operation;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::shrink::Witness;
-use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{Agreement, AgreementWitness};
 
 /// Every comparison of a kernel that compared anything.
@@ -15,9 +14,9 @@ pub(super) fn rows<O: Operation>(
     request: &Request,
     kernel: &'static Kernel<O>,
     agreements: &Agreements<'_, O>,
+    witnesses: Vec<Option<Witness<O::Params>>>,
 ) -> Vec<Agreement> {
-    let compared = agreements.each.iter().filter(|agreement| agreement.results > 0);
-    let row = |agreement| {
+    let row = |(agreement, witness): (&_, Option<_>)| {
         let (lane, (other, other_lane)) = agreements.parties(agreement);
         let described = |witness| described::<O>(request, kernel, [lane, other_lane], witness);
         Agreement {
@@ -32,10 +31,10 @@ pub(super) fn rows<O: Operation>(
             differ: agreement.differ,
             differ_open: agreement.differ_open,
             types: agreement.types.clone(),
-            witness: agreements.witness(agreement, &request.asked).map(described),
+            witness: witness.map(described),
         }
     };
-    parallel::map(&compared.collect::<Vec<_>>(), |agreement| row(agreement))
+    agreements.compared().into_iter().zip(witnesses).map(row).collect()
 }
 
 fn described<O: Operation>(

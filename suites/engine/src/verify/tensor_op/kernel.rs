@@ -1,25 +1,30 @@
-//! One kernel in every lane: its cases posed, run and anchored to big integers, and the catalogue's.
+//! One kernel in every lane, from its plan to the ledger; and the catalogue's cases.
 
 use super::super::coverage::not_run;
 use super::super::place::Place;
 use super::super::{Part, Request};
+use super::explain_record::ExplainedSide;
+use super::history::History;
 use super::in_lanes::InLanes;
 use super::planned::Planned;
+use super::repeats::Repeats;
 use super::sparing::Sparing;
-use super::{Kernel, agreed, position, record, repeats, swept};
+use super::{Kernel, agreed, explain_record, position, record, repeats, swept};
 use crate::lane::Lane;
 use crate::runner::Runner;
 use crate::tensor::agreement::Agreements;
 use crate::tensor::judge::{Posed, Record, held, run};
-use crate::tensor::{Asked, Case, Operation, PathStep, Spec, catalogue, plans, text};
+use crate::tensor::shrink::Witness;
+use crate::tensor::{Asked, Case, Operation, PathStep, Spec, Sweep, catalogue, plans, text};
 use crate::tensor::{contract, is_compiled, label, path, scheme_named};
 use anyhow::{Context, Result, bail};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
 use tiebreak_common::stream::{below, stream};
-use tiebreak_reports::ledger::{Against, CatalogueRun, Finding, OutsideDomain};
+use tiebreak_reports::ledger::{Against, CatalogueRun, Finding, OutsideDomain, Position};
 
 /// Cases posed and run at a time: their tensors are held in memory.
 const HELD: usize = 64;
@@ -77,7 +82,7 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
             return Ok(outside::<O>(&Planned::refused(&request.asked.cases, &reason), kernel, &fitting, reason));
         }
     };
-    let Planned { specs, at, .. } = &planned;
+    let Planned { specs, .. } = &planned;
     if specs.is_empty() {
         if request.asked.is_nothing() {
             bail!("{} {}: nothing in the plan is in its domain", O::OP, kernel.name);
@@ -92,61 +97,144 @@ pub(super) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     if offering.is_empty() {
         return Ok(part);
     }
+    let Judged { lanes, agreements, positions } = judged(request, &subject, &planned, &offering)?;
+    let explained = explained(request, &subject, &planned.specs, &lanes, &agreements)?;
+    part.positions = positions;
+    part.agreements = agreed::rows(request, kernel, &agreements, explained.agreements);
+    for (judged, explained) in lanes.iter().zip(&explained.lanes) {
+        add(request, &subject, &planned, judged, explained, &mut part);
+    }
+    Ok(part)
+}
+
+/// What a kernel gave in every lane that offers it, judged.
+struct Judged<'a, O: Operation> {
+    lanes: Vec<JudgedLane<'a, O>>,
+    agreements: Agreements<'a, O>,
+    positions: Vec<Position>,
+}
+
+/// What a kernel gave in one lane, judged.
+struct JudgedLane<'a, O: Operation> {
+    lane: &'a Lane,
+    record: Record<O::Params>,
+    /// The same call again and again, if that was tried.
+    repeats: Option<Repeats<O::Params>>,
+    sweeps: Vec<Sweep>,
+}
+
+/// Runs the cases of a kernel in the lanes, then one call again and again, then what is swept, and judges everything.
+fn judged<'a, O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    planned: &Planned<O>,
+    offering: &'a [&'a Lane],
+) -> Result<Judged<'a, O>> {
+    let (kernel, domain) = (subject.kernel, &subject.kernel.contract.domain);
+    let Planned { specs, at, .. } = planned;
     let keep = request.asked.is_one_case();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
-    let mut seen = InLanes::<O>::new(&subject, &offering);
+    let mut seen = InLanes::<O>::new(subject, offering);
     let mut sparing = Sparing::new::<O>(request, kernel, &runners);
-    let mut agreements = Agreements::<O>::new(kernel, &offering);
+    let mut agreements = Agreements::<O>::new(kernel, offering);
+    let mut positions = Vec::new();
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
         let made = specs.iter().enumerate();
         let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
         let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-        anchor(&subject, &posed, request.seed, chunk)?;
+        anchor(subject, &posed, request.seed, chunk)?;
         let given = sparing.answers::<O>(kernel, &posed, keep);
         agreements.compare(&posed, &given);
         if let Some(at) = at {
-            part.positions.extend(position::at(&subject, *at, &posed, &offering, &given));
+            positions.extend(position::at(subject, *at, &posed, offering, &given));
         }
         seen.judge(&posed, &given);
     }
-    let mut records = seen.records();
-    part.agreements = agreed::rows(request, kernel, &agreements);
+    let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<O::Params>)| {
+        let repeated = request.asked.is_nothing() && !record.has_failed() && !sparing.is_spared(lane);
+        let repeats = repeated.then(|| repeats::run::<O>(request, kernel, lane, specs));
+        JudgedLane { lane, record, repeats, sweeps: sweeps::<O>(request, kernel, runner) }
+    };
+    let lanes = offering.iter().zip(&runners).zip(seen.records()).map(in_lane).collect();
+    Ok(Judged { lanes, agreements, positions })
+}
+
+/// The sweeps of a kernel in a lane: those of every run, and in an exhaustive one all others.
+fn sweeps<O: Operation>(request: &Request, kernel: &'static Kernel<O>, runner: &Runner<'_>) -> Vec<Sweep> {
     if request.asked.is_one_case() {
-        learn(request, &subject, &offering, &mut records)?;
+        return Vec::new();
     }
-    for ((lane, runner), record) in offering.iter().zip(&runners).zip(records) {
-        planned.ran(kernel, lane, &record, &mut part);
-        if request.asked.is_nothing() {
-            part.findings.extend(record::stale(&subject, lane, &record, specs));
-        }
-        let parameters = planned.parameters(&record);
-        let failed = record.failures.len() as u64 + record.given_up > 0;
-        let mut calls = record.cases;
-        record::settle(request, &subject, lane, (record, specs), &mut part);
-        if request.asked.is_nothing() && !failed && !sparing.is_spared(lane) {
-            let repeats = repeats::run(request, &subject, lane, specs);
-            calls += repeats.calls;
-            let is_known = |f: &Finding| f.lane == lane.name && f.class == Class::DependsOnHistory.name();
-            let known = part.findings.iter().any(is_known);
-            part.findings.extend(repeats.finding.filter(|_| !known));
-        }
-        for row in part.rows.iter_mut().filter(|row| row.lane == lane.name) {
-            row.parameters = parameters;
-            row.calls = if row.against == Against::Contract && !failed { calls } else { 0 };
-        }
-        let mut sweeps = Vec::new();
-        if !request.asked.is_one_case() {
-            sweeps.extend((O::CAPABILITIES.sweeps.few)(kernel, runner, &request.asked));
-            if request.effort == Effort::Exhaustive {
-                sweeps.extend((O::CAPABILITIES.sweeps.all)(kernel, runner, &request.asked, &request.wanted()));
-            }
-        }
-        for sweep in sweeps {
-            part.rows.extend(swept::rows(request, &subject, lane, &sweep));
-            part.findings.extend(swept::findings(request, &subject, lane, &sweep));
-        }
+    let mut sweeps = (O::CAPABILITIES.sweeps.few)(kernel, runner, &request.asked);
+    if request.effort == Effort::Exhaustive {
+        sweeps.extend((O::CAPABILITIES.sweeps.all)(kernel, runner, &request.asked, &request.wanted()));
     }
-    Ok(part)
+    sweeps
+}
+
+/// Explanations of what was judged.
+struct ExplainedKernel<'a, O: Operation> {
+    lanes: Vec<ExplainedLane<'a, O>>,
+    /// A witness of each comparison to the bit that differs.
+    agreements: Vec<Option<Witness<O::Params>>>,
+}
+
+/// Explanations of what was judged in one lane.
+struct ExplainedLane<'a, O: Operation> {
+    sides: Vec<ExplainedSide<'a, O>>,
+    /// The command that shows again that calls with the same input differ.
+    repeated: Option<String>,
+}
+
+/// Explains what was judged: the last stage that runs kernels.
+fn explained<'a, O: Operation>(
+    request: &Request,
+    subject: &'a Subject<O>,
+    specs: &[Spec<O::Params>],
+    judged: &[JudgedLane<'_, O>],
+    agreements: &Agreements<'_, O>,
+) -> Result<ExplainedKernel<'a, O>> {
+    let agreements = explain_record::agreements(request, agreements);
+    let in_lane = |JudgedLane { lane, record, repeats, .. }: &JudgedLane<'_, O>| {
+        let learnt = if request.asked.is_one_case() { learn(request, subject, lane, record)? } else { None };
+        let sides = explain_record::record(request, subject, lane, (learnt.as_ref().unwrap_or(record), specs));
+        let differing = repeats.as_ref().and_then(|repeats| repeats.differs.as_ref());
+        let history = History { request, subject, lane, specs, replays: Cell::new(0) };
+        let repeated = differing.map(|differing| history.repeated(&differing.case, differing.call as usize));
+        Ok(ExplainedLane { sides, repeated })
+    };
+    let lanes = judged.iter().map(in_lane).collect::<Result<_>>()?;
+    Ok(ExplainedKernel { lanes, agreements })
+}
+
+/// Adds what a kernel did in a lane to the ledger.
+fn add<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    planned: &Planned<O>,
+    JudgedLane { lane, record, repeats, sweeps }: &JudgedLane<'_, O>,
+    explained: &ExplainedLane<'_, O>,
+    part: &mut Part,
+) {
+    planned.ran(subject.kernel, lane, record, part);
+    if request.asked.is_nothing() {
+        part.findings.extend(record::stale(subject, lane, record, &planned.specs));
+    }
+    record::add(request, subject, lane, (record, !planned.specs.is_empty()), &explained.sides, part);
+    if let Some(repeats) = repeats {
+        let is_known = |f: &Finding| f.lane == lane.name && f.class == Class::DependsOnHistory.name();
+        let known = part.findings.iter().any(is_known);
+        let finding = repeats::finding(subject, lane, repeats, explained.repeated.clone());
+        part.findings.extend(finding.filter(|_| !known));
+    }
+    let calls = record.cases + repeats.as_ref().map_or(0, |repeats| repeats.calls);
+    for row in part.rows.iter_mut().filter(|row| row.lane == lane.name) {
+        row.parameters = planned.parameters(record);
+        row.calls = if row.against == Against::Contract && !record.has_failed() { calls } else { 0 };
+    }
+    for sweep in sweeps {
+        part.rows.extend(swept::rows(request, subject, lane, sweep));
+        part.findings.extend(swept::findings(request, subject, lane, sweep));
+    }
 }
 
 /// Where to run a kernel that none of the lanes of a run can have.
@@ -158,26 +246,26 @@ fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
     }
 }
 
-/// One case fits many causes: the cases of a short plan tell them apart, and are not counted.
+/// A record with the evidence of a short plan, none of which is counted: one case fits many causes, and other cases tell the causes apart. None if nothing
+/// differs.
 fn learn<O: Operation>(
     request: &Request,
     subject: &Subject<O>,
-    lanes: &[&Lane],
-    records: &mut [Record<O::Params>],
-) -> Result<()> {
-    for (lane, record) in lanes.iter().zip(records) {
-        if record.contract.count.differ + record.reference.count.differ == 0 {
-            continue;
-        }
-        let domain = &subject.kernel.contract.domain;
-        let others = Asked { cases: Vec::new(), x: None, ..request.asked.clone() };
-        let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
-        let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
-        let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
-        let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
-        record.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &posed));
+    lane: &Lane,
+    record: &Record<O::Params>,
+) -> Result<Option<Record<O::Params>>> {
+    if record.contract.count.differ + record.reference.count.differ == 0 {
+        return Ok(None);
     }
-    Ok(())
+    let domain = &subject.kernel.contract.domain;
+    let others = Asked { cases: Vec::new(), x: None, ..request.asked.clone() };
+    let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
+    let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
+    let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
+    let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+    let mut learnt = record.clone();
+    learnt.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &posed));
+    Ok(Some(learnt))
 }
 
 /// What was asked for is nothing to this kernel, which is listed.
@@ -289,8 +377,9 @@ fn catalogued<O: Operation>(
     let in_lane = |lane: &Lane| {
         let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
         let counts = [record.contract.count.inputs, record.contract.count.differ, record.unanswered];
+        let sides = explain_record::record(request, &subject, lane, (&record, &specs));
         let mut found = Part::default();
-        record::settle(request, &subject, lane, (record, &specs), &mut found);
+        record::add(request, &subject, lane, (&record, !specs.is_empty()), &sides, &mut found);
         let said = |f: Finding| Finding { message: format!("in the catalogue: {}", f.message), ..f };
         Catalogued { taken: taken.clone(), counts, findings: found.findings.into_iter().map(said).collect() }
     };

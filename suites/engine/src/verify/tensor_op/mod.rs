@@ -1,6 +1,7 @@
 //! Tensor operations in a run: catalogue, cases of the plan or the caller's, sweeps where there are any, and the operation's mutants.
 
 mod agreed;
+mod explain_record;
 mod history;
 mod in_lanes;
 mod kernel;

@@ -2,12 +2,12 @@
 //! to call.
 
 use super::super::Request;
-use super::history::History;
+use super::Kernel;
 use super::kernel::Subject;
-use crate::lane::{Input, Lane, Order};
+use super::row_writer::spelled;
+use crate::lane::{Failure, Input, Lane, Order};
 use crate::tensor::job;
 use crate::tensor::{Case, Operation, Spec};
-use std::cell::Cell;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Finding};
@@ -16,45 +16,60 @@ use tiebreak_reports::ledger::{self, Finding};
 const WORK: f64 = 8192.0;
 
 /// What came of it.
-#[derive(Default)]
-pub(super) struct Repeats {
+pub(super) struct Repeats<P> {
     /// Calls that gave results.
     pub(super) calls: u64,
-    /// What breaks the run.
-    pub(super) finding: Option<Finding>,
+    /// Why a call gave none.
+    pub(super) failure: Option<Failure>,
+    /// The first call whose results are not those of the first one.
+    pub(super) differs: Option<Differing<P>>,
+}
+
+/// A call whose results are not those of the first call with the same input.
+pub(super) struct Differing<P> {
+    pub(super) case: Case<P>,
+    /// The first word that differs.
+    pub(super) at: usize,
+    /// Results of the first call.
+    pub(super) first: Vec<i32>,
+    /// Results of this call.
+    pub(super) given: Vec<i32>,
+    /// Number of this call, from 1.
+    pub(super) call: u64,
+    /// Calls of the whole test.
+    pub(super) calls: u64,
 }
 
 /// Repeats the largest call of a plan, of those that take no more than a moment.
 pub(super) fn run<O: Operation>(
     request: &Request,
-    subject: &Subject<O>,
+    kernel: &Kernel<O>,
     lane: &Lane,
     specs: &[Spec<O::Params>],
-) -> Repeats {
-    let domain = &subject.kernel.contract.domain;
+) -> Repeats<O::Params> {
+    let domain = &kernel.contract.domain;
     let cost = |(_, spec): &(usize, &Spec<O::Params>)| cost::<O>(domain, &spec.params);
     let small = |at: &(usize, &Spec<O::Params>)| cost(at).is_some_and(|(work, _)| work <= WORK);
     let largest = specs.iter().enumerate().filter(small).max_by_key(|at| cost(at).map_or(0, |(_, words)| words));
     let case = largest.and_then(|(i, spec)| spec.case::<O>(domain, request.seed, i));
-    let mut all = Repeats::default();
+    let mut all = Repeats { calls: 0, failure: None, differs: None };
     let Some(case) = case else { return all };
     let results = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
     let Budget { repeated_calls, .. } = request.effort.budget();
     let mut lease = lane.lease();
-    let (job, payload) = (job::<O>(subject.kernel.name, &case.params), case.payload());
+    let (job, payload) = (job::<O>(kernel.name, &case.params), case.payload());
     let order = Order { job: &job, input: Input::Values { len: results, values: &payload }, misalign: case.misalign };
     let (mut first, mut given): (Option<Vec<i32>>, _) = (None, Vec::new());
     for _ in 0..repeated_calls {
         if let Err(failure) = lease.run(&order, &mut given) {
-            let message = format!("after {} calls with the same input: {failure}", all.calls);
-            all.finding = Some(subject.place(lane).finding(failure.class(), message, None));
+            all.failure = Some(failure);
             return all;
         }
         all.calls += 1;
         let first = first.get_or_insert_with(|| given.clone());
         if let Some(at) = first.iter().zip(&given).position(|(first, given)| first != given) {
-            let history = History { request, subject, lane, specs, replays: Cell::new(0) };
-            all.finding = Some(differing(&history, &case, (at, first, &given), (all.calls, repeated_calls)));
+            let (first, call) = (first.clone(), all.calls);
+            all.differs = Some(Differing { case, at, first, given, call, calls: repeated_calls });
             return all;
         }
     }
@@ -72,26 +87,32 @@ fn cost<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<(f64, us
     Some((if is_flat { words as f64 } else { product.sqrt().max(words as f64) }, words))
 }
 
-fn differing<O: Operation>(
-    history: &History<'_, O>,
-    case: &Case<O::Params>,
-    (at, first, given): (usize, &[i32], &[i32]),
-    (call, calls): (u64, u64),
-) -> Finding {
-    let domain = &history.subject.kernel.contract.domain;
+/// What of repeated calls breaks the run; `command` shows a difference again.
+pub(super) fn finding<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    repeats: &Repeats<O::Params>,
+    command: Option<String>,
+) -> Option<Finding> {
+    let place = subject.place(lane);
+    if let Some(failure) = &repeats.failure {
+        let message = format!("after {} calls with the same input: {failure}", repeats.calls);
+        return Some(place.finding(failure.class(), message, None));
+    }
+    let Differing { case, at, first, given, call, calls } = repeats.differs.as_ref()?;
+    let domain = &subject.kernel.contract.domain;
     let element = O::element(domain, &case.params, O::TENSORS.len());
     let index = at / element.words();
     let words = index * element.words()..(index + 1) * element.words();
-    let because = format!("the first call with this input gave another result than call {call} of {calls}");
     let witness = ledger::Witness {
-        case: super::row_writer::spelled::<O>(domain, case, Some(index), None),
+        case: spelled::<O>(domain, case, Some(index), None),
         got: element.described(&given[words.clone()]),
         expected: Some(element.described(&first[words])),
         scheme: "the first call".to_owned(),
         class: Class::DependsOnHistory.into(),
-        because,
-        command: history.repeated(case, call as usize),
+        because: format!("the first call with this input gave another result than call {call} of {calls}"),
+        command: command?,
     };
     let message = format!("gives other results for the same input: call {call} of {calls} differs from the first");
-    history.subject.place(history.lane).finding(Class::DependsOnHistory, message, Some(witness))
+    Some(place.finding(Class::DependsOnHistory, message, Some(witness)))
 }

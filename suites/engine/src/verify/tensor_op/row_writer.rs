@@ -4,6 +4,7 @@ use super::super::place::Place;
 use super::super::{Command, Request};
 use super::Kernel;
 use super::kernel::Subject;
+use super::mismatches::Line;
 use crate::count::Count;
 use crate::lane::Lane;
 use crate::runner::FailedBatch;
@@ -14,11 +15,11 @@ use crate::tensor::side::Side;
 use crate::tensor::{Case, Operation, text};
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
-use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Row};
+use tiebreak_reports::ledger::{self, Against, Coverage, Finding, Mismatch, Row};
 use tiebreak_reports::text as words;
 
-/// One side of a record, as the ledger has it.
-pub(super) struct RowWriter<'a, O: Operation> {
+/// A kernel in a lane, compared with one scheme.
+pub(super) struct Comparison<'a, O: Operation> {
     pub(super) request: &'a Request,
     pub(super) subject: &'a Subject<O>,
     pub(super) lane: &'a Lane,
@@ -26,7 +27,7 @@ pub(super) struct RowWriter<'a, O: Operation> {
     pub(super) scheme: &'a O::Scheme,
 }
 
-impl<O: Operation> RowWriter<'_, O> {
+impl<O: Operation> Comparison<'_, O> {
     pub(super) fn place(&self) -> Place<'_> {
         self.subject.place(self.lane)
     }
@@ -89,6 +90,20 @@ impl<O: Operation> RowWriter<'_, O> {
             Against::Reference => return None,
         };
         Some(self.place().finding(witness.class.clone(), message, Some(witness)))
+    }
+
+    /// A kept difference, as `mismatches.csv` has it.
+    pub(super) fn mismatch(&self, line: &Line<O::Params>) -> Option<Mismatch> {
+        let Line { witness, mut case, class, at, command } = line.clone();
+        let command =
+            command.unwrap_or_else(|| self::command::<O>(self.request, self.subject.kernel, self.lane, &case));
+        if let Some(at) = at {
+            case.insert("at".to_owned(), (at as i64).into());
+        }
+        let (got, expected, class) = (witness.got, Some(witness.expected), class.into());
+        let (scheme, because) = (label::<O>(self.scheme), String::new());
+        let witness = ledger::Witness { case, got, expected, scheme, class, because, command };
+        self.place().mismatch(self.against, witness)
     }
 
     /// Batches without an output.
