@@ -7,16 +7,16 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::{Value, Verdict};
 use tiebreak_suites::budget::{Budget, Effort};
-use tiebreak_suites::engine::verify::tensor_op::Tensor;
+use tiebreak_suites::engine::pipeline::Pipeline;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
-use tiebreak_suites::tensor::text::Arguments;
-use tiebreak_suites::tensor::{Asked, Case, CaseError, Change, Element, Expected, Operation};
-use tiebreak_suites::tensor::{Capabilities, Causes, Compiled, Deviations, contract, label, plans, scheme_named};
-use tiebreak_suites::tensor::{Spec, Unposable, Wanted};
+use tiebreak_suites::operation::Arguments;
+use tiebreak_suites::operation::{Asked, Case, CaseError, Change, Element, Expected, Operation};
+use tiebreak_suites::operation::{Capabilities, Causes, Compiled, Deviations, contract, label, scheme_named};
+use tiebreak_suites::operation::{Spec, Unposable, Wanted};
 use tiebreak_suites::verify::{Command, Kept, Registry, Request, Verifies};
 use tiebreak_suites::{add::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
 
@@ -125,7 +125,7 @@ impl<O: Operation> Operation for Faulty<O> {
 /// What a quick run of a kernel says with that fault in the oracle.
 fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String> {
     *FAULT.write().unwrap_or_else(PoisonError::into_inner) = fault;
-    let operation: &'static dyn Verifies = &const { Tensor::<Faulty<O>>::NEW };
+    let operation: &'static dyn Verifies = &const { Pipeline::<Faulty<O>>::NEW };
     let registry = Registry { operations: Box::leak(Box::new([operation])), bounds: |_, _| Ok(Vec::new()) };
     let request = Request {
         ops: vec![O::OP.to_owned()],
@@ -137,14 +137,13 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
         fail_fast: false,
         effort: Effort::Quick,
         asked: Asked::default(),
-        reference: Scheme::parse("ties-up").expect("a scheme"),
+        reference: "ties-up".to_owned(),
         rounding: RoundingRule::TiesEven,
         seed: SEED,
         command: Command::default(),
         known_lanes: LANES.clone(),
-        kept: Kept::default(),
     };
-    let ended = tiebreak_suites::engine::verify::run(&request, &registry);
+    let ended = tiebreak_suites::engine::verification::run(&request, &registry, &Kept::default());
     ended.map(|outcome| outcome.ledger.verdict).map_err(|error| format!("{error:#}"))
 }
 
@@ -152,7 +151,7 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
 #[track_caller]
 fn stops<O: Operation>(name: &str) {
     verified::<O>(name, Fault::Nowhere).unwrap_or_else(|said| panic!("{name} without a fault in the oracle: {said}"));
-    let kernel = tiebreak_suites::tensor::find::<O>(name).expect("a kernel");
+    let kernel = tiebreak_suites::operation::find::<O>(name).expect("a kernel");
     let contract = label::<O>(&contract::<O>(kernel).expect("a scheme"));
     let reference = O::reference(kernel, &Wanted::default()).expect("it is held against a reference");
     let reference = label::<O>(&scheme_named::<O>(&reference).expect("a scheme"));

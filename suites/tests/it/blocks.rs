@@ -2,9 +2,9 @@
 
 use crate::bad_input::refused;
 use crate::common::*;
+use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::mutants;
-use tiebreak_suites::tensor::self_check;
+use tiebreak_suites::operation::mutants;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
 /// Two blocks of two by two of three: scales 0.5 and 2.0 above, 0.25 and 1.0 below.

@@ -7,21 +7,23 @@ use std::fs;
 use tiebreak_impls::contract::{Contract, Deviation, Overflow as Declared, Promise, Region};
 use tiebreak_impls::fpm;
 use tiebreak_impls::mutants::{self, Fault};
-use tiebreak_suites::tensor::{kernels, mutants, path, plans, scheme_named};
+use tiebreak_suites::engine::plan::plans;
+use tiebreak_suites::operation::{kernels, mutants, path, scheme_named};
 
 use tiebreak_impls::quantized::{Expressed, Granularity};
 use tiebreak_oracle::fpm::Scheme as Multiply;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::{Class, Kind};
+use tiebreak_suites::engine::explain::cause::explain;
 use tiebreak_suites::fpm::changes::class_of;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::lane::Failure;
 use tiebreak_suites::mlir::faults::KNOWN;
+use tiebreak_suites::operation::Observed;
+use tiebreak_suites::operation::{Asked, Operation, promise};
 use tiebreak_suites::quantized::quantizations;
-use tiebreak_suites::tensor::explain::{Observed, explain};
-use tiebreak_suites::tensor::{Asked, Operation, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 use tiebreak_suites::{add::Add, dequantize::Dequantize, quantize::Quantize, requantize::Requantize};
 

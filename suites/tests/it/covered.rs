@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_reports::ledger::Value;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::tensor::{Asked, Operation, given};
-use tiebreak_suites::tensor::{kernels, plans};
+use tiebreak_suites::operation::{Asked, Operation, given, kernels};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// What stands in place of an integer: its neighbours, small ones, and the ends of the types and sizes.

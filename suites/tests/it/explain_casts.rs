@@ -4,9 +4,8 @@ use crate::common::tiebreak;
 use serde_json::{Value, json};
 use tiebreak_suites::class::Class;
 use tiebreak_suites::dequantize::Dequantize;
+use tiebreak_suites::operation::{Change, Operation, kernels, scheme_named};
 use tiebreak_suites::quantize::Quantize;
-use tiebreak_suites::tensor::{Change, Operation};
-use tiebreak_suites::tensor::{kernels, scheme_named};
 
 fn described(op: &str, ty: &str, input: &str, parties: &[&str]) -> Value {
     let run = tiebreak(&[&["explain", op, "--type", ty, input, "--format=json"], parties].concat()).exits(0);

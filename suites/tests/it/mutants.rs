@@ -11,10 +11,10 @@ use tiebreak_impls::mutants::{self, Mutant};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
+use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::{Input, Lane, Order};
-use tiebreak_suites::tensor::mutants;
-use tiebreak_suites::tensor::{promised, self_check};
+use tiebreak_suites::operation::{mutants, promised};
 
 /// The self-checks of every lane, run once for all tests here.
 static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
@@ -97,7 +97,7 @@ fn shows_what_was_published(mutant: &Mutant, name: &str) {
     let mut out = Vec::new();
     for w in mutant.witnesses {
         let job = Job::Fpm { kernel: mutant.kernel.name.to_owned(), params: params(channel(w.m, w.s)) };
-        let order = Order { job: &job, input: Input::Values { len: 1, values: &[w.x] }, misalign: 0 };
+        let order = Order { job: &job, input: Input::Values { len: 1, values: &[w.x] }, misalign: 0, products: 0 };
         lane.lease().run(&order, &mut out).expect("the lane answers");
         assert_eq!(out, [w.got], "{name}: {w:?}");
         assert_eq!(right(mutant, w.x, w.m, w.s), Some(w.expected.into()), "{w:?}");

@@ -7,9 +7,9 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
 use tiebreak_reports::ledger::Ledger;
 use tiebreak_reports::text::case;
+use tiebreak_suites::engine::case::text;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::tensor::text;
-use tiebreak_suites::tensor::{kernels, scheme_named};
+use tiebreak_suites::operation::{kernels, scheme_named};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 fn figure<'a>(ledger: &'a Value, kind: &str) -> &'a Value {

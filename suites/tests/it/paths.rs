@@ -5,10 +5,11 @@ use crate::common::*;
 use tiebreak_oracle::requantize::Scheme;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::case::text;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
+use tiebreak_suites::operation::{Asked, Operation, Wanted, contract, kernels, path, scheme_named};
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::tensor::{Asked, Operation, Wanted, text};
-use tiebreak_suites::tensor::{contract, kernels, path, plans, scheme_named};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The class of the first step from `ties-up` to a kernel's contract that gives what the contract gives.

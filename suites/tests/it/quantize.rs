@@ -5,9 +5,9 @@ use serde_json::Value;
 use tiebreak_oracle::dequantize;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::{Quantization, Storage};
+use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::mutants;
-use tiebreak_suites::tensor::self_check;
+use tiebreak_suites::operation::mutants;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
 /// Lines 12 to 14 of the corpus of known bugs, and those of our own.

@@ -2,7 +2,7 @@
 
 use tiebreak_impls::kernel::Native;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::tensor::{self, mutants};
+use tiebreak_suites::operation::{self, mutants};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// A kernel without its code.
@@ -44,7 +44,7 @@ impl Visitor for Registry {
             symbol: native.symbol,
             available: native.available,
         };
-        self.kernels.extend(tensor::kernels::<O>().iter().map(|kernel| Described {
+        self.kernels.extend(operation::kernels::<O>().iter().map(|kernel| Described {
             op: O::OP,
             name: kernel.name,
             scheme: kernel.contract.promise.scheme,

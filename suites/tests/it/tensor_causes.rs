@@ -6,15 +6,18 @@ use crate::registry::{self, Bug};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_impls::mutants::tensor::Mutant;
-use tiebreak_suites::tensor::{kernels, mutants, plans};
+use tiebreak_suites::engine::plan::plans;
+use tiebreak_suites::operation::{kernels, mutants};
 
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::explain::cause::explain;
+use tiebreak_suites::engine::judge::record::run;
+use tiebreak_suites::engine::run::subject::Posed;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
-use tiebreak_suites::tensor::explain::{Observed, explain};
-use tiebreak_suites::tensor::judge::{Posed, run};
-use tiebreak_suites::tensor::{Asked, Case, Operation, promise};
+use tiebreak_suites::operation::Observed;
+use tiebreak_suites::operation::{Asked, Case, Operation, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The cause that names a mutant reproduces the mutant; what a sound kernel gives for the same cases it does not.

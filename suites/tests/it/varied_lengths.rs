@@ -4,8 +4,9 @@
 use std::fmt::Debug;
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_suites::budget::Effort;
-use tiebreak_suites::tensor::{Asked, Case, Operation, promise};
-use tiebreak_suites::tensor::{kernels, plans};
+use tiebreak_suites::engine::plan::plans;
+use tiebreak_suites::operation::kernels;
+use tiebreak_suites::operation::{Asked, Case, Operation, promise};
 use tiebreak_suites::{add::Add, conv2d::Conv2d, dot::Dot, matmul::Matmul, mul::Mul, transform::Transform};
 
 /// Elements of a vector.

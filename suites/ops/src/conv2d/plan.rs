@@ -3,10 +3,9 @@
 
 use super::{Conv2d, conjunctions, large, networks};
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::given::distinct;
-use tiebreak_engine::tensor::kernels;
-use tiebreak_engine::tensor::{Given, Layer, Operation, Spec, by, in_turns};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::given::distinct;
+use tiebreak_engine::operation::{Given, Layer, Operation, Spec, by, in_turns, kernels};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;

@@ -11,19 +11,16 @@ use rug::{Integer, Rational};
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::element::bits;
-use tiebreak_engine::tensor::fault::Fault;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Element, Expected, Given, Operation, Spec, Sweep, Unposable, Wanted,
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::element::bits;
+use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
+    Operation, Options, Parameter, Spec, Sweep, Sweeps, Unposable, Wanted,
 };
-use tiebreak_engine::tensor::{Capabilities, Causes, Compiled, Counted, Options, Sweeps};
-use tiebreak_impls::dequantize::{self};
+use tiebreak_impls::dequantize;
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::Cast;
-use tiebreak_impls::quantized::{Expressed, Params};
+use tiebreak_impls::quantized::{Cast, Expressed, Params};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;

@@ -9,12 +9,12 @@ use crate::matmul::{read_otherwise, round_24};
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::fill;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{Asked, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Unposable, Wanted};
-use tiebreak_engine::tensor::{Capabilities, Sweeps};
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Sweeps, Unposable,
+    Wanted, fill,
+};
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};

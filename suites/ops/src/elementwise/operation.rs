@@ -11,11 +11,10 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, Operation, ReferenceOption, Spec, Unposable, Wanted,
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Options, ReferenceOption,
+    Spec, Unposable, Wanted,
 };
-use tiebreak_engine::tensor::{Capabilities, Causes, Options};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::Params;
 use tiebreak_impls::kernel::Kernel;

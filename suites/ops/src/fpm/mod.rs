@@ -15,16 +15,11 @@ use promised::{Promised, Regime};
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::shrink::Witness;
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Unposable, Wanted,
-    promised,
-};
-use tiebreak_engine::tensor::{
-    Capabilities, Causes, Counted, Deviations, Options, SelfChecks, Spelling, Sweeps, Witnesses,
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Control, Counted, Deviations, Expected, Given,
+    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweep, Sweeps, Unposable, Wanted, Witness,
+    Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
@@ -142,7 +137,7 @@ impl Operation for FixedPointMultiply {
         let Params { q, channels } = &batch.params;
         let multipliers: Vec<i32> = channels.iter().map(|c| c.multiplier).collect();
         let shifts: Vec<i32> = channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", text::list_value(&multipliers)), ("s", text::list_value(&shifts))];
+        let mut out = vec![("m", arguments::list_value(&multipliers)), ("s", arguments::list_value(&shifts))];
         out.extend((*q != Q31).then(|| ("q", Value::Integer((*q).into()))));
         out.extend((batch.len != 1).then_some(("len", Value::Integer(batch.len as i64))));
         out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -150,14 +145,14 @@ impl Operation for FixedPointMultiply {
 
     fn from_arguments(arguments: &Arguments) -> Result<Batch, CaseError> {
         let mut left = arguments.clone();
-        let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;
-        let q = text::take(&mut left, "q", Q31.into(), 0, Q31.into())? as u32;
-        let len = text::take_size(&mut left, "len", 1)?;
-        text::nothing_left(&left, &["m", "s", "q", "len", "x"])?;
+        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
+        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let q = arguments::take(&mut left, "q", Q31.into(), 0, Q31.into())? as u32;
+        let len = arguments::take_size(&mut left, "len", 1)?;
+        arguments::nothing_left(&left, &["m", "s", "q", "len", "x"])?;
         let count = multipliers.len().max(shifts.len());
-        let multipliers = text::repeated("m", multipliers, count)?;
-        let shifts = text::repeated("s", shifts, count)?;
+        let multipliers = arguments::repeated("m", multipliers, count)?;
+        let shifts = arguments::repeated("s", shifts, count)?;
         let channels = multipliers.into_iter().zip(shifts);
         let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
         Ok(Batch { params: Params { q, channels }, len })

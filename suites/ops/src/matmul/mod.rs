@@ -10,12 +10,11 @@ pub(crate) mod plan;
 
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, Parameter, Spec, Unposable, Wanted,
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Layer, Operation, Options,
+    Parameter, Spec, Unposable, Wanted,
 };
-use tiebreak_engine::tensor::{Capabilities, Options};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::matmul::{Domain, Params, Run};
@@ -37,6 +36,7 @@ impl Operation for Matmul {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/matmul.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
+        counted: Counted { products: Self::products, ..Counted::NONE },
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: Self::takes_layer,
@@ -126,6 +126,10 @@ impl Operation for Matmul {
 }
 
 impl Matmul {
+    fn products(p: &Params) -> u64 {
+        [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
+    }
+
     fn takes_layer(layer: &Layer) -> bool {
         layers::is_product(layer)
     }

@@ -9,16 +9,13 @@ pub mod sweep;
 use crate::quantized::{self, places, plan, quantizations};
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::ReferenceOption;
-use tiebreak_engine::tensor::element::bits;
-use tiebreak_engine::tensor::fault::Fault;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Element, Expected, Given, Operation, Spec, Sweep, Unposable, Wanted,
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::element::bits;
+use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
+    Operation, Options, Parameter, ReferenceOption, Spec, Sweep, Sweeps, Unposable, Wanted,
 };
-use tiebreak_engine::tensor::{Capabilities, Causes, Compiled, Counted, Options, Sweeps};
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_mlir::Function;

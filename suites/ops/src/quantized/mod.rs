@@ -10,11 +10,11 @@ mod random;
 mod ranks;
 
 use std::collections::BTreeSet;
-use tiebreak_engine::tensor::fault::Fault;
-use tiebreak_engine::tensor::given::distinct;
-use tiebreak_engine::tensor::scheme_named;
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable};
+use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::given::distinct;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable, arguments, scheme_named,
+};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized};
 use tiebreak_mlir::faults::{self, Effect};
@@ -189,9 +189,10 @@ pub fn arguments(params: &Params) -> Vec<(String, Value)> {
 /// Parameters from names and values.
 pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, CaseError> {
     let mut left = arguments.clone();
-    let text = text::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
+    let text =
+        arguments::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
     let quantized = read_run_type(&text).map_err(|error| CaseError::from(error).of("type"))?;
-    let container = match text::take_text(&mut left, "container") {
+    let container = match arguments::take_text(&mut left, "container") {
         None => Container::Ranked,
         Some(name) => {
             let known = CONTAINERS.into_iter().find(|c| container_name(*c) == name);
@@ -199,7 +200,7 @@ pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, Cas
             known.ok_or_else(|| tiebreak_oracle::names::unknown("container", &name, names).to_string())?
         }
     };
-    let shape = match text::take_text(&mut left, "shape") {
+    let shape = match arguments::take_text(&mut left, "shape") {
         None => usual_shape(&quantized),
         Some(text) => text
             .split('x')
@@ -207,6 +208,6 @@ pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, Cas
             .collect::<Result<_, _>>()
             .map_err(|_| format!("shape: `{text}` is not sizes, such as 2x3x4"))?,
     };
-    text::nothing_left(&left, &["type", "container", "shape", "misalign", tensor])?;
+    arguments::nothing_left(&left, &["type", "container", "shape", "misalign", tensor])?;
     Ok(Params { quantized, container, shape })
 }

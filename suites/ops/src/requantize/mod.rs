@@ -12,17 +12,13 @@ pub mod targets;
 
 use std::collections::BTreeSet;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::Sweep;
-use tiebreak_engine::tensor::fill;
-use tiebreak_engine::tensor::shrink;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, PathStep, Spec, Unposable, Wanted,
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Given, Layer, Operation,
+    Options, Parameter, PathStep, SelfChecks, Spec, Sweep, Sweeps, Unposable, Wanted, arguments, fill,
 };
-use tiebreak_engine::tensor::{Capabilities, Causes, Counted, Options, SelfChecks, Sweeps};
+use tiebreak_engine::run::shrink;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::Witness as Published;
@@ -147,25 +143,25 @@ impl Operation for Requantize {
     fn arguments(p: &Params) -> Vec<(String, Value)> {
         let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
         let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", text::list_value(&multipliers)), ("s", text::list_value(&shifts))];
-        out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", text::list_value(&p.bias))));
+        let mut out = vec![("m", arguments::list_value(&multipliers)), ("s", arguments::list_value(&shifts))];
+        out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", arguments::list_value(&p.bias))));
         let out = out.into_iter().map(|(name, value)| (name.to_owned(), value));
         out.chain(fields::written(&FIELDS, p, &usual(Vec::new(), Vec::new()))).collect()
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
-        let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;
-        let bias = text::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
+        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
+        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let bias = arguments::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
         let channels = multipliers.len().max(shifts.len()).max(bias.len());
-        let shifts = text::repeated("s", shifts, channels)?;
-        let multipliers = text::repeated("m", multipliers, channels)?;
+        let shifts = arguments::repeated("s", shifts, channels)?;
+        let multipliers = arguments::repeated("m", multipliers, channels)?;
         let channels = multipliers.into_iter().zip(shifts);
         let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect::<Vec<_>>();
-        let bias = text::repeated("bias", bias, channels.len())?;
+        let bias = arguments::repeated("bias", bias, channels.len())?;
         let params = fields::read(&FIELDS, usual(channels, bias), &mut left)?;
-        text::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
+        arguments::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
         Ok(params)
     }
 }

@@ -5,12 +5,11 @@ mod fuzzed;
 
 use crate::conv2d::{Conv2d, convolution};
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::plans;
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted, arguments,
 };
+use tiebreak_engine::plan::plans;
 use tiebreak_impls::conv2d::Params as Convolution;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::shape::Sizes;
@@ -174,9 +173,9 @@ impl Operation for Transform {
             return Ok(Params::Conv2d(Conv2d::from_arguments(arguments)?));
         }
         let mut left = arguments.clone();
-        let rows = text::take_size(&mut left, "rows", 1)?;
-        let columns = text::take_size(&mut left, "columns", 1)?;
-        text::nothing_left(&left, &["rows", "columns", "input"])?;
+        let rows = arguments::take_size(&mut left, "rows", 1)?;
+        let columns = arguments::take_size(&mut left, "columns", 1)?;
+        arguments::nothing_left(&left, &["rows", "columns", "input"])?;
         Ok(Params::Matrix { rows, columns })
     }
 }

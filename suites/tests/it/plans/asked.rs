@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_suites::accumulators::accumulators;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
+use tiebreak_suites::operation::fill::Fill;
+use tiebreak_suites::operation::{Asked, Operation, Spec, find};
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::tensor::fill::Fill;
-use tiebreak_suites::tensor::plans;
-use tiebreak_suites::tensor::{Asked, Operation, Spec, find};
 
 fn asked(pairs: usize) -> Asked {
     let channels = (0..pairs as i32).map(|i| Channel { multiplier: (1 << 30) + 7 * i, shift: -(i % 32) });

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::tensor::kernels;
-use tiebreak_suites::tensor::{Asked, Spec, plans};
+use tiebreak_suites::operation::{Asked, Spec, kernels};
 use tiebreak_suites::verify::{OPS, Visitor, visit_tensors};
 
 #[derive(Default)]

@@ -6,12 +6,12 @@ use tiebreak_suites::add::Add;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::dot::Dot;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::mul::Mul;
+use tiebreak_suites::operation::{Asked, Case, Operation, is_compiled, kernels, promise};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::tensor::{Asked, Case, Operation, plans, promise};
-use tiebreak_suites::tensor::{is_compiled, kernels};
 
 /// Names of the kernels for which no case among those wanted shows a fault, which changes what is read. Kernels of one domain have one plan, and of one
 /// contract one answer.

@@ -6,9 +6,9 @@ use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::Scale;
 use tiebreak_suites::add::Add;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::mul::Mul;
-use tiebreak_suites::tensor::kernels;
-use tiebreak_suites::tensor::{Asked, Case, Operation, plans, promise};
+use tiebreak_suites::operation::{Asked, Case, Operation, kernels, promise};
 
 /// A fault: what a kernel takes the parameters for.
 type Fault = (&'static str, fn(&Params) -> Option<Params>);

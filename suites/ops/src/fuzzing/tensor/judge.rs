@@ -2,9 +2,7 @@
 
 use super::report::{report, unseen};
 use super::{Fuzzed, Kernel};
-use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Expected, Operation};
-use tiebreak_engine::tensor::{contract, job};
+use tiebreak_engine::operation::{Case, Expected, Observed, Operation, contract, job};
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel::Native;
 use tiebreak_impls::{Form, frame};

@@ -1,17 +1,19 @@
 //! What a target found, in words: the smallest witness, a line for the catalogue, and the commands that show it again.
 
 use super::{Fuzzed, Kernel};
+use tiebreak_engine::case::again::{again, line};
+use tiebreak_engine::case::catalogue;
+use tiebreak_engine::case::text::arguments;
+use tiebreak_engine::explain::cause::explain;
+use tiebreak_engine::explain::groups::Basis;
+use tiebreak_engine::explain::witness::{Shown, first_difference, shrink};
+use tiebreak_engine::judge::side::{Group, of_group};
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::tensor::answers::outs;
-use tiebreak_engine::tensor::explain::{Observed, explain};
-use tiebreak_engine::tensor::explained::Basis;
-use tiebreak_engine::tensor::shrink::{Shown, Witness, first_difference, shrink};
-use tiebreak_engine::tensor::side::{Group, of_group};
-use tiebreak_engine::tensor::text::arguments;
-use tiebreak_engine::tensor::{Asked, Case, Wanted, catalogue, self_check::Trial};
-use tiebreak_engine::tensor::{changes_in, contract, label, scheme_named};
-use tiebreak_engine::verify::Command;
-use tiebreak_engine::verify::tensor_op::{again, line};
+use tiebreak_engine::operation::{
+    Asked, Case, Command, Observed, Wanted, Witness, changes_in, contract, label, scheme_named,
+};
+use tiebreak_engine::run::answers::outs;
+use tiebreak_engine::self_check::mutants::Trial;
 
 /// A find that no lane of this process shows, or that is no difference of a result: the whole case.
 pub(super) fn unseen<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>, reason: &str) -> String {

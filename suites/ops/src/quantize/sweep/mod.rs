@@ -14,12 +14,15 @@ use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::class::Class;
+use tiebreak_engine::case::text;
+use tiebreak_engine::judge::made::Made;
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
-use tiebreak_engine::tensor::fault::{self, Extent, Made, Seen, Sighting};
-use tiebreak_engine::tensor::path;
-use tiebreak_engine::tensor::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::fault::{self, Extent, Seen, Sighting};
+use tiebreak_engine::operation::{
+    Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, path, promise,
+};
+use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
