@@ -11,12 +11,16 @@ pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites,
 pub use tiebreak_common::{
     accumulators, budget, class, floats, fraction, identity, parameters, shell, sources, stream,
 };
-pub use tiebreak_engine::{self as engine, lane, tensor};
+pub use tiebreak_engine::{self as engine, lane, operation};
 pub use tiebreak_mlir::{self as mlir, quant_type};
 pub use tiebreak_ops::*;
 
 /// Runs of everything that there is.
 pub mod verify {
-    pub use tiebreak_engine::verify::{Command, Heading, Kept, Outcome, Part, Registry, Request, Verifies, progress};
+    pub use crate::engine::ledger::kept::{Heading, Kept};
+    pub use crate::engine::ledger::part::{Outcome, Part};
+    pub use crate::engine::progress::progress;
+    pub use crate::engine::registry::{Registry, Verifies};
+    pub use crate::operation::{Command, Request};
     pub use tiebreak_ops::registry::{OPERATIONS, OPS, REGISTRY, Visitor, kernel_names, run, visit_tensors};
 }

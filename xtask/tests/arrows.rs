@@ -4,8 +4,8 @@ mod sources;
 
 use serde_json::Value;
 use sources::{root, sources};
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn cargo(arguments: &[&str]) -> String {
@@ -65,6 +65,144 @@ fn the_engine_names_no_operation() {
         let code = text.split("#[cfg(test)]").next().expect("what comes before the tests");
         let named: Vec<&String> = operations.iter().filter(|op| code.contains(&format!("\"{op}\""))).collect();
         assert!(named.is_empty(), "{} names {named:?}", file.display());
+    }
+}
+
+/// Modules of the engine, each of which may use those before it.
+const STAGES: [&str; 17] = [
+    "count",
+    "activity",
+    "progress",
+    "lane",
+    "operation",
+    "case",
+    "plan",
+    "run",
+    "judge",
+    "explain",
+    "ledger",
+    "self_check",
+    "registry",
+    "selected",
+    "opened",
+    "pipeline",
+    "verification",
+];
+
+/// Files of a crate by the path of their module, each with the modules that its code names by `crate::` or `super::`.
+fn modules(source: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let mut files = Vec::new();
+    sources(source, &mut files);
+    let module = |file: &PathBuf| {
+        let path = file.strip_prefix(source).expect("inside").with_extension("");
+        let mut names: Vec<String> = path.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        names.pop_if(|last| *last == "mod" || *last == "lib");
+        names
+    };
+    let all: BTreeSet<Vec<String>> = files.iter().map(module).collect();
+    let named = |file: &PathBuf| {
+        let text = std::fs::read_to_string(file).expect("it can be read");
+        let code = text.split("#[cfg(test)]").next().expect("what comes before the tests");
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let own = module(file);
+        let mut out = BTreeSet::new();
+        for path in paths(&lines.collect::<Vec<_>>().join(" ")) {
+            let supers = path.iter().take_while(|name| *name == "super").count();
+            let from = if supers > 0 { own[..own.len().saturating_sub(supers)].to_vec() } else { Vec::new() };
+            let whole: Vec<String> = from.into_iter().chain(path.into_iter().skip(supers.max(1))).collect();
+            // The longest beginning that is a module; what is left is an item of it.
+            let target = (0..=whole.len()).rev().map(|len| whole[..len].to_vec()).find(|start| all.contains(start));
+            out.extend(target.filter(|target| *target != own && !target.is_empty()));
+        }
+        (own, out)
+    };
+    files.iter().map(named).collect()
+}
+
+/// Paths that begin with `crate` or `super`, those of a group each by itself.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let mut out = Vec::new();
+    for root in ["crate::", "super::"] {
+        for (at, _) in code.match_indices(root) {
+            let inside = code[..at].ends_with("::") || code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            if !inside {
+                leaves(&code[at..], &[], &mut out);
+            }
+        }
+    }
+    out
+}
+
+/// The paths of a text that begins with one; what of the text follows them.
+fn leaves<'a>(text: &'a str, before: &[String], out: &mut Vec<Vec<String>>) -> &'a str {
+    let mut path = before.to_vec();
+    let mut rest = text;
+    loop {
+        if let Some(mut group) = rest.strip_prefix('{') {
+            while !group.starts_with('}') {
+                group = leaves(group.trim_start(), &path, out).trim_start_matches([',', ' ']);
+            }
+            return &group[1..];
+        }
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        path.push(rest[..end].to_owned());
+        rest = &rest[end..];
+        match rest.strip_prefix("::") {
+            Some(more) if more.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '{') => rest = more,
+            _ => break,
+        }
+    }
+    out.push(path);
+    // An alias is no part of the path.
+    let alias = rest.trim_start().strip_prefix("as ").filter(|_| !before.is_empty());
+    alias.map_or(rest, |alias| alias.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+#[test]
+fn stages_of_the_engine_use_those_before_them_alone() {
+    let modules = modules(&root().join("suites/engine/src"));
+    let rank = |module: &[String]| {
+        let at = STAGES.iter().position(|stage| module.first().is_some_and(|first| first == stage));
+        at.unwrap_or_else(|| panic!("{module:?} is no stage"))
+    };
+    let mut uses = 0;
+    for (module, used) in modules.iter().filter(|(module, _)| !module.is_empty()) {
+        uses += used.len();
+        let later: Vec<_> = used.iter().filter(|used| rank(used) > rank(module)).collect();
+        assert!(later.is_empty(), "{} uses {later:?}, which come after it", module.join("::"));
+    }
+    assert!(modules.len() > 70 && uses > 300, "{} modules, {uses} uses", modules.len());
+}
+
+/// There was a circle of seventeen files: none of them could be read by itself.
+#[test]
+fn no_circle_of_the_engine_has_more_than_two_files() {
+    let modules = modules(&root().join("suites/engine/src"));
+    let reached = |from: &Vec<String>| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = next.pop() {
+            next.extend(modules[module].iter().filter(|used| seen.insert((*used).clone())));
+        }
+        seen
+    };
+    let reach: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> = modules.keys().map(|m| (m, reached(m))).collect();
+    for module in modules.keys() {
+        let circle: Vec<String> =
+            reach[module].iter().filter(|other| reach[*other].contains(module)).map(|m| m.join("::")).collect();
+        assert!(circle.len() <= 2, "a circle: {circle:?}");
+    }
+}
+
+/// The engine matched `Job::Matmul` once, to know how long a worker may take.
+#[test]
+fn the_engine_looks_into_no_job() {
+    let mut files = Vec::new();
+    sources(&root().join("suites/engine/src"), &mut files);
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("it can be read");
+        let code = text.split("#[cfg(test)]").next().expect("what comes before the tests");
+        assert!(!code.contains("Job::"), "{} names a job by its operation", file.display());
+        assert!(!code.contains("oracle::fpm"), "{} names a scheme of fpm", file.display());
     }
 }
 

@@ -6,11 +6,11 @@ use crate::timing::{by_turns, median};
 use rayon::prelude::*;
 use std::hint::black_box;
 use tiebreak_impls::quantize::{Kernel, find};
-use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::lane::Lane;
+use tiebreak_suites::lane::runner::Runner;
+use tiebreak_suites::operation::Wanted;
 use tiebreak_suites::quantize::sweep::{BLOCK_IN_PROCESS, CHUNK, Plan};
 use tiebreak_suites::quantized::read_type;
-use tiebreak_suites::tensor::Wanted;
 
 const KERNELS: [(&str, &str); 4] = [
     ("mlir-qcast", "!quant.uniform<i8<-8:7>:f32, 0.3:1>"),

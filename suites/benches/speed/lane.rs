@@ -8,10 +8,10 @@ use std::hint::black_box;
 use std::path::Path;
 use tiebreak_impls::fpm::{Channel, find};
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
 use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::config::{HOST, Lanes};
+use tiebreak_suites::lane::runner::Runner;
 
 const KERNELS: [&str; 4] = ["tvm-neon-rfc", "tvm-neon-fixup", "gemmlowp-neon", "tvm-relay"];
 const CHANNELS: [Channel; 2] =

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use std::hint::black_box;
 use tiebreak_impls::fpm::{Channel, Kernel, Params, find};
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_suites::engine::runner::Runner;
-use tiebreak_suites::engine::sweep::Blocks;
+use tiebreak_suites::engine::run::sweep::Blocks;
 use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, CHUNK, Plan, Sides};
 use tiebreak_suites::lane::Lane;
+use tiebreak_suites::lane::runner::Runner;
 
 const KERNELS: [&str; 10] = [
     "tvm-relay",

@@ -1,15 +1,26 @@
-//! One way for every operation, which names none: plan, generate, run in a lane, judge, count, find the cause, shrink, sweep, write ledger rows.
+//! One way for every operation, which names none. A request goes through stages, each of which knows those before it alone:
+//! [`operation`], [`case`], [`plan`], [`run`], [`judge`], [`explain`], [`ledger`], [`verification`]. Kernels run in [`lane`]s, up to [`explain`]; from there on
+//! there is data. [`self_check`] runs known bugs through the same stages.
 
 #![forbid(unsafe_code)]
 
 pub mod activity;
-pub mod bite;
+pub mod case;
 pub mod count;
+pub mod explain;
+pub mod judge;
 pub mod lane;
-pub mod runner;
-pub mod sweep;
-pub mod tensor;
-pub mod verify;
+pub mod ledger;
+mod opened;
+pub mod operation;
+pub mod pipeline;
+pub mod plan;
+pub mod progress;
+pub mod registry;
+pub mod run;
+mod selected;
+pub mod self_check;
+pub mod verification;
 
 /// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

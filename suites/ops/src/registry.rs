@@ -7,8 +7,11 @@ use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruct
 use crate::{mul::Mul, quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
-use tiebreak_engine::verify::tensor_op::Tensor;
-use tiebreak_engine::verify::{Outcome, Registry, Request, Verifies};
+use tiebreak_engine::ledger::kept::Kept;
+use tiebreak_engine::ledger::part::Outcome;
+use tiebreak_engine::operation::Request;
+use tiebreak_engine::pipeline::Pipeline;
+use tiebreak_engine::registry::{Registry, Verifies};
 
 /// Something done with every operation on tensors.
 pub trait Visitor {
@@ -32,7 +35,7 @@ pub fn catalogues() -> Vec<&'static str> {
 macro_rules! operations {
     ($($tensors:ident),+) => {
         /// Every operation, in the order of reports.
-        pub static OPERATIONS: &[&dyn Verifies] = &[$(&Tensor::<$tensors>::NEW),+];
+        pub static OPERATIONS: &[&dyn Verifies] = &[$(&Pipeline::<$tensors>::NEW),+];
 
         /// Visits every operation on tensors.
         pub fn visit_tensors(visitor: &mut impl Visitor) {
@@ -57,6 +60,6 @@ pub fn kernel_names(ops: &[String]) -> Vec<&'static str> {
 pub static REGISTRY: Registry = Registry { operations: OPERATIONS, bounds: bounds::shown };
 
 /// Runs a request. An error is one of usage; whatever goes wrong with a kernel or a lane is in the ledger.
-pub fn run(request: &Request) -> Result<Outcome> {
-    tiebreak_engine::verify::run(request, &REGISTRY)
+pub fn run(request: &Request, kept: &Kept) -> Result<Outcome> {
+    tiebreak_engine::verification::run(request, &REGISTRY, kept)
 }

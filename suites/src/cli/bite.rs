@@ -2,7 +2,7 @@
 
 use super::{Listing, csv_of, print, table_within};
 use crate::budget::Effort;
-use crate::engine::bite::Measure;
+use crate::engine::self_check::Measure;
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::verify::{OPERATIONS, OPS, Verifies};

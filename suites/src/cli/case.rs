@@ -1,11 +1,11 @@
 //! `case`: one input through every scheme.
 
 use super::{Format, print, table};
+use crate::engine::case::catalogue::ready_line;
 use crate::fpm::promised::Promised;
 use crate::fpm::{self, FixedPointMultiply};
 use crate::fraction::both;
 use crate::parameters::SHIFTS;
-use crate::tensor::catalogue::ready_line;
 use anyhow::{Result, bail};
 use serde_json::json;
 use tiebreak_impls::contract::Domain;

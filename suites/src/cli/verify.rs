@@ -4,27 +4,24 @@ use super::unfinished::Unfinished;
 use super::{Format, built, note, print, style, threads};
 use crate::audit::{self, Constants};
 use crate::budget::Effort;
-use crate::figures;
 use crate::lane::config::Lanes;
-use crate::model;
+use crate::operation::{Asked, Layer, Parameter, ReferenceOption};
 use crate::parameters::{self, SHIFTS};
-use crate::quantized;
 use crate::shell::quoted;
-use crate::tensor::{Asked, Layer, Parameter, ReferenceOption};
 use crate::verify::{Command, Heading, Kept, OPERATIONS, OPS, Outcome, Request, Verifies, run as verify};
+use crate::{figures, model, quantized};
 use anyhow::{Context, Result, bail};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::fpm::Fpm;
+use tiebreak_impls::fpm::{Channel, Fpm};
 use tiebreak_impls::quantized::Quantized;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_reports::json;
 use tiebreak_reports::ledger::Verdict;
-use tiebreak_reports::table::Detail;
-use tiebreak_reports::{json, table};
+use tiebreak_reports::table::{self, Detail};
 
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
@@ -207,7 +204,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     if is_drawn(&arguments()) {
         note(&format!("seed {0}, drawn at random: --seed {0} runs the same again", args.seed));
     }
-    let mut outcome = match ready.and_then(|()| outcome(args, kept)) {
+    let mut outcome = match ready.and_then(|()| outcome(args, &kept)) {
         Ok(outcome) => outcome,
         Err(error) => {
             files.failed(&error)?;
@@ -243,12 +240,12 @@ pub(super) fn detail(args: &Args) -> Result<Detail> {
     Ok(if args.verbose || !everything { Detail::Tables } else { Detail::Screen })
 }
 
-fn outcome(args: &Args, kept: Kept) -> Result<Outcome> {
-    let request = request(args, kept)?;
-    verify(&request)
+fn outcome(args: &Args, kept: &Kept) -> Result<Outcome> {
+    let request = request(args)?;
+    verify(&request, kept)
 }
 
-fn request(args: &Args, kept: Kept) -> Result<Request> {
+fn request(args: &Args) -> Result<Request> {
     let channels = match (&args.params, args.multiplier, args.shift) {
         (Some(path), ..) => parameters::read_csv(path)?,
         (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
@@ -262,7 +259,7 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
     if channels.is_empty() && args.q != USUAL_Q {
         bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
     }
-    let reference = Scheme::parse(&args.reference)?;
+    let reference = Scheme::parse(&args.reference)?.label();
     let known_lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
     for name in &args.allow_not_run {
         if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {
@@ -285,7 +282,6 @@ fn request(args: &Args, kept: Kept) -> Result<Request> {
         seed: args.seed,
         command: command(args),
         known_lanes,
-        kept,
     })
 }
 

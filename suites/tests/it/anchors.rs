@@ -7,17 +7,16 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 use tiebreak_impls::kernel::Kernel;
-use tiebreak_oracle::fpm::Scheme;
-use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::{Value, Verdict};
 use tiebreak_suites::budget::{Budget, Effort};
-use tiebreak_suites::class::Class;
-use tiebreak_suites::engine::verify::tensor_op::Tensor;
+use tiebreak_suites::engine::pipeline::Pipeline;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
-use tiebreak_suites::tensor::text::Arguments;
-use tiebreak_suites::tensor::{Asked, Case, CaseError, Change, Element, Expected, Operation, PathStep};
-use tiebreak_suites::tensor::{Spec, Unposable, Wanted};
+use tiebreak_suites::operation::Arguments;
+use tiebreak_suites::operation::{Asked, Case, CaseError, Change, Element, Expected, Operation};
+use tiebreak_suites::operation::{Capabilities, Causes, Compiled, Deviations, contract, label, scheme_named};
+use tiebreak_suites::operation::{Spec, Unposable, Wanted};
 use tiebreak_suites::verify::{Command, Kept, Registry, Request, Verifies};
 use tiebreak_suites::{add::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
 
@@ -43,7 +42,7 @@ fn work<P>(results: usize, case: &Case<P>) -> usize {
 /// The work of the smallest case of each chunk of the plan: a run that looks at these only sees nothing beside them.
 fn smallest<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> BTreeSet<usize> {
     let domain = &kernel.contract.domain;
-    let mut specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), SEED);
+    let mut specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), SEED);
     specs.retain(|spec| O::covers(domain, &spec.params));
     let work = |(i, spec): (usize, &Spec<O::Params>)| {
         let results = O::sizes(domain, &spec.params).expect("it is covered").outputs;
@@ -63,15 +62,20 @@ impl<O: Operation> Operation for Faulty<O> {
     type Run = O::Run;
     type Scheme = O::Scheme;
     const TENSORS: &'static [&'static str] = O::TENSORS;
-    const OPEN: Option<Class> = O::OPEN;
     const CATALOGUE: &'static str = O::CATALOGUE;
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        deviations: Deviations { contract: O::CAPABILITIES.deviations.contract, ..Deviations::NONE },
+        compiled: Compiled { is: O::CAPABILITIES.compiled.is, ..Compiled::NONE },
+        causes: Causes { open: O::CAPABILITIES.causes.open, path: |_, _, _| Vec::new(), ..Causes::NONE },
+        ..Capabilities::NONE
+    };
 
     fn expected(scheme: &O::Scheme, case: &Case<O::Params>) -> Result<Expected, Unposable> {
         let mut right = O::expected(scheme, case)?;
         let strikes = match &*FAULT.read().unwrap_or_else(PoisonError::into_inner) {
             Fault::Nowhere => false,
             Fault::Beside(works) => !works.contains(&work(right.len(), case)),
-            Fault::Scheme(label) => O::label(scheme) == *label,
+            Fault::Scheme(name) => label::<O>(scheme) == *name,
         };
         if let Some(last) = right.iter_mut().flatten().last().filter(|_| strikes) {
             *last = last.wrapping_add(1);
@@ -98,20 +102,11 @@ impl<O: Operation> Operation for Faulty<O> {
     fn domain_text(domain: &O::Domain) -> String {
         O::domain_text(domain)
     }
-    fn contract(kernel: &Kernel<O::Run, O::Domain>) -> Result<O::Scheme, UnknownName> {
-        O::contract(kernel)
-    }
     fn reference(kernel: &Kernel<O::Run, O::Domain>, wanted: &Wanted) -> Option<String> {
         O::reference(kernel, wanted)
     }
-    fn compiled(domain: &O::Domain) -> bool {
-        O::compiled(domain)
-    }
     fn own_plan(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<O::Params>> {
         O::own_plan(domain, asked, budget, seed)
-    }
-    fn path(_: &O::Scheme, _: &O::Scheme, _: &O::Domain) -> Vec<PathStep<Self>> {
-        Vec::new()
     }
     fn changes(_: &O::Scheme, _: &O::Domain) -> Vec<Change<Self>> {
         Vec::new()
@@ -130,7 +125,7 @@ impl<O: Operation> Operation for Faulty<O> {
 /// What a quick run of a kernel says with that fault in the oracle.
 fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String> {
     *FAULT.write().unwrap_or_else(PoisonError::into_inner) = fault;
-    let operation: &'static dyn Verifies = &const { Tensor::<Faulty<O>>::NEW };
+    let operation: &'static dyn Verifies = &const { Pipeline::<Faulty<O>>::NEW };
     let registry = Registry { operations: Box::leak(Box::new([operation])), bounds: |_, _| Ok(Vec::new()) };
     let request = Request {
         ops: vec![O::OP.to_owned()],
@@ -142,14 +137,13 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
         fail_fast: false,
         effort: Effort::Quick,
         asked: Asked::default(),
-        reference: Scheme::parse("ties-up").expect("a scheme"),
+        reference: "ties-up".to_owned(),
         rounding: RoundingRule::TiesEven,
         seed: SEED,
         command: Command::default(),
         known_lanes: LANES.clone(),
-        kept: Kept::default(),
     };
-    let ended = tiebreak_suites::engine::verify::run(&request, &registry);
+    let ended = tiebreak_suites::engine::verification::run(&request, &registry, &Kept::default());
     ended.map(|outcome| outcome.ledger.verdict).map_err(|error| format!("{error:#}"))
 }
 
@@ -157,10 +151,10 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
 #[track_caller]
 fn stops<O: Operation>(name: &str) {
     verified::<O>(name, Fault::Nowhere).unwrap_or_else(|said| panic!("{name} without a fault in the oracle: {said}"));
-    let kernel = tiebreak_suites::tensor::find::<O>(name).expect("a kernel");
-    let contract = O::label(&O::contract(kernel).expect("a scheme"));
+    let kernel = tiebreak_suites::operation::find::<O>(name).expect("a kernel");
+    let contract = label::<O>(&contract::<O>(kernel).expect("a scheme"));
     let reference = O::reference(kernel, &Wanted::default()).expect("it is held against a reference");
-    let reference = O::label(&O::scheme(&reference).expect("a scheme"));
+    let reference = label::<O>(&scheme_named::<O>(&reference).expect("a scheme"));
     assert_ne!(contract, reference, "{name} has one side only");
     let beside = Fault::Beside(smallest::<O>(kernel));
     for (fault, scheme) in [(beside, contract), (Fault::Scheme(reference.clone()), reference)] {

@@ -2,9 +2,9 @@
 
 use crate::bad_input::refused;
 use crate::common::*;
+use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::Operation;
-use tiebreak_suites::tensor::self_check;
+use tiebreak_suites::operation::mutants;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
 /// Two blocks of two by two of three: scales 0.5 and 2.0 above, 0.25 and 1.0 below.
@@ -68,8 +68,8 @@ fn blocks_that_do_not_fit_are_refused() {
 fn scales_of_another_block_are_told() {
     let host = Lane::host();
     let block = |class: &str| class == "block";
-    let quantize = Quantize::mutants().iter().filter(|m| block(m.class));
-    let dequantize = Dequantize::mutants().iter().filter(|m| block(m.class));
+    let quantize = mutants::<Quantize>().iter().filter(|m| block(m.class));
+    let dequantize = mutants::<Dequantize>().iter().filter(|m| block(m.class));
     let checks = quantize.map(|m| self_check::check::<Quantize>(m, &host, 1));
     let checks: Vec<_> = checks.chain(dequantize.map(|m| self_check::check::<Dequantize>(m, &host, 1))).collect();
     assert_eq!(checks.len(), 4);

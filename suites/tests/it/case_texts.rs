@@ -3,17 +3,15 @@
 use tiebreak_impls::fpm::Channel;
 use tiebreak_reports::text::case as spelled;
 use tiebreak_suites::add::Add;
+use tiebreak_suites::engine::case::text::{Draft, arguments, complete, parse};
 use tiebreak_suites::matmul::Matmul;
+use tiebreak_suites::operation::fill::Fill;
+use tiebreak_suites::operation::{Case, Operation, Spec, kernels};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::tensor::Spec;
-use tiebreak_suites::tensor::fill::Fill;
-use tiebreak_suites::tensor::text::complete;
-use tiebreak_suites::tensor::text::{Draft, arguments, parse};
-use tiebreak_suites::tensor::{Case, Operation};
 
 fn domain<O: Operation>(fits: impl Fn(&O::Domain) -> bool) -> &'static O::Domain {
-    &O::kernels().iter().find(|kernel| fits(&kernel.contract.domain)).expect("one").contract.domain
+    &kernels::<O>().iter().find(|kernel| fits(&kernel.contract.domain)).expect("one").contract.domain
 }
 
 /// The channels after the first were left out of a row of `mismatches.csv`.
@@ -106,4 +104,14 @@ fn a_text_that_fills_nothing_is_refused_with_what_to_write() {
     ] {
         assert_eq!(parse::<Matmul>(text, domain).err().map(|e| e.to_string()).as_deref(), Some(reason), "{text}");
     }
+}
+
+/// A line of the catalogue of `fpm` is a case for `--case`, as those of the other operations are.
+#[test]
+fn fixed_point_multiply_takes_a_case_as_the_others_do() {
+    let case = "m=1073741824 s=-1 x=3";
+    let run = crate::common::verify(&["--op=fpm", "--kernel=tvm-relay", "--lane=host", "--case", case]).exits(0);
+    let ledger = run.ledger();
+    let rows = crate::common::items(&ledger, "rows");
+    assert!(rows.iter().any(|row| row["against"] == "contract" && row["inputs"] == 1), "{rows:#?}");
 }

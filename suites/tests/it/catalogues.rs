@@ -3,12 +3,12 @@
 use tiebreak_impls::fpm::{Kernel, kernels};
 use tiebreak_suites::conv2d::Conv2d;
 use tiebreak_suites::dot::Dot;
+use tiebreak_suites::engine::case::catalogue::{line, read};
+use tiebreak_suites::engine::case::text::parse;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
-use tiebreak_suites::tensor::Operation;
-use tiebreak_suites::tensor::catalogue::{line, read};
-use tiebreak_suites::tensor::text::parse;
+use tiebreak_suites::operation::Operation;
 use tiebreak_suites::transform::Transform;
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 

@@ -7,20 +7,23 @@ use std::fs;
 use tiebreak_impls::contract::{Contract, Deviation, Overflow as Declared, Promise, Region};
 use tiebreak_impls::fpm;
 use tiebreak_impls::mutants::{self, Fault};
+use tiebreak_suites::engine::plan::plans;
+use tiebreak_suites::operation::{kernels, mutants, path, scheme_named};
 
 use tiebreak_impls::quantized::{Expressed, Granularity};
 use tiebreak_oracle::fpm::Scheme as Multiply;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::{Class, Kind};
+use tiebreak_suites::engine::explain::cause::explain;
 use tiebreak_suites::fpm::changes::class_of;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::lane::Failure;
 use tiebreak_suites::mlir::faults::KNOWN;
+use tiebreak_suites::operation::Observed;
+use tiebreak_suites::operation::{Asked, Operation, promise};
 use tiebreak_suites::quantized::quantizations;
-use tiebreak_suites::tensor::explain::{Observed, explain};
-use tiebreak_suites::tensor::{Asked, Operation, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 use tiebreak_suites::{add::Add, dequantize::Dequantize, quantize::Quantize, requantize::Requantize};
 
@@ -35,11 +38,11 @@ struct Named {
 }
 
 fn named<O: Operation>() -> Named {
-    let kernels = || O::kernels().iter().chain(O::mutants().iter().map(|mutant| &mutant.kernel));
+    let kernels = || kernels::<O>().iter().chain(mutants::<O>().iter().map(|mutant| &mutant.kernel));
     let causes = kernels().flat_map(|k| O::changes(&promise::<O>(k).expect("known"), &k.contract.domain));
     Named {
         op: O::OP,
-        mutants: O::mutants().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
+        mutants: mutants::<O>().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
         deviations: kernels().flat_map(|k| k.contract.deviations).map(|deviation| deviation.class).collect(),
         causes: causes.map(|cause| cause.class).collect(),
         catalogue: O::CATALOGUE,
@@ -110,13 +113,13 @@ fn a_deviation_of_an_unknown_class_is_refused() {
 
 /// The class that results of one scheme are given where another is promised, on the plan of the first kernel on which they differ.
 fn given<O: Operation>(promised: &str, follows: &str) -> Class {
-    let classes = O::kernels().iter().map(|kernel| given_on::<O>(&kernel.contract.domain, promised, follows));
+    let classes = kernels::<O>().iter().map(|kernel| given_on::<O>(&kernel.contract.domain, promised, follows));
     classes.flatten().next().unwrap_or_else(|| panic!("{follows} never differs from {promised}"))
 }
 
 fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> Option<Class> {
-    let [promised, follows] = [promised, follows].map(|scheme| O::scheme(scheme).expect("known"));
-    let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let [promised, follows] = [promised, follows].map(|scheme| scheme_named::<O>(scheme).expect("known"));
+    let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
     let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
     let observed = cases.filter_map(|case| {
         let [right, outs] = [&promised, &follows].map(|scheme| O::expected(scheme, &case));
@@ -133,9 +136,9 @@ fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> 
 
 /// The class of exact products that are rounded to f32 by `rule`.
 fn dequantized(rule: RoundingRule) -> Class {
-    let scheme = Dequantize::scheme("ideal").expect("known");
-    let domain = &Dequantize::kernels()[0].contract.domain;
-    let specs = Dequantize::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let scheme = scheme_named::<Dequantize>("ideal").expect("known");
+    let domain = &kernels::<Dequantize>()[0].contract.domain;
+    let specs = plans::whole::<Dequantize>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
     let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<Dequantize>(domain, 1, i));
     let layers = cases.filter(|case| case.params.quantized.granularity == Granularity::Layer);
     let in_f32 = layers.filter(|case| case.params.quantized.expressed == Expressed::F32);
@@ -172,11 +175,11 @@ fn one_cause_has_one_name_in_every_operation() {
 #[test]
 fn paths_name_a_cause_as_causes_do() {
     fn first<O: Operation>(kernel: &str, reference: &str) -> Class {
-        let kernel = O::kernels().iter().find(|k| k.name == kernel).expect("known");
+        let kernel = kernels::<O>().iter().find(|k| k.name == kernel).expect("known");
         let contract = promise::<O>(kernel).expect("known");
         let domain = &kernel.contract.domain;
-        let spec = &O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1)[0];
-        O::path(&contract, &O::scheme(reference).expect("known"), domain)[0].class(&spec.params)
+        let spec = &plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1)[0];
+        path::<O>(&contract, &scheme_named::<O>(reference).expect("known"), domain)[0].class(&spec.params)
     }
     for (reference, class) in [("toward-zero", Class::DirectedRounding), ("nearest-down", Class::TieDirection)] {
         assert_eq!(first::<Add>("tflite-add-i8", reference), class, "add from {reference}");

@@ -14,17 +14,18 @@ use tiebreak_oracle::word;
 use tiebreak_suites::accumulators::accumulators;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::explain::cause::explain;
+use tiebreak_suites::engine::explain::groups::Explained;
+use tiebreak_suites::engine::judge::record::judged;
+use tiebreak_suites::engine::judge::side::Side;
+use tiebreak_suites::engine::run::answers::Answers;
+use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::fpm::changes::possible;
 use tiebreak_suites::fpm::hypotheses::{Hypothesis, hypotheses};
 use tiebreak_suites::fpm::promised::{Promised, Regime};
 use tiebreak_suites::fpm::{FixedPointMultiply, case, parameters};
+use tiebreak_suites::operation::{Observed, Operation, promised};
 use tiebreak_suites::parameters::grid;
-use tiebreak_suites::tensor::answers::Answers;
-use tiebreak_suites::tensor::explain::{Observed, explain};
-use tiebreak_suites::tensor::explained::Explained;
-use tiebreak_suites::tensor::judge::judged;
-use tiebreak_suites::tensor::side::Side;
-use tiebreak_suites::tensor::{Operation, promised, self_check};
 
 /// Classes of which no known bug exists; a kernel below is given each.
 const SHOWN_HERE: [Class; 3] = [Class::Saturation, Class::StaleDeviation, Class::Unexplained];

@@ -7,15 +7,15 @@ use std::process::{Command, Output};
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
-use tiebreak_impls::{fpm, mutants};
+use tiebreak_impls::fpm::{self, Batch, Channel, Kernel, Params};
+use tiebreak_impls::mutants;
 use tiebreak_reports::files::{LEDGER, read_ledger};
+use tiebreak_suites::engine::run::subject::{Posed, held};
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::config::Lanes;
-use tiebreak_suites::tensor::judge::{Posed, held};
-use tiebreak_suites::tensor::{Case, Operation};
+use tiebreak_suites::operation::{Case, Operation, scheme_named};
 use tiebreak_suites::verify::{OPS, kernel_names};
 
 /// The lanes file: beside what this test was built into, otherwise that of the workspace.
@@ -199,7 +199,7 @@ pub(crate) fn posed(kernel: &Kernel, reference: Option<&Promised>, case: Case<Ba
 
 /// The scheme of that name.
 pub(crate) fn scheme(name: &str) -> Promised {
-    FixedPointMultiply::scheme(name).expect("a known scheme")
+    scheme_named::<FixedPointMultiply>(name).expect("a known scheme")
 }
 
 /// A call of `tiebreak` that has ended.

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_reports::ledger::Value;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::tensor::{Asked, Operation, given};
+use tiebreak_suites::operation::{Asked, Operation, given, kernels};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// What stands in place of an integer: its neighbours, small ones, and the ends of the types and sizes.
@@ -17,13 +18,13 @@ fn others(value: i64) -> Vec<i64> {
 
 /// The parameters of a quick run of a kernel.
 fn planned<O: Operation>(domain: &O::Domain) -> Vec<O::Params> {
-    let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
     given::distinct(&specs).into_iter().cloned().collect()
 }
 
 /// Arguments that are integers, of all that the plans of an operation have: one that is as usual is not written.
 fn integers<O: Operation>() -> BTreeSet<String> {
-    let all = O::kernels().iter().flat_map(|kernel| planned::<O>(&kernel.contract.domain));
+    let all = kernels::<O>().iter().flat_map(|kernel| planned::<O>(&kernel.contract.domain));
     let arguments = all.flat_map(|params| O::arguments(&params));
     arguments.filter(|(_, value)| matches!(value, Value::Integer(_))).map(|(name, _)| name).collect()
 }
@@ -52,7 +53,7 @@ impl Visitor for Counted {
     fn visit<O: Fuzzed>(&mut self) {
         let counts = self.0.entry(O::OP).or_default();
         let names = integers::<O>();
-        for kernel in O::kernels() {
+        for kernel in kernels::<O>() {
             let domain = &kernel.contract.domain;
             let all = planned::<O>(domain);
             for params in all.iter().step_by(all.len().div_ceil(12)) {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
-use tiebreak_suites::tensor::Operation;
+use tiebreak_suites::operation::Operation;
 use tiebreak_suites::{add::Add, mul::Mul};
 
 /// A power of two, its neighbours, and what lies between it and the next.

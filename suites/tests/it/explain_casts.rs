@@ -4,8 +4,8 @@ use crate::common::tiebreak;
 use serde_json::{Value, json};
 use tiebreak_suites::class::Class;
 use tiebreak_suites::dequantize::Dequantize;
+use tiebreak_suites::operation::{Change, Operation, kernels, scheme_named};
 use tiebreak_suites::quantize::Quantize;
-use tiebreak_suites::tensor::{Change, Operation};
 
 fn described(op: &str, ty: &str, input: &str, parties: &[&str]) -> Value {
     let run = tiebreak(&[&["explain", op, "--type", ty, input, "--format=json"], parties].concat()).exits(0);
@@ -66,8 +66,8 @@ fn witnesses_of_rows_12_to_14() {
 #[test]
 fn explain_names_the_changes_of_verify() {
     fn listed<O: Operation>(schemes: [&str; 2]) -> Vec<(Class, String)> {
-        let domain = &O::kernels()[0].contract.domain;
-        let of = |scheme: &str| O::changes(&O::scheme(scheme).expect("known"), domain);
+        let domain = &kernels::<O>()[0].contract.domain;
+        let of = |scheme: &str| O::changes(&scheme_named::<O>(scheme).expect("known"), domain);
         let words = |change: &Change<O>| Some((change.class, change.because()?.to_owned()));
         schemes.into_iter().flat_map(of).filter_map(|change| words(&change)).collect()
     }

@@ -7,15 +7,14 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use tiebreak_impls::Form;
 use tiebreak_impls::fpm::{Channel, kernels};
-use tiebreak_suites::engine::runner::Runner;
-use tiebreak_suites::engine::sweep::{Blocks, Swept};
+use tiebreak_suites::engine::explain::witness::first_difference;
+use tiebreak_suites::engine::judge::record::judged;
+use tiebreak_suites::engine::run::answers::Answers;
+use tiebreak_suites::engine::run::sweep::{Blocks, Swept};
 use tiebreak_suites::fpm::sweep::one_by_one::Judged;
 use tiebreak_suites::fpm::sweep::{BLOCK_IN_PROCESS, Plan};
 use tiebreak_suites::fpm::{FixedPointMultiply, case};
-use tiebreak_suites::tensor::Operation;
-use tiebreak_suites::tensor::answers::Answers;
-use tiebreak_suites::tensor::judge::judged;
-use tiebreak_suites::tensor::shrink::first_difference;
+use tiebreak_suites::lane::runner::Runner;
 
 fn runner(cases: u32) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };

@@ -7,8 +7,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::{Cast, Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::{dequantize, quantize};
 use tiebreak_suites::lane::config::Entry;
-use tiebreak_suites::lane::provide;
-use tiebreak_suites::lane::{Failure, Input, Lane, Order};
+use tiebreak_suites::lane::{Failure, Input, Lane, Order, provide};
 use tiebreak_suites::mlir::{Function, Plan, Toolchain};
 use tiebreak_suites::quantized::quantizations;
 
@@ -88,7 +87,8 @@ fn run(
         Cast::Dequantize => Job::Dequantize { kernel, params },
     };
     let mut out = Vec::new();
-    lane.lease().run(&Order { job: &job, input: Input::Values { len, values: words }, misalign }, &mut out)?;
+    lane.lease()
+        .run(&Order { job: &job, input: Input::Values { len, values: words }, misalign, products: 0 }, &mut out)?;
     Ok(out)
 }
 

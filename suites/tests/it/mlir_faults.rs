@@ -10,15 +10,16 @@ use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::{Cast, Params};
 use tiebreak_oracle::dequantize;
 use tiebreak_suites::dequantize::Dequantize;
-use tiebreak_suites::lane::Lane;
+use tiebreak_suites::engine::case::text;
+use tiebreak_suites::engine::judge::record::run;
+use tiebreak_suites::engine::run::subject::Posed;
 use tiebreak_suites::lane::config::Lanes;
-use tiebreak_suites::lane::provide;
+use tiebreak_suites::lane::{Lane, provide};
 use tiebreak_suites::mlir::faults::KNOWN;
 use tiebreak_suites::mlir::{Function, Plan};
+use tiebreak_suites::operation::{Case, Operation, find, promise};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::quantized::{quantizations, read_type};
-use tiebreak_suites::tensor::judge::{Posed, run};
-use tiebreak_suites::tensor::{Case, Operation, find, promise, text};
 
 const I16: &str = "!quant.uniform<i16:bf16, 0.3:1>";
 

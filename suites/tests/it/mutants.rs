@@ -11,9 +11,10 @@ use tiebreak_impls::mutants::{self, Mutant};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
+use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::{Input, Lane, Order};
-use tiebreak_suites::tensor::{Operation, promised, self_check};
+use tiebreak_suites::operation::{mutants, promised};
 
 /// The self-checks of every lane, run once for all tests here.
 static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
@@ -21,7 +22,7 @@ static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
 
 /// Every mutant and control in a lane.
 fn checked(lane: &Lane) -> Vec<SelfCheck> {
-    let mutants = FixedPointMultiply::mutants().par_iter();
+    let mutants = mutants::<FixedPointMultiply>().par_iter();
     let mutants = mutants.map(|mutant| self_check::check::<FixedPointMultiply>(mutant, lane, 1));
     let controls = FixedPointMultiply::controls();
     let controls = controls.par_iter().map(|control| self_check::check_control(control, lane, 1));
@@ -96,7 +97,7 @@ fn shows_what_was_published(mutant: &Mutant, name: &str) {
     let mut out = Vec::new();
     for w in mutant.witnesses {
         let job = Job::Fpm { kernel: mutant.kernel.name.to_owned(), params: params(channel(w.m, w.s)) };
-        let order = Order { job: &job, input: Input::Values { len: 1, values: &[w.x] }, misalign: 0 };
+        let order = Order { job: &job, input: Input::Values { len: 1, values: &[w.x] }, misalign: 0, products: 0 };
         lane.lease().run(&order, &mut out).expect("the lane answers");
         assert_eq!(out, [w.got], "{name}: {w:?}");
         assert_eq!(right(mutant, w.x, w.m, w.s), Some(w.expected.into()), "{w:?}");

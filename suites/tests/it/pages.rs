@@ -7,8 +7,9 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
 use tiebreak_reports::ledger::Ledger;
 use tiebreak_reports::text::case;
+use tiebreak_suites::engine::case::text;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::tensor::text;
+use tiebreak_suites::operation::{kernels, scheme_named};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 fn figure<'a>(ledger: &'a Value, kind: &str) -> &'a Value {
@@ -228,7 +229,7 @@ struct Witnesses<'a> {
 impl Visitor for Witnesses<'_> {
     fn visit<O: Fuzzed>(&mut self) {
         for row in self.ledger.rows.iter().filter(|row| row.op == O::OP) {
-            let kernel = O::kernels().iter().find(|kernel| kernel.name == row.kernel).expect("a kernel");
+            let kernel = kernels::<O>().iter().find(|kernel| kernel.name == row.kernel).expect("a kernel");
             // A case of millions of elements is not spelled out: its command runs the kernel's plan.
             let whole = row.witness.iter().filter(|w| w.command.contains(" --case ") || w.command.contains(" --x="));
             let shown = whole.map(|w| (case(&w.case), w.expected.as_ref(), &w.scheme));
@@ -239,7 +240,7 @@ impl Visitor for Witnesses<'_> {
                     .split(' ')
                     .find_map(|word| word.strip_prefix("at="))
                     .map_or(0, |at| at.parse().expect("at"));
-                let exact = O::exact(&O::scheme(scheme).expect("a scheme"), &case).expect("values");
+                let exact = O::exact(&scheme_named::<O>(scheme).expect("a scheme"), &case).expect("values");
                 let element = O::element(&kernel.contract.domain, &case.params, O::TENSORS.len());
                 let words = exact.chunks(element.words()).nth(at).expect("a result").to_vec();
                 let words: Vec<i32> = words.into_iter().map(|word| word.expect("a value")).collect();

@@ -5,20 +5,22 @@ use crate::common::*;
 use tiebreak_oracle::requantize::Scheme;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::case::text;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
+use tiebreak_suites::operation::{Asked, Operation, Wanted, contract, kernels, path, scheme_named};
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::tensor::{Asked, Operation, Wanted, text};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The class of the first step from `ties-up` to a kernel's contract that gives what the contract gives.
 fn class(kernel: &str, case: &str) -> Option<Class> {
-    let kernel = Requantize::kernels().iter().find(|known| known.name == kernel).expect("a kernel");
+    let kernel = kernels::<Requantize>().iter().find(|known| known.name == kernel).expect("a kernel");
     let case = text::parse::<Requantize>(case, &kernel.contract.domain).expect("a case");
-    let contract = Requantize::contract(kernel).expect("a scheme");
+    let contract = contract::<Requantize>(kernel).expect("a scheme");
     let reference = Scheme::parse("ties-up").expect("a scheme");
     let [own, exact] = [&contract, &reference].map(|scheme| Requantize::expected(scheme, &case).expect("values"));
     assert_ne!(own, exact, "{case:?}");
-    let path = Requantize::path(&contract, &reference, &kernel.contract.domain);
+    let path = path::<Requantize>(&contract, &reference, &kernel.contract.domain);
     path.iter().find(|step| step.expected(&case).as_ref() == Some(&own)).map(|step| step.class(&case.params))
 }
 
@@ -63,13 +65,13 @@ const FEW: usize = 500;
 
 impl Visitor for Ends {
     fn visit<O: Fuzzed>(&mut self) {
-        for kernel in O::kernels() {
+        for kernel in kernels::<O>() {
             let domain = &kernel.contract.domain;
-            let contract = O::contract(kernel).expect("a scheme");
+            let contract = contract::<O>(kernel).expect("a scheme");
             let Some(reference) = O::reference(kernel, &Wanted::default()) else { continue };
-            let path = O::path(&contract, &O::scheme(&reference).expect("a scheme"), domain);
+            let path = path::<O>(&contract, &scheme_named::<O>(&reference).expect("a scheme"), domain);
             let Some(step) = path.iter().find(|step| step.is_last()) else { continue };
-            let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+            let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
             let cases = specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
             let small = cases.filter(|case| case.tensors.iter().all(|tensor| tensor.len() <= FEW));
             let first = self.cases;

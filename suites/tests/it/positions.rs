@@ -10,7 +10,7 @@ use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_suites::fpm::parameters;
 use tiebreak_suites::lane::{Input, Lease, Order};
-use tiebreak_suites::tensor::promised;
+use tiebreak_suites::operation::promised;
 
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=17;
 const MISALIGNMENTS: std::ops::Range<usize> = 0..4;
@@ -47,7 +47,7 @@ fn everywhere(
         let xs: Vec<i32> = cycle.iter().copied().cycle().take(len).collect();
         let right: Vec<_> = (0..len).map(|i| expected(kernel, params, &xs, i)).collect();
         for misalign in MISALIGNMENTS {
-            let order = Order { job: &job, input: Input::Values { len, values: &xs }, misalign };
+            let order = Order { job: &job, input: Input::Values { len, values: &xs }, misalign, products: 0 };
             lease.run(&order, &mut outs).map_err(|e| format!("{}: {e}", kernel.name))?;
             if outs.len() != len {
                 return Err(format!("{}: {} results for {len}", kernel.name, outs.len()));

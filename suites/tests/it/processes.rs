@@ -11,15 +11,15 @@ use tiebreak_impls::fpm::Batch;
 use tiebreak_impls::mutants::FAULT_AT;
 use tiebreak_impls::operation::Operation;
 use tiebreak_suites::class::Class;
-use tiebreak_suites::engine::runner::Runner;
-use tiebreak_suites::engine::sweep::Swept;
+use tiebreak_suites::engine::judge::record::{Record, run};
+use tiebreak_suites::engine::run::sweep::Swept;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
 use tiebreak_suites::fpm::{FixedPointMultiply, case};
+use tiebreak_suites::lane::runner::Runner;
 use tiebreak_suites::lane::{Failure, Lane, NotRun};
+use tiebreak_suites::operation::Wanted;
 use tiebreak_suites::quantize::sweep;
 use tiebreak_suites::quantized::read_type;
-use tiebreak_suites::tensor::judge::{Record, run};
-use tiebreak_suites::tensor::{Operation as _, Wanted};
 
 /// The native worker as lane `host-worker`, with a short patience.
 fn impatient(dir: &Path) -> PathBuf {

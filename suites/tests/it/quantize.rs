@@ -5,17 +5,17 @@ use serde_json::Value;
 use tiebreak_oracle::dequantize;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::{Quantization, Storage};
+use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::Operation;
-use tiebreak_suites::tensor::self_check;
+use tiebreak_suites::operation::mutants;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
 /// Lines 12 to 14 of the corpus of known bugs, and those of our own.
 #[test]
 fn every_mutant_of_the_casts_dies_with_its_class() {
     let host = Lane::host();
-    let checks = Quantize::mutants().iter().map(|m| self_check::check::<Quantize>(m, &host, 1));
-    let checks = checks.chain(Dequantize::mutants().iter().map(|m| self_check::check::<Dequantize>(m, &host, 1)));
+    let checks = mutants::<Quantize>().iter().map(|m| self_check::check::<Quantize>(m, &host, 1));
+    let checks = checks.chain(mutants::<Dequantize>().iter().map(|m| self_check::check::<Dequantize>(m, &host, 1)));
     for check in checks {
         let check = check.expect("a scheme");
         assert!(check.passed, "{} {}: {} is not {}", check.op, check.name, check.seen, check.expected_class);

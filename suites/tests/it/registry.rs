@@ -2,6 +2,7 @@
 
 use tiebreak_impls::kernel::Native;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
+use tiebreak_suites::operation::{self, mutants};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// A kernel without its code.
@@ -43,7 +44,7 @@ impl Visitor for Registry {
             symbol: native.symbol,
             available: native.available,
         };
-        self.kernels.extend(O::kernels().iter().map(|kernel| Described {
+        self.kernels.extend(operation::kernels::<O>().iter().map(|kernel| Described {
             op: O::OP,
             name: kernel.name,
             scheme: kernel.contract.promise.scheme,
@@ -54,7 +55,7 @@ impl Visitor for Registry {
             name: mutant.kernel.name,
             class: mutant.class,
         };
-        self.bugs.extend(O::mutants().iter().map(bug));
+        self.bugs.extend(mutants::<O>().iter().map(bug));
     }
 }
 

@@ -10,6 +10,8 @@ use tiebreak_impls::matmul;
 use tiebreak_impls::protocol::Job;
 use tiebreak_suites::lane::config::Lanes;
 use tiebreak_suites::lane::{Failure, Input, Lane, Order};
+use tiebreak_suites::matmul::Matmul;
+use tiebreak_suites::operation::products;
 
 /// A worker that offers one kernel and does `body` with each batch; `$line` holds its header.
 fn offering(op: &str, kernel: &str, body: &str) -> String {
@@ -35,7 +37,13 @@ fn opened(dir: &Path, body: &str, patience: u64) -> Lane {
 /// What one batch gives.
 fn run(lane: &Lane, job: &Job, len: usize, values: &[i32]) -> Result<Vec<i32>, Failure> {
     let mut out = Vec::new();
-    lane.lease().run(&Order { job, input: Input::Values { len, values }, misalign: 0 }, &mut out).map(|()| out)
+    let products = match job {
+        Job::Matmul { params, .. } => products::<Matmul>(params),
+        _ => 0,
+    };
+    lane.lease()
+        .run(&Order { job, input: Input::Values { len, values }, misalign: 0, products }, &mut out)
+        .map(|()| out)
 }
 
 fn multiply() -> Job {

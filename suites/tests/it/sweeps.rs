@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_reports::ledger::Value;
 use tiebreak_suites::engine::count::Deltas;
-use tiebreak_suites::engine::runner::Runner;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fpm::sweep::one_by_one::Judged;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan, SPACE};
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::{Operation as _, SweptSide};
+use tiebreak_suites::lane::runner::Runner;
+use tiebreak_suites::operation::SweptSide;
 
 /// Accumulators of one batch here: whole vectors, so that no element lies in a tail.
 const BATCH: i64 = 1 << 14;

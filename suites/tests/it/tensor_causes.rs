@@ -6,20 +6,24 @@ use crate::registry::{self, Bug};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_impls::mutants::tensor::Mutant;
+use tiebreak_suites::engine::plan::plans;
+use tiebreak_suites::operation::{kernels, mutants};
 
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::explain::cause::explain;
+use tiebreak_suites::engine::judge::record::run;
+use tiebreak_suites::engine::run::subject::Posed;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
-use tiebreak_suites::tensor::explain::{Observed, explain};
-use tiebreak_suites::tensor::judge::{Posed, run};
-use tiebreak_suites::tensor::{Asked, Case, Operation, promise};
+use tiebreak_suites::operation::Observed;
+use tiebreak_suites::operation::{Asked, Case, Operation, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The cause that names a mutant reproduces the mutant; what a sound kernel gives for the same cases it does not.
 fn is_not_given_to_a_sound_kernel<O: Operation>() {
     let host = lane("host");
-    for mutant in O::mutants() {
+    for mutant in mutants::<O>() {
         let evidence = evidence::<O>(mutant, &host);
         let scheme = promise::<O>(&mutant.kernel).expect("known");
         let causes = O::changes(&scheme, &mutant.kernel.contract.domain);
@@ -40,7 +44,7 @@ fn is_not_given_to_a_sound_kernel<O: Operation>() {
             assert_eq!(described, None, "{name}: {} is said of a kernel without it", cause.class);
         }
     }
-    assert!(O::mutants().len() >= 3);
+    assert!(mutants::<O>().len() >= 3);
 }
 
 /// What a mutant gives on the host.
@@ -50,7 +54,7 @@ fn evidence<O: Operation>(
 ) -> Vec<Observed<O::Params>> {
     let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
     let scheme = promise::<O>(kernel).expect("known");
-    let plan = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let plan = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
     let cases = plan.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
     let posed =
         |case: Case<O::Params>| Some(Posed { contract: O::expected(&scheme, &case).ok()?, case, reference: None });
@@ -90,7 +94,7 @@ fn a_result_changed_at_random_is_unexplained() {
         let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
         let scheme = promise::<Matmul>(kernel).expect("known");
         let causes = Matmul::changes(&scheme, &kernel.contract.domain);
-        let mut evidence = evidence::<Matmul>(&Matmul::mutants()[1], &host);
+        let mut evidence = evidence::<Matmul>(&mutants::<Matmul>()[1], &host);
         for seen in &mut evidence {
             let right = Matmul::expected(&scheme, &seen.case).expect("posed");
             seen.outs = right.into_iter().map(|v| v.expect("it wraps")).collect();
@@ -221,9 +225,9 @@ fn narrow_sums_are_told_apart_from_exact_ones() {
 
 /// The class of results that a sum in f32 gives, on the quick plan of a kernel whose contract wraps.
 fn of_sums<O: Operation>(kernel: &str, sums: impl Fn(&Case<O::Params>) -> Option<Vec<i32>>) -> Class {
-    let kernel = O::kernels().iter().find(|k| k.name == kernel).expect("known");
+    let kernel = kernels::<O>().iter().find(|k| k.name == kernel).expect("known");
     let (scheme, domain) = (promise::<O>(kernel).expect("known"), &kernel.contract.domain);
-    let plan = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let plan = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
     let cases = plan.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, 1, i));
     let observed = cases.filter_map(|case| {
         let (outs, expected) = (sums(&case)?, O::expected(&scheme, &case).ok()?);

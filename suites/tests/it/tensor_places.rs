@@ -2,9 +2,9 @@
 
 use crate::common::{aarch64, channel, lane};
 use tiebreak_impls::{conv2d, dot, matmul, requantize, transform};
+use tiebreak_suites::engine::run::answers::outs;
 use tiebreak_suites::lane::{Lane, Lease};
-use tiebreak_suites::tensor::answers::outs;
-use tiebreak_suites::tensor::{Case, Operation};
+use tiebreak_suites::operation::{Case, Operation};
 use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requantize, transform::Transform};
 
 /// Elements between a cache line and the first element.

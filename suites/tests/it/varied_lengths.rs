@@ -4,7 +4,9 @@
 use std::fmt::Debug;
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_suites::budget::Effort;
-use tiebreak_suites::tensor::{Asked, Case, Operation, promise};
+use tiebreak_suites::engine::plan::plans;
+use tiebreak_suites::operation::kernels;
+use tiebreak_suites::operation::{Asked, Case, Operation, promise};
 use tiebreak_suites::{add::Add, conv2d::Conv2d, dot::Dot, matmul::Matmul, mul::Mul, transform::Transform};
 
 /// Elements of a vector.
@@ -39,11 +41,11 @@ fn every_rest<O: Operation>(axes: impl Fn(&O::Domain, &Case<O::Params>, Vec<i32>
 where
     O::Params: Debug,
 {
-    for kernel in O::kernels() {
+    for kernel in kernels::<O>() {
         let domain = &kernel.contract.domain;
         let scheme = promise::<O>(kernel).expect("a known scheme");
         let mut described: std::collections::BTreeMap<&str, [Vec<bool>; 5]> = std::collections::BTreeMap::new();
-        let specs = O::plan(domain, &Asked::default(), &Effort::Quick.budget(), 0);
+        let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 0);
         let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
         for case in covered.filter_map(|(i, spec)| spec.case::<O>(domain, 0, i)) {
             let sizes = O::sizes(domain, &case.params).expect("what is covered has sizes");

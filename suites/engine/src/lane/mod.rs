@@ -12,6 +12,7 @@ mod patience;
 mod pipes;
 mod pool;
 mod process;
+pub mod runner;
 
 use std::time::Duration;
 use thiserror::Error;
@@ -87,6 +88,8 @@ pub struct Order<'a> {
     pub input: Input<'a>,
     /// Elements between a 64-byte boundary and the first element.
     pub misalign: usize,
+    /// Multiply-accumulates, beside one operation for each element read and written: what the patience with a worker is measured by.
+    pub products: u64,
 }
 
 /// Inputs of a batch.

@@ -15,7 +15,6 @@
 use super::group::{Activity, Group};
 use super::{Input, Order};
 use std::time::{Duration, Instant};
-use tiebreak_impls::protocol::Job;
 
 /// Operations that take one patience: at the usual one, a million a second, which an interpreter does.
 const STEP: u64 = 1 << 24;
@@ -36,21 +35,12 @@ pub(super) fn limit(patience: Duration, operations: u64) -> Duration {
 
 /// The operations of a batch.
 pub(super) fn operations(order: &Order<'_>) -> u64 {
-    let product = |factors: &[usize]| factors.iter().fold(1, |product: u64, f| product.saturating_mul(*f as u64));
     let results = order.results();
     let read = match order.input {
         Input::Values { values, .. } => values.len(),
         Input::Range { len, .. } => len,
     };
-    let multiplied = match order.job {
-        Job::Matmul { params, .. } => product(&[params.m, params.n, params.k]),
-        Job::Conv2d { params, .. } => {
-            let depth = params.channels / params.groups.max(1);
-            product(&[results, params.kernel_h, params.kernel_w, depth])
-        }
-        _ => 0,
-    };
-    multiplied.saturating_add(read as u64).saturating_add(results as u64)
+    order.products.saturating_add(read as u64).saturating_add(results as u64)
 }
 
 /// A worker that is waited for.

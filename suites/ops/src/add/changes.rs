@@ -3,7 +3,7 @@
 use super::{Add, Addition};
 use crate::elementwise::{Arithmetic, batch};
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::Change;
+use tiebreak_engine::operation::Change;
 use tiebreak_oracle::add::{Parameters, Scheme};
 
 /// Operands lifted by fewer bits.

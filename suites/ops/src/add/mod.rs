@@ -6,7 +6,7 @@ mod parts;
 use crate::elementwise::{self, Arithmetic, Batch, Binades, Elementwise, Exchange, Schemes};
 use parts::Kind;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::Change;
+use tiebreak_engine::operation::Change;
 use tiebreak_impls::add::{Domain, Run, Scales};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::Params;

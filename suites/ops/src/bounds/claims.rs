@@ -3,7 +3,7 @@
 use super::{Claim, Probe, Reading};
 use crate::matmul::Matmul;
 use std::ops::RangeInclusive;
-use tiebreak_engine::tensor::{Case, promise};
+use tiebreak_engine::operation::{Case, promise};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::{dot, matmul, requantize};

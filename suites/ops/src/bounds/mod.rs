@@ -8,10 +8,10 @@ use crate::matmul::Matmul;
 use crate::requantize::Requantize;
 use anyhow::{Result, bail};
 use tiebreak_common::parallel;
+use tiebreak_engine::case::text;
 use tiebreak_engine::lane::{Failure, Lane};
-use tiebreak_engine::tensor::answers::outs;
-use tiebreak_engine::tensor::{Case, Operation, Wanted, text};
-use tiebreak_engine::verify::{Command, Request};
+use tiebreak_engine::operation::{Case, Command, Operation, Request, Wanted, scheme_named};
+use tiebreak_engine::run::answers::outs;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::{Bound, BoundWitness};
@@ -38,8 +38,8 @@ impl Probe {
 
 fn described<O: Operation>(kernel: &str, case: &Case<O::Params>, exact: i64) -> bool {
     let described = || {
-        let kernel = tiebreak_engine::tensor::find::<O>(kernel)?;
-        let scheme = O::scheme(&O::reference(kernel, &Wanted::default())?).ok()?;
+        let kernel = tiebreak_engine::operation::find::<O>(kernel)?;
+        let scheme = scheme_named::<O>(&O::reference(kernel, &Wanted::default())?).ok()?;
         let expected = O::expected(&scheme, case).ok()?;
         let covered = O::covers(&kernel.contract.domain, &case.params);
         Some(covered && expected.first().is_some_and(|first| first.map(i64::from) == Some(exact)))
@@ -182,14 +182,15 @@ fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Comm
 
 /// The first result.
 fn first<O: Operation>(claim: &Claim, case: &Case<O::Params>, lane: &Lane) -> Result<i32, Failure> {
-    let kernel = tiebreak_engine::tensor::find::<O>(claim.kernel).ok_or_else(|| Failure::refused("no such kernel"))?;
+    let kernel =
+        tiebreak_engine::operation::find::<O>(claim.kernel).ok_or_else(|| Failure::refused("no such kernel"))?;
     let sizes = O::sizes(&kernel.contract.domain, &case.params).map_err(JobError::from)?;
     let outs = outs::<O>(&mut lane.lease(), claim.kernel, case, sizes.outputs)?;
     outs.first().copied().ok_or(Failure::WrongLength { expected: sizes.outputs, got: 0 })
 }
 
 fn spelled<O: Operation>(claim: &Claim, case: &Case<O::Params>) -> String {
-    let kernel = tiebreak_engine::tensor::find::<O>(claim.kernel);
+    let kernel = tiebreak_engine::operation::find::<O>(claim.kernel);
     let arguments = kernel.and_then(|kernel| text::arguments::<O>(&kernel.contract.domain, case));
     arguments.map_or(String::new(), |arguments| words::case(&arguments))
 }

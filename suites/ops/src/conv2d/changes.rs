@@ -3,8 +3,7 @@
 use super::{Conv2d, products};
 use crate::matmul::{orders, other_sign, reproduced, widths, wrapping};
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Change, Expected, Operation};
+use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_oracle::matmul::Scheme;
 

@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::covering::rows;
 use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::tensor::Spec;
-use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::operation::Spec;
+use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// What a row has a level of.

@@ -6,8 +6,8 @@ use super::usual;
 use crate::matmul::plan::by_turns;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::tensor::Spec;
-use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::operation::Spec;
+use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// Sizes up to which the width and the channels of input and output are tried.

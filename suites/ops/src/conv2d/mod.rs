@@ -11,10 +11,11 @@ mod usual;
 
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{Asked, Case, CaseError, Change, Expected, Given, Operation, Spec, Unposable, Wanted};
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Operation, Options, Parameter,
+    Spec, Unposable, Wanted,
+};
 use tiebreak_impls::conv2d::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::conv2d::{self as oracle, Convolution};
@@ -51,7 +52,11 @@ pub fn convolution(p: &Params) -> Convolution {
 impl Operation for Conv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/conv2d.txt");
-    const TAKES: &'static [Parameter] = &[Parameter::Model];
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        counted: Counted { products: Self::products, ..Counted::NONE },
+        options: Options { takes: &[Parameter::Model], given: Self::given, ..Options::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::conv2d::Conv2d;
     type Params = Params;
     type Domain = Domain;
@@ -108,10 +113,6 @@ impl Operation for Conv2d {
         if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { plan::layers(domain, &asked.layers) }
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
-        (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
-    }
-
     fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
         changes::changes(scheme, domain)
     }
@@ -135,6 +136,18 @@ impl Operation for Conv2d {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&FIELDS, Params::default(), arguments, Self::TENSORS)
+    }
+}
+
+impl Conv2d {
+    fn products(p: &Params) -> u64 {
+        let results = p.sizes().map_or(0, |sizes| sizes.outputs);
+        let factors = [results, p.kernel_h, p.kernel_w, p.channels / p.groups.max(1)];
+        factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+        (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
     }
 }
 

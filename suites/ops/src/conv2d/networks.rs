@@ -7,8 +7,8 @@ use super::plan::spec;
 use super::usual::products;
 use crate::matmul::plan::by_turns;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Spec, Turn};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// An image of so many rows, columns and channels.

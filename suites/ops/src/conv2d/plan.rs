@@ -3,9 +3,9 @@
 
 use super::{Conv2d, conjunctions, large, networks};
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::given::distinct;
-use tiebreak_engine::tensor::{Given, Layer, Operation, Spec, by, in_turns};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::given::distinct;
+use tiebreak_engine::operation::{Given, Layer, Operation, Spec, by, in_turns, kernels};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;
@@ -25,7 +25,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
     by("conjunctions", &mut specs, |out| out.extend(in_turns(conjunctions::plan(domain, budget, seed), TURNS, budget)));
     by("networks", &mut specs, |out| {
-        out.extend(networks::plan(domain, budget, seed, Conv2d::kernels().len()));
+        out.extend(networks::plan(domain, budget, seed, kernels::<Conv2d>().len()));
     });
     specs
 }

@@ -4,8 +4,8 @@
 use super::plan::spec;
 use crate::matmul::plan::by_turns;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::Spec;
-use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::operation::Spec;
+use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// A square filter with as much padding on each side, and as many channels.

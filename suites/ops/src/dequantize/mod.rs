@@ -11,18 +11,16 @@ use rug::{Integer, Rational};
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::element::bits;
-use tiebreak_engine::tensor::fault::Fault;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Element, Expected, Given, Operation, Spec, Sweep, Unposable, Wanted,
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::element::bits;
+use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
+    Operation, Options, Parameter, Spec, Sweep, Sweeps, Unposable, Wanted,
 };
-use tiebreak_impls::dequantize::{self};
+use tiebreak_impls::dequantize;
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::Cast;
-use tiebreak_impls::quantized::{Expressed, Params};
+use tiebreak_impls::quantized::{Cast, Expressed, Params};
 use tiebreak_mlir::Function;
 use tiebreak_oracle::dequantize::Scheme;
 use tiebreak_oracle::float::Float;
@@ -77,11 +75,27 @@ fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Resu
 
 impl Operation for Dequantize {
     const TENSORS: &'static [&'static str] = &["q"];
-    /// A step overflows, and infinities meet: which NaN it gives is nobody's promise.
-    const OPEN: Option<Class> = Some(Class::Overflow);
-    const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../../../catalogue/dequantize.txt");
-    const TAKES: &'static [Parameter] = &[Parameter::Types];
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        compiled: Compiled {
+            compared: true,
+            is: Self::compiled,
+            function: Self::function,
+            faults: Self::faults,
+            at_fault: Self::at_fault,
+        },
+        sweeps: Sweeps { params: Self::swept, few: Self::few, all: Self::sweeps, ..Sweeps::NONE },
+        causes: Causes {
+            // A step overflows, and infinities meet: which NaN it gives is nobody's promise.
+            open: Some(Class::Overflow),
+            stands_for_none: Self::stands_for_none,
+            own: Self::own,
+            ..Causes::NONE
+        },
+        options: Options { takes: &[Parameter::Types], given: Self::given, ..Options::NONE },
+        counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::dequantize::Dequantize;
     type Params = Params;
     type Domain = Domain;
@@ -107,14 +121,6 @@ impl Operation for Dequantize {
         quantized::domain_text(domain)
     }
 
-    fn compiled(domain: &Domain) -> bool {
-        domain.compiled
-    }
-
-    fn function(params: &Params) -> Option<Function> {
-        Some(Function { cast: Cast::Dequantize, params: params.clone() })
-    }
-
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         each(case, |q, stored| scheme.expected(q, stored))
     }
@@ -127,20 +133,50 @@ impl Operation for Dequantize {
         Some("ideal".to_owned())
     }
 
-    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
-        tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
-    }
-
-    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
-        quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
-    }
-
     fn nothing(params: &Params, _: usize) -> i32 {
         params.quantized.zero_points.first().map_or(0, |point| *point as i32)
     }
 
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed, &Stored)
+    }
+
+    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme)
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, 1, index)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        smaller(case, 1, domain)
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        quantized::arguments(p)
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
+        quantized::from_arguments(arguments, "q")
+    }
+}
+
+impl Dequantize {
+    fn compiled(domain: &Domain) -> bool {
+        domain.compiled
+    }
+
+    fn function(params: &Params) -> Option<Function> {
+        Some(Function { cast: Cast::Dequantize, params: params.clone() })
+    }
+
+    fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
+        tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
+    }
+
+    fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
+        quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
@@ -169,10 +205,6 @@ impl Operation for Dequantize {
         quantized::kinds(case, expected, words, ("subnormal", subnormal))
     }
 
-    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
-        changes::changes(scheme)
-    }
-
     fn stands_for_none(p: &Params, outs: &[i32], word: usize) -> Option<bool> {
         let words = p.quantized.expressed.words();
         let result = &outs[word / words * words..][..words];
@@ -182,22 +214,6 @@ impl Operation for Dequantize {
     fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
         let because = format!("the values are those of {}", contract.label());
         Some(Change::scheme(Class::OtherScheme, because, *contract))
-    }
-
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, 1, index)
-    }
-
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
-        smaller(case, 1, domain)
-    }
-
-    fn arguments(p: &Params) -> Vec<(String, Value)> {
-        quantized::arguments(p)
-    }
-
-    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
-        quantized::from_arguments(arguments, "q")
     }
 }
 

@@ -9,11 +9,12 @@ use crate::matmul::{read_otherwise, round_24};
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::fill;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{Asked, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Unposable, Wanted};
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, Operation, Spec, Sweep, Sweeps, Unposable,
+    Wanted, fill,
+};
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::dot::{DEFINITIONS, Scheme};
@@ -26,6 +27,8 @@ pub enum Dot {}
 impl Operation for Dot {
     const TENSORS: &'static [&'static str] = &["acc", "a", "b"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/dot.txt");
+    const CAPABILITIES: Capabilities<Self> =
+        Capabilities { sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE }, ..Capabilities::NONE };
     type Impl = tiebreak_impls::dot::Dot;
     type Params = Params;
     type Domain = Domain;
@@ -85,10 +88,6 @@ impl Operation for Dot {
         plan::plan(domain, budget, seed)
     }
 
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
-        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
-    }
-
     fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
         let mut out = widths(scheme);
         let base = match scheme.overflow {
@@ -145,6 +144,12 @@ impl Operation for Dot {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&[LEN], ONE, arguments, Self::TENSORS)
+    }
+}
+
+impl Dot {
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, _: &Wanted) -> Vec<Sweep> {
+        sweep::sweep(kernel, runner).filter(|_| asked.is_nothing()).into_iter().collect()
     }
 }
 

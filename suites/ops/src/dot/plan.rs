@@ -4,8 +4,8 @@
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
 use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Spec, by};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Spec, by};
 use tiebreak_impls::dot::{Domain, Params};
 use tiebreak_impls::element::Element;
 

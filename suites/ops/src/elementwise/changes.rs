@@ -2,7 +2,7 @@
 
 use super::{Arithmetic, Batch, Elementwise, Parts, batch};
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Change, Lead};
+use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::elementwise::Params;
 use tiebreak_oracle::elementwise::Operand;
 use tiebreak_oracle::quantize::Storage;

@@ -8,13 +8,10 @@ mod near;
 mod operation;
 mod plan;
 
-use tiebreak_engine::tensor::Case;
-use tiebreak_engine::tensor::CaseError;
-use tiebreak_engine::tensor::element::{float, float_bits};
-use tiebreak_engine::tensor::fill;
-use tiebreak_engine::tensor::shrink;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::text::{self, Arguments};
+use tiebreak_engine::operation::element::{float, float_bits};
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, arguments, fill};
+use tiebreak_engine::run::shrink;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
@@ -115,22 +112,22 @@ fn arguments(p: &Params) -> Vec<(String, Value)> {
 /// The parameters that a case spells.
 fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
     let mut left = arguments.clone();
-    let name = text::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
+    let name = arguments::take_text(&mut left, "type").unwrap_or_else(|| Element::I8.name().to_owned());
     let element = ELEMENTS.into_iter().find(|e| e.name() == name);
     let element = element.ok_or_else(|| unknown("type", &name, ELEMENTS.map(Element::name)).to_string())?;
     let mut operand = |tensor: &str| {
         let scale = format!("{tensor}_scale");
-        let text = text::take_text(&mut left, &scale).unwrap_or_else(|| "1".to_owned());
+        let text = arguments::take_text(&mut left, &scale).unwrap_or_else(|| "1".to_owned());
         let bits = float_bits(F32, &text).ok_or_else(|| format!("{scale}: `{text}` is no f32, such as 0.1"))?;
         let scale = Scale(f32::from_bits(bits as u32).into());
         Ok::<_, CaseError>(Operand {
             scale,
-            zero_point: text::take_int32(&mut left, &format!("{tensor}_zero_point"), 0)?,
+            zero_point: arguments::take_int32(&mut left, &format!("{tensor}_zero_point"), 0)?,
         })
     };
     let (lhs, rhs, out) = (operand("lhs")?, operand("rhs")?, operand("out")?);
     let params = fields::read(&FIELDS, usual(Params { element, len: 1, lhs, rhs, out, min: 0, max: 0 }), &mut left)?;
-    text::nothing_left(&left, &KNOWN)?;
+    arguments::nothing_left(&left, &KNOWN)?;
     Ok(params)
 }
 

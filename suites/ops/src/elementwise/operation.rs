@@ -11,9 +11,9 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, Operation, ReferenceOption, Spec, Unposable, Wanted,
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Expected, Operation, Options, ReferenceOption,
+    Spec, Unposable, Wanted,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::Params;
@@ -136,7 +136,11 @@ impl<A: Arithmetic> Elementwise<A> {
 impl<A: Arithmetic> Operation for Elementwise<A> {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
     const CATALOGUE: &'static str = A::CATALOGUE;
-    const REFERENCE: ReferenceOption = ReferenceOption::Rounding;
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        causes: Causes { own: Self::own, ..Causes::NONE },
+        options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = A::Impl;
     type Params = Params;
     type Domain = A::Domain;
@@ -192,11 +196,6 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         changes::changes(*scheme)
     }
 
-    fn own(contract: &Self::Scheme, _: &Self::Scheme) -> Option<Change<Self>> {
-        let because = format!("the results are those of {}", contract.label());
-        Some(Change::scheme(Class::OtherScheme, because, *contract))
-    }
-
     fn alone(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
         super::alone(case, index)
     }
@@ -211,6 +210,13 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         super::from_arguments(arguments)
+    }
+}
+
+impl<A: Arithmetic> Elementwise<A> {
+    fn own(contract: &Scheme<A::Definition>, _: &Scheme<A::Definition>) -> Option<Change<Self>> {
+        let because = format!("the results are those of {}", contract.label());
+        Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
 }
 

@@ -7,7 +7,7 @@ use rug::Rational;
 use tiebreak_common::class::Class;
 use tiebreak_common::floats::shortest;
 use tiebreak_common::fraction::{both, signed};
-use tiebreak_engine::tensor::{Case, Change, Lead, Operation};
+use tiebreak_engine::operation::{Case, Change, Lead, Operation, job, kernels};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::job_error::JobError;
@@ -74,7 +74,7 @@ fn sentence(from: &str, wanted: &str, changes: &Changes) -> String {
 /// So many changes of a scheme towards another, the last of which gives the other's result.
 fn changes<O: Operation>(from: &O::Scheme, to: &Entry<O>, case: &Case<O::Params>, number: usize) -> Option<Changes> {
     // What a cast may do otherwise is the same in every domain.
-    let domain = &O::kernels().first()?.contract.domain;
+    let domain = &kernels::<O>().first()?.contract.domain;
     let all = O::changes(from, domain);
     let words = |change: &Change<O>| Some((change.class, change.because()?.to_owned()));
     let applying = all.iter().filter(|change| change.applies(&case.params));
@@ -227,7 +227,7 @@ pub(super) fn in_process<O: Operation<Params = Params>>(
     }
     let outputs = O::sizes(&kernel.contract.domain, &params).map_err(JobError::from)?.outputs;
     let mut out = vec![0; outputs];
-    execute(&O::job(kernel.name, &params), Form::Native, &input.repeat(BATCH), &mut out, 0)?;
+    execute(&job::<O>(kernel.name, &params), Form::Native, &input.repeat(BATCH), &mut out, 0)?;
     let words = outputs / BATCH;
     Ok([out[..words].to_vec(), out[outputs - words..].to_vec()])
 }

@@ -8,10 +8,10 @@ use crate::fpm::{FixedPointMultiply, case};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::class::Class;
+use tiebreak_engine::explain::cause as explain;
 use tiebreak_engine::lane::FORM;
-use tiebreak_engine::tensor::explain::{self, Observed};
-use tiebreak_engine::tensor::judge::held_against;
-use tiebreak_engine::tensor::{Case, Expected, Operation};
+use tiebreak_engine::operation::{Case, Expected, Observed};
+use tiebreak_engine::run::subject::held_against;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel};
 

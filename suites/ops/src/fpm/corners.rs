@@ -2,8 +2,9 @@
 
 use super::{FixedPointMultiply, Q31};
 use std::sync::LazyLock;
-use tiebreak_engine::tensor::text::Draft;
-use tiebreak_engine::tensor::{Operation, catalogue};
+use tiebreak_engine::case::catalogue;
+use tiebreak_engine::case::text::Draft;
+use tiebreak_engine::operation::Operation;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
 

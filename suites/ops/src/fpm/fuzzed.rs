@@ -4,7 +4,6 @@ use super::FixedPointMultiply;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::fuzzing::{moved, within};
-use tiebreak_engine::tensor::Operation;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Params};
 use tiebreak_reports::ledger;

@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
 use tiebreak_common::stream::{below, int32, int32_of_any_size, stream};
-use tiebreak_engine::tensor::Spec;
-use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::operation::Spec;
+use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 

@@ -13,16 +13,13 @@ pub mod sweep;
 use crate::listing;
 use promised::{Promised, Regime};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::shrink::Witness;
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Control, Expected, Given, Operation, Parameter, Spec, Sweep, Unposable, Wanted,
-    plans, promised,
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Control, Counted, Deviations, Expected, Given,
+    Observed, Operation, Options, Parameter, SelfChecks, Spec, Spelling, Sweep, Sweeps, Unposable, Wanted, Witness,
+    Witnesses, arguments, promised,
 };
 use tiebreak_impls::contract::{Contract, Domain};
 use tiebreak_impls::fpm::{Batch, Batches, Channel, Kernel, Params, Run};
@@ -65,9 +62,23 @@ fn each<T>(case: &Case<Batch>, value: impl Fn(usize, i64, &Parameters) -> T) -> 
 impl Operation for FixedPointMultiply {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/fpm.txt");
-    const TAKES: &'static [Parameter] = &[Parameter::Pairs];
-    // Where the contract promises nothing, nothing is expected by any reference.
-    const OPEN: Option<Class> = None;
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        deviations: Deviations { contract: Self::contract, declared: Self::declared, in_case: Self::deviations },
+        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        causes: Causes {
+            // Where the contract promises nothing, nothing is expected by any reference.
+            open: None,
+            groups: Self::groups,
+            in_group: Self::changes_in,
+            ..Causes::NONE
+        },
+        options: Options { takes: &[Parameter::Pairs], given: Self::given, is_asked: Self::is_asked, ..Options::NONE },
+        self_checks: SelfChecks { trial: Some(Self::trial), controls: Self::controls, published: Self::published },
+        counted: Counted { pairs: Self::pairs, ..Counted::NONE },
+        spelling: Spelling { result: Self::spelled, stands_alone: Self::stands_alone, command: Self::command },
+        witnesses: Witnesses { simpler: Self::simpler, start: Self::start, rank: Self::rank },
+        ..Capabilities::NONE
+    };
     type Impl = Batches;
     type Params = Batch;
     type Domain = Domain;
@@ -85,24 +96,6 @@ impl Operation for FixedPointMultiply {
 
     fn domain_text(domain: &Domain) -> String {
         listing::domain_with_format(domain)
-    }
-
-    fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {
-        Promised::by(&kernel.contract)
-    }
-
-    fn declared(contract: &Promised) -> Vec<(Class, &'static str)> {
-        contract.zones.iter().map(|zone| (zone.class, zone.reason)).collect()
-    }
-
-    fn deviations(contract: &Promised, case: &Case<Batch>) -> Vec<Option<Class>> {
-        if contract.zones.is_empty() {
-            return Vec::new();
-        }
-        each(case, |index, x, p| {
-            let zone = contract.zones.get(contract.zone_at(index, &case.params))?;
-            (zone.scheme.fast(x, p) != contract.scheme.fast(x, p)).then_some(zone.class)
-        })
     }
 
     fn expected(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, Unposable> {
@@ -127,8 +120,67 @@ impl Operation for FixedPointMultiply {
         plan::plan(domain, asked, budget, seed)
     }
 
-    fn trial(domain: &Domain, seed: u64) -> plans::Shared<Batch> {
-        Arc::new(plan::trial(domain, seed, 1))
+    fn changes(scheme: &Promised, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(&scheme.scheme)
+    }
+
+    fn alone(case: &Case<Batch>, _: &Domain, index: usize) -> Vec<(Case<Batch>, usize)> {
+        simpler::alone(case, index)
+    }
+
+    fn smaller(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
+        simpler::halves(case)
+    }
+
+    /// Multipliers and shifts separated by commas where there are several channels.
+    fn arguments(batch: &Batch) -> Vec<(String, Value)> {
+        let Params { q, channels } = &batch.params;
+        let multipliers: Vec<i32> = channels.iter().map(|c| c.multiplier).collect();
+        let shifts: Vec<i32> = channels.iter().map(|c| c.shift).collect();
+        let mut out = vec![("m", arguments::list_value(&multipliers)), ("s", arguments::list_value(&shifts))];
+        out.extend((*q != Q31).then(|| ("q", Value::Integer((*q).into()))));
+        out.extend((batch.len != 1).then_some(("len", Value::Integer(batch.len as i64))));
+        out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Batch, CaseError> {
+        let mut left = arguments.clone();
+        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
+        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let q = arguments::take(&mut left, "q", Q31.into(), 0, Q31.into())? as u32;
+        let len = arguments::take_size(&mut left, "len", 1)?;
+        arguments::nothing_left(&left, &["m", "s", "q", "len", "x"])?;
+        let count = multipliers.len().max(shifts.len());
+        let multipliers = arguments::repeated("m", multipliers, count)?;
+        let shifts = arguments::repeated("s", shifts, count)?;
+        let channels = multipliers.into_iter().zip(shifts);
+        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
+        Ok(Batch { params: Params { q, channels }, len })
+    }
+}
+
+impl FixedPointMultiply {
+    /// The scheme of a kernel's contract, with its deviations.
+    pub fn contract(kernel: &Kernel) -> Result<Promised, UnknownName> {
+        Promised::by(&kernel.contract)
+    }
+
+    fn declared(contract: &Promised) -> Vec<(Class, &'static str)> {
+        contract.zones.iter().map(|zone| (zone.class, zone.reason)).collect()
+    }
+
+    fn deviations(contract: &Promised, case: &Case<Batch>) -> Vec<Option<Class>> {
+        if contract.zones.is_empty() {
+            return Vec::new();
+        }
+        each(case, |index, x, p| {
+            let zone = contract.zones.get(contract.zone_at(index, &case.params))?;
+            (zone.scheme.fast(x, p) != contract.scheme.fast(x, p)).then_some(zone.class)
+        })
+    }
+
+    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Batch>> {
+        plan::trial(domain, seed, 1)
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Batch>], (budget, seed): (&Budget, u64)) -> Option<Given> {
@@ -155,17 +207,14 @@ impl Operation for FixedPointMultiply {
         sweep::sweeps(kernel, runner, asked, wanted)
     }
 
-    fn changes(scheme: &Promised, _: &Domain) -> Vec<Change<Self>> {
-        changes::changes(&scheme.scheme)
-    }
-
     fn groups(contract: &Promised, batch: &Batch, results: usize) -> Vec<usize> {
         let regimes: Vec<Regime> = batch.params.channels.iter().map(|c| Regime::of(c.shift)).collect();
         let of = |(index, regime): (usize, &Regime)| contract.group(contract.zone_at(index, batch), *regime);
         (0..results).zip(regimes.iter().cycle()).map(of).collect()
     }
 
-    fn changes_in(
+    /// Causes of differences in a group.
+    pub fn changes_in(
         group: usize,
         contract: &Promised,
         scheme: &Promised,
@@ -173,14 +222,6 @@ impl Operation for FixedPointMultiply {
         kept: bool,
     ) -> Vec<Change<Self>> {
         changes::changes_in(group, contract, scheme, domain, kept)
-    }
-
-    fn alone(case: &Case<Batch>, _: &Domain, index: usize) -> Vec<(Case<Batch>, usize)> {
-        simpler::alone(case, index)
-    }
-
-    fn smaller(case: &Case<Batch>, _: &Domain) -> Vec<Case<Batch>> {
-        simpler::halves(case)
     }
 
     fn simpler(witness: &Witness<Batch>, domain: &Domain) -> Vec<Case<Batch>> {
@@ -205,7 +246,8 @@ impl Operation for FixedPointMultiply {
         asked.channels.is_empty() || batch.params.channels.iter().all(|channel| asked.channels.contains(channel))
     }
 
-    fn controls() -> Vec<Control<Self>> {
+    /// Pairs of kernels that must be equal.
+    pub fn controls() -> Vec<Control<Self>> {
         let control = |control: mutants::Control| {
             let contract =
                 Contract { promise: control.against, domain: control.domain, ..control.left.contract.clone() };
@@ -249,31 +291,5 @@ impl Operation for FixedPointMultiply {
         let of = |name: &str| case.get(name).map_or(String::new(), Value::to_string);
         let q = if case.contains_key("q") { format!(" --q {}", of("q")) } else { String::new() };
         format!("--multiplier={} --shift={}{q} --x={}", of("m"), of("s"), of("x"))
-    }
-
-    /// Multipliers and shifts separated by commas where there are several channels.
-    fn arguments(batch: &Batch) -> Vec<(String, Value)> {
-        let Params { q, channels } = &batch.params;
-        let multipliers: Vec<i32> = channels.iter().map(|c| c.multiplier).collect();
-        let shifts: Vec<i32> = channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", text::list_value(&multipliers)), ("s", text::list_value(&shifts))];
-        out.extend((*q != Q31).then(|| ("q", Value::Integer((*q).into()))));
-        out.extend((batch.len != 1).then_some(("len", Value::Integer(batch.len as i64))));
-        out.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-
-    fn from_arguments(arguments: &Arguments) -> Result<Batch, CaseError> {
-        let mut left = arguments.clone();
-        let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;
-        let q = text::take(&mut left, "q", Q31.into(), 0, Q31.into())? as u32;
-        let len = text::take_size(&mut left, "len", 1)?;
-        text::nothing_left(&left, &["m", "s", "q", "len", "x"])?;
-        let count = multipliers.len().max(shifts.len());
-        let multipliers = text::repeated("m", multipliers, count)?;
-        let shifts = text::repeated("s", shifts, count)?;
-        let channels = multipliers.into_iter().zip(shifts);
-        let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect();
-        Ok(Batch { params: Params { q, channels }, len })
     }
 }

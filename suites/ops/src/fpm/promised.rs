@@ -1,7 +1,7 @@
 //! What a contract says of each element: its scheme, and in the regions of its declared deviations another one.
 
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{NamedScheme, promised};
+use tiebreak_engine::operation::{NamedScheme, promised};
 use tiebreak_impls::contract::{Contract, Region};
 use tiebreak_impls::fpm::Batch;
 use tiebreak_oracle::fpm::Scheme;

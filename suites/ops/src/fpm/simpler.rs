@@ -3,8 +3,7 @@
 use super::{case, channel_at};
 use tiebreak_common::accumulators::corners;
 use tiebreak_common::parameters::CORNER_MULTIPLIERS;
-use tiebreak_engine::tensor::Case;
-use tiebreak_engine::tensor::shrink::Witness;
+use tiebreak_engine::operation::{Case, Witness};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 
@@ -30,7 +29,7 @@ pub(super) fn is_single(whole: &Case<Batch>) -> bool {
 /// The accumulator of a result by itself, in the tail of a batch and in its body; and in its place, which may matter.
 pub(super) fn alone(whole: &Case<Batch>, index: usize) -> Vec<(Case<Batch>, usize)> {
     let (q, channel, x) = (whole.params.params.q, channel_at(&whole.params, index), whole.tensors[0][index]);
-    let only = tiebreak_engine::tensor::fill::only(whole, [1, 0, 0], index);
+    let only = tiebreak_engine::operation::fill::only(whole, [1, 0, 0], index);
     let of = |len| (case(q, vec![channel], vec![x; len]), 0);
     vec![of(1), of(WHOLE), (only, index)]
 }

@@ -3,8 +3,8 @@
 use super::refused;
 use super::tensor::{Fuzzed, RUN, hold};
 use crate::registry::{Visitor, visit_tensors};
-use tiebreak_engine::tensor::catalogue;
-use tiebreak_engine::tensor::text::Draft;
+use tiebreak_engine::case::catalogue;
+use tiebreak_engine::case::text::Draft;
 
 /// Reads `text` as every catalogue and as a case of every operation. Each may refuse it, in words; none may panic. Small cases are also run by
 /// every kernel that takes them.

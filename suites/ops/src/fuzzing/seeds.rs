@@ -4,7 +4,7 @@
 use crate::dequantize::Dequantize;
 use crate::quantize::Quantize;
 use crate::registry::catalogues;
-use tiebreak_engine::tensor::Operation;
+use tiebreak_engine::operation::Operation;
 
 /// The RFC's examples, and texts that are nearly types.
 const RFC: &str = include_str!("../../../tests/data/quant_rfc.txt");

@@ -8,12 +8,10 @@ mod plan;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::side::differs;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Expected, NamedScheme, Observed, Operation, Spec, Sweeps,
+    Unposable, Wanted, differs,
 };
 use tiebreak_impls::instruction::{Domain, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;
@@ -113,6 +111,8 @@ impl NamedScheme for Scheme {
 impl Operation for Instruction {
     const TENSORS: &'static [&'static str] = &["a", "b"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/instruction.txt");
+    const CAPABILITIES: Capabilities<Self> =
+        Capabilities { sweeps: Sweeps { exhaustive: Self::exhaustive, ..Sweeps::NONE }, ..Capabilities::NONE };
     type Impl = tiebreak_impls::instruction::Instruction;
     type Params = Params;
     type Domain = Domain;
@@ -155,10 +155,6 @@ impl Operation for Instruction {
         plan::plan(*domain, budget, seed)
     }
 
-    fn exhaustive(domain: &Domain) -> bool {
-        plan::is_exhaustive(*domain)
-    }
-
     fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
         vec![differ(scheme, Class::SaturationFlag), differ(scheme, Class::Value)]
     }
@@ -184,6 +180,13 @@ impl Operation for Instruction {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&[VECTORS], ONE, arguments, Self::TENSORS)
+    }
+}
+
+impl Instruction {
+    /// Whether the plan holds every pair of operands.
+    pub fn exhaustive(domain: &Domain) -> bool {
+        plan::is_exhaustive(*domain)
     }
 }
 

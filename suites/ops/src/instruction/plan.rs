@@ -2,8 +2,8 @@
 
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{int32, int32_of_any_size, stream};
-use tiebreak_engine::tensor::Spec;
-use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::operation::Spec;
+use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::instruction::{Domain, Params};
 
 /// Vectors in one case, few enough for big integers to work a case out.

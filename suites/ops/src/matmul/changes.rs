@@ -2,8 +2,7 @@
 
 use super::Matmul;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Change, Expected, Operation};
+use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::matmul::Scheme;

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::covering::rows;
 use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::tensor::Spec;
-use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::operation::Spec;
+use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::matmul::{Domain, Params};
 
 /// Levels of rows, columns, depth, lhs_offset, rhs_offset, alignment, and the fills of lhs and of rhs.

@@ -2,9 +2,9 @@
 //! several groups are several products, and are left to the convolutions.
 
 use super::Matmul;
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::given::distinct;
-use tiebreak_engine::tensor::{Given, Layer, Operation, Spec};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::given::distinct;
+use tiebreak_engine::operation::{Given, Layer, Operation, Spec};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_reports::ledger::Unit;

@@ -10,10 +10,10 @@ pub(crate) mod plan;
 
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, Parameter, Spec, Unposable, Wanted,
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Change, Counted, Expected, Given, Layer, Operation, Options,
+    Parameter, Spec, Unposable, Wanted,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -34,8 +34,17 @@ pub fn product(p: &Params) -> Product {
 
 impl Operation for Matmul {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
-    const TAKES: &'static [Parameter] = &[Parameter::Model];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/matmul.txt");
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        counted: Counted { products: Self::products, ..Counted::NONE },
+        options: Options {
+            takes: &[Parameter::Model],
+            takes_layer: Self::takes_layer,
+            given: Self::given,
+            ..Options::NONE
+        },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::matmul::Matmul;
     type Params = Params;
     type Domain = Domain;
@@ -73,20 +82,12 @@ impl Operation for Matmul {
         Some("exact".to_owned())
     }
 
-    fn takes_layer(layer: &Layer) -> bool {
-        layers::is_product(layer)
-    }
-
     fn nothing(params: &Params, t: usize) -> i32 {
         [params.lhs_offset, params.rhs_offset].get(t).map_or(0, |offset| offset.wrapping_neg())
     }
 
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { layers::specs(domain, &asked.layers) }
-    }
-
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
-        (!asked.layers.is_empty()).then(|| layers::given(domain, &asked.layers, specs))
     }
 
     fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
@@ -121,6 +122,20 @@ impl Operation for Matmul {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&FIELDS, ONE, arguments, Self::TENSORS)
+    }
+}
+
+impl Matmul {
+    fn products(p: &Params) -> u64 {
+        [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
+    }
+
+    fn takes_layer(layer: &Layer) -> bool {
+        layers::is_product(layer)
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+        (!asked.layers.is_empty()).then(|| layers::given(domain, &asked.layers, specs))
     }
 }
 

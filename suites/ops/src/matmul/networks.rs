@@ -6,8 +6,8 @@
 use super::offsets::{KINDS, offsets};
 use super::plan::spec;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Spec, Turn};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::matmul::{Domain, Params};
 
 /// M, N and K. Of convolutions, M is the number of results of one channel, and K is the filter's; where M is less than a network has, the other

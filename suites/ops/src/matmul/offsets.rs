@@ -3,8 +3,8 @@
 
 use super::plan::{by_turns, spec};
 use std::ops::RangeInclusive;
-use tiebreak_engine::tensor::Spec;
-use tiebreak_engine::tensor::fill::Fill;
+use tiebreak_engine::operation::Spec;
+use tiebreak_engine::operation::fill::Fill;
 use tiebreak_impls::matmul::{Domain, Params};
 
 /// M, N and K.

@@ -5,8 +5,8 @@ use super::{Matmul, conjunctions, networks, offsets};
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::stream::{below, int32_of_any_size, stream};
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::{Operation, Spec, by, in_turns};
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Spec, by, in_turns, kernels};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};
@@ -70,7 +70,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     });
     by("conjunctions", &mut specs, |out| out.extend(in_turns(conjunctions::plan(domain, budget, seed), TURNS, budget)));
     by("networks", &mut specs, |out| {
-        out.extend(networks::plan(domain, budget, seed, Matmul::kernels().len()));
+        out.extend(networks::plan(domain, budget, seed, kernels::<Matmul>().len()));
     });
     // Deeper ones than the kernel promises anything for are cut down to what it does.
     for spec in &mut specs {

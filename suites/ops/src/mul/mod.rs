@@ -5,7 +5,7 @@ mod parts;
 use crate::elementwise::{self, Arithmetic, Batch, Binades, Elementwise, Exchange, Schemes};
 use parts::Kind;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Change};
+use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand as Placed, Params};
 use tiebreak_impls::quantized::Scale;

@@ -124,7 +124,7 @@ impl Elements for Floats {
 
 /// The words of a pattern.
 fn words(format: Format, bits: u64) -> Vec<i32> {
-    tiebreak_engine::tensor::Element::Float(format).of(bits)
+    tiebreak_engine::operation::Element::Float(format).of(bits)
 }
 
 /// Zeros, ends of the subnormal and of the normal numbers, ones, infinities, and two kinds of NaN; of either sign.

@@ -9,14 +9,12 @@ pub mod sweep;
 use crate::quantized::{self, places, plan, quantizations};
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::ReferenceOption;
-use tiebreak_engine::tensor::element::bits;
-use tiebreak_engine::tensor::fault::Fault;
-use tiebreak_engine::tensor::text::Arguments;
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Element, Expected, Given, Operation, Spec, Sweep, Unposable, Wanted,
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::element::bits;
+use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Compiled, Counted, Element, Expected, Given,
+    Operation, Options, Parameter, ReferenceOption, Spec, Sweep, Sweeps, Unposable, Wanted,
 };
 use tiebreak_impls::quantize::{self, Domain};
 use tiebreak_impls::quantized::{Cast, Params};
@@ -65,10 +63,26 @@ fn possible(scheme: &Scheme, case: &Case<Params>, liberties: &Liberties) -> Resu
 
 impl Operation for Quantize {
     const TENSORS: &'static [&'static str] = &["x"];
-    const COMPARED: bool = true;
     const CATALOGUE: &'static str = include_str!("../../../catalogue/quantize.txt");
-    const REFERENCE: ReferenceOption = ReferenceOption::Rounding;
-    const TAKES: &'static [Parameter] = &[Parameter::Types];
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        compiled: Compiled {
+            compared: true,
+            is: Self::compiled,
+            function: Self::function,
+            faults: Self::faults,
+            at_fault: Self::at_fault,
+        },
+        sweeps: Sweeps { params: Self::swept, all: Self::sweeps, ..Sweeps::NONE },
+        causes: Causes { stands_for_none: Self::stands_for_none, own: Self::own, ..Causes::NONE },
+        options: Options {
+            reference: ReferenceOption::Rounding,
+            takes: &[Parameter::Types],
+            given: Self::given,
+            ..Options::NONE
+        },
+        counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::quantize::Quantize;
     type Params = Params;
     type Domain = Domain;
@@ -94,14 +108,6 @@ impl Operation for Quantize {
         quantized::domain_text(domain)
     }
 
-    fn compiled(domain: &Domain) -> bool {
-        domain.compiled
-    }
-
-    fn function(params: &Params) -> Option<Function> {
-        Some(Function { cast: Cast::Quantize, params: params.clone() })
-    }
-
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
         each(case, |q, x| scheme.expected(q, x).value())
     }
@@ -115,16 +121,46 @@ impl Operation for Quantize {
         Some(Scheme::ideal(wanted.rounding).label())
     }
 
+    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        plan::plan(domain, asked, budget, seed, &inputs::Floats)
+    }
+
+    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
+        changes::changes(scheme)
+    }
+
+    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
+        alone(case, case.params.quantized.expressed.words(), index)
+    }
+
+    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        smaller(case, case.params.quantized.expressed.words(), domain)
+    }
+
+    fn arguments(p: &Params) -> Vec<(String, Value)> {
+        quantized::arguments(p)
+    }
+
+    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
+        quantized::from_arguments(arguments, "x")
+    }
+}
+
+impl Quantize {
+    fn compiled(domain: &Domain) -> bool {
+        domain.compiled
+    }
+
+    fn function(params: &Params) -> Option<Function> {
+        Some(Function { cast: Cast::Quantize, params: params.clone() })
+    }
+
     fn faults(kernel: &str, lane: &str, params: &Params) -> Vec<Class> {
         tiebreak_mlir::faults::of(kernel, lane).filter(|known| known.covers(params)).map(|known| known.class).collect()
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<Fault> {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
-    }
-
-    fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        plan::plan(domain, asked, budget, seed, &inputs::Floats)
     }
 
     fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
@@ -146,10 +182,6 @@ impl Operation for Quantize {
         quantized::kinds(case, expected, 1, ("of a subnormal input", subnormal))
     }
 
-    fn changes(scheme: &Scheme, _: &Domain) -> Vec<Change<Self>> {
-        changes::changes(scheme)
-    }
-
     fn stands_for_none(_: &Params, _: &[i32], _: usize) -> Option<bool> {
         None
     }
@@ -157,21 +189,5 @@ impl Operation for Quantize {
     fn own(contract: &Scheme, _: &Scheme) -> Option<Change<Self>> {
         let because = format!("the values are those of {}", contract.label());
         Some(Change::scheme(Class::OtherScheme, because, *contract))
-    }
-
-    fn alone(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        alone(case, case.params.quantized.expressed.words(), index)
-    }
-
-    fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
-        smaller(case, case.params.quantized.expressed.words(), domain)
-    }
-
-    fn arguments(p: &Params) -> Vec<(String, Value)> {
-        quantized::arguments(p)
-    }
-
-    fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
-        quantized::from_arguments(arguments, "x")
     }
 }

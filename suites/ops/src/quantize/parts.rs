@@ -1,7 +1,7 @@
 //! What a quantize scheme is made of, read from its steps, and every single change to that.
 
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::Lead;
+use tiebreak_engine::operation::Lead;
 use tiebreak_impls::quantized::Expressed;
 use tiebreak_oracle::quantize::Scheme;
 use tiebreak_oracle::quantize::scheme::DEFINITIONS;

@@ -2,7 +2,8 @@
 
 use crate::quantized::{covers, places};
 use std::ops::Range;
-use tiebreak_engine::tensor::{Case, fill, shrink};
+use tiebreak_engine::operation::{Case, fill};
+use tiebreak_engine::run::shrink;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized, Scale};
 

@@ -6,7 +6,7 @@ use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::quantize::Quantize;
 use rug::Rational;
-use tiebreak_engine::tensor::Operation;
+use tiebreak_engine::operation::{Operation, kernels};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_reports::ledger::{self, Value};
@@ -56,7 +56,7 @@ fn explained<O: Operation>(case: &ledger::Case, value: &str, kernel: &str, schem
     let ty = case.get("type")?.to_string();
     let one = !case.contains_key("shape") && !ty.contains('{');
     let given = case.get(value).map_or("0".to_owned(), Value::to_string);
-    let party = match O::kernels().iter().any(|known| known.name == kernel) {
+    let party = match kernels::<O>().iter().any(|known| known.name == kernel) {
         true => format!("--kernel {kernel}"),
         false => format!("--scheme {scheme}"),
     };

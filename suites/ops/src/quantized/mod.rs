@@ -10,10 +10,11 @@ mod random;
 mod ranks;
 
 use std::collections::BTreeSet;
-use tiebreak_engine::tensor::fault::Fault;
-use tiebreak_engine::tensor::given::distinct;
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable};
+use tiebreak_engine::operation::fault::Fault;
+use tiebreak_engine::operation::given::distinct;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable, arguments, scheme_named,
+};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized};
 use tiebreak_mlir::faults::{self, Effect};
@@ -46,14 +47,14 @@ pub fn at_fault<O: Operation<Params = Params>>(
     let steps = Liberties { ties: false, conversion: Some(tiebreak_mlir::conversion::of(kernel, lane)) };
     let ties = Liberties { ties: true, ..steps };
     let may = |effect| match effect {
-        Effect::IntegersByF32(name) => possible(&O::scheme(name).ok()?, &by_f32, &steps).ok(),
-        Effect::FixedPoint => possible(&O::scheme("ideal").ok()?, case, &steps).ok(),
+        Effect::IntegersByF32(name) => possible(&scheme_named::<O>(name).ok()?, &by_f32, &steps).ok(),
+        Effect::FixedPoint => possible(&scheme_named::<O>("ideal").ok()?, case, &steps).ok(),
         Effect::EitherSideOfTies => {
             let mut may = possible(contract, case, &ties).ok()?;
             // Where integers are rounded to f32 as well, the steps after that have their ties elsewhere.
             for known in &known {
                 if let Effect::IntegersByF32(name) = known.effect {
-                    let more = possible(&O::scheme(name).ok()?, &by_f32, &ties).ok()?;
+                    let more = possible(&scheme_named::<O>(name).ok()?, &by_f32, &ties).ok()?;
                     may.iter_mut().zip(more).for_each(|(may, more)| may.extend(more));
                 }
             }
@@ -188,9 +189,10 @@ pub fn arguments(params: &Params) -> Vec<(String, Value)> {
 /// Parameters from names and values.
 pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, CaseError> {
     let mut left = arguments.clone();
-    let text = text::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
+    let text =
+        arguments::take_text(&mut left, "type").ok_or("type: missing; write type=!quant.uniform<i8:f32,0.1:3>")?;
     let quantized = read_run_type(&text).map_err(|error| CaseError::from(error).of("type"))?;
-    let container = match text::take_text(&mut left, "container") {
+    let container = match arguments::take_text(&mut left, "container") {
         None => Container::Ranked,
         Some(name) => {
             let known = CONTAINERS.into_iter().find(|c| container_name(*c) == name);
@@ -198,7 +200,7 @@ pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, Cas
             known.ok_or_else(|| tiebreak_oracle::names::unknown("container", &name, names).to_string())?
         }
     };
-    let shape = match text::take_text(&mut left, "shape") {
+    let shape = match arguments::take_text(&mut left, "shape") {
         None => usual_shape(&quantized),
         Some(text) => text
             .split('x')
@@ -206,6 +208,6 @@ pub fn from_arguments(arguments: &Arguments, tensor: &str) -> Result<Params, Cas
             .collect::<Result<_, _>>()
             .map_err(|_| format!("shape: `{text}` is not sizes, such as 2x3x4"))?,
     };
-    text::nothing_left(&left, &["type", "container", "shape", "misalign", tensor])?;
+    arguments::nothing_left(&left, &["type", "container", "shape", "misalign", tensor])?;
     Ok(Params { quantized, container, shape })
 }

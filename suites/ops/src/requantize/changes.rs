@@ -6,7 +6,7 @@ use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::matmul::round_24;
 use std::ops::RangeInclusive;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Change, Expected, Operation};
+use tiebreak_engine::operation::{Case, Change, Expected, Operation};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_oracle::fpm;

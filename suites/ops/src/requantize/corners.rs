@@ -2,7 +2,7 @@
 
 use super::plan::{Draft, given};
 use crate::fpm::corners::corners;
-use tiebreak_engine::tensor::Spec;
+use tiebreak_engine::operation::Spec;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;
 

@@ -11,18 +11,14 @@ pub mod sweep;
 pub mod targets;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::tensor::Parameter;
-use tiebreak_engine::tensor::Sweep;
-use tiebreak_engine::tensor::fill;
-use tiebreak_engine::tensor::shrink;
-use tiebreak_engine::tensor::text::fields::{self, Field};
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, Given, Layer, Operation, PathStep, Spec, Unposable, Wanted, plans,
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_engine::operation::{
+    Arguments, Asked, Capabilities, Case, CaseError, Causes, Change, Counted, Expected, Given, Layer, Operation,
+    Options, Parameter, PathStep, SelfChecks, Spec, Sweep, Sweeps, Unposable, Wanted, arguments, fill,
 };
+use tiebreak_engine::run::shrink;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::Witness as Published;
@@ -55,7 +51,19 @@ fn parameters(p: &Params) -> Parameters {
 impl Operation for Requantize {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../../catalogue/requantize.txt");
-    const TAKES: &'static [Parameter] = &[Parameter::Pairs, Parameter::Model];
+    const CAPABILITIES: Capabilities<Self> = Capabilities {
+        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        causes: Causes { path: Self::path, own: Self::own, ..Causes::NONE },
+        options: Options {
+            takes: &[Parameter::Pairs, Parameter::Model],
+            takes_layer: Self::takes_layer,
+            given: Self::given,
+            ..Options::NONE
+        },
+        self_checks: SelfChecks { trial: Some(Self::trial), published: Self::published, ..SelfChecks::NONE },
+        counted: Counted { kinds: Self::kinds, ..Counted::NONE },
+        ..Capabilities::NONE
+    };
     type Impl = tiebreak_impls::requantize::Requantize;
     type Params = Params;
     type Domain = Domain;
@@ -89,66 +97,12 @@ impl Operation for Requantize {
         Some(if legacy { LEGACY.to_owned() } else { wanted.multiplication.clone() })
     }
 
-    fn path(contract: &Scheme, reference: &Scheme, _: &Domain) -> Vec<PathStep<Self>> {
-        path::path(contract, reference)
-    }
-
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
         plan::plan(domain, asked, budget, seed)
     }
 
-    fn trial(domain: &Domain, seed: u64) -> plans::Shared<Params> {
-        Arc::new(plan::trial(domain, seed))
-    }
-
-    fn published(witness: &Published) -> Option<(Case<Params>, usize)> {
-        let channels = vec![Channel { multiplier: witness.m, shift: witness.s }];
-        let tensors = [vec![witness.x], Vec::new(), Vec::new()];
-        Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
-    }
-
-    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
-        sweep::sweeps(kernel, runner, asked, wanted)
-    }
-
-    fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
-        let p = &case.params;
-        let channels = p.channels.len();
-        let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));
-        let count = |is: &dyn Fn(usize, i32) -> bool| given().filter(|(at, v)| is(*at, *v)).count() as u64;
-        let mut kinds = vec![
-            (INSIDE, count(&|_, v| p.min < v && v < p.max)),
-            ("at an end of the clamp", count(&|_, v| v == p.min || v == p.max)),
-        ];
-        if channels > 1 {
-            kinds.push(("in channels from the ninth on", count(&|at, _| at % channels >= 8)));
-            kinds.push(("in a partial row", count(&|at, _| at >= p.len - p.len % channels)));
-        }
-        kinds
-    }
-
-    fn takes_layer(layer: &Layer) -> bool {
-        layer.output.is_some()
-    }
-
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
-        let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
-        let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
-        let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
-        if !layers.is_empty() {
-            let runs = |layer: &&Params| layer.channels.iter().all(|channel| run.contains(channel));
-            let described = |at: usize, _: &&Params| (format!("layer {}", at + 1), Self::domain_text(domain));
-            return Some(Given::of(Unit::Layer, &layers, runs, described));
-        }
-        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
-    }
-
     fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
         changes::changes(scheme, domain)
-    }
-
-    fn own(contract: &Scheme, reference: &Scheme) -> Option<Change<Self>> {
-        Some(changes::multiplication(reference, contract))
     }
 
     fn smaller(case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
@@ -189,26 +143,83 @@ impl Operation for Requantize {
     fn arguments(p: &Params) -> Vec<(String, Value)> {
         let multipliers: Vec<i32> = p.channels.iter().map(|c| c.multiplier).collect();
         let shifts: Vec<i32> = p.channels.iter().map(|c| c.shift).collect();
-        let mut out = vec![("m", text::list_value(&multipliers)), ("s", text::list_value(&shifts))];
-        out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", text::list_value(&p.bias))));
+        let mut out = vec![("m", arguments::list_value(&multipliers)), ("s", arguments::list_value(&shifts))];
+        out.extend(p.bias.iter().any(|bias| *bias != 0).then(|| ("bias", arguments::list_value(&p.bias))));
         let out = out.into_iter().map(|(name, value)| (name.to_owned(), value));
         out.chain(fields::written(&FIELDS, p, &usual(Vec::new(), Vec::new()))).collect()
     }
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
-        let multipliers = text::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
-        let shifts = text::take_list(&mut left, "s", 0, -31..=31)?;
-        let bias = text::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
+        let multipliers = arguments::take_list(&mut left, "m", 1 << 30, i32::MIN..=i32::MAX)?;
+        let shifts = arguments::take_list(&mut left, "s", 0, -31..=31)?;
+        let bias = arguments::take_list(&mut left, "bias", 0, i32::MIN..=i32::MAX)?;
         let channels = multipliers.len().max(shifts.len()).max(bias.len());
-        let shifts = text::repeated("s", shifts, channels)?;
-        let multipliers = text::repeated("m", multipliers, channels)?;
+        let shifts = arguments::repeated("s", shifts, channels)?;
+        let multipliers = arguments::repeated("m", multipliers, channels)?;
         let channels = multipliers.into_iter().zip(shifts);
         let channels = channels.map(|(multiplier, shift)| Channel { multiplier, shift }).collect::<Vec<_>>();
-        let bias = text::repeated("bias", bias, channels.len())?;
+        let bias = arguments::repeated("bias", bias, channels.len())?;
         let params = fields::read(&FIELDS, usual(channels, bias), &mut left)?;
-        text::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
+        arguments::nothing_left(&left, &["m", "s", "bias", "zero_point", "min", "max", "len", "x"])?;
         Ok(params)
+    }
+}
+
+impl Requantize {
+    fn path(contract: &Scheme, reference: &Scheme, _: &Domain) -> Vec<PathStep<Self>> {
+        path::path(contract, reference)
+    }
+
+    fn trial(domain: &Domain, seed: u64) -> Vec<Spec<Params>> {
+        plan::trial(domain, seed)
+    }
+
+    fn published(witness: &Published) -> Option<(Case<Params>, usize)> {
+        let channels = vec![Channel { multiplier: witness.m, shift: witness.s }];
+        let tensors = [vec![witness.x], Vec::new(), Vec::new()];
+        Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
+    }
+
+    fn sweeps(kernel: &'static Kernel<Run, Domain>, runner: &Runner<'_>, asked: &Asked, wanted: &Wanted) -> Vec<Sweep> {
+        sweep::sweeps(kernel, runner, asked, wanted)
+    }
+
+    /// Results by kind.
+    pub fn kinds(_: &Scheme, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
+        let p = &case.params;
+        let channels = p.channels.len();
+        let given = || expected.iter().enumerate().filter_map(|(at, v)| Some((at, (*v)?)));
+        let count = |is: &dyn Fn(usize, i32) -> bool| given().filter(|(at, v)| is(*at, *v)).count() as u64;
+        let mut kinds = vec![
+            (INSIDE, count(&|_, v| p.min < v && v < p.max)),
+            ("at an end of the clamp", count(&|_, v| v == p.min || v == p.max)),
+        ];
+        if channels > 1 {
+            kinds.push(("in channels from the ninth on", count(&|at, _| at % channels >= 8)));
+            kinds.push(("in a partial row", count(&|at, _| at >= p.len - p.len % channels)));
+        }
+        kinds
+    }
+
+    fn takes_layer(layer: &Layer) -> bool {
+        layer.output.is_some()
+    }
+
+    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+        let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
+        let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
+        let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
+        if !layers.is_empty() {
+            let runs = |layer: &&Params| layer.channels.iter().all(|channel| run.contains(channel));
+            let described = |at: usize, _: &&Params| (format!("layer {}", at + 1), Self::domain_text(domain));
+            return Some(Given::of(Unit::Layer, &layers, runs, described));
+        }
+        (!asked.channels.is_empty()).then(|| Given::of(Unit::Pair, &asked.channels, |c| run.contains(c), described))
+    }
+
+    fn own(contract: &Scheme, reference: &Scheme) -> Option<Change<Self>> {
+        Some(changes::multiplication(reference, contract))
     }
 }
 

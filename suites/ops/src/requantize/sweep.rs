@@ -6,10 +6,11 @@ use super::{Requantize, parameters};
 use std::time::Instant;
 use tiebreak_common::class::Class;
 use tiebreak_common::parameters::SWEPT;
+use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
-use tiebreak_engine::tensor::{Asked, Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, fault, promise, text};
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::{Asked, Case, Operation, Sweep, SweptSide, SweptWitness, Wanted, fault, job, promise};
+use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::requantize::{Domain, Kernel, Params};
@@ -281,7 +282,7 @@ impl Blocks for Plan<'_> {
     }
 
     fn job(&self, len: usize) -> Job {
-        Requantize::job(self.kernel.name, &Params { len, ..self.params.clone() })
+        job::<Requantize>(self.kernel.name, &Params { len, ..self.params.clone() })
     }
 
     fn judge(&self, first: i64, outs: &[i32], seen: &mut Sides) {

@@ -3,8 +3,7 @@
 use super::{Layout, Transform, exact};
 use crate::matmul::orders;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Change, Expected, Operation};
+use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_oracle::transform::Source;
 

@@ -5,11 +5,11 @@ mod fuzzed;
 
 use crate::conv2d::{Conv2d, convolution};
 use tiebreak_common::budget::Budget;
-use tiebreak_engine::tensor::fill::Fill;
-use tiebreak_engine::tensor::text::{self, Arguments};
-use tiebreak_engine::tensor::{
-    Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
+use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{
+    Arguments, Asked, Case, CaseError, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted, arguments,
 };
+use tiebreak_engine::plan::plans;
 use tiebreak_impls::conv2d::Params as Convolution;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::shape::Sizes;
@@ -173,9 +173,9 @@ impl Operation for Transform {
             return Ok(Params::Conv2d(Conv2d::from_arguments(arguments)?));
         }
         let mut left = arguments.clone();
-        let rows = text::take_size(&mut left, "rows", 1)?;
-        let columns = text::take_size(&mut left, "columns", 1)?;
-        text::nothing_left(&left, &["rows", "columns", "input"])?;
+        let rows = arguments::take_size(&mut left, "rows", 1)?;
+        let columns = arguments::take_size(&mut left, "columns", 1)?;
+        arguments::nothing_left(&left, &["rows", "columns", "input"])?;
         Ok(Params::Matrix { rows, columns })
     }
 }
@@ -224,6 +224,6 @@ fn matrices(budget: &Budget) -> Vec<Params> {
 /// The shapes that convolutions are tried on, in one group.
 fn convolutions(asked: &Asked, budget: &Budget, seed: u64) -> Vec<Params> {
     let Some(kernel) = tiebreak_impls::conv2d::kernels().first() else { return Vec::new() };
-    let specs = Conv2d::plan(&kernel.contract.domain, asked, budget, seed);
+    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, asked, budget, seed);
     specs.into_iter().map(|spec| Params::Conv2d(Convolution { groups: 1, ..spec.params })).collect()
 }

@@ -5,9 +5,9 @@ use crate::cli::{Listing, scheme};
 use crate::dequantize::Dequantize;
 use crate::explain::{cast, dequantize, quantize};
 use crate::floats::shortest;
+use crate::operation::{Operation, kernels};
 use crate::quantize::Quantize;
 use crate::quantized::{format, read_type};
-use crate::tensor::Operation;
 use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use tiebreak_impls::quantized::{Granularity, Quantized};
@@ -66,8 +66,8 @@ pub(super) struct ToFloat {
 type Found<O> = &'static tiebreak_impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
 
 fn kernel<O: Operation>(name: &str) -> Result<Found<O>, String> {
-    let found = O::kernels().iter().find(|kernel| kernel.name == name);
-    found.ok_or_else(|| unknown("kernel", name, O::kernels().iter().map(|k| k.name)).to_string())
+    let found = kernels::<O>().iter().find(|kernel| kernel.name == name);
+    found.ok_or_else(|| unknown("kernel", name, kernels::<O>().iter().map(|k| k.name)).to_string())
 }
 
 /// The type reduced to the selected scale, and that scale as it is used.

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_suites::accumulators::accumulators;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
+use tiebreak_suites::operation::fill::Fill;
+use tiebreak_suites::operation::{Asked, Operation, Spec, find};
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::tensor::fill::Fill;
-use tiebreak_suites::tensor::{Asked, Operation, Spec, find};
 
 fn asked(pairs: usize) -> Asked {
     let channels = (0..pairs as i32).map(|i| Channel { multiplier: (1 << 30) + 7 * i, shift: -(i % 32) });
@@ -17,7 +18,7 @@ fn asked(pairs: usize) -> Asked {
 /// Elements that a plan holds.
 fn held<O: Operation>(kernel: &str, pairs: usize) -> (Vec<Spec<O::Params>>, usize) {
     let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
-    let specs = O::plan(&kernel.contract.domain, &asked(pairs), &Effort::Quick.budget(), 1);
+    let specs = plans::whole::<O>(&kernel.contract.domain, &asked(pairs), &Effort::Quick.budget(), 1);
     let elements = |spec: &Spec<O::Params>| {
         spec.fills.iter().map(|fill| if let Fill::Given(all) = fill { all.len() } else { 0 }).sum::<usize>()
     };

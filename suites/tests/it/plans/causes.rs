@@ -4,10 +4,10 @@ use crate::plans::Planned;
 use tiebreak_impls::requantize::Params;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::explain::cause::explain;
+use tiebreak_suites::operation::{Case, Observed, Operation, find, promise};
 use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::requantize::changes::with_narrowed;
-use tiebreak_suites::tensor::explain::{Observed, explain};
-use tiebreak_suites::tensor::{Case, Operation, find, promise};
 
 /// Why results differ that are those of changed cases.
 fn class(kernel: &str, changed: impl Fn(&Case<Params>) -> Case<Params>) -> Class {

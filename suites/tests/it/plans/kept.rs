@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::tensor::{Asked, Spec, plans};
+use tiebreak_suites::operation::{Asked, Spec, kernels};
 use tiebreak_suites::verify::{OPS, Visitor, visit_tensors};
 
 #[derive(Default)]
@@ -16,9 +17,9 @@ struct Compared {
 impl Visitor for Compared {
     fn visit<O: Fuzzed>(&mut self) {
         let asked = Asked::default();
-        for (kernel, seed) in O::kernels().iter().flat_map(|kernel| [(kernel, 1), (kernel, 2)]) {
+        for (kernel, seed) in kernels::<O>().iter().flat_map(|kernel| [(kernel, 1), (kernel, 2)]) {
             let (domain, budget) = (&kernel.contract.domain, Effort::Quick.budget());
-            let own = O::plan(domain, &asked, &budget, seed);
+            let own = plans::whole::<O>(domain, &asked, &budget, seed);
             let kept = plans::plan::<O>(domain, &asked, &budget, seed);
             assert_eq!(format!("{own:?}"), format!("{kept:?}"), "{} {} seed {seed}", O::OP, kernel.name);
             self.kernels += 1;
@@ -53,9 +54,9 @@ const SEED: u64 = 3;
 
 impl Visitor for AsLong {
     fn visit<O: Fuzzed>(&mut self) {
-        let kernel = O::kernels().iter().min_by_key(|kernel| kernel.name).expect("a kernel");
+        let kernel = kernels::<O>().iter().min_by_key(|kernel| kernel.name).expect("a kernel");
         let domain = &kernel.contract.domain;
-        let own = format!("{:?}", O::plan(domain, &Asked::default(), &Effort::Standard.budget(), SEED));
+        let own = format!("{:?}", plans::whole::<O>(domain, &Asked::default(), &Effort::Standard.budget(), SEED));
         let (_, short) = Self::asked::<O>(domain, Effort::Quick);
         for _ in 0..2 {
             let begun = plans::Long::<O>::BEGUN;

@@ -6,11 +6,12 @@ use tiebreak_suites::add::Add;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::dot::Dot;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::mul::Mul;
+use tiebreak_suites::operation::{Asked, Case, Operation, is_compiled, kernels, promise};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;
-use tiebreak_suites::tensor::{Asked, Case, Operation, plans, promise};
 
 /// Names of the kernels for which no case among those wanted shows a fault, which changes what is read. Kernels of one domain have one plan, and of one
 /// contract one answer.
@@ -32,8 +33,10 @@ fn blind<O: Operation>(
             })
         })
     };
-    let blind =
-        O::kernels().iter().filter(|kernel| !O::compiled(&kernel.contract.domain)).filter(|kernel| !sees(kernel));
+    let blind = kernels::<O>()
+        .iter()
+        .filter(|kernel| !is_compiled::<O>(&kernel.contract.domain))
+        .filter(|kernel| !sees(kernel));
     blind.map(|kernel| kernel.name).collect()
 }
 
@@ -79,7 +82,7 @@ fn each_power<O: Operation>(
             wrap(&mut case.params, 1 << bits);
             Some(case)
         });
-        let one = |name: &&str| O::kernels().iter().any(|k| k.name == *name && several(&k.contract.domain));
+        let one = |name: &&str| kernels::<O>().iter().any(|k| k.name == *name && several(&k.contract.domain));
         let blind: Vec<_> = blind.into_iter().filter(|name| one(name)).collect();
         assert!(blind.is_empty(), "{}: channels from {} on: {blind:?}", O::OP, 1 << bits);
     }

@@ -6,8 +6,9 @@ use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::Scale;
 use tiebreak_suites::add::Add;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::mul::Mul;
-use tiebreak_suites::tensor::{Asked, Case, Operation, plans, promise};
+use tiebreak_suites::operation::{Asked, Case, Operation, kernels, promise};
 
 /// A fault: what a kernel takes the parameters for.
 type Fault = (&'static str, fn(&Params) -> Option<Params>);
@@ -90,8 +91,8 @@ fn missed<O: Operation<Params = Params>>(
 /// Every kernel of both operations with the faults that it hides.
 fn hidden(whole: bool) -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let (of_add, of_mul) = ([&FAULTS[..], &OF_ADD].concat(), [&FAULTS[..], &OF_MUL].concat());
-    let add = Add::kernels().iter().map(|kernel| ("add", kernel.name, missed::<Add>(kernel, &of_add, whole)));
-    let mul = Mul::kernels().iter().map(|kernel| ("mul", kernel.name, missed::<Mul>(kernel, &of_mul, whole)));
+    let add = kernels::<Add>().iter().map(|kernel| ("add", kernel.name, missed::<Add>(kernel, &of_add, whole)));
+    let mul = kernels::<Mul>().iter().map(|kernel| ("mul", kernel.name, missed::<Mul>(kernel, &of_mul, whole)));
     add.chain(mul).collect()
 }
 

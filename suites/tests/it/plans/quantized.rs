@@ -7,10 +7,10 @@ use tiebreak_oracle::float::Float;
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::dequantize::Dequantize;
+use tiebreak_suites::operation::element::bits;
+use tiebreak_suites::operation::{Case, Operation};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::quantized::{is_subnormal, places, quantizations};
-use tiebreak_suites::tensor::element::bits;
-use tiebreak_suites::tensor::{Case, Operation};
 
 /// A result of a case, and what it is of.
 struct At<'a> {

@@ -7,8 +7,8 @@ use tiebreak_impls::requantize::{Params, kernels};
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fpm::corners::corners;
+use tiebreak_suites::operation::{Case, Expected, Operation, promise};
 use tiebreak_suites::requantize::{INSIDE, Requantize};
-use tiebreak_suites::tensor::{Case, Expected, Operation, promise};
 
 const KERNELS: [&str; 2] = ["tflite-requantize-i8", "tflite-requantize-u8"];
 

@@ -3,10 +3,10 @@
 use tiebreak_impls::requantize::kernels;
 use tiebreak_suites::accumulators::accumulators;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::operation::promise;
 use tiebreak_suites::parameters::SWEPT;
 use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::requantize::sweep::{Exact, LEGACY_SWEPT, swept};
-use tiebreak_suites::tensor::promise;
 
 /// The pieces of every kernel's scheme against its form on machine integers: at their ends, and at accumulators of interest.
 #[test]

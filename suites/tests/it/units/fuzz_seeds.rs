@@ -1,12 +1,12 @@
 //! Seeds of fuzzing enter what they are for.
 
+use tiebreak_suites::engine::case::text::Draft;
 use tiebreak_suites::fuzzing;
 use tiebreak_suites::fuzzing::seeds::{cases, quant_types};
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
+use tiebreak_suites::operation::Operation;
 use tiebreak_suites::quant_type::parse;
 use tiebreak_suites::registry::{Visitor, visit_tensors};
-use tiebreak_suites::tensor::Operation;
-use tiebreak_suites::tensor::text::Draft;
 
 /// In a minute of fuzzing from nothing the reader of types was never entered.
 #[test]

@@ -5,10 +5,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tiebreak_suites::engine::case::catalogue;
 use tiebreak_suites::fuzzing::tensor::{Fuzzed, one, run_among};
 use tiebreak_suites::fuzzing::{Target, bytes, dictionary, find, line, targets};
 use tiebreak_suites::stream::{int32, stream};
-use tiebreak_suites::tensor::catalogue;
 use tiebreak_suites::{fpm::FixedPointMultiply, matmul::Matmul, quantize::Quantize};
 
 fn fuzz(path: &str) -> PathBuf {

@@ -1,17 +1,16 @@
 //! Made-up cases of operations on tensors through every kernel.
 
 use std::collections::BTreeSet;
-use tiebreak_impls::Form;
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::mutants;
+use tiebreak_impls::{Form, mutants};
+use tiebreak_suites::engine::case::catalogue;
 use tiebreak_suites::fpm::{self, FixedPointMultiply};
 use tiebreak_suites::fuzzing::numbers::Numbers;
 use tiebreak_suites::fuzzing::tensor::{Fuzzed, Posed, hold, kernels, made, read, run};
 use tiebreak_suites::matmul::Matmul;
+use tiebreak_suites::operation::{self, differs, job, mutants, promise};
 use tiebreak_suites::stream::{int32, stream};
-use tiebreak_suites::tensor::side::differs;
-use tiebreak_suites::tensor::{catalogue, promise};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// A fuzzer's bytes.
@@ -44,7 +43,7 @@ fn kernels_keep_their_contracts() {
 
 /// Most made-up cases are in the domain.
 fn few_are_lost<O: Fuzzed>() {
-    for kernel in O::kernels() {
+    for kernel in operation::kernels::<O>() {
         let made = (0..100).filter(|i| made::<O>(&kernel.contract.domain, Numbers::new(&bytes("lost", *i))).is_some());
         assert!(made.count() > 90, "{} {}", O::OP, kernel.name);
     }
@@ -68,11 +67,11 @@ fn alive<O: Fuzzed>() -> Vec<&'static str> {
         let Some(case) = made::<O>(&kernel.contract.domain, Numbers::new(&bytes("mutant", i))) else { return false };
         let expected = O::expected(&contract, &case).expect("the shape has been checked");
         let mut outs = vec![0; expected.len()];
-        let job = O::job(kernel.name, &case.params);
+        let job = job::<O>(kernel.name, &case.params);
         execute(&job, Form::Portable, &case.payload(), &mut outs, case.misalign).expect("it runs");
         differs(&expected, &outs)
     };
-    let mutants = O::mutants().iter().map(|mutant| &mutant.kernel);
+    let mutants = mutants::<O>().iter().map(|mutant| &mutant.kernel);
     mutants.filter(|kernel| !(0..2000).any(|i| shows(kernel, i))).map(|kernel| kernel.name).collect()
 }
 
@@ -92,9 +91,9 @@ fn every_mutant_is_caught() {
 
 #[test]
 fn a_mutant_is_reported_with_its_smallest_witness() {
-    let mutant = tiebreak_suites::tensor::find::<Matmul>("mutant-u8-pair-wrap").expect("a mutant");
+    let mutant = tiebreak_suites::operation::find::<Matmul>("mutant-u8-pair-wrap").expect("a mutant");
     let text = "m=3 n=5 k=37 lhs=255 rhs=254 lhs_offset=-7 misalign=3";
-    let case = tiebreak_suites::tensor::text::parse::<Matmul>(text, &mutant.contract.domain).expect("a case");
+    let case = tiebreak_suites::engine::case::text::parse::<Matmul>(text, &mutant.contract.domain).expect("a case");
     let report = hold::<Matmul>(mutant, &case).unwrap_err();
     let lines: Vec<&str> = report.lines().collect();
     let case = "m=1 n=1 k=9 lhs[0,0]=4 lhs[0,8]=255 rhs[0,0]=192 rhs[8,0]=254";

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use tiebreak_impls::instruction::find;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::instruction::Instruction;
-use tiebreak_suites::tensor::{Asked, Operation};
+use tiebreak_suites::operation::Asked;
 
 #[test]
 fn bytes_are_all_there() {
     let domain = &find("srshl.s8").expect("an instruction on bytes").contract.domain;
-    let plan = Instruction::plan(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    let case = |(i, spec): (usize, &tiebreak_suites::tensor::Spec<_>)| spec.case::<Instruction>(domain, 1, i);
+    let plan = plans::whole::<Instruction>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
+    let case = |(i, spec): (usize, &tiebreak_suites::operation::Spec<_>)| spec.case::<Instruction>(domain, 1, i);
     let cases: Vec<_> = plan.iter().enumerate().map(|at| case(at).expect("it has sizes")).collect();
     // Each lane of a vector sees all of them.
     for lane in 0..domain.lanes() {

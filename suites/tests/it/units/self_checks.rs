@@ -1,11 +1,10 @@
 //! Self-checks of fixed point multiply fail where they must.
 
-use tiebreak_impls::mutants::Witness;
-use tiebreak_impls::mutants::{self, Mutant};
+use tiebreak_impls::mutants::{self, Mutant, Witness};
 use tiebreak_reports::ledger::SelfCheck;
+use tiebreak_suites::engine::self_check::mutants::check;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::tensor::self_check::check;
 
 fn checked(mutant: &Mutant) -> SelfCheck {
     check::<FixedPointMultiply>(mutant, &Lane::host(), 1).expect("known schemes")

@@ -7,7 +7,7 @@
 //! - `"from_result": N`: the results after the first N of this process are one higher;
 //! - `"channel": C`: the results of channel C, where a batch has so many, are 0;
 //! - `"dies_after": N`: the process ends without an answer to the batch after the first N;
-//! - `"where": {"place": PLACE, "moved": N}`: results at a place, which `engine/src/bite/place.rs` describes, are one higher, or those N before them;
+//! - `"where": {"place": PLACE, "moved": N}`: results at a place, which `engine/src/self_check/place.rs` describes, are one higher, or those N before them;
 //! - `"reads": {"place": PLACE, "moved": N}`: the same of the words of the first tensor that the kernel reads;
 //! - `"refuses": PLACE`: batches of such a place are refused.
 
@@ -16,10 +16,10 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitCode, Stdio};
-use tiebreak_engine::bite::history::News;
-use tiebreak_engine::bite::place::{Place, Seen, Strike};
-use tiebreak_engine::bite::slices::Operand;
-use tiebreak_engine::tensor::Operation;
+use tiebreak_engine::operation::{Operation, kernels};
+use tiebreak_engine::self_check::history::News;
+use tiebreak_engine::self_check::place::{Place, Seen, Strike};
+use tiebreak_engine::self_check::slices::Operand;
 use tiebreak_impls::execute::lengths;
 use tiebreak_impls::job_error::FailureKind;
 use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
@@ -200,7 +200,7 @@ fn dimensions(batch: &Batch, request: &Value) -> Vec<Vec<usize>> {
             let (op, name) = self.names;
             let params = || serde_json::from_value::<O::Params>(self.params.clone()).ok();
             if op == <O as Operation>::OP
-                && let Some(kernel) = O::kernels().iter().find(|kernel| kernel.name == name)
+                && let Some(kernel) = kernels::<O>().iter().find(|kernel| kernel.name == name)
                 && let Some(params) = params()
             {
                 let of = |t| O::dimensions(&kernel.contract.domain, &params, t);

@@ -5,7 +5,7 @@ mod single;
 use super::{Dequantize, each, each_of};
 use crate::quantized::places::MISTAKES;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Change, Lead};
+use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::dequantize::{DEFINITIONS, Scheme, Step};
 use tiebreak_oracle::float::{Float, Format};

@@ -2,7 +2,7 @@
 
 use super::super::{Dequantize, each};
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Change, Lead};
+use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::dequantize::{Scheme, Step};
 use tiebreak_oracle::float::Format;

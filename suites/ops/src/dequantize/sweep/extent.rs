@@ -2,8 +2,7 @@
 
 use super::super::Dequantize;
 use super::{FEW_BITS, Plan};
-use tiebreak_engine::tensor::Operation;
-use tiebreak_engine::tensor::fault::{Extent, Seen, Sighting};
+use tiebreak_engine::operation::fault::{Extent, Seen, Sighting};
 use tiebreak_mlir::faults::{self, Effect, twice_rounded};
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::Quantization;

@@ -10,14 +10,14 @@ use counted::{Counted, Step};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::class::Class;
+use tiebreak_engine::case::text;
+use tiebreak_engine::judge::made::Made;
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::sweep::{self, Blocks, Space};
-use tiebreak_engine::tensor::element::{bits, float};
-use tiebreak_engine::tensor::fault::{self, Faulty, Made, Seen};
-use tiebreak_engine::tensor::{
-    Asked, Case, Element, Expected, Operation, Sweep, SweptSide, SweptWitness, promise, text,
-};
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::element::{bits, float};
+use tiebreak_engine::operation::fault::{self, Faulty, Seen};
+use tiebreak_engine::operation::{self, Asked, Case, Element, Expected, Sweep, SweptSide, SweptWitness, promise};
+use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::Domain;
@@ -117,7 +117,8 @@ impl<'a> Plan<'a> {
         let stop = |class, scheme: Scheme| Stop { class, scheme, fixed: scheme.fixed(&q) };
         let ideal = Scheme::parse("ideal").ok()?;
         let mut path = vec![stop(Class::OtherScheme, ideal)];
-        let steps = Dequantize::path(&promise::<Dequantize>(kernel).ok()?, &ideal, &kernel.contract.domain);
+        let steps =
+            operation::path::<Dequantize>(&promise::<Dequantize>(kernel).ok()?, &ideal, &kernel.contract.domain);
         path.extend(steps.iter().filter_map(|step| Some(stop(step.class(&params), *step.scheme()?))));
         Some(Self { kernel, lane, runner, q, params, faulty, path })
     }

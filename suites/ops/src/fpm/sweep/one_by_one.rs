@@ -5,9 +5,9 @@ use crate::fpm::{FixedPointMultiply, Q31, case};
 use std::ops::Range;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_engine::lane::{Failure, Lane};
-use tiebreak_engine::tensor::answers::outs;
-use tiebreak_engine::tensor::judge::held;
-use tiebreak_engine::tensor::{Expected, Operation};
+use tiebreak_engine::operation::{Expected, Operation};
+use tiebreak_engine::run::answers::outs;
+use tiebreak_engine::run::subject::held;
 use tiebreak_impls::fpm::{Channel, Kernel};
 
 /// What was seen of some accumulators against one scheme.

@@ -7,11 +7,11 @@ use crate::fpm::{FixedPointMultiply, Q31, case, parameters, simpler};
 use std::collections::BTreeSet;
 use tiebreak_common::class::Class;
 use tiebreak_common::parameters::SWEPT;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::sweep::Swept;
-use tiebreak_engine::tensor::explain::{Explanation, Observed, explain};
-use tiebreak_engine::tensor::fault::{Seen as Faults, Sighting};
-use tiebreak_engine::tensor::{self, Asked, Operation, SweptSide, SweptWitness, Wanted};
+use tiebreak_engine::explain::cause::{Explanation, explain};
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::fault::{Seen as Faults, Sighting};
+use tiebreak_engine::operation::{self, Asked, Observed, SweptSide, SweptWitness, Wanted};
+use tiebreak_engine::run::sweep::Swept;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::pieces::{fold, fold_steps};
@@ -24,7 +24,7 @@ pub(in crate::fpm) fn sweeps(
     runner: &Runner<'_>,
     asked: &Asked,
     wanted: &Wanted,
-) -> Vec<tensor::Sweep> {
+) -> Vec<operation::Sweep> {
     let given = if asked.channels.is_empty() { SWEPT.to_vec() } else { asked.channels.clone() };
     let channels: BTreeSet<Channel> = given.into_iter().collect();
     let inside = channels.into_iter().filter(|c| kernel.contract.domain.contains(c.multiplier, c.shift, Q31));
@@ -32,15 +32,15 @@ pub(in crate::fpm) fn sweeps(
     let plans = inside.filter_map(|channel| Plan::new(kernel, runner, channel, reference.as_ref()).ok());
     let each = plans.map(|plan| plan.settle(plan.sweep(|| ())));
     let all = each.reduce(together);
-    let complete = |all: tensor::Sweep| {
+    let complete = |all: operation::Sweep| {
         let seen = all.sides.first().map_or(0, |side| side.count.seen());
-        tensor::Sweep { exhaustive: seen == all.parameters << 32, ..all }
+        operation::Sweep { exhaustive: seen == all.parameters << 32, ..all }
     };
     all.map(complete).into_iter().collect()
 }
 
 /// The sweeps of two channels as one.
-fn together(mut all: tensor::Sweep, other: tensor::Sweep) -> tensor::Sweep {
+fn together(mut all: operation::Sweep, other: operation::Sweep) -> operation::Sweep {
     for (side, mut other) in all.sides.iter_mut().zip(other.sides) {
         side.count.merge(std::mem::take(&mut other.count));
         let nearer = rank(&other).is_some_and(|new| rank(side).is_none_or(|known| new < known));
@@ -63,7 +63,7 @@ fn rank(side: &SweptSide) -> Option<[u32; 6]> {
 
 impl Plan<'_> {
     /// Names the cause of everything the sweep saw.
-    pub fn settle(&self, swept: Swept<Sides>) -> tensor::Sweep {
+    pub fn settle(&self, swept: Swept<Sides>) -> operation::Sweep {
         let Sides { contract, reference } = swept.seen;
         let holds = contract.count.differ == 0;
         let sides = [
@@ -73,7 +73,7 @@ impl Plan<'_> {
         let sides =
             sides.into_iter().filter_map(|(against, sweep, part)| Some(self.side(against, sweep?, part, holds)));
         let spelled = |x: i64| self.spelled(x as i32);
-        tensor::Sweep {
+        operation::Sweep {
             what: "accumulators",
             exhaustive: false,
             sides: sides.collect(),

@@ -2,8 +2,7 @@
 
 use super::report::{report, unseen};
 use super::{Fuzzed, Kernel};
-use tiebreak_engine::tensor::explain::Observed;
-use tiebreak_engine::tensor::{Case, Expected, Operation};
+use tiebreak_engine::operation::{Case, Expected, Observed, Operation, contract, job};
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel::Native;
 use tiebreak_impls::{Form, frame};
@@ -25,9 +24,9 @@ pub(super) fn forms<O: Operation>(kernel: &Kernel<O>) -> &'static [Form] {
 /// Runs a case that the kernel's domain covers, in buffers that show what the kernel does around them.
 pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
     let fails = |reason: String| unseen::<O>(kernel, case, &reason);
-    let contract = O::contract(kernel).map_err(|e| fails(e.to_string()))?;
+    let contract = contract::<O>(kernel).map_err(|e| fails(e.to_string()))?;
     let expected = O::expected(&contract, case).map_err(|e| fails(e.to_string()))?;
-    let (job, payload) = (O::job(kernel.name, &case.params), case.payload());
+    let (job, payload) = (job::<O>(kernel.name, &case.params), case.payload());
     let work = expected.len() * case.tensors.iter().map(Vec::len).max().unwrap_or(0);
     if work <= EXACT && is_chosen(&payload) && O::exact(&contract, case).as_ref() != Ok(&expected) {
         return Err(fails("the oracle disagrees with itself".to_owned()));

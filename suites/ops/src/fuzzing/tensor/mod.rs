@@ -6,12 +6,11 @@ mod judge;
 mod report;
 
 use super::numbers::Numbers;
-use tiebreak_engine::tensor::text::{Draft, complete};
-use tiebreak_engine::tensor::{Case, Operation};
+use tiebreak_engine::case::text::{Draft, complete};
+use tiebreak_engine::operation::{self, Case, Operation};
 use tiebreak_impls::kernel;
 use tiebreak_oracle::names::{UnknownName, unknown};
-use tiebreak_reports::ledger;
-use tiebreak_reports::text as words;
+use tiebreak_reports::{ledger, text as words};
 
 pub use judge::hold;
 
@@ -64,12 +63,12 @@ pub fn run_among<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Resul
 
 /// The kernels of an operation. What a compiler makes runs in lanes of its own.
 pub fn kernels<O: Operation>() -> Vec<&'static Kernel<O>> {
-    O::kernels().iter().filter(|kernel| !O::compiled(&kernel.contract.domain)).collect()
+    operation::kernels::<O>().iter().filter(|kernel| !operation::is_compiled::<O>(&kernel.contract.domain)).collect()
 }
 
 /// The kernel or mutant of that name, which runs in this process.
 pub fn one<O: Operation>(name: &str) -> Result<&'static Kernel<O>, UnknownName> {
-    let known = || kernels::<O>().into_iter().chain(O::mutants().iter().map(|mutant| &mutant.kernel));
+    let known = || kernels::<O>().into_iter().chain(operation::mutants::<O>().iter().map(|mutant| &mutant.kernel));
     known().find(|kernel| kernel.name == name).ok_or_else(|| unknown("kernel", name, known().map(|k| k.name)))
 }
 

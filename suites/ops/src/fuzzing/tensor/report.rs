@@ -1,16 +1,19 @@
 //! What a target found, in words: the smallest witness, a line for the catalogue, and the commands that show it again.
 
 use super::{Fuzzed, Kernel};
+use tiebreak_engine::case::again::{again, line};
+use tiebreak_engine::case::catalogue;
+use tiebreak_engine::case::text::arguments;
+use tiebreak_engine::explain::cause::explain;
+use tiebreak_engine::explain::groups::Basis;
+use tiebreak_engine::explain::witness::{Shown, first_difference, shrink};
+use tiebreak_engine::judge::side::{Group, of_group};
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::tensor::answers::outs;
-use tiebreak_engine::tensor::explain::{Observed, explain};
-use tiebreak_engine::tensor::explained::Basis;
-use tiebreak_engine::tensor::shrink::{Shown, Witness, first_difference, shrink};
-use tiebreak_engine::tensor::side::{Group, of_group};
-use tiebreak_engine::tensor::text::arguments;
-use tiebreak_engine::tensor::{Asked, Case, Wanted, catalogue, self_check::Trial};
-use tiebreak_engine::verify::Command;
-use tiebreak_engine::verify::tensor_op::{again, line};
+use tiebreak_engine::operation::{
+    Asked, Case, Command, Observed, Wanted, Witness, changes_in, contract, label, scheme_named,
+};
+use tiebreak_engine::run::answers::outs;
+use tiebreak_engine::self_check::mutants::Trial;
 
 /// A find that no lane of this process shows, or that is no difference of a result: the whole case.
 pub(super) fn unseen<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>, reason: &str) -> String {
@@ -29,9 +32,9 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
         return unseen::<O>(kernel, &seen.case, "differs from its contract in a form that the host lane does not run");
     }
     // Many causes fit one case, few fit all of a plan.
-    let groups = O::groups(contract, &seen.case.params, seen.outs.len());
+    let groups = (O::CAPABILITIES.causes.groups)(contract, &seen.case.params, seen.outs.len());
     let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
-    let causes = O::changes_in(group, contract, contract, domain, false);
+    let causes = changes_in::<O>(group, contract, contract, domain, false);
     let planned = Trial::<O>::of(domain, contract, 1).run(kernel, contract, &lane);
     let words = O::element(domain, &seen.case.params, O::TENSORS.len()).words();
     let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
@@ -44,17 +47,17 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let Some(witness) = shrink(&shown, &lane, &seen) else {
         return unseen::<O>(kernel, &seen.case, "differs, but not when judged again");
     };
-    let shown = line::<O>(domain, &witness, &O::label(contract), class);
+    let shown = line::<O>(domain, &witness, &label::<O>(contract), class);
     let kept = catalogued::<O>(kernel, (&witness.case, witness.index));
     format!("{} {name} host {shown}{kept}{}", O::OP, commands::<O>(kernel, contract, &witness))
 }
 
 /// The line for the catalogue, by the contract and the usual reference; none for a case without a text.
 fn catalogued<O: Fuzzed>(kernel: &'static Kernel<O>, case: (&Case<O::Params>, usize)) -> String {
-    let contract = O::contract(kernel).ok();
-    let reference = O::reference(kernel, &Wanted::default()).and_then(|name| O::scheme(&name).ok());
+    let contract = contract::<O>(kernel).ok();
+    let reference = O::reference(kernel, &Wanted::default()).and_then(|name| scheme_named::<O>(&name).ok());
     let mut schemes: Vec<O::Scheme> = contract.into_iter().chain(reference).collect();
-    schemes.dedup_by_key(|scheme| O::label(scheme));
+    schemes.dedup_by_key(|scheme| label::<O>(scheme));
     let provenance = format!("{}, found by fuzzing", kernel.name);
     let line = catalogue::ready_line::<O>(&kernel.contract.domain, case, &schemes, &provenance);
     line.map_or(String::new(), |line| format!("\ncatalogue: {line}"))
@@ -64,7 +67,8 @@ fn catalogued<O: Fuzzed>(kernel: &'static Kernel<O>, case: (&Case<O::Params>, us
 fn commands<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme, witness: &Witness<O::Params>) -> String {
     let place = (&witness.case, witness.index);
     let again = format!("\nagain: {}", again::<O>(&Command::default(), kernel, "host", place));
-    let spelled = O::spelled(place.0, place.1, None).or_else(|| arguments::<O>(&kernel.contract.domain, place.0));
-    let explained = spelled.and_then(|case| O::explained(&case, kernel.name, &O::label(contract)));
+    let spelled = (O::CAPABILITIES.spelling.result)(place.0, place.1, None)
+        .or_else(|| arguments::<O>(&kernel.contract.domain, place.0));
+    let explained = spelled.and_then(|case| O::explained(&case, kernel.name, &label::<O>(contract)));
     explained.map_or(again.clone(), |explained| format!("{again}\nexplain: cargo xtask explain {explained}"))
 }

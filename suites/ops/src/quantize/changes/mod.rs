@@ -7,7 +7,7 @@ use super::{Quantize, each, each_of};
 use crate::quantized::places::MISTAKES;
 use std::iter;
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Change, Expected};
+use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Storage};

@@ -3,7 +3,7 @@
 use super::super::parts::{Named, spelled};
 use super::super::{Quantize, each};
 use tiebreak_common::class::Class;
-use tiebreak_engine::tensor::{Case, Change, Lead};
+use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::quantize::Scheme;
 use tiebreak_oracle::quantize::steps::{Addend, Step, run};

@@ -14,11 +14,15 @@ use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tiebreak_common::class::Class;
+use tiebreak_engine::case::text;
+use tiebreak_engine::judge::made::Made;
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::runner::Runner;
-use tiebreak_engine::sweep::{self, Blocks, Space, Swept};
-use tiebreak_engine::tensor::fault::{self, Extent, Made, Seen, Sighting};
-use tiebreak_engine::tensor::{Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, promise, text};
+use tiebreak_engine::lane::runner::Runner;
+use tiebreak_engine::operation::fault::{self, Extent, Seen, Sighting};
+use tiebreak_engine::operation::{
+    Asked, Case, Element, Operation, Sweep, SweptSide, SweptWitness, Wanted, path, promise,
+};
+use tiebreak_engine::run::sweep::{self, Blocks, Space, Swept};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
 use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
@@ -116,7 +120,7 @@ impl<'a> Plan<'a> {
         let q = *quantizations(quantized).ok()?.first()?;
         let contract = promise::<Quantize>(kernel).ok()?;
         let reference = Scheme::ideal(wanted.rounding);
-        let steps = Quantize::path(&contract, &reference, &kernel.contract.domain);
+        let steps = path::<Quantize>(&contract, &reference, &kernel.contract.domain);
         let path: Vec<_> = steps.iter().filter_map(|step| Some((step.class(&params), *step.scheme()?))).collect();
         let pieces = pieces(&q, &contract, &reference, &path)?;
         let faulty = quantized::is_at_fault(kernel.name, &lane.name, &params);

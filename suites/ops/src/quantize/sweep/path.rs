@@ -47,7 +47,7 @@ impl Plan<'_> {
         }
         let witness = differences.witness.map(|w| {
             let shown = |stored: Stored| stored.value().map_or("-".to_owned(), |v| v.to_string());
-            let x = tiebreak_engine::tensor::element::float(self.q.format, w.bits);
+            let x = tiebreak_engine::operation::element::float(self.q.format, w.bits);
             format!("x={x}: {} {}, {} {}", from.label(), shown(w.left), to.label(), shown(w.right))
         });
         let differ = u64::try_from(differences.differ()).unwrap_or(u64::MAX);

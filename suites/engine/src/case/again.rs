@@ -1,0 +1,69 @@
+//! Commands that run a case again, and cases in words for a reader.
+
+use crate::case::text;
+use crate::lane::Lane;
+use crate::operation::case::Case;
+use crate::operation::command::Command;
+use crate::operation::observed::Witness;
+use crate::operation::request::Request;
+use crate::operation::{Kernel, Operation};
+use tiebreak_common::class::Class;
+use tiebreak_reports::{ledger, text as words};
+
+/// A case for a reader: spelled out where it is small, otherwise its shape.
+pub(crate) fn spelled<O: Operation>(
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+    index: Option<usize>,
+    class: Option<Class>,
+) -> ledger::Case {
+    if let Some(mut spelled) = (O::CAPABILITIES.spelling.result)(case, index.unwrap_or(0), class) {
+        if !(O::CAPABILITIES.spelling.stands_alone)(case) {
+            let outputs = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+            let place = [("index", index), ("len", Some(outputs))];
+            let place = place.into_iter().filter_map(|(name, at)| Some((name.to_owned(), (at? as i64).into())));
+            spelled.extend(place);
+        }
+        return spelled;
+    }
+    let mut out =
+        text::arguments::<O>(domain, case).unwrap_or_else(|| O::arguments(&case.params).into_iter().collect());
+    if let Some(index) = index {
+        out.insert("at".to_owned(), (index as i64).into());
+    }
+    out
+}
+
+/// The command that runs a kernel in a lane again.
+pub(crate) fn kernel_again<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane) -> String {
+    request.command.kernel(O::OP, kernel.name, &lane.name)
+}
+
+/// The command that runs a case in words again.
+pub(crate) fn command<O: Operation>(request: &Request, kernel: &Kernel<O>, lane: &Lane, case: &ledger::Case) -> String {
+    format!("{} {}", kernel_again::<O>(request, kernel, lane), (O::CAPABILITIES.spelling.command)(case))
+}
+
+/// The command that runs the case again; the whole kernel where the case is too large to spell out, or what is spelled does not stand alone.
+pub fn again<O: Operation>(
+    command: &Command,
+    kernel: &Kernel<O>,
+    lane: &str,
+    (case, index): (&Case<O::Params>, usize),
+) -> String {
+    let whole = command.kernel(O::OP, kernel.name, lane);
+    let arguments = match (O::CAPABILITIES.spelling.result)(case, index, None) {
+        Some(spelled) => (O::CAPABILITIES.spelling.stands_alone)(case).then_some(spelled),
+        None => text::arguments::<O>(&kernel.contract.domain, case),
+    };
+    arguments.map_or_else(
+        || whole.clone(),
+        |arguments| format!("{whole} {}", (O::CAPABILITIES.spelling.command)(&arguments)),
+    )
+}
+
+/// A witness in one line.
+pub fn line<O: Operation>(domain: &O::Domain, witness: &Witness<O::Params>, scheme: &str, class: Class) -> String {
+    let case = words::case(&spelled::<O>(domain, &witness.case, Some(witness.index), None));
+    format!("{case}: got {}, {scheme} {}, class {class}", witness.got, witness.expected)
+}

@@ -1,0 +1,191 @@
+//! Corner catalogues of the tensor operations: cases worth keeping, with their provenance and the value of each scheme.
+//!
+//! A line is a case as [`super::text`] spells it, then `out[INDEX]: SCHEME=VALUE ...`, then `# PROVENANCE`; blank lines and lines that
+//! start with `#` are comments. The values are held against big integers when a catalogue is read, and some kernel must take the case.
+
+use crate::case::text::{self, Draft};
+use crate::operation::case::Case;
+use crate::operation::errors::CaseError;
+use crate::operation::expected::Expected;
+use crate::operation::{Operation, kernels, label, scheme_named};
+use thiserror::Error;
+use tiebreak_reports::ledger::Value;
+use tiebreak_reports::text as words;
+
+/// Largest case of a catalogue, in results times elements of the largest input: it is judged by big integers, and run on every lane.
+pub const LARGEST: usize = 1 << 20;
+
+/// One kept case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The case, as text.
+    pub case: String,
+    /// Which result, counted row by row.
+    pub index: usize,
+    /// Scheme and its value; `-` in the text where the scheme gives none.
+    pub values: Vec<(String, Option<Value>)>,
+    /// Where the case comes from.
+    pub provenance: String,
+}
+
+/// A line that is not an entry.
+#[derive(Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {error}")]
+pub struct BadLine {
+    /// Line, from 1.
+    pub line: usize,
+    /// What is wrong and what to write.
+    pub error: CaseError,
+}
+
+/// Reads a catalogue and holds every value against the oracle.
+pub fn read<O: Operation>(text: &str) -> Result<Vec<Entry>, BadLine> {
+    lines(text, |line| written(line).and_then(|written| held::<O>(&written)))
+}
+
+/// The case of every line as text, before anything is held against the oracle: for another operation that has the same corners.
+pub fn texts(text: &str) -> Result<Vec<String>, BadLine> {
+    lines(text, |line| written(line).map(|written| written.case.to_owned()))
+}
+
+/// The entry of every line that is no comment.
+pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, CaseError>) -> Result<Vec<E>, BadLine> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    lines.map(|(at, line)| entry(line).map_err(|error| BadLine { line: at + 1, error })).collect()
+}
+
+/// A line for the catalogue; `None` where the case is too large to spell out.
+pub fn ready_line<O: Operation>(
+    domain: &O::Domain,
+    (case, index): (&Case<O::Params>, usize),
+    schemes: &[O::Scheme],
+    provenance: &str,
+) -> Option<String> {
+    let value = |scheme: &O::Scheme| {
+        let results = O::exact(scheme, case).ok()?;
+        Some((label::<O>(scheme), result::<O>(domain, case, &results, index)?))
+    };
+    let values = schemes.iter().filter_map(value).collect();
+    let case = words::case(&text::arguments::<O>(domain, case)?);
+    Some(line(&Entry { case, index, values, provenance: provenance.to_owned() }))
+}
+
+/// An entry as a line of the catalogue.
+pub fn line(entry: &Entry) -> String {
+    let values: Vec<_> = entry.values.iter().map(|(scheme, value)| format!("{scheme}={}", described(value))).collect();
+    format!("{} out[{}]: {} # {}", entry.case, entry.index, values.join(" "), entry.provenance)
+}
+
+fn described(value: &Option<Value>) -> String {
+    value.as_ref().map_or("-".to_owned(), Value::to_string)
+}
+
+/// Result `index`, where there are so many; in it nothing, where the scheme gives none.
+fn result<O: Operation>(
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+    results: &Expected,
+    index: usize,
+) -> Option<Option<Value>> {
+    let element = O::element(domain, &case.params, O::TENSORS.len());
+    let words = results.chunks(element.words()).nth(index)?;
+    let words: Option<Vec<i32>> = words.iter().copied().collect();
+    Some(words.map(|words| element.described(&words)))
+}
+
+/// An entry whose values nobody has looked at.
+struct Written<'a> {
+    case: &'a str,
+    index: usize,
+    values: Vec<(&'a str, &'a str)>,
+    provenance: &'a str,
+}
+
+fn written(line: &str) -> Result<Written<'_>, CaseError> {
+    let split = line.split_once('#').map(|(rest, provenance)| (rest, provenance.trim()));
+    let (rest, provenance) = split
+        .filter(|(_, provenance)| !provenance.is_empty())
+        .ok_or("no provenance: end the line with `# where it comes from`")?;
+    // Colons stand in types and policies, too; no value begins with `out`.
+    let (case, rest) =
+        rest.rsplit_once(" out").ok_or("no result: write `out[INDEX]: SCHEME=VALUE ...` after the case")?;
+    let (result, values) = rest.split_once(':').unwrap_or((rest, ""));
+    let index = result.strip_prefix('[').and_then(|r| r.trim_end().strip_suffix(']')).and_then(|i| i.parse().ok());
+    let index = index.ok_or_else(|| format!("out{}: not a flat index, such as out[0]", result.trim_end()))?;
+    let pair = |word| str::split_once(word, '=').ok_or_else(|| format!("`{word}` is not SCHEME=VALUE"));
+    let values: Vec<_> = values.split_whitespace().map(pair).collect::<Result<_, _>>()?;
+    if values.is_empty() {
+        return Err("no value: name at least one SCHEME=VALUE; with `?` in place of a value it is printed".into());
+    }
+    Ok(Written { case: case.trim(), index, values, provenance })
+}
+
+/// The entry, where the oracle gives what is written.
+fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, CaseError> {
+    let cases = cases::<O>(written.case)?;
+    let mut values = Vec::new();
+    for (name, _) in &written.values {
+        let scheme = scheme_named::<O>(name)?;
+        values.push(((*name).to_owned(), exact::<O>(&scheme, &cases, written.index)?));
+    }
+    let entry = Entry {
+        case: written.case.to_owned(),
+        index: written.index,
+        values,
+        provenance: written.provenance.to_owned(),
+    };
+    for ((name, text), (_, exact)) in written.values.iter().zip(&entry.values) {
+        let agrees = described(exact) == *text;
+        if !agrees {
+            let (is, line) = (described(exact), line(&entry));
+            return Err(format!("{name} is {is}, not {text}; the line with every value:\n{line}").into());
+        }
+    }
+    Ok(entry)
+}
+
+/// A domain with the case as it takes it.
+type Taken<O> = (&'static <O as Operation>::Domain, Case<<O as Operation>::Params>);
+
+/// The case as each kernel takes it that does, each once: the number of results may be theirs to choose.
+fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
+    let draft = Draft::<O>::read(text)?;
+    let (mut out, mut refused) = (Vec::new(), None);
+    for domain in kernels::<O>().iter().map(|kernel| &kernel.contract.domain) {
+        match draft.work(domain) {
+            Some(work) if work > LARGEST => {
+                let reason = format!("results times elements of the largest input are {work}, at most {LARGEST} here");
+                return Err(reason.into());
+            }
+            Some(_) => match draft.case(domain) {
+                Ok(case) if out.iter().all(|(_, known)| *known != case) => out.push((domain, case)),
+                Ok(_) => {}
+                Err(error) => refused = Some(error.to_string()),
+            },
+            None => {
+                let reason = O::sizes(domain, draft.params()).err();
+                refused = refused.or(reason.map(|e| e.to_string()));
+            }
+        }
+    }
+    if out.is_empty() {
+        let reason = refused.map_or(String::new(), |reason| format!(": {reason}"));
+        return Err(format!("no kernel takes the case{reason}").into());
+    }
+    Ok(out)
+}
+
+/// What the scheme gives for the first of the cases that it can be asked about.
+fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Taken<O>], index: usize) -> Result<Option<Value>, CaseError> {
+    let mut reason = String::new();
+    for (domain, case) in cases {
+        match O::exact(scheme, case) {
+            Ok(results) => {
+                let wrong = || format!("out[{index}]: there are {} results", results.len());
+                return Ok(result::<O>(domain, case, &results, index).ok_or_else(wrong)?);
+            }
+            Err(why) => reason = why.to_string(),
+        }
+    }
+    Err(CaseError::from(reason).of(&label::<O>(scheme)))
+}

@@ -1,0 +1,118 @@
+//! Why a kernel differs: the first change to the scheme whose prediction reproduces every gathered output.
+
+use crate::operation::Operation;
+use crate::operation::change::Change;
+use crate::operation::observed::Observed;
+use tiebreak_common::class::Class;
+
+/// Cases in which the nearest cause is looked for.
+const FEW: usize = 8;
+
+/// Class of a difference, with what reproduces it, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The class.
+    pub class: Class,
+    /// What reproduces the outputs.
+    pub because: String,
+    /// Place of the cause in the list, where one does.
+    pub cause: Option<usize>,
+}
+
+/// How a cause fits what was seen.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    /// Words that differ and are as it predicts them.
+    right: usize,
+    /// Words that differ.
+    all: usize,
+    /// Words that do not differ, and would by its prediction.
+    beside: usize,
+}
+
+impl Share {
+    /// Whether at least half of what differs or should is as predicted: what fits less would mislead.
+    fn is_near(self) -> bool {
+        self.right > 0 && 2 * self.right >= self.all + self.beside
+    }
+
+    /// What is right of all that differs or should, in millionths.
+    fn agreement(self) -> usize {
+        self.right * 1_000_000 / (self.all + self.beside).max(1)
+    }
+}
+
+/// How a cause fits some cases; nothing where it has no words by itself.
+fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> Option<Share> {
+    cause.because()?;
+    let of = |mut share: Share, seen: &&Observed<O::Params>| {
+        let predicted = cause.predict(&seen.case).filter(|predicted| predicted.len() == seen.outs.len());
+        let differing = differing(seen);
+        share.all += differing.len();
+        let Some(predicted) = predicted else { return share };
+        let is = |at: usize| match predicted[at] {
+            None => (O::CAPABILITIES.causes.stands_for_none)(&seen.case.params, &seen.outs, at) == Some(true),
+            Some(value) => value == seen.outs[at],
+        };
+        share.right += differing.iter().filter(|at| is(**at)).count();
+        let words = seen.words();
+        let equal = |at: &usize| seen.expected[*at] == Some(seen.outs[*at]) && !seen.is_faulty(at / words);
+        let should = |at: &usize| predicted[*at].is_some_and(|value| value != seen.outs[*at]);
+        share.beside += (0..seen.outs.len()).filter(|at| equal(at) && should(at)).count();
+        share
+    };
+    Some(evidence.iter().fold(Share::default(), of))
+}
+
+/// The words that differ and follow no known fault.
+pub(crate) fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
+    let words = seen.words();
+    let differs = |at: &usize| seen.expected[*at].is_some_and(|right| right != seen.outs[*at]);
+    (0..seen.outs.len()).filter(|at| differs(at) && !seen.is_faulty(at / words)).collect()
+}
+
+/// What comes nearest where no cause reproduces everything: it names no class, but says where to look.
+fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Option<String> {
+    let differing = evidence.iter().filter(|seen| seen.differ > 0).take(FEW);
+    let few: Vec<_> = differing.chain(evidence.iter().filter(|seen| seen.differ == 0).take(FEW)).copied().collect();
+    let shares = causes.iter().filter_map(|cause| Some((share(cause, &few)?, cause))).rev();
+    let near = shares.filter(|(share, _)| share.is_near());
+    let (Share { right, all, beside }, cause) = near.max_by_key(|(share, _)| share.agreement())?;
+    let because = cause.because()?;
+    let count = |n: usize| tiebreak_reports::text::count(n as u64);
+    let others = match beside {
+        0 => String::new(),
+        1 => ", and predicts 1 difference that did not occur".to_owned(),
+        n => format!(", and predicts {} differences that did not occur", count(n)),
+    };
+    let (right, all) = (count(right), count(all));
+    Some(format!("the nearest, {} ({because}), explains {right} of {all} that differ{others}", cause.class))
+}
+
+/// `all 17,557 results examined`.
+fn examined(results: usize) -> String {
+    match results {
+        1 => "the one result examined".to_owned(),
+        n => format!("all {} results examined", tiebreak_reports::text::count(n as u64)),
+    }
+}
+
+/// The first cause that reproduces all of the evidence.
+pub fn explain<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
+    let results: usize = evidence.iter().map(|seen| seen.expected.iter().flatten().count()).sum();
+    for (at, cause) in causes.iter().enumerate() {
+        let Some(because) = cause.explains(evidence) else { continue };
+        let because = match share(cause, evidence) {
+            // What it leaves undefined it does not explain.
+            Some(Share { right: 0, all, .. }) if all > 0 => continue,
+            Some(Share { right, all, .. }) if right < all => {
+                format!("{because} (explains {right} of {all} that differ, and leaves the others undefined)")
+            }
+            _ => format!("{because} (reproduces {})", examined(results)),
+        };
+        return Explanation { class: cause.class, because, cause: Some(at) };
+    }
+    let nearest = nearest(causes, evidence).map_or_else(String::new, |nearest| format!("; {nearest}"));
+    let because = format!("no known cause reproduces {}{nearest}", examined(results));
+    Explanation { class: Class::Unexplained, because, cause: None }
+}

@@ -1,0 +1,74 @@
+//! Differences with their causes, group by group, each with a small witness.
+
+use crate::explain::cause::{Explanation, explain};
+use crate::explain::whereabouts;
+use crate::explain::witness::{Shown, any_difference, first_difference, shrink};
+use crate::judge::made::Made;
+use crate::judge::side::{Group, Side};
+use crate::lane::Lane;
+use crate::operation::asked::Asked;
+use crate::operation::observed::Witness;
+use crate::operation::{Operation, changes_in};
+use tiebreak_common::class::Class;
+
+/// Differences of one group of results.
+#[derive(Clone, Debug)]
+pub struct Explained<P> {
+    /// The group.
+    pub group: usize,
+    /// Results that differ.
+    pub differ: u64,
+    /// What they are due to.
+    pub explanation: Explanation,
+    /// One of them, in a case as small as was found.
+    pub witness: Witness<P>,
+    /// What shows it again, where that is not the witness alone.
+    pub command: Option<String>,
+}
+
+/// What differences are explained by.
+pub struct Basis<'a, O: Operation> {
+    /// Kernel name.
+    pub kernel: &'static str,
+    /// The lane's code for it, where results that follow its known faults show nothing.
+    pub made: Option<Made<'a, O>>,
+    /// The kernel's domain.
+    pub domain: &'a O::Domain,
+    /// The kernel's contract.
+    pub contract: &'a O::Scheme,
+    /// The scheme that it differs from: the contract's, or the reference.
+    pub scheme: &'a O::Scheme,
+    /// Whether it keeps its contract, and differs from the reference.
+    pub kept: bool,
+    /// What the caller gave; one case is not made smaller.
+    pub asked: &'a Asked,
+}
+
+impl<O: Operation> Basis<'_, O> {
+    /// Every group that differs, that of the simplest witness first.
+    pub fn explained(&self, lane: &Lane, side: &Side<O::Params>) -> Vec<Explained<O::Params>> {
+        let differing = side.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
+        let mut all: Vec<_> = differing.filter_map(|(group, seen)| self.of_group(lane, *group, seen)).collect();
+        all.sort_by_cached_key(|explained| (O::CAPABILITIES.witnesses.rank)(&explained.witness));
+        all
+    }
+
+    fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
+        let Self { domain, contract, scheme, kept, asked, .. } = *self;
+        let first =
+            seen.differing.iter().min_by_key(|seen| (seen.differ == 0, (O::CAPABILITIES.witnesses.start)(seen)))?;
+        let causes = changes_in::<O>(group, contract, scheme, domain, kept);
+        let mut explanation = explain(&causes, &seen.evidence());
+        let class = explanation.class;
+        let shown = Shown { basis: self, causes: &causes, class };
+        let unexcused =
+            if asked.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
+        let witness = unexcused.or_else(|| any_difference::<O>(domain, first))?;
+        if class == Class::Unexplained
+            && let Some(place) = whereabouts::described::<O>(domain, &seen.evidence(), &witness)
+        {
+            explanation.because = format!("{}; {place}", explanation.because);
+        }
+        Some(Explained { group, differ: seen.differ, explanation, witness, command: None })
+    }
+}

@@ -1,0 +1,257 @@
+//! Differences of history or address: the witness is run again in a fresh worker, as the printed command runs it. Where it is right there, the class is
+//! `depends-on-history`, and of the calls before it the fewest are looked for that show it again.
+
+use crate::case::again::kernel_again;
+use crate::case::{catalogue, text};
+use crate::explain::cause::Explanation;
+use crate::explain::groups::Explained;
+use crate::explain::witness::any_difference;
+use crate::judge::side::Group;
+use crate::lane::Lane;
+use crate::operation::Operation;
+use crate::operation::case::{Case, Spec};
+use crate::operation::expected::differs;
+use crate::operation::observed::{Observed, Witness};
+use crate::operation::request::Request;
+use crate::run::answers::{lacks, outs};
+use crate::run::subject::Subject;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tiebreak_common::class::Class;
+use tiebreak_common::shell::quoted;
+use tiebreak_reports::text as words;
+
+/// Fresh workers that the sequences of one difference may cost: the same on a busy machine as on an idle one.
+const REPLAYS: u32 = 150;
+
+/// Time that they may cost, and those of a run: only a worker that takes seconds to start, or many kernels that fail, come near it.
+const EACH: Duration = Duration::from_secs(60);
+
+const ALL: Duration = Duration::from_secs(240);
+
+/// Cases that differ of which a sequence is looked for.
+const TARGETS: usize = 3;
+
+/// Cases of a printed sequence, and bytes of it.
+const PRINTED: usize = 16;
+
+const BYTES: usize = 4096;
+
+/// Milliseconds that sequences of this run have cost.
+static SPENT: AtomicU64 = AtomicU64::new(0);
+
+/// One kernel in one lane, with the cases that it ran in their order.
+pub(crate) struct History<'a, O: Operation> {
+    pub(crate) request: &'a Request,
+    pub(crate) subject: &'a Subject<O>,
+    pub(crate) lane: &'a Lane,
+    pub(crate) specs: &'a [Spec<O::Params>],
+    /// Fresh workers so far.
+    pub(crate) replays: Cell<u32>,
+}
+
+/// Cases that end with one that differs after the others, with its witness.
+struct Sequence<P> {
+    cases: Vec<Case<P>>,
+    witness: Witness<P>,
+}
+
+impl<O: Operation> History<'_, O> {
+    /// Runs the witness of a difference again in a fresh worker. Where it does not differ, it is replaced: by a case that differs alone, or by a sequence.
+    pub(crate) fn settle(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>) {
+        match self.replay(&[&seen.witness.case]) {
+            Some(None) => {}
+            _ => return,
+        }
+        let begun = Instant::now();
+        let end = begun + EACH.min(ALL.saturating_sub(Duration::from_millis(SPENT.load(Ordering::Relaxed))));
+        self.replays.set(0);
+        self.replace(group, seen, end);
+        SPENT.fetch_add(begun.elapsed().as_millis() as u64, Ordering::Relaxed);
+    }
+
+    fn replace(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>, end: Instant) {
+        let mut smallest: Vec<&Observed<O::Params>> = group.differing.iter().collect();
+        smallest.sort_by_cached_key(|seen| (O::CAPABILITIES.witnesses.start)(seen));
+        for seen_alone in smallest.iter().take(TARGETS) {
+            if let Some(Some(witness)) = self.replay(&[&seen_alone.case]) {
+                seen.command = self.printed(&[&witness.case]);
+                seen.witness = witness;
+                return;
+            }
+        }
+        let found = self.sequence(&smallest, end);
+        let (class, cause) = (Class::DependsOnHistory, None);
+        let whole = || Some(self.whole());
+        let because = match &found {
+            Some(Sequence { cases, .. }) => {
+                let before = words::plural(cases.len() - 1, "call");
+                let is = if cases.len() == 2 { "is" } else { "are" };
+                format!(
+                    "alone, in a fresh worker, this case is right; it differs after {before}, which {is} run before it"
+                )
+            }
+            None => "alone, in a fresh worker, this case is right; no sequence of calls that was tried shows it again"
+                .to_owned(),
+        };
+        seen.explanation = Explanation { class, because, cause };
+        seen.command =
+            found.as_ref().and_then(|found| self.printed(&found.cases.iter().collect::<Vec<_>>())).or_else(whole);
+        if let Some(found) = found {
+            seen.witness = found.witness;
+        }
+    }
+
+    /// The shortest sequence found that ends with one of these cases.
+    fn sequence(&self, targets: &[&Observed<O::Params>], end: Instant) -> Option<Sequence<O::Params>> {
+        let domain = &self.subject.kernel.contract.domain;
+        let made = self.specs.iter().enumerate();
+        let planned = made.filter_map(|(i, spec)| spec.case::<O>(domain, self.request.seed, i));
+        let cases: Vec<_> = self.before().into_iter().chain(planned).collect();
+        let mut places: Vec<usize> =
+            targets.iter().filter_map(|seen| cases.iter().rposition(|case| *case == seen.case)).collect();
+        places.sort_unstable();
+        places.into_iter().take(TARGETS).find_map(|at| self.ending(&cases[..=at], end))
+    }
+
+    /// The cases of the catalogue, which run before those of a plan.
+    fn before(&self) -> Vec<Case<O::Params>> {
+        let domain = &self.subject.kernel.contract.domain;
+        let entries = catalogue::read::<O>(O::CATALOGUE).ok().filter(|_| self.request.asked.is_nothing());
+        let cases = entries.into_iter().flatten().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
+        cases.filter(|case| O::covers(domain, &case.params)).collect()
+    }
+
+    /// The same for the last of some cases.
+    fn ending(&self, cases: &[Case<O::Params>], end: Instant) -> Option<Sequence<O::Params>> {
+        let last = cases.len() - 1;
+        let shows = |from: usize| self.shows(&cases[from..].iter().collect::<Vec<_>>(), end);
+        // Ever longer ends of it, and then by halves: what a call leaves behind is mostly found by one of the next.
+        let (mut right, mut back, mut found) = (last, 1, None);
+        while found.is_none() {
+            let from = last.saturating_sub(back);
+            match shows(from) {
+                Some(witness) => found = Some((from, witness)),
+                None if from == 0 => return None,
+                None => (right, back) = (from, back * 2),
+            }
+        }
+        let (mut from, mut witness) = found?;
+        while right - from > 1 {
+            let middle = from.midpoint(right);
+            match shows(middle) {
+                Some(shown) => (from, witness) = (middle, shown),
+                None => right = middle,
+            }
+        }
+        let mut sequence = Sequence { cases: cases[from..].to_vec(), witness };
+        self.thin(&mut sequence, end);
+        self.shrink(&mut sequence, end);
+        Some(sequence)
+    }
+
+    /// Leaves out calls between the first and the last, ever fewer at a time.
+    fn thin(&self, sequence: &mut Sequence<O::Params>, end: Instant) {
+        let mut run = sequence.cases.len().saturating_sub(2);
+        while run > 0 {
+            let mut from = 1;
+            while from + 1 < sequence.cases.len() {
+                let to = (from + run).min(sequence.cases.len() - 1);
+                let kept: Vec<_> = sequence.cases[..from].iter().chain(&sequence.cases[to..]).collect();
+                match self.shows(&kept, end) {
+                    Some(witness) => {
+                        let cases = kept.into_iter().cloned().collect();
+                        *sequence = Sequence { cases, witness };
+                    }
+                    None => from = to,
+                }
+            }
+            run /= 2;
+        }
+    }
+
+    /// Makes each call smaller as long as the last one differs.
+    fn shrink(&self, sequence: &mut Sequence<O::Params>, end: Instant) {
+        let domain = &self.subject.kernel.contract.domain;
+        for at in (0..sequence.cases.len()).rev() {
+            let smaller = |sequence: &Sequence<O::Params>| {
+                O::smaller(&sequence.cases[at], domain).into_iter().find_map(|case| {
+                    let mut cases = sequence.cases.clone();
+                    cases[at] = case;
+                    let witness = self.shows(&cases.iter().collect::<Vec<_>>(), end)?;
+                    Some(Sequence { cases, witness })
+                })
+            };
+            while let Some(next) = smaller(sequence) {
+                *sequence = next;
+            }
+        }
+    }
+
+    /// The witness that the last of some cases is after the others, while there is time.
+    fn shows(&self, cases: &[&Case<O::Params>], end: Instant) -> Option<Witness<O::Params>> {
+        self.replays.set(self.replays.get() + 1);
+        if self.replays.get() > REPLAYS || Instant::now() >= end { None } else { self.replay(cases).flatten() }
+    }
+
+    /// Runs cases in a fresh worker, and gives the witness that the last one is; nothing at all where they cannot be run.
+    fn replay(&self, cases: &[&Case<O::Params>]) -> Option<Option<Witness<O::Params>>> {
+        let Subject { kernel, contract, .. } = self.subject;
+        let domain = &kernel.contract.domain;
+        let mut lease = self.lane.fresh()?;
+        let mut given = Vec::new();
+        for case in cases {
+            let results = O::sizes(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
+            if lacks::<O>(self.lane, &case.params) {
+                return None;
+            }
+            given = outs::<O>(&mut lease, kernel.name, case, results).ok()?;
+        }
+        let case = (*cases.last()?).clone();
+        let expected = O::expected(contract, &case).ok()?;
+        if !differs(&expected, &given) {
+            return Some(None);
+        }
+        let observed = Observed { case, outs: given, expected, differ: 1, faulty: Vec::new() };
+        any_difference::<O>(domain, &observed).map(Some)
+    }
+
+    /// The command that runs cases one after the other; nothing where they are too many, or too large.
+    fn printed(&self, cases: &[&Case<O::Params>]) -> Option<String> {
+        let domain = &self.subject.kernel.contract.domain;
+        let written = |case: &&Case<O::Params>| {
+            let short = text::arguments::<O>(domain, case);
+            Some(words::case(&short.or_else(|| text::complete::<O>(domain, case, &self.made(case)))?))
+        };
+        let written: Vec<String> = cases.iter().take(PRINTED + 1).map(written).collect::<Option<_>>()?;
+        let fits = written.len() <= PRINTED && written.iter().map(String::len).sum::<usize>() <= BYTES;
+        let given: String = written.iter().map(|case| format!(" --case {}", quoted(case))).collect();
+        fits.then(|| kernel_again::<O>(self.request, self.subject.kernel, self.lane) + &given)
+    }
+
+    /// What fills the tensors of a case of the plan.
+    fn made(&self, case: &Case<O::Params>) -> [Option<String>; 3] {
+        let domain = &self.subject.kernel.contract.domain;
+        let of = |(i, spec): (usize, &Spec<O::Params>)| {
+            let same = (&spec.params, spec.misalign) == (&case.params, case.misalign);
+            let is = same && spec.case::<O>(domain, self.request.seed, i).is_some_and(|made| made == *case);
+            is.then(|| spec.made(self.request.seed, i))
+        };
+        self.specs.iter().enumerate().find_map(of).unwrap_or_default()
+    }
+
+    /// The command that runs one case so many times, where a fresh worker shows by it that the last differs; otherwise the whole plan.
+    pub(crate) fn repeated(&self, case: &Case<O::Params>, times: usize) -> String {
+        let cases = vec![case; times.min(PRINTED + 1)];
+        let shown = self.printed(&cases).filter(|_| matches!(self.replay(&cases), Some(Some(_))));
+        shown.unwrap_or_else(|| self.whole())
+    }
+
+    /// The command that runs the kernel's whole plan again.
+    pub(crate) fn whole(&self) -> String {
+        let Request { effort, seed, .. } = self.request;
+        let kernel = kernel_again::<O>(self.request, self.subject.kernel, self.lane);
+        format!("{kernel} --effort {} --seed {seed}", effort.name())
+    }
+}

@@ -1,0 +1,136 @@
+//! The differences that are kept for `mismatches.csv`, each with a case that is complete.
+
+use crate::case::text::{self, Draft};
+use crate::explain::comparison::Comparison;
+use crate::explain::groups::Explained;
+use crate::explain::witness::{any_difference, first_difference};
+use crate::judge::record::{due_to, run};
+use crate::judge::side::Side;
+use crate::lane::Lane;
+use crate::operation::Operation;
+use crate::operation::case::{Case, Spec};
+use crate::operation::observed::{Observed, Witness};
+use crate::run::answers::lacks;
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{self, Against};
+
+/// Mismatches kept for the CSV file, for each side.
+const KEPT: usize = 64;
+
+/// A difference with its case in words.
+#[derive(Clone)]
+pub(crate) struct Line<P> {
+    pub(crate) witness: Witness<P>,
+    /// The case, by which the difference is shown again.
+    pub(crate) case: ledger::Case,
+    pub(crate) class: Class,
+    /// The index of the result, if the case does not say it.
+    pub(crate) at: Option<usize>,
+    /// What shows it again, if that is not the case alone.
+    pub(crate) command: Option<String>,
+}
+
+/// The smallest cases of a side, each by its first difference. `specs` are what the cases were made of.
+pub(crate) fn lines<O: Operation>(
+    comparison: &Comparison<'_, O>,
+    side: &Side<O::Params>,
+    specs: &[Spec<O::Params>],
+    explained: &[Explained<O::Params>],
+) -> Vec<Line<O::Params>> {
+    let mut smallest: Vec<_> =
+        side.groups.iter().flat_map(|(group, seen)| seen.differing.iter().map(move |seen| (*group, seen))).collect();
+    smallest.sort_by_cached_key(|(_, seen)| (O::CAPABILITIES.witnesses.start)(seen));
+    let row = |(group, seen): (usize, &Observed<O::Params>)| {
+        let unexcused = first_difference::<O>(comparison.domain(), seen);
+        let first = unexcused.or_else(|| any_difference::<O>(comparison.domain(), seen))?;
+        let of_group = explained.iter().find(|explained| explained.group == group)?;
+        let class = class(comparison, seen, first.index).unwrap_or(of_group.explanation.class);
+        // What depends on the calls before is shown by them alone.
+        let after_others = of_group.explanation.class == Class::DependsOnHistory;
+        let command = of_group.command.clone().filter(|_| after_others);
+        let spelled = |witness: &Witness<O::Params>, class| {
+            (O::CAPABILITIES.spelling.result)(&witness.case, witness.index, class)
+        };
+        let Some(case) = spelled(&first, Some(class)) else {
+            let (witness, case) = complete(comparison, specs, first)?;
+            let at = Some(witness.index);
+            return Some(Line { witness, case, class, at, command });
+        };
+        // A place is that of the shortest case.
+        let says_place = spelled(&first, None).as_ref() != Some(&case);
+        let alone = if says_place { alone(comparison, &first, |witness| spelled(witness, Some(class))) } else { None };
+        let (witness, case) = alone.unwrap_or((first, case));
+        Some(Line { witness, case, class, at: None, command })
+    };
+    smallest.into_iter().take(KEPT).filter_map(row).collect()
+}
+
+/// The class of one difference from the reference by itself, where it is due to a known change.
+fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<Class> {
+    if comparison.against != Against::Reference || comparison.subject.path.is_empty() {
+        return None;
+    }
+    let posed = comparison.subject.pose(seen.case.clone()).ok()?;
+    let element = O::element(comparison.domain(), &seen.case.params, O::TENSORS.len());
+    due_to(&comparison.subject.path, &element, &posed, &seen.outs, &seen.faulty).get(index).copied().flatten()
+}
+
+/// A difference with its case in words: as the caller gave it, spelled out where it is small, cut down to the operands of this result
+/// where the kernel gives the same for them, and otherwise with what fills its tensors.
+fn complete<O: Operation>(
+    comparison: &Comparison<'_, O>,
+    specs: &[Spec<O::Params>],
+    witness: Witness<O::Params>,
+) -> Option<(Witness<O::Params>, ledger::Case)> {
+    let domain = comparison.domain();
+    if let Some(case) = text::arguments::<O>(domain, &witness.case) {
+        return Some((witness, case));
+    }
+    let is_it = |text: &&String| text::parse::<O>(text, domain).is_ok_and(|case| case == witness.case);
+    if let Some(given) = comparison.request.asked.cases.iter().find(is_it) {
+        return Draft::<O>::described(given).map(|case| (witness, case));
+    }
+    if let Some(alone) = alone(comparison, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {
+        return Some(alone);
+    }
+    let of = |(i, spec): (usize, &Spec<O::Params>)| {
+        let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
+        let made = same.then(|| spec.case::<O>(domain, comparison.request.seed, i)).flatten()?;
+        (made == witness.case).then(|| spec.made(comparison.request.seed, i))
+    };
+    let made = specs.iter().enumerate().find_map(of).unwrap_or_default();
+    text::complete::<O>(domain, &witness.case, &made).map(|case| (witness, case))
+}
+
+/// The difference in a case of little more than its own operands, in words, where the kernel gives the same for them.
+fn alone<O: Operation>(
+    comparison: &Comparison<'_, O>,
+    witness: &Witness<O::Params>,
+    spelled: impl Fn(&Witness<O::Params>) -> Option<ledger::Case>,
+) -> Option<(Witness<O::Params>, ledger::Case)> {
+    O::alone(&witness.case, comparison.domain(), witness.index).into_iter().find_map(|(case, index)| {
+        let case = spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
+        let (case, spelled) = case?;
+        let same = |alone: &Witness<O::Params>| {
+            (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
+        };
+        Some((shown(comparison, comparison.lane, case).filter(same)?, spelled))
+    })
+}
+
+/// The first difference that a case shows by itself, judged as a run judges it.
+fn shown<O: Operation>(
+    comparison: &Comparison<'_, O>,
+    lane: &Lane,
+    case: Case<O::Params>,
+) -> Option<Witness<O::Params>> {
+    let subject = comparison.subject;
+    if !O::covers(comparison.domain(), &case.params) || lacks::<O>(lane, &case.params) {
+        return None;
+    }
+    let posed = subject.pose(case).ok()?;
+    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[posed]);
+    let side = if comparison.against == Against::Contract { &record.contract } else { &record.reference };
+    let seen = side.smallest()?;
+    first_difference::<O>(comparison.domain(), seen).or_else(|| any_difference::<O>(comparison.domain(), seen))
+}

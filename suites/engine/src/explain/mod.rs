@@ -1,0 +1,89 @@
+//! Explanations of what was judged: causes, small witnesses, and what shows them again. The last stage that runs kernels.
+
+pub mod cause;
+pub mod comparison;
+pub mod groups;
+pub mod history;
+pub mod lines;
+pub mod sides;
+pub mod whereabouts;
+pub mod witness;
+
+use crate::explain::history::History;
+use crate::explain::sides::ExplainedSide;
+use crate::judge::JudgedLane;
+use crate::judge::agreement::Agreements;
+use crate::judge::record::{Record, run};
+use crate::lane::Lane;
+use crate::operation::Operation;
+use crate::operation::asked::Asked;
+use crate::operation::case::Spec;
+use crate::operation::observed::Witness;
+use crate::operation::request::Request;
+use crate::plan::plans;
+use crate::run::repeats::{self, Repeats};
+use crate::run::subject::Subject;
+use anyhow::Result;
+use std::cell::Cell;
+use tiebreak_common::budget::Effort;
+
+/// Explanations of what was judged.
+pub(crate) struct ExplainedKernel<'a, O: Operation> {
+    pub(crate) lanes: Vec<ExplainedLane<'a, O>>,
+    /// A witness of each comparison to the bit that differs.
+    pub(crate) agreements: Vec<Option<Witness<O::Params>>>,
+}
+
+/// Explanations of what was judged in one lane.
+pub(crate) struct ExplainedLane<'a, O: Operation> {
+    pub(crate) sides: Vec<ExplainedSide<'a, O>>,
+    /// The same call again and again, if that was tried.
+    pub(crate) repeats: Option<Repeats<O::Params>>,
+    /// The command that shows again that calls with the same input differ.
+    pub(crate) repeated: Option<String>,
+}
+
+/// Explains what was judged: the last stage that runs kernels.
+pub(crate) fn explained<'a, O: Operation>(
+    request: &Request,
+    subject: &'a Subject<O>,
+    specs: &[Spec<O::Params>],
+    judged: &[JudgedLane<'_, O>],
+    agreements: &Agreements<'_, O>,
+) -> Result<ExplainedKernel<'a, O>> {
+    let agreements = sides::agreements(request, agreements);
+    let in_lane = |JudgedLane { lane, record, is_complete, .. }: &JudgedLane<'_, O>| {
+        let learnt = if request.asked.is_one_case() { learn(request, subject, lane, record)? } else { None };
+        let sides = sides::record(request, subject, lane, (learnt.as_ref().unwrap_or(record), specs));
+        // After the explanations: a kernel that keeps state has it from the calls before, which replays count.
+        let repeats = is_complete.then(|| repeats::run::<O>(request, subject.kernel, lane, specs));
+        let differing = repeats.as_ref().and_then(|repeats| repeats.differs.as_ref());
+        let history = History { request, subject, lane, specs, replays: Cell::new(0) };
+        let repeated = differing.map(|differing| history.repeated(&differing.case, differing.call as usize));
+        Ok(ExplainedLane { sides, repeats, repeated })
+    };
+    let lanes = judged.iter().map(in_lane).collect::<Result<_>>()?;
+    Ok(ExplainedKernel { lanes, agreements })
+}
+
+/// A record with the evidence of a short plan, none of which is counted: one case fits many causes, and other cases tell the causes apart. None if nothing
+/// differs.
+fn learn<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lane: &Lane,
+    record: &Record<O::Params>,
+) -> Result<Option<Record<O::Params>>> {
+    if record.contract.count.differ + record.reference.count.differ == 0 {
+        return Ok(None);
+    }
+    let domain = &subject.kernel.contract.domain;
+    let others = Asked { cases: Vec::new(), x: None, ..request.asked.clone() };
+    let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
+    let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params)).enumerate();
+    let cases = covered.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, i));
+    let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+    let mut learnt = record.clone();
+    learnt.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &posed));
+    Ok(Some(learnt))
+}

@@ -1,0 +1,157 @@
+//! Differences of one kernel in one lane, by the contract and by the reference, with their causes.
+
+use crate::explain::cause::{Explanation, explain};
+use crate::explain::comparison::Comparison;
+use crate::explain::groups::{Basis, Explained};
+use crate::explain::history::History;
+use crate::explain::lines as mismatches;
+use crate::explain::lines::Line;
+use crate::judge::agreement::Agreements;
+use crate::judge::made::Made;
+use crate::judge::record::{Record, due_to};
+use crate::judge::side::{Group, Side};
+use crate::lane::Lane;
+use crate::operation::case::Spec;
+use crate::operation::change::Change;
+use crate::operation::fault::Seen;
+use crate::operation::observed::Witness;
+use crate::operation::request::Request;
+use crate::operation::{Operation, changes_in};
+use crate::run::answers::outs;
+use crate::run::subject::Subject;
+use std::cell::Cell;
+use tiebreak_common::class::Class;
+use tiebreak_common::parallel;
+use tiebreak_reports::ledger::Against;
+
+/// Differences of a kernel in a lane from one scheme, explained.
+pub(crate) struct ExplainedSide<'a, O: Operation> {
+    pub(crate) against: Against,
+    pub(crate) scheme: &'a O::Scheme,
+    /// Whether the kernel keeps its contract, and `scheme` is the reference.
+    pub(crate) kept: bool,
+    /// Differences by group, that of the simplest witness first.
+    pub(crate) groups: Vec<Explained<O::Params>>,
+    /// Differing cases that are kept, the smallest first.
+    pub(crate) lines: Vec<Line<O::Params>>,
+}
+
+/// Explains what a kernel gave in a lane, by the contract and by the reference. `specs` are what the cases were made of.
+pub(crate) fn record<'a, O: Operation>(
+    request: &Request,
+    subject: &'a Subject<O>,
+    lane: &Lane,
+    (record, specs): (&Record<O::Params>, &[Spec<O::Params>]),
+) -> Vec<ExplainedSide<'a, O>> {
+    let sides = [
+        (Against::Contract, Some(&subject.contract), &record.contract),
+        (Against::Reference, subject.reference.as_ref(), &record.reference),
+    ];
+    let mut broken: Option<Explanation> = None;
+    let mut all = Vec::new();
+    for (against, scheme, side) in sides {
+        let Some(scheme) = scheme else { continue };
+        let kept = against == Against::Reference && record.contract.count.differ == 0;
+        let mut groups = explained(request, (subject, lane), scheme, side, kept);
+        if against == Against::Contract {
+            let history = History { request, subject, lane, specs, replays: Cell::new(0) };
+            for seen in &mut groups {
+                history.settle(&side.groups[&seen.group], seen);
+            }
+            broken = groups.first().map(|first| first.explanation.clone());
+        }
+        if let (Against::Reference, Some(cause)) = (against, &broken) {
+            let unexplained = groups.iter_mut().filter(|seen| seen.explanation.class == Class::Unexplained);
+            unexplained.for_each(|seen| {
+                let by = side.groups.get(&seen.group).and_then(|group| by_contract(subject, seen.group, group, cause));
+                seen.explanation = by.unwrap_or_else(|| seen.explanation.clone());
+            });
+        }
+        let comparison = Comparison { request, subject, lane, against, scheme };
+        let lines = mismatches::lines(&comparison, side, specs, &groups);
+        all.push(ExplainedSide { against, scheme, kept, groups, lines });
+    }
+    all
+}
+
+/// For each comparison to the bit a small case on which the two differ, if they do.
+pub(crate) fn agreements<O: Operation>(
+    request: &Request,
+    agreements: &Agreements<'_, O>,
+) -> Vec<Option<Witness<O::Params>>> {
+    let witness = |agreement: &_| agreements.witness(agreement, &request.asked);
+    parallel::map(&agreements.compared(), |agreement| witness(agreement))
+}
+
+/// The cause of a broken contract, where it reproduces what differs from the reference too.
+fn by_contract<O: Operation>(
+    subject: &Subject<O>,
+    group: usize,
+    seen: &Group<O::Params>,
+    broken: &Explanation,
+) -> Option<Explanation> {
+    if broken.class == Class::DependsOnHistory {
+        return Some(broken.clone());
+    }
+    let (contract, domain) = (&subject.contract, &subject.kernel.contract.domain);
+    let causes = changes_in::<O>(group, contract, contract, domain, false);
+    let causes: Vec<Change<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
+    let explanation = explain(&causes, &seen.evidence());
+    (explanation.class != Class::Unexplained).then_some(explanation)
+}
+
+/// Causes and smallest witnesses of what differs on one side; the case itself where the caller gave it.
+fn explained<O: Operation>(
+    request: &Request,
+    (subject, lane): (&Subject<O>, &Lane),
+    scheme: &O::Scheme,
+    side: &Side<O::Params>,
+    kept: bool,
+) -> Vec<Explained<O::Params>> {
+    let basis = Basis {
+        kernel: subject.kernel.name,
+        made: Some(made(subject, lane)),
+        domain: &subject.kernel.contract.domain,
+        contract: &subject.contract,
+        scheme,
+        kept,
+        asked: &request.asked,
+    };
+    let mut all = basis.explained(lane, side);
+    for seen in &mut all {
+        seen.explanation = refined(subject, lane, seen.explanation.clone(), &seen.witness, kept);
+    }
+    all
+}
+
+fn made<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> Made<'a, O> {
+    Made { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
+}
+
+/// The class of the witness by itself, where the contract is kept and the path to it is known.
+fn refined<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    explanation: Explanation,
+    witness: &Witness<O::Params>,
+    kept: bool,
+) -> Explanation {
+    if !kept || subject.path.is_empty() {
+        return explanation;
+    }
+    let Ok(posed) = subject.pose(witness.case.clone()) else { return explanation };
+    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, posed.contract.len());
+    let element = O::element(&subject.kernel.contract.domain, &witness.case.params, O::TENSORS.len());
+    let Ok(outs) = ran else { return explanation };
+    let mut seen = Seen::new();
+    let faulty = made(subject, lane).faulty(&posed.case, &posed.contract, element.words(), &outs, &mut seen);
+    if let Some(Some(class)) = faulty.get(witness.index) {
+        let because = seen.get(class).map_or(String::new(), |sighting| sighting.reason.to_owned());
+        return Explanation { class: *class, because, cause: None };
+    }
+    let due = due_to(&subject.path, &element, &posed, &outs, &faulty);
+    match due.get(witness.index) {
+        Some(Some(class)) => Explanation { class: *class, ..explanation },
+        _ => explanation,
+    }
+}

@@ -1,0 +1,90 @@
+//! Small witnesses of a difference, which keep its cause.
+
+use crate::activity::doing;
+use crate::explain::groups::Basis;
+use crate::lane::{Lane, Lease};
+use crate::operation::Operation;
+use crate::operation::case::Case;
+use crate::operation::change::Change;
+use crate::operation::expected::differs;
+use crate::operation::fault::Faulty;
+use crate::operation::observed::{Observed, Witness};
+use crate::run::answers::tried;
+use crate::run::shrink::shrink_by;
+use crate::run::subject::held_against;
+use tiebreak_common::class::Class;
+
+/// Runs that it may wait for in vain.
+const WAITED_FOR: usize = 2;
+
+/// What a witness must show.
+pub struct Shown<'a, O: Operation> {
+    /// The kernel, and the scheme that it differs from.
+    pub basis: &'a Basis<'a, O>,
+    /// Every cause there is.
+    pub causes: &'a [Change<O>],
+    /// The class it must keep.
+    pub class: Class,
+}
+
+impl<O: Operation> Shown<'_, O> {
+    /// The witness that a case is, where it shows this.
+    fn by(&self, lease: &mut Lease<'_>, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
+        let Basis { kernel, made, domain, contract, scheme, .. } = *self.basis;
+        let outs = tried::<O>(lease, kernel, domain, case)?;
+        let words = O::element(domain, &case.params, O::TENSORS.len()).words();
+        let faulty = made.map_or_else(Faulty::new, |made| made.among(case, words, &outs));
+        let expected = held_against::<O>(contract, scheme, case).ok()?;
+        let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty };
+        let witness = first_difference::<O>(domain, &observed)?;
+        self.class_holds(&observed).then_some(witness)
+    }
+
+    /// Whether a cause of the class still reproduces it; what has no cause has none to keep.
+    fn class_holds(&self, observed: &Observed<O::Params>) -> bool {
+        let mut same = self.causes.iter().filter(|cause| cause.class == self.class).peekable();
+        same.peek().is_none() || same.any(|cause| cause.explains(&[observed]).is_some())
+    }
+}
+
+/// The smallest case found that shows the same, starting from `seen`.
+pub fn shrink<O: Operation>(
+    shown: &Shown<'_, O>,
+    lane: &Lane,
+    seen: &Observed<O::Params>,
+) -> Option<Witness<O::Params>> {
+    let mut lease = lane.lease();
+    let Basis { domain, asked, kernel, .. } = *shown.basis;
+    let _doing =
+        doing(|| format!("{} {kernel} in lane {}: a smaller input that differs is looked for", O::OP, lane.name));
+    let mut shows = |case: &Case<O::Params>| {
+        if lease.hung() < WAITED_FOR { shown.by(&mut lease, case) } else { None }
+    };
+    let first = shows(&seen.case).or_else(|| first_difference::<O>(domain, seen))?;
+    Some(shrink_by::<O>(domain, asked, first, &mut shows))
+}
+
+/// The first result of a case that differs, and follows no known fault.
+pub fn first_difference<O: Operation>(domain: &O::Domain, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
+    first_where::<O>(domain, seen, |index| !seen.is_faulty(index))
+}
+
+/// The first result of a case that differs for whatever reason.
+pub fn any_difference<O: Operation>(domain: &O::Domain, seen: &Observed<O::Params>) -> Option<Witness<O::Params>> {
+    first_where::<O>(domain, seen, |_| true)
+}
+
+fn first_where<O: Operation>(
+    domain: &O::Domain,
+    seen: &Observed<O::Params>,
+    counts: impl Fn(usize) -> bool,
+) -> Option<Witness<O::Params>> {
+    let expected = &seen.expected;
+    let element = O::element(domain, &seen.case.params, O::TENSORS.len());
+    let mut results = expected.chunks(element.words()).zip(seen.outs.chunks(element.words())).enumerate();
+    let (index, _) = results.find(|(index, (expected, out))| counts(*index) && differs(expected, out))?;
+    let at = index * element.words()..(index + 1) * element.words();
+    let right: Option<Vec<i32>> = expected[at.clone()].iter().copied().collect();
+    let (got, expected) = (element.described(&seen.outs[at]), element.described(&right?));
+    Some(Witness { case: seen.case.clone(), index, got, expected })
+}

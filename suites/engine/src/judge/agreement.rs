@@ -1,0 +1,169 @@
+//! Two kernels that promise one scheme, or one kernel in two lanes, compared to the bit: also where the contract gives no value, and each
+//! target gives what its instructions give.
+
+use crate::lane::Lane;
+use crate::lane::runner::Runner;
+use crate::operation::asked::Asked;
+use crate::operation::case::Case;
+use crate::operation::observed::Witness;
+use crate::operation::{Kernel, Operation, is_compiled, kernels};
+use crate::run::answers::{Answers, answers, tried};
+use crate::run::shrink::shrink_by;
+use crate::run::subject::Posed;
+use std::collections::BTreeMap;
+use tiebreak_impls::quantized::Params;
+
+/// Another that the kernel is compared with.
+enum Other<O: Operation> {
+    /// The same kernel in a lane, by its number.
+    Lane(usize),
+    /// A kernel of the same promise, in this process.
+    Kernel(&'static Kernel<O>),
+}
+
+/// What was seen of a kernel in a lane and of another.
+pub struct Agreement<O: Operation> {
+    lane: usize,
+    other: Other<O>,
+    /// Results compared.
+    pub results: u64,
+    /// Results not compared: the domain of the other does not hold their case.
+    pub not_compared: u64,
+    /// Of those compared, those to which the contract gives no value.
+    pub open: u64,
+    /// Results that differ where the contract gives a value.
+    pub differ: u64,
+    /// Results that differ where it gives none.
+    pub differ_open: u64,
+    /// Results that differ, by type.
+    pub types: BTreeMap<String, u64>,
+    smallest: Option<Case<O::Params>>,
+}
+
+/// All comparisons of one kernel.
+pub struct Agreements<'a, O: Operation> {
+    kernel: &'static Kernel<O>,
+    lanes: &'a [&'a Lane],
+    host: Lane,
+    /// Each by itself.
+    each: Vec<Agreement<O>>,
+}
+
+impl<'a, O: Operation> Agreements<'a, O> {
+    /// A compiled kernel with the kernels of this process that promise the same, and in each two lanes. Of others, the kernel in its first lane
+    /// with those after it in the registry.
+    pub fn new(kernel: &'static Kernel<O>, lanes: &'a [&'a Lane]) -> Self {
+        let compiled = is_compiled::<O>(&kernel.contract.domain);
+        let after = kernels::<O>().iter().skip_while(|k| !compiled && k.name != kernel.name);
+        let same = after.filter(|k| k.name != kernel.name && k.contract.promise == kernel.contract.promise);
+        let models: Vec<_> =
+            same.filter(|k| O::CAPABILITIES.compiled.compared && !is_compiled::<O>(&k.contract.domain)).collect();
+        let mut each = Vec::new();
+        for lane in 0..lanes.len() {
+            if compiled || lane == 0 {
+                each.extend(models.iter().map(|model| Agreement::new(lane, Other::Kernel(model))));
+            }
+            if O::CAPABILITIES.compiled.compared && compiled {
+                each.extend((lane + 1..lanes.len()).map(|other| Agreement::new(lane, Other::Lane(other))));
+            }
+        }
+        Self { kernel, lanes, host: Lane::host(), each }
+    }
+
+    /// Compares what the lanes gave for some cases.
+    pub fn compare(&mut self, posed: &[Posed<O::Params>], given: &[Answers<O::Params>]) {
+        let Self { kernel, host, each, .. } = self;
+        let mut models: BTreeMap<&str, Answers<O::Params>> = BTreeMap::new();
+        for agreement in each {
+            let theirs = match agreement.other {
+                Other::Lane(lane) => &given[lane],
+                Other::Kernel(model) => {
+                    models.entry(model.name).or_insert_with(|| answers::<O>(&Runner::new(host), model, posed, true))
+                }
+            };
+            for (at, posed) in posed.iter().enumerate() {
+                if let (Some(ours), Some(theirs)) = (&given[agreement.lane].each[at], &theirs.each[at]) {
+                    agreement.add(&kernel.contract.domain, posed, ours, theirs);
+                }
+            }
+        }
+    }
+
+    /// The comparisons of any results.
+    pub fn compared(&self) -> Vec<&Agreement<O>> {
+        self.each.iter().filter(|agreement| agreement.results > 0).collect()
+    }
+
+    /// The kernel's lane, and the name and lane of the other.
+    pub fn parties(&self, agreement: &Agreement<O>) -> (&Lane, (&'static str, &Lane)) {
+        let lane = self.lanes[agreement.lane];
+        match agreement.other {
+            Other::Lane(other) => (lane, (self.kernel.name, self.lanes[other])),
+            Other::Kernel(model) => (lane, (model.name, &self.host)),
+        }
+    }
+
+    /// A small case on which the two differ.
+    pub fn witness(&self, agreement: &Agreement<O>, asked: &Asked) -> Option<Witness<O::Params>> {
+        let domain = &self.kernel.contract.domain;
+        let (lane, (other, their_lane)) = self.parties(agreement);
+        let (mut ours, mut theirs) = (lane.lease(), their_lane.lease());
+        let mut shows = |case: &Case<O::Params>| {
+            let got = tried::<O>(&mut ours, self.kernel.name, domain, case)?;
+            let expected = tried::<O>(&mut theirs, other, domain, case)?;
+            let element = O::element(domain, &case.params, O::TENSORS.len());
+            let pairs = || got.chunks(element.words()).zip(expected.chunks(element.words()));
+            let index = pairs().position(|(a, b)| a != b)?;
+            let (got, expected) = pairs().nth(index)?;
+            Some(Witness {
+                case: case.clone(),
+                index,
+                got: element.described(got),
+                expected: element.described(expected),
+            })
+        };
+        let first = shows(agreement.smallest.as_ref()?)?;
+        Some(shrink_by::<O>(domain, asked, first, &mut shows))
+    }
+}
+
+impl<O: Operation> Agreement<O> {
+    fn new(lane: usize, other: Other<O>) -> Self {
+        let types = BTreeMap::new();
+        Self { lane, other, results: 0, not_compared: 0, open: 0, differ: 0, differ_open: 0, types, smallest: None }
+    }
+
+    fn add(&mut self, domain: &O::Domain, posed: &Posed<O::Params>, ours: &[i32], theirs: &[i32]) {
+        let words = O::element(domain, &posed.case.params, O::TENSORS.len()).words();
+        if let Other::Kernel(model) = self.other
+            && !O::covers(&model.contract.domain, &posed.case.params)
+        {
+            self.not_compared += (ours.len() / words) as u64;
+            return;
+        }
+        let mut differ = 0;
+        for (at, (a, b)) in ours.chunks(words).zip(theirs.chunks(words)).enumerate() {
+            let open = posed.contract[at * words].is_none();
+            self.results += 1;
+            self.open += u64::from(open);
+            if a != b {
+                differ += 1;
+                *(if open { &mut self.differ_open } else { &mut self.differ }) += 1;
+            }
+        }
+        if differ == 0 {
+            return;
+        }
+        *self.types.entry(type_name::<O>(&posed.case.params)).or_default() += differ;
+        let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
+        if self.smallest.as_ref().is_none_or(|known| size(&posed.case) < size(known)) {
+            self.smallest = Some(posed.case.clone());
+        }
+    }
+}
+
+/// Stored and expressed type: `i8:f32`.
+fn type_name<O: Operation>(params: &O::Params) -> String {
+    let name = |p: &Params| format!("{}:{}", p.quantized.storage.name(), p.quantized.expressed.name());
+    (O::CAPABILITIES.compiled.function)(params).map_or_else(String::new, |function| name(&function.params))
+}

@@ -1,0 +1,60 @@
+//! A kernel's code in a lane, and which of its results follow known faults of what made the code.
+
+use crate::operation::Operation;
+use crate::operation::case::Case;
+use crate::operation::expected::{Expected, differs};
+use crate::operation::fault::{Faulty, Seen, Sighting};
+
+/// A kernel's code in a lane, with the contract it is held to.
+#[derive(Debug)]
+pub struct Made<'a, O: Operation> {
+    /// Name of the kernel.
+    pub kernel: &'static str,
+    /// Name of the lane.
+    pub lane: &'a str,
+    /// Scheme of the contract.
+    pub contract: &'a O::Scheme,
+}
+
+impl<O: Operation> Clone for Made<'_, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O: Operation> Copy for Made<'_, O> {}
+
+impl<O: Operation> Made<'_, O> {
+    /// Which results differ from what the contract expects and follow a known fault, counted. `words` is the size of a result.
+    pub fn faulty(
+        &self,
+        case: &Case<O::Params>,
+        expected: &Expected,
+        words: usize,
+        outs: &[i32],
+        seen: &mut Seen,
+    ) -> Faulty {
+        let faults = (O::CAPABILITIES.compiled.at_fault)(self.kernel, self.lane, self.contract, case);
+        for fault in &faults {
+            seen.entry(fault.class).or_insert_with(|| Sighting::none(fault.reason));
+        }
+        let of = |(i, (out, expected)): (usize, (&[i32], &[Option<i32>]))| {
+            let wrong = differs(expected, out);
+            faults.iter().find(|fault| wrong && fault.gives(i, out)).map(|fault| fault.class)
+        };
+        let all: Faulty = outs.chunks(words).zip(expected.chunks(words)).enumerate().map(of).collect();
+        for class in all.iter().flatten() {
+            seen.get_mut(class).expect("entered above").results += 1;
+        }
+        if all.iter().all(Option::is_none) { Faulty::new() } else { all }
+    }
+
+    /// The same of results that nobody has judged yet, uncounted.
+    pub fn among(&self, case: &Case<O::Params>, words: usize, outs: &[i32]) -> Faulty {
+        if (O::CAPABILITIES.compiled.faults)(self.kernel, self.lane, &case.params).is_empty() {
+            return Faulty::new();
+        }
+        let expected = O::expected(self.contract, case);
+        expected.map_or_else(|_| Faulty::new(), |expected| self.faulty(case, &expected, words, outs, &mut Seen::new()))
+    }
+}

@@ -1,0 +1,91 @@
+//! What a kernel gave in every lane, judged.
+
+pub mod agreement;
+pub mod in_lanes;
+pub mod made;
+pub mod position;
+pub mod record;
+pub mod side;
+pub mod spans;
+
+use crate::judge::agreement::Agreements;
+use crate::judge::in_lanes::InLanes;
+use crate::judge::record::Record;
+use crate::lane::Lane;
+use crate::lane::runner::Runner;
+use crate::operation::request::Request;
+use crate::operation::swept::Sweep;
+use crate::operation::{Kernel, Operation};
+use crate::plan::planned::Planned;
+use crate::run::anchor::anchor;
+use crate::run::sparing::Sparing;
+use crate::run::subject::Subject;
+use anyhow::Result;
+use tiebreak_common::budget::Effort;
+use tiebreak_reports::ledger::Position;
+
+/// Cases posed and run at a time: their tensors are held in memory.
+const HELD: usize = 64;
+
+/// What a kernel gave in every lane that offers it, judged.
+pub(crate) struct Judged<'a, O: Operation> {
+    pub(crate) lanes: Vec<JudgedLane<'a, O>>,
+    pub(crate) agreements: Agreements<'a, O>,
+    pub(crate) positions: Vec<Position>,
+}
+
+/// What a kernel gave in one lane, judged.
+pub(crate) struct JudgedLane<'a, O: Operation> {
+    pub(crate) lane: &'a Lane,
+    pub(crate) record: Record<O::Params>,
+    /// Whether one call is to be repeated: every case gave a result, and none was spared.
+    pub(crate) is_complete: bool,
+    pub(crate) sweeps: Vec<Sweep>,
+}
+
+/// Runs the cases of a kernel in the lanes, then what is swept, and judges everything.
+pub(crate) fn judged<'a, O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    planned: &Planned<O>,
+    offering: &'a [&'a Lane],
+) -> Result<Judged<'a, O>> {
+    let (kernel, domain) = (subject.kernel, &subject.kernel.contract.domain);
+    let Planned { specs, at, .. } = planned;
+    let keep = request.asked.is_one_case();
+    let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
+    let mut seen = InLanes::<O>::new(subject, offering);
+    let mut sparing = Sparing::new::<O>(request, kernel, &runners);
+    let mut agreements = Agreements::<O>::new(kernel, offering);
+    let mut positions = Vec::new();
+    for (chunk, specs) in specs.chunks(HELD).enumerate() {
+        let made = specs.iter().enumerate();
+        let cases = made.filter_map(|(i, spec)| spec.case::<O>(domain, request.seed, chunk * HELD + i));
+        let posed: Vec<_> = cases.map(|case| subject.pose(case)).collect::<Result<_>>()?;
+        anchor(subject, &posed, request.seed, chunk)?;
+        let given = sparing.answers::<O>(kernel, &posed, keep);
+        agreements.compare(&posed, &given);
+        if let Some(at) = at {
+            positions.extend(position::at(subject, *at, &posed, offering, &given));
+        }
+        seen.judge(&posed, &given);
+    }
+    let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<O::Params>)| {
+        let is_complete = request.asked.is_nothing() && !record.has_failed() && !sparing.is_spared(lane);
+        JudgedLane { lane, record, is_complete, sweeps: sweeps::<O>(request, kernel, runner) }
+    };
+    let lanes = offering.iter().zip(&runners).zip(seen.records()).map(in_lane).collect();
+    Ok(Judged { lanes, agreements, positions })
+}
+
+/// The sweeps of a kernel in a lane: those of every run, and in an exhaustive one all others.
+fn sweeps<O: Operation>(request: &Request, kernel: &'static Kernel<O>, runner: &Runner<'_>) -> Vec<Sweep> {
+    if request.asked.is_one_case() {
+        return Vec::new();
+    }
+    let mut sweeps = (O::CAPABILITIES.sweeps.few)(kernel, runner, &request.asked);
+    if request.effort == Effort::Exhaustive {
+        sweeps.extend((O::CAPABILITIES.sweeps.all)(kernel, runner, &request.asked, &request.wanted()));
+    }
+    sweeps
+}

@@ -1,0 +1,40 @@
+//! The result that the caller's case names by `at`, from every lane and scheme.
+
+use crate::lane::Lane;
+use crate::operation::expected::Expected;
+use crate::operation::{Operation, label};
+use crate::run::answers::Answers;
+use crate::run::subject::{Posed, Subject};
+use tiebreak_reports::ledger::{Position, Value};
+
+/// One position a lane that gave an answer.
+pub(crate) fn at<O: Operation>(
+    subject: &Subject<O>,
+    at: usize,
+    posed: &[Posed<O::Params>],
+    lanes: &[&Lane],
+    given: &[Answers<O::Params>],
+) -> Vec<Position> {
+    let Some(posed) = posed.first() else { return Vec::new() };
+    let element = O::element(&subject.kernel.contract.domain, &posed.case.params, O::TENSORS.len());
+    let place = at * element.words()..(at + 1) * element.words();
+    let value = |expected: &Expected| -> Option<Value> {
+        let words: Option<Vec<i32>> = expected.get(place.clone())?.iter().copied().collect();
+        Some(element.described(&words?))
+    };
+    let contract = (label::<O>(&subject.contract), value(&posed.contract));
+    let reference = subject.reference.as_ref().zip(posed.reference.as_ref());
+    let reference = reference.map(|(scheme, expected)| (label::<O>(scheme), value(expected)));
+    let one = |(lane, answers): (&&Lane, &Answers<O::Params>)| {
+        let outs = answers.each.first()?.as_ref()?;
+        Some(Position {
+            op: O::OP.to_owned(),
+            kernel: subject.kernel.name.to_owned(),
+            lane: lane.name.clone(),
+            at: at as u64,
+            got: element.described(outs.get(place.clone())?),
+            expected: [contract.clone()].into_iter().chain(reference.clone()).collect(),
+        })
+    };
+    lanes.iter().zip(given).filter_map(one).collect()
+}

@@ -1,0 +1,218 @@
+//! One kernel in one lane: cases run, results compared with its contract and with the reference, evidence gathered.
+
+use crate::count;
+use crate::judge::made::Made;
+use crate::judge::side::{Results, Side};
+use crate::judge::spans::Spans;
+use crate::lane::Lane;
+use crate::lane::runner::{FailedBatch, Runner};
+use crate::operation::case::Case;
+use crate::operation::change::PathStep;
+use crate::operation::element::Element;
+use crate::operation::expected::{Expected, differs};
+use crate::operation::fault::{self, Faulty, Seen, Sighting};
+use crate::operation::{Kernel, Operation, job};
+use crate::run::answers::{Answers, answers};
+use crate::run::subject::Posed;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+use tiebreak_common::class::Class;
+use tiebreak_impls::fpm::Channel;
+
+/// What one kernel did in one lane.
+#[derive(Clone, Debug)]
+pub struct Record<P> {
+    /// Cases run.
+    pub cases: u64,
+    /// Against the contract.
+    pub contract: Side<P>,
+    /// Against the reference.
+    pub reference: Side<P>,
+    /// Cases not run any more after failures to answer.
+    pub given_up: u64,
+    /// Cases that were not to be run.
+    pub spared: u64,
+    /// Cases that were to be run and gave no result, those not run any more among them.
+    pub unanswered: u64,
+    /// Cases without an answer at first.
+    pub failures: Vec<FailedBatch<Case<P>>>,
+    /// Results that follow a known fault of what made the lane's code, or a deviation that the contract declares, by its class, with the reason.
+    pub faults: Seen,
+    /// Multipliers and shifts that were run, each with its fractional bits.
+    pub pairs: BTreeSet<(Channel, u32)>,
+    /// Results by kind, as the operation has them.
+    pub kinds: BTreeMap<&'static str, u64>,
+    /// What the cases that were judged span.
+    pub spans: Spans,
+    /// Seconds of lane and judge.
+    pub seconds: f64,
+}
+
+impl<P> Default for Record<P> {
+    fn default() -> Self {
+        Self {
+            cases: 0,
+            given_up: 0,
+            spared: 0,
+            unanswered: 0,
+            contract: Side::default(),
+            reference: Side::default(),
+            failures: Vec::new(),
+            faults: Seen::new(),
+            pairs: BTreeSet::new(),
+            kinds: BTreeMap::new(),
+            spans: Spans::default(),
+            seconds: 0.0,
+        }
+    }
+}
+
+impl<P: Clone> Record<P> {
+    /// Whether a case gave no result at first.
+    pub fn has_failed(&self) -> bool {
+        self.given_up > 0 || !self.failures.is_empty()
+    }
+
+    /// Adds what another part of the run saw.
+    pub fn merge(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.given_up += other.given_up;
+        self.spared += other.spared;
+        self.unanswered += other.unanswered;
+        self.contract.merge(other.contract);
+        self.reference.merge(other.reference);
+        self.failures.extend(other.failures);
+        fault::merge(&mut self.faults, other.faults);
+        self.pairs.extend(other.pairs);
+        count::add(&mut self.kinds, other.kinds);
+        self.spans.merge(other.spans);
+        self.seconds += other.seconds;
+    }
+
+    /// Takes over what another run saw as evidence alone: nothing of it is counted.
+    pub fn learn_from(&mut self, other: Self) {
+        self.contract.learn_from(other.contract);
+        self.reference.learn_from(other.reference);
+    }
+}
+
+/// What each result that differs from the reference is due to: a known fault, the first step of the path that gives it, or that the contract gives no value.
+pub fn due_to<O: Operation>(
+    path: &[PathStep<O>],
+    element: &Element,
+    posed: &Posed<O::Params>,
+    outs: &[i32],
+    faulty: &Faulty,
+) -> Vec<Option<Class>> {
+    let Some(reference) = posed.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
+    let case = &posed.case;
+    let gives = |step: &PathStep<O>| {
+        // What the contract expects has been worked out.
+        let own = step.is_last().then_some(Cow::Borrowed(&posed.contract));
+        Some((step.class(&case.params), own.or_else(|| step.expected(case).map(Cow::Owned))?))
+    };
+    // Only as far as a result asks for it.
+    let steps: Vec<OnceCell<_>> = path.iter().map(|_| OnceCell::new()).collect();
+    let words = element.words();
+    let due = |(index, out): (usize, &[i32])| {
+        let at = index * words..(index + 1) * words;
+        let is = |expected: &Expected| !differs(&expected[at.clone()], out) && expected[at.start].is_some();
+        if reference[at.start].is_none() || is(reference) {
+            return None;
+        }
+        if let Some(Some(class)) = faulty.get(index) {
+            return Some(*class);
+        }
+        if posed.contract[at.start].is_none() {
+            return O::CAPABILITIES.causes.open;
+        }
+        let given = path.iter().zip(&steps).filter_map(|(step, given)| given.get_or_init(|| gives(step)).as_ref());
+        given.filter(|(_, expected)| is(expected)).map(|(class, _)| *class).next()
+    };
+    outs.chunks(words).enumerate().map(due).collect()
+}
+
+/// Runs the cases of a kernel in a lane, and judges them.
+pub fn run<O: Operation>(
+    lane: &Lane,
+    kernel: &Kernel<O>,
+    contract: &O::Scheme,
+    path: &[PathStep<O>],
+    cases: &[Posed<O::Params>],
+) -> Record<O::Params> {
+    judged(lane, kernel, contract, path, cases, &answers::<O>(&Runner::new(lane), kernel, cases, false))
+}
+
+/// Judges what a lane gave for the cases of a kernel.
+pub fn judged<O: Operation>(
+    lane: &Lane,
+    kernel: &Kernel<O>,
+    contract: &O::Scheme,
+    path: &[PathStep<O>],
+    cases: &[Posed<O::Params>],
+    answers: &Answers<O::Params>,
+) -> Record<O::Params> {
+    let begun = Instant::now();
+    let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..Record::default() };
+    record.spared = answers.spared;
+    record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - answers.spared;
+    record.cases = cases.len() as u64 - record.given_up - record.spared;
+    let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
+    for (class, reason) in (O::CAPABILITIES.deviations.declared)(contract) {
+        record.faults.insert(class, Sighting::none(reason));
+    }
+    let mut spanned = None;
+    for (posed, answer) in cases.iter().zip(&answers.each) {
+        let Some(outs) = answer else { continue };
+        let element = O::element(&kernel.contract.domain, &posed.case.params, O::TENSORS.len());
+        let faulty = match differs(&posed.contract, outs) {
+            true => made.faulty(&posed.case, &posed.contract, element.words(), outs, &mut record.faults),
+            false => Faulty::new(),
+        };
+        let groups = (O::CAPABILITIES.causes.groups)(contract, &posed.case.params, outs.len() / element.words());
+        let given = Results { case: &posed.case, outs, faulty: &faulty, groups: &groups };
+        record.pairs.extend((O::CAPABILITIES.counted.pairs)(&posed.case.params));
+        deviate::<O>(contract, posed, outs, &mut record.faults);
+        record.contract.judge(&element, &given, &posed.contract, true);
+        count::add(
+            &mut record.kinds,
+            (O::CAPABILITIES.counted.kinds)(contract, &posed.case, &posed.contract).into_iter().collect(),
+        );
+        // Several cases have the same parameters one after another.
+        if spanned.replace(&posed.case.params) != Some(&posed.case.params) {
+            record.spans.add(&written::<O>(kernel.name, &posed.case.params));
+        }
+        record.spans.note("results", (outs.len() / element.words()) as f64);
+        record.spans.note("misalign", posed.case.misalign as f64);
+        if let Some(reference) = &posed.reference
+            && record.reference.judge(&element, &given, reference, false) > 0
+        {
+            for class in due_to(path, &element, posed, outs, &faulty).into_iter().flatten() {
+                *record.reference.count.classes.entry(class).or_default() += 1;
+            }
+        }
+    }
+    record.seconds = answers.seconds + begun.elapsed().as_secs_f64();
+    record
+}
+
+/// Parameters as a worker reads them; nothing where they cannot be written.
+fn written<O: Operation>(kernel: &str, params: &O::Params) -> Value {
+    serde_json::to_value(job::<O>(kernel, params)).map_or(Value::Null, |mut job| job["params"].take())
+}
+
+/// Counts results that follow a declared deviation where it changes them.
+fn deviate<O: Operation>(contract: &O::Scheme, posed: &Posed<O::Params>, outs: &[i32], seen: &mut Seen) {
+    for ((class, expected), out) in
+        (O::CAPABILITIES.deviations.in_case)(contract, &posed.case).iter().zip(&posed.contract).zip(outs)
+    {
+        if let (Some(class), true) = (class, *expected == Some(*out))
+            && let Some(sighting) = seen.get_mut(class)
+        {
+            sighting.results += 1;
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What was seen against one scheme: counts, and cases kept as evidence, by the groups in which differences are explained.
+
+use crate::count::Count;
+use crate::operation::case::Case;
+use crate::operation::element::Element;
+use crate::operation::expected::{Expected, differs};
+use crate::operation::fault::Faulty;
+use crate::operation::observed::{Observed, SMALL, elements};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Cases kept as evidence for each side, and half as many in which nothing differs.
+const EVIDENCE: usize = 48;
+
+/// What a lane gave for a case.
+pub(crate) struct Results<'a, P> {
+    pub(crate) case: &'a Case<P>,
+    pub(crate) outs: &'a [i32],
+    pub(crate) faulty: &'a Faulty,
+    /// Of each result its group; `None` where there is one.
+    pub(crate) groups: &'a [usize],
+}
+
+/// What was seen of one group of results: those whose differences are explained together.
+#[derive(Clone, Debug)]
+pub struct Group<P> {
+    /// Results that differ.
+    pub differ: u64,
+    /// Cases with differences, the smallest first. What is expected of results of other groups is left out.
+    pub differing: Vec<Observed<P>>,
+    /// Cases without.
+    pub agreeing: Vec<Observed<P>>,
+}
+
+impl<P> Default for Group<P> {
+    fn default() -> Self {
+        Self { differ: 0, differing: Vec::new(), agreeing: Vec::new() }
+    }
+}
+
+impl<P> Group<P> {
+    fn merge(&mut self, other: Self) {
+        self.differ += other.differ;
+        self.differing.extend(other.differing);
+        self.agreeing.extend(other.agreeing);
+        self.thin();
+    }
+
+    /// Whether a case of so many elements is kept.
+    fn takes(&self, elements: usize, differs: bool) -> bool {
+        let (kept, room) = if differs { (&self.differing, EVIDENCE) } else { (&self.agreeing, EVIDENCE / 2) };
+        kept.len() < room * 2 && (kept.is_empty() || elements <= SMALL)
+    }
+
+    /// The smallest cases, and of the rest every other one until there are few enough.
+    fn thin(&mut self) {
+        let size = |seen: &Observed<P>| elements(&seen.case, &seen.outs);
+        for (kept, most) in [(&mut self.differing, EVIDENCE), (&mut self.agreeing, EVIDENCE / 2)] {
+            if kept.len() > most * 2 {
+                kept.sort_by_key(size);
+                let rest = kept.split_off(most / 2);
+                kept.extend(rest.into_iter().step_by(2));
+                kept.truncate(most * 2);
+            }
+        }
+    }
+
+    /// The smallest case with a difference, one that no known fault accounts for where there is any.
+    pub fn smallest(&self) -> Option<&Observed<P>> {
+        self.differing.iter().min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
+    }
+
+    /// Everything kept, as evidence.
+    pub fn evidence(&self) -> Vec<&Observed<P>> {
+        self.differing.iter().chain(&self.agreeing).collect()
+    }
+}
+
+/// What was seen against one scheme.
+#[derive(Clone, Debug)]
+pub struct Side<P> {
+    /// What was compared. Classes are of differences that are due to a known step of the path to the contract, where the operation knows the path.
+    pub count: Count,
+    /// Evidence by group.
+    pub groups: BTreeMap<usize, Group<P>>,
+}
+
+impl<P> Default for Side<P> {
+    fn default() -> Self {
+        Self { count: Count::default(), groups: BTreeMap::new() }
+    }
+}
+
+impl<P: Clone> Side<P> {
+    /// Counts what differs; `excused` are results that a known fault accounts for on this side.
+    pub(crate) fn judge(
+        &mut self,
+        element: &Element,
+        given: &Results<'_, P>,
+        expected: &Expected,
+        excused: bool,
+    ) -> usize {
+        let Results { case, outs, faulty: excuses, groups } = *given;
+        let is_faulty = |index: usize| excuses.get(index).is_some_and(Option::is_some);
+        // Of each group how many results differ, and how many of them follow a known fault.
+        let mut found: BTreeMap<usize, [usize; 2]> = BTreeMap::new();
+        let results = expected.chunks(element.words()).zip(outs.chunks(element.words()));
+        for (index, (expected, out)) in results.enumerate() {
+            if expected.iter().any(Option::is_none) {
+                self.count.out_of_domain += 1;
+                continue;
+            }
+            self.count.inputs += 1;
+            if differs(expected, out) && !(excused && is_faulty(index)) {
+                let [differ, faulty] = found.entry(groups.get(index).copied().unwrap_or(0)).or_default();
+                *differ += 1;
+                *faulty += usize::from(is_faulty(index));
+                let expected: Vec<i32> = expected.iter().copied().flatten().collect();
+                let delta = element.place(out).saturating_sub(element.place(&expected));
+                self.count.differs(delta, None, 1);
+            }
+        }
+        let all: BTreeSet<usize> = if groups.is_empty() { [0].into() } else { groups.iter().copied().collect() };
+        for group in all {
+            let [differ, faulty] = found.get(&group).copied().unwrap_or_default();
+            let kept = self.groups.entry(group).or_default();
+            kept.differ += differ as u64;
+            if kept.takes(elements(case, outs), differ > 0) {
+                let expected = of_group(expected, element.words(), groups, group);
+                let (case, outs, faults) = (case.clone(), outs.to_vec(), excuses.clone());
+                let seen = Observed { case, outs, expected, differ: differ - faulty, faulty: faults };
+                if differ > 0 { &mut kept.differing } else { &mut kept.agreeing }.push(seen);
+                kept.thin();
+            }
+        }
+        found.values().map(|[differ, _]| differ).sum()
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.count.merge(other.count);
+        for (group, seen) in other.groups {
+            self.groups.entry(group).or_default().merge(seen);
+        }
+    }
+
+    /// Takes over what another run saw as evidence alone.
+    pub(crate) fn learn_from(&mut self, other: Self) {
+        for (group, seen) in other.groups {
+            let known = self.groups.entry(group).or_default();
+            known.agreeing.extend(seen.differing);
+            known.agreeing.extend(seen.agreeing);
+        }
+    }
+
+    /// The smallest case with a difference.
+    pub fn smallest(&self) -> Option<&Observed<P>> {
+        let smallest = self.groups.values().filter_map(Group::smallest);
+        smallest.min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
+    }
+
+    /// Everything kept, as evidence.
+    pub fn evidence(&self) -> Vec<&Observed<P>> {
+        self.groups.values().flat_map(Group::evidence).collect()
+    }
+}
+
+/// What is expected of the results of one group, and nothing of the others.
+pub fn of_group(expected: &Expected, words: usize, groups: &[usize], group: usize) -> Expected {
+    let is = |word: usize| groups.get(word / words).is_none_or(|of| *of == group);
+    expected.iter().enumerate().map(|(word, value)| value.filter(|_| is(word))).collect()
+}

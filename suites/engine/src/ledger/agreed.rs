@@ -1,0 +1,56 @@
+//! How comparisons to the bit read in the ledger.
+
+use crate::case::again::{again, spelled};
+use crate::judge::agreement::Agreements;
+use crate::lane::Lane;
+use crate::operation::observed::Witness;
+use crate::operation::request::Request;
+use crate::operation::{Kernel, Operation};
+use tiebreak_reports::ledger::{Agreement, AgreementWitness};
+
+/// Every comparison of a kernel that compared anything.
+pub(crate) fn rows<O: Operation>(
+    request: &Request,
+    kernel: &'static Kernel<O>,
+    agreements: &Agreements<'_, O>,
+    witnesses: Vec<Option<Witness<O::Params>>>,
+) -> Vec<Agreement> {
+    let row = |(agreement, witness): (&_, Option<_>)| {
+        let (lane, (other, other_lane)) = agreements.parties(agreement);
+        let described = |witness| described::<O>(request, kernel, [lane, other_lane], witness);
+        Agreement {
+            op: O::OP.to_owned(),
+            kernel: kernel.name.to_owned(),
+            lane: lane.name.clone(),
+            other: other.to_owned(),
+            other_lane: other_lane.name.clone(),
+            results: agreement.results,
+            not_compared: agreement.not_compared,
+            open: agreement.open,
+            differ: agreement.differ,
+            differ_open: agreement.differ_open,
+            types: agreement.types.clone(),
+            witness: witness.map(described),
+        }
+    };
+    agreements.compared().into_iter().zip(witnesses).map(row).collect()
+}
+
+fn described<O: Operation>(
+    request: &Request,
+    kernel: &Kernel<O>,
+    [lane, other]: [&Lane; 2],
+    witness: Witness<O::Params>,
+) -> AgreementWitness {
+    let command = again::<O>(&request.command, kernel, &lane.name, (&witness.case, witness.index));
+    let here = format!("--lane {}", lane.name);
+    AgreementWitness {
+        case: spelled::<O>(&kernel.contract.domain, &witness.case, Some(witness.index), None),
+        command: match other.is_compiled() {
+            true => command.replacen(&here, &format!("{here} --lane {}", other.name), 1),
+            false => command,
+        },
+        got: witness.got,
+        other: witness.expected,
+    }
+}

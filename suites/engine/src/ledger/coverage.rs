@@ -1,0 +1,220 @@
+//! What a run was to look at and did not: counted for each kernel and lane, and a finding where the caller named it.
+
+use crate::lane::Lane;
+use crate::lane::config::Lanes;
+use crate::ledger::part::Part;
+use crate::ledger::place::finding;
+use crate::operation::request::Request;
+use std::collections::BTreeSet;
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{DropReason, Dropped, Finding, LaneStatus, Ledger, Planned, Unchecked, Unit};
+use tiebreak_reports::left_out;
+
+/// Why a lane does not run a kernel.
+const NOT_OFFERED: &str = "the lane's worker does not offer this kernel";
+
+/// What a kernel is to run, in whatever lane.
+pub struct PlannedCount<'a> {
+    /// Name of the operation.
+    pub op: &'a str,
+    /// Name of the kernel.
+    pub kernel: &'a str,
+    /// What is counted.
+    pub unit: Unit,
+    /// Whether the caller gave it.
+    pub given: bool,
+    /// How much of it.
+    pub planned: u64,
+    /// What the kernel's domain leaves out.
+    pub outside: Option<Dropped>,
+}
+
+impl PlannedCount<'_> {
+    /// In a lane that does not offer the kernel.
+    pub fn not_offered(&self, lane: &Lane) -> Planned {
+        let dropped = Dropped {
+            why: DropReason::NotOffered,
+            because: NOT_OFFERED.to_owned(),
+            count: self.planned,
+            first: String::new(),
+        };
+        self.entry(lane, vec![dropped])
+    }
+
+    /// In a lane that runs it, but for what the domain leaves out and `others`.
+    pub fn ran(&self, lane: &Lane, others: impl IntoIterator<Item = Dropped>) -> Planned {
+        let dropped = self.outside.iter().cloned().chain(others).filter(|dropped| dropped.count > 0);
+        self.entry(lane, dropped.collect())
+    }
+
+    fn entry(&self, lane: &Lane, dropped: Vec<Dropped>) -> Planned {
+        let left_out: u64 = dropped.iter().map(|dropped| dropped.count).sum();
+        Planned {
+            op: self.op.to_owned(),
+            kernel: self.kernel.to_owned(),
+            lane: lane.name.clone(),
+            unit: self.unit,
+            given: self.given,
+            planned: self.planned,
+            run: self.planned.saturating_sub(left_out),
+            dropped,
+        }
+    }
+}
+
+/// What a kernel's domain leaves out; `first` is the first of it with the reason.
+pub fn outside_domain(count: u64, first: Option<(String, String)>) -> Option<Dropped> {
+    let (first, because) = first?;
+    Some(Dropped { why: DropReason::OutsideDomain, because, count, first })
+}
+
+/// Cases whose tensors cannot be made.
+pub fn no_such_case(count: u64) -> Dropped {
+    let because = "their tensors cannot be made".to_owned();
+    Dropped { why: DropReason::NoSuchCase, because, count, first: String::new() }
+}
+
+/// Cases that quick effort spares a lane, where the others gave what they give in another one.
+pub fn nothing_new(count: u64) -> Dropped {
+    let because = "the same code gave the first lane's results on the cases that ran".to_owned();
+    Dropped { why: DropReason::NothingNew, because, count, first: String::new() }
+}
+
+/// What was not asked of a kernel any more after failures to answer.
+pub fn given_up(count: u64, because: String) -> Dropped {
+    Dropped { why: DropReason::GivenUp, because, count, first: String::new() }
+}
+
+/// The same after so many failures that nothing more was asked of the kernel, or of the lane.
+pub fn not_asked_again(count: u64, lane: &Lane) -> Dropped {
+    let of_kernel = || "it failed to answer too often to be asked again".to_owned();
+    given_up(count, lane.exhausted().unwrap_or_else(of_kernel))
+}
+
+/// Lanes that were asked nothing more, because they had been waited for too long: what was not asked must not pass.
+pub fn exhausted(lanes: &[Lane]) -> impl Iterator<Item = Finding> {
+    let message = |lane: &Lane| Some((lane.name.clone(), lane.exhausted()?));
+    lanes.iter().filter_map(message).map(|(lane, why)| finding(("", "", &lane), Class::Hang, why))
+}
+
+impl Part {
+    /// Notes a kernel that a lane does not offer. In a lane of the project's, which must have it, that is a finding.
+    pub fn not_offered(&mut self, plan: &PlannedCount<'_>, lane: &Lane) {
+        self.planned.push(plan.not_offered(lane));
+        if lane.must_offer() {
+            let message = format!("not run: {NOT_OFFERED}");
+            self.findings.push(finding((plan.op, plan.kernel, &lane.name), Class::NotRun, message));
+        }
+    }
+
+    /// Notes the lanes that ran kernels of an operation, and in which nothing checks the harness itself.
+    pub fn unchecked(&mut self, op: &str, lanes: &[Lane]) {
+        let checked: BTreeSet<&String> = self.self_checks.iter().map(|check| &check.lane).collect();
+        let ran: BTreeSet<&String> = self.rows.iter().map(|row| &row.lane).collect();
+        let without = lanes.iter().filter(|lane| ran.contains(&lane.name) && !checked.contains(&lane.name));
+        self.unchecked.extend(without.map(|lane| Unchecked { op: op.to_owned(), lane: lane.name.clone() }));
+    }
+}
+
+/// A kernel that no lane of the run can have.
+pub fn not_run(op: &str, kernel: &str, reason: &str) -> Finding {
+    finding((op, kernel, ""), Class::NotRun, format!("not run: {reason}"))
+}
+
+/// Everything that the caller named and nobody looked at.
+pub fn findings(request: &Request, ledger: &Ledger) -> Vec<Finding> {
+    let mut out = outside(request, ledger);
+    out.extend(kernels_not_offered(request, ledger));
+    out.extend(operations_not_run(request, ledger));
+    // A run of nothing but inputs without a value is reported as a whole.
+    let judged = ledger.rows.iter().any(|row| row.judged() > 0);
+    if judged || ledger.rows.iter().all(|row| row.out_of_domain == 0) {
+        out.extend(kernels_unjudged(request, ledger));
+        // Where nothing at all was judged, and the reason is reported, the lanes have no more to say.
+        if judged || (out.is_empty() && ledger.findings.is_empty()) {
+            out.extend(lanes_unjudged(request, ledger));
+        }
+    }
+    out
+}
+
+/// Parameters that the caller gave and that a kernel the caller named did not run.
+fn outside(request: &Request, ledger: &Ledger) -> Vec<Finding> {
+    if request.kernels.is_empty() || request.allow_outside_domain {
+        return Vec::new();
+    }
+    let mut out: Vec<Finding> = Vec::new();
+    for planned in ledger.planned.iter().filter(|planned| planned.given) {
+        for dropped in planned.dropped.iter().filter(|dropped| dropped.why == DropReason::OutsideDomain) {
+            let message = format!("{}; `--allow-outside-domain` accepts that", left_out::share(planned, dropped));
+            let one = finding((&planned.op, &planned.kernel, ""), Class::OutsideDomain, message);
+            // The domain is the same in every lane.
+            if !out.contains(&one) {
+                out.push(one);
+            }
+        }
+    }
+    out
+}
+
+/// Kernels that the caller named and that no lane of the run offers.
+fn kernels_not_offered(request: &Request, ledger: &Ledger) -> Vec<Finding> {
+    let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut out = Vec::new();
+    for planned in ledger.planned.iter().filter(|_| !request.kernels.is_empty()) {
+        let place = (planned.op.as_str(), planned.kernel.as_str());
+        let same = |other: &&Planned| (other.op.as_str(), other.kernel.as_str()) == place;
+        let missing = |other: &Planned| other.dropped.iter().any(|dropped| dropped.why == DropReason::NotOffered);
+        let described = ledger.findings.iter().any(|f| (f.op.as_str(), f.kernel.as_str()) == place);
+        if known.insert(place) && !described && ledger.planned.iter().filter(same).all(missing) {
+            let message = "not run: no lane of this run offers this kernel".to_owned();
+            out.push(finding((place.0, place.1, ""), Class::NotRun, message));
+        }
+    }
+    out
+}
+
+/// Operations that the caller named and of which nothing ran.
+fn operations_not_run(request: &Request, ledger: &Ledger) -> Vec<Finding> {
+    let any_lane = ledger.lanes.iter().any(|lane| matches!(lane.status, LaneStatus::Ran { .. }));
+    let ran = |op: &str| ledger.rows.iter().any(|row| row.op == op);
+    let described = |op: &str| ledger.findings.iter().any(|finding| finding.op == op);
+    let named = request.ops.iter().filter(|_| request.ops_named && any_lane && request.kernels.is_empty());
+    let silent = named.filter(|op| !ran(op) && !described(op));
+    let message = |op: &String| format!("not run: no lane of this run offers a kernel of {op}");
+    silent.map(|op| finding((op, "", ""), Class::NotRun, message(op))).collect()
+}
+
+/// Kernels that the caller named and of which the contract judged no input, where nothing else says why.
+fn kernels_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
+    let unjudged = left_out::unjudged(ledger).into_iter().filter(|_| !request.kernels.is_empty());
+    let described =
+        |place: &[&str; 3]| ledger.findings.iter().any(|f| [&f.op, &f.kernel, &f.lane].map(String::as_str) == *place);
+    let without_value = |[op, kernel, lane]: [&str; 3]| {
+        ledger
+            .rows
+            .iter()
+            .any(|r| (r.op.as_str(), r.kernel.as_str(), r.lane.as_str()) == (op, kernel, lane) && r.out_of_domain > 0)
+    };
+    let one = |place: [&str; 3]| {
+        let why = match without_value(place) {
+            true => "the contract gives a value to none of its inputs",
+            false => "it gave no result to judge",
+        };
+        let message = format!("{}: {why}", left_out::nothing_judged(ledger, Some(place[0]), place[2]));
+        finding((place[0], place[1], place[2]), Class::NothingJudged, message)
+    };
+    unjudged.filter(|place| !described(place)).map(one).collect()
+}
+
+/// Lanes that were there and judged nothing, where the caller named them or they are of the caller's own.
+fn lanes_unjudged(request: &Request, ledger: &Ledger) -> Vec<Finding> {
+    let named = |lane: &str| request.lanes.iter().any(|name| name == lane) || !Lanes::is_ours(lane);
+    let described = |lane: &str| ledger.findings.iter().any(|finding| finding.lane == lane);
+    let idle = left_out::idle_lanes(ledger).into_iter().filter(|lane| named(lane) && !described(lane));
+    let message = |lane: &str| {
+        let nothing = left_out::nothing_judged(ledger, None, lane);
+        format!("{nothing}; it offers none of the kernels of this run, or none of their inputs has a value")
+    };
+    idle.map(|lane| finding(("", "", lane), Class::NothingJudged, message(lane))).collect()
+}

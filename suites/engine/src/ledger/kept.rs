@@ -1,0 +1,127 @@
+//! What a run has so far, for one that does not end: whole operations, and whole kernels of those at work.
+
+use crate::ledger::part::{Outcome, Part};
+use crate::operation::request::Request;
+use anyhow::Result;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tiebreak_common::budget::Effort;
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{self, Finding, Ledger, Row, Verdict};
+
+/// Filled by a run as it goes on; every clone is the same.
+#[derive(Clone, Debug, Default)]
+pub struct Kept(Arc<Mutex<Stages>>);
+
+#[derive(Debug, Default)]
+struct Stages {
+    lanes: Vec<ledger::Lane>,
+    /// Of the lanes themselves.
+    of_lanes: Part,
+    /// Of each operation that has begun, in that order.
+    of_operations: Vec<(&'static str, Part)>,
+}
+
+impl Stages {
+    fn of(&mut self, op: &'static str) -> &mut Part {
+        let at = self.of_operations.iter().position(|(known, _)| *known == op).unwrap_or_else(|| {
+            self.of_operations.push((op, Part::default()));
+            self.of_operations.len() - 1
+        });
+        &mut self.of_operations[at].1
+    }
+}
+
+/// What is known of a run before it begins.
+#[derive(Clone, Debug)]
+pub struct Heading {
+    /// The command that runs it again.
+    pub command: String,
+    /// Seed of every stream.
+    pub seed: u64,
+    /// How much.
+    pub effort: Effort,
+    /// When it began.
+    pub begun: Instant,
+}
+
+impl Kept {
+    fn stages(&self) -> MutexGuard<'_, Stages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lanes of the run, and what they give by themselves.
+    pub fn lanes(&self, lanes: &[ledger::Lane], part: &Part) {
+        let mut stages = self.stages();
+        stages.lanes = lanes.to_vec();
+        stages.of_lanes = part.clone();
+    }
+
+    /// A kernel of an operation at work has ended.
+    pub fn kernel(&self, op: &'static str, part: &Part) {
+        self.stages().of(op).extend(part.clone());
+    }
+
+    /// An operation has ended; `part` is all of it.
+    pub fn operation(&self, op: &'static str, part: &Part) {
+        *self.stages().of(op) = part.clone();
+    }
+
+    /// A ledger without a verdict, and why.
+    pub fn unfinished(&self, heading: &Heading, why: &str) -> Outcome {
+        let stages = self.stages();
+        let mut part = stages.of_lanes.clone();
+        stages.of_operations.iter().for_each(|(_, one)| part.extend(one.clone()));
+        let mut outcome = part.outcome(heading, stages.lanes.clone());
+        outcome.ledger.unfinished = Some(why.to_owned());
+        outcome
+    }
+}
+
+impl Part {
+    /// As a ledger without bounds and without a verdict.
+    pub fn outcome(self, heading: &Heading, lanes: Vec<ledger::Lane>) -> Outcome {
+        let meanings = meanings(&self.rows, &self.findings);
+        let ledger = Ledger {
+            format: ledger::FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: heading.command.clone(),
+            seed: heading.seed,
+            effort: heading.effort.name().to_owned(),
+            verdict: Verdict::Unfinished,
+            seconds: heading.begun.elapsed().as_secs_f64(),
+            lanes,
+            rows: self.rows,
+            catalogue: self.catalogue,
+            agreements: self.agreements,
+            outside_domain: self.outside_domain,
+            planned: self.planned,
+            positions: self.positions,
+            unchecked: self.unchecked,
+            self_checks: self.self_checks,
+            findings: self.findings,
+            meanings,
+            ..Ledger::default()
+        };
+        Outcome { ledger, mismatches: self.mismatches }
+    }
+}
+
+/// What the classes in rows and findings mean.
+fn meanings(rows: &[Row], findings: &[Finding]) -> BTreeMap<String, String> {
+    let of_rows = rows.iter().flat_map(|row| row.classes.keys().chain(row.declared.keys()));
+    let shown: BTreeSet<&str> = of_rows.chain(findings.iter().map(|finding| &finding.class)).map(|s| &**s).collect();
+    let known = Class::ALL.iter().filter(|class| shown.contains(class.name()));
+    known.map(|class| (class.name().to_owned(), class.meaning().to_owned())).collect()
+}
+
+/// An error if there are findings and the run ends at the first.
+pub(crate) fn go_on(request: &Request, findings: &[Finding]) -> Result<(), FirstFinding> {
+    if request.fail_fast && !findings.is_empty() { Err(FirstFinding) } else { Ok(()) }
+}
+
+/// Why a run did not go on: [`Request::fail_fast`]. What it has is kept.
+#[derive(Debug, thiserror::Error)]
+#[error("--fail-fast ended it at the first finding")]
+pub(crate) struct FirstFinding;

@@ -1,0 +1,54 @@
+//! What was judged and explained, as rows, findings and mismatches: data in, data out.
+
+pub mod agreed;
+pub mod comparison;
+pub mod coverage;
+pub mod kept;
+pub mod part;
+pub mod place;
+pub mod planned;
+pub mod record;
+pub mod repeats;
+pub mod swept;
+
+use crate::explain::ExplainedLane;
+use crate::judge::JudgedLane;
+use crate::ledger::part::Part;
+use crate::operation::Operation;
+use crate::operation::request::Request;
+use crate::plan::planned::Planned;
+use crate::run::subject::Subject;
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{Against, Finding};
+
+/// Adds what a kernel did in a lane to the ledger.
+pub(crate) fn add<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    planned: &Planned<O>,
+    JudgedLane { lane, record, sweeps, .. }: &JudgedLane<'_, O>,
+    explained: &ExplainedLane<'_, O>,
+    part: &mut Part,
+) {
+    planned.ran(subject.kernel, lane, record, part);
+    if request.asked.is_nothing() {
+        part.findings.extend(record::stale(subject, lane, record, &planned.specs));
+    }
+    record::add(request, subject, lane, (record, !planned.specs.is_empty()), &explained.sides, part);
+    let repeats = explained.repeats.as_ref();
+    if let Some(repeats) = repeats {
+        let is_known = |f: &Finding| f.lane == lane.name && f.class == Class::DependsOnHistory.name();
+        let known = part.findings.iter().any(is_known);
+        let finding = repeats::finding(subject, lane, repeats, explained.repeated.clone());
+        part.findings.extend(finding.filter(|_| !known));
+    }
+    let calls = record.cases + repeats.map_or(0, |repeats| repeats.calls);
+    for row in part.rows.iter_mut().filter(|row| row.lane == lane.name) {
+        row.parameters = planned.parameters(record);
+        row.calls = if row.against == Against::Contract && !record.has_failed() { calls } else { 0 };
+    }
+    for sweep in sweeps {
+        part.rows.extend(swept::rows(request, subject, lane, sweep));
+        part.findings.extend(swept::findings(request, subject, lane, sweep));
+    }
+}

@@ -1,0 +1,61 @@
+//! How many cases and parameters were planned and run, and why others were not.
+
+use crate::judge::record::Record;
+use crate::lane::Lane;
+use crate::ledger::coverage::{PlannedCount, no_such_case, not_asked_again, nothing_new, outside_domain};
+use crate::ledger::part::Part;
+use crate::operation::given::Given;
+use crate::operation::{Kernel, Operation};
+use crate::plan::planned::Planned;
+use tiebreak_reports::ledger::Unit;
+
+impl<O: Operation> Planned<O> {
+    /// Each count as the plan of a kernel.
+    fn plans(&self, kernel: &Kernel<O>) -> Vec<PlannedCount<'static>> {
+        let plan = |count: &Given| PlannedCount {
+            op: O::OP,
+            kernel: kernel.name,
+            unit: count.unit,
+            given: count.by_caller,
+            planned: count.planned,
+            outside: outside_domain(count.outside, count.first.clone()),
+        };
+        self.given.iter().chain(&self.cases).map(plan).collect()
+    }
+
+    /// Notes a lane that does not offer the kernel.
+    pub(crate) fn not_offered(&self, kernel: &Kernel<O>, lane: &Lane, part: &mut Part) {
+        let plans = self.plans(kernel);
+        let [first, others @ ..] = &plans[..] else { return };
+        part.not_offered(first, lane);
+        part.planned.extend(others.iter().map(|plan| plan.not_offered(lane)));
+    }
+
+    /// Notes a lane in which cases ran, and others did not: those that nothing new was expected of, and those after failures to answer.
+    pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut Part) {
+        let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared;
+        part.planned.extend(self.plans(kernel).iter().map(|plan| {
+            let left_out = match plan.unit {
+                Unit::Case => [no_such_case(lost), nothing_new(record.spared), not_asked_again(record.given_up, lane)],
+                _ => {
+                    let unasked = self.pairs().saturating_sub(self.parameters(record));
+                    let (spared, given_up) = if record.given_up > 0 { (0, unasked) } else { (unasked, 0) };
+                    [no_such_case(0), nothing_new(spared), not_asked_again(given_up, lane)]
+                }
+            };
+            plan.ran(lane, left_out)
+        }));
+    }
+
+    /// Multipliers and shifts that the cases have, where those are counted.
+    fn pairs(&self) -> u64 {
+        let counted = self.specs.iter().any(|spec| !(O::CAPABILITIES.counted.pairs)(&spec.params).is_empty());
+        let given = self.given.iter().filter(|given| counted && given.unit == Unit::Pair);
+        given.map(|given| given.planned - given.outside).sum()
+    }
+
+    /// Those of them that were run.
+    pub(crate) fn parameters<P>(&self, record: &Record<P>) -> u64 {
+        if record.given_up + record.spared == 0 { self.pairs() } else { record.pairs.len() as u64 }
+    }
+}

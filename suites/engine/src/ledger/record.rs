@@ -1,0 +1,111 @@
+//! What was seen of a kernel in a lane, as rows, findings and mismatches of a ledger.
+
+use crate::explain::comparison::Comparison;
+use crate::explain::groups::Explained;
+use crate::explain::sides::ExplainedSide;
+use crate::judge::record::Record;
+use crate::judge::side::Side;
+use crate::lane::Lane;
+use crate::ledger::part::Part;
+use crate::operation::Operation;
+use crate::operation::case::Spec;
+use crate::operation::fault::{Extent, Seen, Sighting};
+use crate::operation::request::Request;
+use crate::run::subject::Subject;
+use std::collections::{BTreeMap, BTreeSet};
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
+
+/// Adds one record to the ledger: a row for each side, and a finding for everything outside the contract. `whole` says that the cases were all those of the
+/// plan.
+pub(crate) fn add<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lane: &Lane,
+    (record, whole): (&Record<O::Params>, bool),
+    sides: &[ExplainedSide<'_, O>],
+    part: &mut Part,
+) {
+    let whole = whole && request.asked.is_nothing() && record.failures.is_empty() && record.given_up == 0;
+    let exhaustive = whole && (O::CAPABILITIES.sweeps.exhaustive)(&subject.kernel.contract.domain);
+    let coverage = if exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
+    for explained in sides {
+        let ExplainedSide { against, scheme, kept, ref groups, ref lines } = *explained;
+        let side = if against == Against::Contract { &record.contract } else { &record.reference };
+        // What is on no step of a known path to the contract has no class, whatever the class of the witness is.
+        let rest = if kept && !subject.path.is_empty() { Some(Class::Unexplained) } else { None };
+        let comparison = Comparison { request, subject, lane, against, scheme };
+        let witness = groups.first().map(|first| comparison.witness(first));
+        let mismatches: Vec<Mismatch> = lines.iter().filter_map(|line| comparison.mismatch(line)).collect();
+        // A contract that is not kept is the finding; what the reference says of it then is no other.
+        let noise = against == Against::Reference && !kept && !subject.path.is_empty();
+        let classes = classes(side, groups, rest);
+        part.findings.extend(comparison.finding(side, witness.clone(), &classes).filter(|_| !noise));
+        let mut row = comparison.row(&side.count, witness, &classes, coverage, record.seconds);
+        if against == Against::Contract {
+            declare(&mut row, &record.faults);
+            row.kinds = record.kinds.iter().map(|(kind, results)| ((*kind).to_owned(), *results)).collect();
+            (row.sizes, row.ranges) = (record.spans.sizes(), record.spans.ranges());
+        }
+        row.examples = examples(&row, &mismatches);
+        part.mismatches.extend(mismatches);
+        part.rows.push(row);
+    }
+    let comparison = Comparison { request, subject, lane, against: Against::Contract, scheme: &subject.contract };
+    part.findings.extend(comparison.failed(&record.failures));
+}
+
+/// Of each class of a row that its witness does not show, the first difference that was kept.
+fn examples(row: &Row, kept: &[Mismatch]) -> Vec<Example> {
+    let shown = row.witness.as_ref().map(|witness| &witness.class);
+    let of = |class: &String| {
+        let Mismatch { class, case, got, expected, command, .. } = kept.iter().find(|m| m.class == *class)?.clone();
+        Some(Example { class, case, got, expected, command })
+    };
+    row.classes.keys().filter(|class| Some(*class) != shown).filter_map(of).collect()
+}
+
+/// The classes of differences of which no class was known one by one: `rest`, or of each group what explains it.
+fn classes<P>(side: &Side<P>, seen: &[Explained<P>], rest: Option<Class>) -> BTreeMap<Class, u64> {
+    let mut left = side.count.unclassified();
+    let mut classes = BTreeMap::new();
+    for (at, explained) in seen.iter().enumerate() {
+        let n = if at + 1 == seen.len() { left } else { left.min(explained.differ) };
+        left -= n;
+        if n > 0 {
+            *classes.entry(rest.unwrap_or(explained.explanation.class)).or_default() += n;
+        }
+    }
+    classes
+}
+
+/// Declares each known fault in a row.
+pub(crate) fn declare(row: &mut Row, faults: &Seen) {
+    let seen = faults.iter().filter(|(_, sighting)| sighting.results > 0);
+    row.deviations = seen.map(|(class, sighting)| (class.name().to_owned(), sighting.results)).collect();
+    let reason = |(class, sighting): (&Class, &Sighting)| (class.name().to_owned(), sighting.reason.to_owned());
+    row.declared = faults.iter().map(reason).collect();
+    let extent = |(class, sighting): (&Class, &Sighting)| {
+        let Extent { most, each, because } = sighting.extent.clone()?;
+        Some((class.name().to_owned(), ledger::Extent { most, each, because }))
+    };
+    row.extents = faults.iter().filter_map(extent).collect();
+}
+
+/// A known fault that a whole run covers and does not see is one no more: what made the lane's code is another.
+pub(crate) fn stale<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    record: &Record<O::Params>,
+    specs: &[Spec<O::Params>],
+) -> Vec<Finding> {
+    let seen = |class: &Class| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
+    let of = |spec: &Spec<O::Params>| (O::CAPABILITIES.compiled.faults)(subject.kernel.name, &lane.name, &spec.params);
+    let covered: BTreeSet<Class> = specs.iter().flat_map(of).collect();
+    let unseen = covered.into_iter().filter(|class| !seen(class));
+    let finding = |class| {
+        let message = format!("the known fault `{class}` of what made this lane's code was not seen: remove it");
+        subject.place(lane).finding(Class::StaleDeviation, message, None)
+    };
+    unseen.map(finding).collect()
+}

@@ -1,0 +1,39 @@
+//! How repeated calls read in the ledger.
+
+use crate::case::again::spelled;
+use crate::lane::Lane;
+use crate::operation::Operation;
+use crate::run::repeats::{Differing, Repeats};
+use crate::run::subject::Subject;
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{self, Finding};
+
+/// What of repeated calls breaks the run; `command` shows a difference again.
+pub(crate) fn finding<O: Operation>(
+    subject: &Subject<O>,
+    lane: &Lane,
+    repeats: &Repeats<O::Params>,
+    command: Option<String>,
+) -> Option<Finding> {
+    let place = subject.place(lane);
+    if let Some(failure) = &repeats.failure {
+        let message = format!("after {} calls with the same input: {failure}", repeats.calls);
+        return Some(place.finding(failure.class(), message, None));
+    }
+    let Differing { case, at, first, given, call, calls } = repeats.differs.as_ref()?;
+    let domain = &subject.kernel.contract.domain;
+    let element = O::element(domain, &case.params, O::TENSORS.len());
+    let index = at / element.words();
+    let words = index * element.words()..(index + 1) * element.words();
+    let witness = ledger::Witness {
+        case: spelled::<O>(domain, case, Some(index), None),
+        got: element.described(&given[words.clone()]),
+        expected: Some(element.described(&first[words])),
+        scheme: "the first call".to_owned(),
+        class: Class::DependsOnHistory.into(),
+        because: format!("the first call with this input gave another result than call {call} of {calls}"),
+        command: command?,
+    };
+    let message = format!("gives other results for the same input: call {call} of {calls} differs from the first");
+    Some(place.finding(Class::DependsOnHistory, message, Some(witness)))
+}

@@ -1,0 +1,64 @@
+//! How a sweep reads in the ledger.
+
+use crate::case::again::command;
+use crate::lane::Lane;
+use crate::ledger::record::declare;
+use crate::operation::Operation;
+use crate::operation::request::Request;
+use crate::operation::swept::{Sweep, SweptSide};
+use crate::run::subject::Subject;
+use tiebreak_common::class::Class;
+use tiebreak_reports::ledger::{Against, Coverage, Finding, Row};
+use tiebreak_reports::{ledger, text as words};
+
+/// A row for each side.
+pub(crate) fn rows<O: Operation>(request: &Request, subject: &Subject<O>, lane: &Lane, sweep: &Sweep) -> Vec<Row> {
+    let coverage = if sweep.exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
+    let row = |side: &SweptSide| {
+        let witness = side.witness.as_ref().map(|w| ledger::Witness {
+            case: w.case.clone(),
+            got: w.got.clone(),
+            expected: Some(w.expected.clone()),
+            scheme: side.scheme.clone(),
+            class: side.class.unwrap_or(Class::Unexplained).into(),
+            because: side.because.clone(),
+            command: command::<O>(request, subject.kernel, lane, &w.case),
+        });
+        let row = subject.place(lane).row(side.against, side.scheme.clone(), &side.count, coverage);
+        let mut row =
+            Row { path: side.path.clone(), witness, parameters: sweep.parameters, seconds: sweep.seconds, ..row };
+        if side.against == Against::Contract {
+            declare(&mut row, &sweep.faults);
+        }
+        row
+    };
+    sweep.sides.iter().map(row).collect()
+}
+
+/// Any difference from the contract, and what gave no output.
+pub(crate) fn findings<O: Operation>(
+    request: &Request,
+    subject: &Subject<O>,
+    lane: &Lane,
+    sweep: &Sweep,
+) -> Vec<Finding> {
+    let place = subject.place(lane);
+    let rows = rows(request, subject, lane, sweep);
+    let broken = rows.into_iter().filter(|row| row.against == Against::Contract && row.differ > 0);
+    let differs = broken.map(|row| {
+        let message = format!("differs from its contract on {} of all {}", words::count(row.differ), sweep.what);
+        let class = row.witness.as_ref().map_or(Class::Unexplained.name().to_owned(), |w| w.class.clone());
+        place.finding(class, message, row.witness)
+    });
+    let spelled = |case: &ledger::Case| (case.clone(), command::<O>(request, subject.kernel, lane, case));
+    let failed = place.failed(&sweep.failures, |_| 0, spelled);
+    let contradicted = sweep.faults.iter().filter_map(|(class, sighting)| {
+        let contradiction = sighting.contradiction()?;
+        let message = format!(
+            "the known fault `{class}` is not what this lane's code does to all {}: {contradiction}",
+            sweep.what
+        );
+        Some(place.finding(Class::StaleDeviation, message, None))
+    });
+    differs.chain(failed).chain(contradicted).collect()
+}

@@ -1,0 +1,89 @@
+//! Numbers among the parameters of a case, as a table: a field is written, read and made smaller by its one line in it.
+
+use crate::operation::arguments::{Arguments, nothing_left, take_int32, take_size};
+use crate::operation::errors::CaseError;
+use tiebreak_reports::ledger::Value;
+
+/// Where a number stands in parameters.
+pub enum Number<P> {
+    /// A size, 0 or more.
+    Size(fn(&mut P) -> &mut usize),
+    /// An int32.
+    Int32(fn(&mut P) -> &mut i32),
+}
+
+/// A number with its name.
+pub struct Field<P> {
+    /// Its name in a case.
+    pub name: &'static str,
+    number: Number<P>,
+    always: bool,
+}
+
+impl<P: Clone> Field<P> {
+    /// A size, which is written where it is not as usual.
+    pub const fn size(name: &'static str, of: fn(&mut P) -> &mut usize) -> Self {
+        Self { name, number: Number::Size(of), always: false }
+    }
+
+    /// An int32, which is written where it is not as usual.
+    pub const fn int32(name: &'static str, of: fn(&mut P) -> &mut i32) -> Self {
+        Self { name, number: Number::Int32(of), always: false }
+    }
+
+    /// The same, but always written.
+    pub const fn always(self) -> Self {
+        let Self { name, number, .. } = self;
+        Self { name, number, always: true }
+    }
+
+    /// Its value.
+    pub fn value(&self, params: &P) -> i64 {
+        let mut params = params.clone();
+        match self.number {
+            Number::Size(of) => *of(&mut params) as i64,
+            Number::Int32(of) => (*of(&mut params)).into(),
+        }
+    }
+
+    /// Parameters with another value of it.
+    pub fn with(&self, params: &P, value: i64) -> P {
+        let mut params = params.clone();
+        match self.number {
+            Number::Size(of) => *of(&mut params) = value as usize,
+            Number::Int32(of) => *of(&mut params) = value as i32,
+        }
+        params
+    }
+}
+
+/// The fields in the order of the table, those left out that are as usual.
+pub fn written<P: Clone>(fields: &[Field<P>], params: &P, usual: &P) -> Vec<(String, Value)> {
+    let shown = fields.iter().filter(|field| field.always || field.value(params) != field.value(usual));
+    shown.map(|field| (field.name.to_owned(), field.value(params).into())).collect()
+}
+
+/// Takes the fields from a case; one that is not named stays as it is.
+pub fn read<P: Clone>(fields: &[Field<P>], usual: P, arguments: &mut Arguments) -> Result<P, CaseError> {
+    fields.iter().try_fold(usual, |params, field| {
+        let value = match (&field.number, field.value(&params)) {
+            (Number::Size(_), usual) => take_size(arguments, field.name, usual as usize)? as i64,
+            (Number::Int32(_), usual) => take_int32(arguments, field.name, usual as i32)?.into(),
+        };
+        Ok(field.with(&params, value))
+    })
+}
+
+/// The parameters of a case that has only fields and tensors of these names.
+pub fn read_all<P: Clone>(
+    fields: &[Field<P>],
+    usual: P,
+    arguments: &Arguments,
+    tensors: &[&str],
+) -> Result<P, CaseError> {
+    let mut left = arguments.clone();
+    let params = read(fields, usual, &mut left)?;
+    let names: Vec<&str> = fields.iter().map(|field| field.name).chain(tensors.iter().copied()).collect();
+    nothing_left(&left, &names)?;
+    Ok(params)
+}

@@ -1,0 +1,44 @@
+//! What a parameter means, by the name under which a worker reads it.
+
+/// What a parameter means, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A number of elements.
+    Size,
+    /// A zero point or an offset.
+    ZeroPoint,
+    /// A scale.
+    Scale,
+    /// Anything else, such as an end of the clamp.
+    Other,
+}
+
+/// What a parameter means of which the least value is known.
+pub fn meaning(name: &str, least: f64) -> Meaning {
+    let last = name.rsplit('.').find(|key| key.parse::<usize>().is_err()).unwrap_or(name);
+    match last {
+        "scale" | "scales" => Meaning::Scale,
+        "min" | "max" | "multiplier" | "shift" | "bias" | "bits" | "q" | "axis" => Meaning::Other,
+        last if last.contains("zero_point") || last.contains("offset") => Meaning::ZeroPoint,
+        _ if least >= 0.0 => Meaning::Size,
+        _ => Meaning::Other,
+    }
+}
+
+/// Sizes of a kind whose names differ more.
+const AXES: [[&str; 2]; 4] = [["height", "width"], ["rows", "columns"], ["top", "left"], ["bottom", "right"]];
+
+/// Whether two parameters mean something of a kind, so that one is easily taken for the other: zero points, scales, sizes along two axes such as `stride_h`
+/// and `stride_w`, and parameters of two operands under one name.
+pub fn is_akin(one: &str, other: &str) -> bool {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let differing = |(one, other): (String, String)| {
+        let same_length = one.chars().count() == other.chars().count();
+        if same_length { one.chars().zip(other.chars()).filter(|(a, b)| a != b).count() } else { usize::MAX }
+    };
+    match (meaning(one, 0.0), meaning(other, 0.0)) {
+        (Meaning::ZeroPoint, Meaning::ZeroPoint) | (Meaning::Scale, Meaning::Scale) => true,
+        _ if AXES.iter().any(|axes| axes.iter().all(|axis| *axis == last(one) || *axis == last(other))) => true,
+        _ => differing((last(one), last(other))) <= 1,
+    }
+}

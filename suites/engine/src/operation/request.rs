@@ -1,0 +1,47 @@
+//! What is to be verified.
+
+use crate::lane::config::Lanes;
+use crate::operation::asked::{Asked, Wanted};
+use crate::operation::command::Command;
+use tiebreak_common::budget::Effort;
+use tiebreak_oracle::rounding::RoundingRule;
+
+/// What is to be verified.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Operations, by name.
+    pub ops: Vec<String>,
+    /// Kernels by name; all when empty.
+    pub kernels: Vec<String>,
+    /// Lanes by name; the default ones when empty.
+    pub lanes: Vec<String>,
+    /// Whether the caller named the operations; otherwise they are those that the rest of the request goes with.
+    pub ops_named: bool,
+    /// Lanes that may be absent.
+    pub allow_not_run: Vec<String>,
+    /// Whether kernels that are named may leave out parameters that are given.
+    pub allow_outside_domain: bool,
+    /// Whether the run ends at its first finding.
+    pub fail_fast: bool,
+    /// How much.
+    pub effort: Effort,
+    /// What operations run in place of their plan.
+    pub asked: Asked,
+    /// Scheme of fixed point multiply that differences are counted against, with its policy.
+    pub reference: String,
+    /// Rule by which a quantization is rounded once, for what its differences are counted against.
+    pub rounding: RoundingRule,
+    /// Seed of every stream.
+    pub seed: u64,
+    /// How to ask for this run again.
+    pub command: Command,
+    /// The lanes there are.
+    pub known_lanes: Lanes,
+}
+
+impl Request {
+    /// What differences are counted against.
+    pub fn wanted(&self) -> Wanted {
+        Wanted { multiplication: self.reference.clone(), rounding: self.rounding }
+    }
+}

@@ -1,0 +1,85 @@
+//! The cases of a corner catalogue on the kernels that take them.
+
+use crate::case::{catalogue, text};
+use crate::explain::sides as explain_record;
+use crate::judge::record::run;
+use crate::lane::Lane;
+use crate::ledger::part::Part;
+use crate::ledger::record;
+use crate::operation::case::{Case, Spec};
+use crate::operation::request::Request;
+use crate::operation::{Kernel, Operation};
+use crate::run::subject::Subject;
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use tiebreak_common::parallel;
+use tiebreak_reports::ledger::{CatalogueRun, Finding};
+
+/// What the catalogue's cases gave on one kernel in one lane.
+struct Catalogued {
+    /// Which of the cases the kernel takes.
+    taken: Vec<usize>,
+    /// Inputs judged, those that differ, and cases without an answer.
+    counts: [u64; 3],
+    findings: Vec<Finding>,
+}
+
+/// Runs the catalogue's cases on the kernels that take them.
+pub(crate) fn run_catalogue<O: Operation>(
+    request: &Request,
+    kernels: &[&'static Kernel<O>],
+    lanes: &[Lane],
+) -> Result<Part> {
+    let entries = catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/catalogue/{}.txt", O::OP))?;
+    let texts: Vec<&str> = entries.iter().map(|entry| entry.case.as_str()).collect();
+    // Cases are few and some are large: kernels run beside one another, and each case is posed once for all lanes.
+    let each: Vec<Vec<Option<Catalogued>>> =
+        parallel::try_map(kernels, |kernel| catalogued::<O>(request, kernel, lanes, &texts))?;
+    let mut part = Part::default();
+    for (at, lane) in lanes.iter().enumerate() {
+        let (op, lane, cases) = (O::OP.to_owned(), lane.name.clone(), entries.len() as u64);
+        let mut total = CatalogueRun { op, lane, cases, not_taken: 0, judged: 0, broken: 0, unanswered: 0 };
+        let mut taken: BTreeSet<usize> = BTreeSet::new();
+        for seen in each.iter().filter_map(|lanes| lanes[at].as_ref()) {
+            taken.extend(&seen.taken);
+            total.judged += seen.counts[0];
+            total.broken += seen.counts[1];
+            total.unanswered += seen.counts[2];
+            part.findings.extend(seen.findings.iter().cloned());
+        }
+        total.not_taken = total.cases - taken.len() as u64;
+        part.catalogue.push(total);
+    }
+    Ok(part)
+}
+
+/// The catalogue's cases on one kernel, in each lane that has it.
+fn catalogued<O: Operation>(
+    request: &Request,
+    kernel: &'static Kernel<O>,
+    lanes: &[Lane],
+    texts: &[&str],
+) -> Result<Vec<Option<Catalogued>>> {
+    let offers = |lane: &Lane| lane.isa_path(O::OP, kernel.name).is_some();
+    if !lanes.iter().any(offers) {
+        return Ok(lanes.iter().map(|_| None).collect());
+    }
+    let subject = Subject::<O>::new(request, kernel)?;
+    let domain = &kernel.contract.domain;
+    let cases = texts.iter().map(|text| text::parse::<O>(text, domain).ok());
+    let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
+    let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
+    let taken: Vec<usize> = cases.iter().map(|(at, _)| *at).collect();
+    let posed: Vec<_> = cases.into_iter().map(|(_, case)| subject.pose(case)).collect::<Result<_>>()?;
+    let specs: Vec<_> = posed.iter().map(|posed| Spec::given(posed.case.clone())).collect();
+    let in_lane = |lane: &Lane| {
+        let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &posed);
+        let counts = [record.contract.count.inputs, record.contract.count.differ, record.unanswered];
+        let sides = explain_record::record(request, &subject, lane, (&record, &specs));
+        let mut found = Part::default();
+        record::add(request, &subject, lane, (&record, !specs.is_empty()), &sides, &mut found);
+        let said = |f: Finding| Finding { message: format!("in the catalogue: {}", f.message), ..f };
+        Catalogued { taken: taken.clone(), counts, findings: found.findings.into_iter().map(said).collect() }
+    };
+    Ok(lanes.iter().map(|lane| offers(lane).then(|| in_lane(lane))).collect())
+}

@@ -1,0 +1,85 @@
+//! One kernel through all stages, from its plan to the ledger.
+
+use crate::explain::explained;
+use crate::judge::record::Record;
+use crate::judge::{Judged, judged};
+use crate::lane::Lane;
+use crate::ledger::coverage::not_run;
+use crate::ledger::part::Part;
+use crate::ledger::{add, agreed};
+use crate::operation::request::Request;
+use crate::operation::{Kernel, Operation, is_compiled};
+use crate::plan::planned::Planned;
+use crate::run::subject::Subject;
+use anyhow::{Result, bail};
+use tiebreak_reports::ledger::OutsideDomain;
+
+/// Runs a kernel in every lane that has it: the cases asked for or its plan's, and what is swept.
+pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kernel<O>, lanes: &[Lane]) -> Result<Part> {
+    let subject = Subject::<O>::new(request, kernel)?;
+    let domain = &kernel.contract.domain;
+    let mut part = Part::default();
+    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == is_compiled::<O>(domain)).collect();
+    if fitting.is_empty() && !lanes.is_empty() {
+        return Ok(no_lane::<O>(request, kernel));
+    }
+    let planned = match Planned::<O>::new(request, kernel) {
+        Ok(planned) => planned,
+        Err(error) => {
+            let reason = error.to_string();
+            return Ok(outside::<O>(&Planned::refused(&request.asked.cases, &reason), kernel, &fitting, reason));
+        }
+    };
+    let Planned { specs, .. } = &planned;
+    if specs.is_empty() {
+        if request.asked.is_nothing() {
+            bail!("{} {}: nothing in the plan is in its domain", O::OP, kernel.name);
+        }
+        return Ok(outside::<O>(&planned, kernel, &fitting, O::domain_text(domain)));
+    }
+    let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
+        fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
+    for lane in others {
+        planned.not_offered(kernel, lane, &mut part);
+    }
+    if offering.is_empty() {
+        return Ok(part);
+    }
+    let Judged { lanes, agreements, positions } = judged(request, &subject, &planned, &offering)?;
+    let explained = explained(request, &subject, &planned.specs, &lanes, &agreements)?;
+    part.positions = positions;
+    part.agreements = agreed::rows(request, kernel, &agreements, explained.agreements);
+    for (judged, explained) in lanes.iter().zip(&explained.lanes) {
+        add(request, &subject, &planned, judged, explained, &mut part);
+    }
+    Ok(part)
+}
+
+/// Where to run a kernel that none of the lanes of a run can have.
+fn elsewhere<O: Operation>(domain: &O::Domain) -> String {
+    if is_compiled::<O>(domain) {
+        "only lanes of compiled modules have it, such as --lane mlir-x86".to_owned()
+    } else {
+        "lanes of compiled modules have no kernels but their own".to_owned()
+    }
+}
+
+/// What was asked for is nothing to this kernel, which is listed.
+fn outside<O: Operation>(planned: &Planned<O>, kernel: &Kernel<O>, lanes: &[&Lane], domain: String) -> Part {
+    let mut part = Part::default();
+    lanes.iter().for_each(|lane| planned.ran(kernel, lane, &Record::<O::Params>::default(), &mut part));
+    part.outside_domain = vec![OutsideDomain { op: O::OP.to_owned(), kernel: kernel.name.to_owned(), domain }];
+    part
+}
+
+/// None of the lanes of the run can have this kernel: it is listed, and a finding where the caller named it.
+fn no_lane<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Part {
+    let reason = elsewhere::<O>(&kernel.contract.domain);
+    let mut part = Part::default();
+    if !request.kernels.is_empty() {
+        part.findings.push(not_run(O::OP, kernel.name, &reason));
+    }
+    let (op, kernel) = (O::OP.to_owned(), kernel.name.to_owned());
+    part.outside_domain.push(OutsideDomain { op, kernel, domain: reason });
+    part
+}

@@ -1,0 +1,169 @@
+//! What every plan has beside the operation's own cases: calls that differ little from the one before, and tensors in which parts are zero or alike.
+
+use crate::operation::Operation;
+use crate::operation::case::{Case, Spec};
+use crate::operation::fill::Fill;
+use crate::plan::{sequences, structured};
+use std::collections::{BTreeMap, BTreeSet};
+use tiebreak_common::budget::Budget;
+
+/// Results of a case that is taken for a base.
+const RESULTS: std::ops::RangeInclusive<usize> = 24..=300;
+
+/// Words that a base reads at most.
+const WORDS: usize = 3000;
+
+/// Different elements that each of its tensors has at least, if it has as many.
+const DIFFERENT: usize = 12;
+
+/// Elements along an axis that are as good as any more.
+const BLOCK: u32 = 128;
+
+/// An axis of so many elements has slices that are not all alike where two are.
+const SLICES: usize = 3;
+
+/// Elements of a vector.
+const VECTOR: usize = 8;
+
+/// Bases of a short run at most, and of others; and as many as there are numbers of axes.
+const BASES: [usize; 2] = [3, 4];
+
+/// Cases of each part of a plan that reach furthest, among which bases are chosen.
+const CHOICE: usize = 16;
+
+/// The cases, made of some of the operation's own.
+pub(crate) fn plan<O: Operation>(
+    domain: &O::Domain,
+    own: &[Spec<O::Params>],
+    budget: &Budget,
+    seed: u64,
+) -> Vec<Spec<O::Params>> {
+    let bases = BASES[usize::from(budget.every_tail)];
+    let parts = parts::<O>(domain, own, bases);
+    let most = bases.max(parts.len());
+    let candidates = parts.into_iter().flat_map(|part| candidates::<O>(domain, own, part, seed)).collect();
+    let mut out = Vec::new();
+    for (base, generator) in chosen::<O>(domain, candidates, most) {
+        let sequence = sequences::around::<O>(domain, &base);
+        let cases = sequence.into_iter().chain(structured::of::<O>(domain, &base));
+        out.extend(cases.map(|case| given(case).by(generator)));
+    }
+    out
+}
+
+/// Results that have three blocks of every period.
+const BLOCKS: usize = SLICES * structured::PERIODS[structured::PERIODS.len() - 1];
+
+/// The own cases that are small enough for a base, by their places. Where all that have three blocks of every period are long, the shortest of them will do.
+fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usize> {
+    let results = |spec: &Spec<O::Params>| {
+        let sizes = O::sizes(domain, &spec.params).ok()?;
+        let small = RESULTS.start() <= &sizes.outputs && sizes.inputs.iter().sum::<usize>() <= WORDS;
+        (small && O::covers(domain, &spec.params)).then_some(sizes.outputs)
+    };
+    let each: Vec<Option<usize>> = own.iter().map(results).collect();
+    let enough = each.iter().flatten().filter(|len| **len >= BLOCKS).min();
+    let most = enough.map_or(*RESULTS.end(), |least| *RESULTS.end().max(least));
+    (0..own.len()).filter(|at| each[*at].is_some_and(|len| len <= most)).collect()
+}
+
+/// Those of a part that reach furthest, each with what made it.
+fn candidates<O: Operation>(
+    domain: &O::Domain,
+    own: &[Spec<O::Params>],
+    mut part: Vec<usize>,
+    seed: u64,
+) -> Vec<Candidate<O>> {
+    part.sort_by_key(|at| std::cmp::Reverse(extent::<O>(domain, &own[*at].params)));
+    let made = |at: usize| Some((own[at].case::<O>(domain, seed, at)?, own[at].generator));
+    part.into_iter().filter_map(made).filter(|(case, _)| is_varied(case)).take(CHOICE).collect()
+}
+
+/// A case that may be a base, with the name of what made it.
+type Candidate<O> = (Case<<O as Operation>::Params>, &'static str);
+
+/// What a base can show: an axis of so many axes that has slices, one that has a vector of them, blocks of a
+/// flat tensor, and a change of the parameters.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Feature {
+    Slices([usize; 3]),
+    Vector([usize; 3]),
+    Blocks([usize; 2]),
+    Change(String),
+}
+
+fn features<O: Operation>(domain: &O::Domain, params: &O::Params) -> BTreeSet<Feature> {
+    let changes = sequences::neighbours::<O>(domain, params).into_iter().map(|(name, _)| Feature::Change(name));
+    let mut out: BTreeSet<Feature> = changes.collect();
+    for t in 0..O::TENSORS.len() {
+        let sizes = O::dimensions(domain, params, t);
+        for (axis, size) in sizes.iter().enumerate() {
+            let place = [sizes.len(), t, axis];
+            out.extend((*size >= SLICES).then_some(Feature::Slices(place)));
+            out.extend((*size >= VECTOR).then_some(Feature::Vector(place)));
+        }
+        if let [len] = sizes[..] {
+            let blocks = structured::PERIODS.into_iter().filter(|words| len >= SLICES * words);
+            out.extend(blocks.map(|words| Feature::Blocks([t, words])));
+        }
+    }
+    out
+}
+
+/// So many of the candidates at most, each that which shows most of what those before it do not.
+fn chosen<O: Operation>(domain: &O::Domain, candidates: Vec<Candidate<O>>, most: usize) -> Vec<Candidate<O>> {
+    let mut rest: Vec<_> = candidates.into_iter().map(|it| (features::<O>(domain, &it.0.params), it)).collect();
+    let mut shown = BTreeSet::new();
+    let mut out = Vec::new();
+    while out.len() < most {
+        let new = |at: &usize| rest[*at].0.difference(&shown).count();
+        // The first of several that are as good.
+        let Some(best) = (0..rest.len()).min_by_key(|at| std::cmp::Reverse(new(at))).filter(|at| new(at) > 0) else {
+            break;
+        };
+        let (features, candidate) = rest.remove(best);
+        shown.extend(features);
+        out.push(candidate);
+    }
+    out
+}
+
+/// The cases among which bases are looked for: those of each number of axes, or, where there is one number, parts of the plan, which have cases of different
+/// kinds.
+fn parts<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>], bases: usize) -> Vec<Vec<usize>> {
+    let fitting = fitting::<O>(domain, own);
+    let mut ranks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for at in &fitting {
+        ranks.entry(O::dimensions(domain, &own[*at].params, 0).len()).or_default().push(*at);
+    }
+    if ranks.len() > 1 {
+        return ranks.into_values().collect();
+    }
+    let part = |turn: usize| fitting[fitting.len() * turn / bases..fitting.len() * (turn + 1) / bases].to_vec();
+    (0..bases).map(part).collect()
+}
+
+/// How many axes have enough slices, how many have whole vectors, and how far the tensors reach along all of them together, each up to a block: a tensor that
+/// is long along one axis alone has few slices.
+fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize, u32, u32) {
+    let axes: Vec<usize> = (0..O::TENSORS.len()).flat_map(|t| O::dimensions(domain, params, t)).collect();
+    let at_least = |least: usize| axes.iter().filter(|size| **size >= least).count();
+    let up_to_a_block = || axes.iter().map(|size| (1 + *size as u32).min(BLOCK));
+    let together = up_to_a_block().map(u32::ilog2).sum();
+    // Of tensors that reach as far together, the longer one: three blocks of 32 elements are more than 64.
+    (at_least(SLICES), at_least(VECTOR), together, up_to_a_block().sum())
+}
+
+fn is_varied<P>(case: &Case<P>) -> bool {
+    case.tensors.iter().filter(|tensor| !tensor.is_empty()).all(|tensor| {
+        let mut seen = tensor.clone();
+        seen.sort_unstable();
+        seen.dedup();
+        seen.len() >= DIFFERENT.min(tensor.len())
+    })
+}
+
+fn given<P: Clone>(case: Case<P>) -> Spec<P> {
+    let fill = |tensor: Vec<i32>| if tensor.is_empty() { Fill::None } else { Fill::Given(tensor) };
+    Spec::new(case.params, case.tensors.map(fill), case.misalign)
+}

@@ -1,0 +1,105 @@
+//! The cases of one kernel, and how many of the plan's or of the caller's parameters they leave out.
+
+use crate::case::text::Draft;
+use crate::operation::case::Spec;
+use crate::operation::errors::CaseError;
+use crate::operation::given::Given;
+use crate::operation::request::Request;
+use crate::operation::{Kernel, Operation};
+use crate::plan::plans;
+use std::sync::Arc;
+use tiebreak_reports::ledger::Unit;
+use tiebreak_reports::text as words;
+
+type Specs<O> = plans::Shared<<O as Operation>::Params>;
+
+/// What a kernel is to run.
+pub(crate) struct Planned<O: Operation> {
+    /// The cases within its domain.
+    pub(crate) specs: Specs<O>,
+    /// The result that the caller's case names.
+    pub(crate) at: Option<usize>,
+    /// What the caller gave in place of the plan.
+    pub(crate) given: Option<Given>,
+    /// The cases, where the caller's is not all there is.
+    pub(crate) cases: Option<Given>,
+}
+
+impl<O: Operation> Planned<O> {
+    /// The cases asked for, or the plan's.
+    pub(crate) fn new(request: &Request, kernel: &Kernel<O>) -> Result<Self, CaseError> {
+        let domain = &kernel.contract.domain;
+        if !request.asked.cases.is_empty() {
+            return Self::given(&request.asked.cases, domain);
+        }
+        let all = plans::plan::<O>(domain, &request.asked, &request.effort.budget(), request.seed);
+        // A kernel that the caller names runs what kernels take turns at.
+        let place = plans::place::<O>(kernel.name).filter(|_| request.kernels.is_empty());
+        let all = match place {
+            Some(place) if all.iter().any(|spec| !spec.turn.is_of(place)) => {
+                Arc::new(all.iter().filter(|spec| spec.turn.is_of(place)).cloned().collect())
+            }
+            _ => all,
+        };
+        let planned = all.len() as u64;
+        let covered = |spec: &&Spec<O::Params>| O::covers(domain, &spec.params);
+        let others: Vec<_> = all.iter().filter(|spec| !covered(spec)).collect();
+        let described = |spec: &Spec<O::Params>| {
+            let arguments = O::arguments(&spec.params).into_iter().collect();
+            (words::case(&arguments), O::domain_text(domain))
+        };
+        let cases = Given {
+            unit: Unit::Case,
+            by_caller: false,
+            planned,
+            outside: others.len() as u64,
+            first: others.first().copied().map(described),
+        };
+        let specs = match &others[..] {
+            [] => Arc::clone(&all),
+            _ => Arc::new(all.iter().filter(covered).cloned().collect()),
+        };
+        Ok(Self {
+            given: (O::CAPABILITIES.options.given)(
+                domain,
+                &request.asked,
+                &specs,
+                (&request.effort.budget(), request.seed),
+            ),
+            cases: Some(cases),
+            specs,
+            at: None,
+        })
+    }
+
+    /// The caller's cases; an error where one is none of this kernel. Of a sequence all run or none does.
+    fn given(texts: &[String], domain: &O::Domain) -> Result<Self, CaseError> {
+        let (mut specs, mut at, mut outside) = (Vec::new(), None, None);
+        for text in texts {
+            let draft = Draft::<O>::read(text)?;
+            let spec = Spec::given(draft.case(domain)?);
+            at = draft.at(domain)?;
+            outside = outside.or_else(|| (!O::covers(domain, &spec.params)).then_some(text));
+            specs.push(spec);
+        }
+        let reason = outside.map(|text| (text.clone(), O::domain_text(domain)));
+        if reason.is_some() {
+            specs.clear();
+        }
+        let at = at.filter(|_| texts.len() == 1);
+        Ok(Self { given: Some(by_caller(texts.len(), reason)), cases: None, specs: Arc::new(specs), at })
+    }
+
+    /// Cases of the caller's of which one is none of this kernel.
+    pub(crate) fn refused(texts: &[String], reason: &str) -> Self {
+        let first = texts.first().cloned().unwrap_or_default();
+        let given = Some(by_caller(texts.len(), Some((first, reason.to_owned()))));
+        Self { specs: Arc::default(), at: None, given, cases: None }
+    }
+}
+
+/// So many cases of the caller's, and the first that is outside of the domain with the reason, where one is.
+fn by_caller(cases: usize, first: Option<(String, String)>) -> Given {
+    let planned = cases as u64;
+    Given { unit: Unit::Case, by_caller: true, planned, outside: if first.is_some() { planned } else { 0 }, first }
+}

@@ -1,0 +1,200 @@
+//! Calls one after another that differ in one parameter, with the first parameters again in between: what a kernel keeps from one call, or from the one
+//! before it, must not reach the next.
+
+use crate::operation::Operation;
+use crate::operation::case::Case;
+use crate::operation::meaning::is_akin;
+use serde_json::Value;
+
+/// Results that a changed case has at most, if it has more than twice as many as the base.
+const MOST: usize = 1000;
+
+/// Numbers below this may be changed to a multiple.
+const SMALL: i64 = 4;
+
+/// Numbers beyond this are changed by a part of themselves.
+const LARGE: i64 = 1 << 12;
+
+/// The calls around a base: A, one with a change, A, one with another, and so on; and two with changes between two of A.
+pub(crate) fn around<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Vec<Case<O::Params>> {
+    let neighbours = |params| neighbours::<O>(domain, params).into_iter().map(|(_, changed)| changed);
+    let all: Vec<O::Params> = neighbours(&base.params).collect();
+    let own = || base.params.clone();
+    let each = all.iter().flat_map(|params| [own(), params.clone()]);
+    // One that is changed again is a third.
+    let again = all.first().and_then(|first| {
+        let third = neighbours(first).find(|params| *params != base.params)?;
+        Some([first.clone(), third])
+    });
+    let calls = each.chain([own()]).chain(again.into_iter().flatten()).chain([own()]);
+    calls.enumerate().filter_map(|(at, params)| with::<O>(domain, base, params, at)).collect()
+}
+
+/// Elements of the base, of which each tensor begins with another, not the first one, and has as many as the parameters ask for.
+fn with<O: Operation>(
+    domain: &O::Domain,
+    base: &Case<O::Params>,
+    params: O::Params,
+    turn: usize,
+) -> Option<Case<O::Params>> {
+    let sizes = O::sizes(domain, &params).ok()?;
+    let mut tensors = base.tensors.clone();
+    for (t, (tensor, len)) in tensors.iter_mut().zip(sizes.inputs).enumerate() {
+        let own = std::mem::take(tensor);
+        // A narrower type holds fewer values.
+        let element = O::element(domain, &params, t);
+        let fitting = |word: &i32| element.nearest(*word);
+        let first = (turn + 1) * 7 * element.words() % own.len().max(1);
+        *tensor = own.iter().cycle().skip(first).take(len).map(fitting).collect();
+        if tensor.len() != len {
+            return None;
+        }
+    }
+    Some(Case { params, tensors, misalign: base.misalign })
+}
+
+/// The parameters with one of them changed, or two exchanged, as far as a kernel takes them, each with the name of what is done.
+pub(crate) fn neighbours<O: Operation>(domain: &O::Domain, params: &O::Params) -> Vec<(String, O::Params)> {
+    let Ok(text) = serde_json::to_value(params) else { return Vec::new() };
+    let results = |params: &O::Params| O::sizes(domain, params).map_or(usize::MAX, |sizes| sizes.outputs);
+    let most = MOST.max(2 * results(params));
+    let taken = |changed: Value| {
+        let changed: O::Params = serde_json::from_value(changed).ok()?;
+        (changed != *params && O::covers(domain, &changed) && results(&changed) <= most).then_some(changed)
+    };
+    let mut out: Vec<(String, O::Params)> = Vec::new();
+    for (name, alternatives) in changes("", &text).into_iter().chain(exchanges(&text)) {
+        if let Some(changed) = alternatives.into_iter().find_map(taken)
+            && out.iter().all(|(_, known)| *known != changed)
+        {
+            out.push((name, changed));
+        }
+    }
+    out
+}
+
+/// What is done to a value by a name, in the forms in which it may be taken.
+type Change = (String, Vec<Value>);
+
+/// The value with every two numbers exchanged that mean something of a kind and stand in no list, and every two such objects.
+fn exchanges(value: &Value) -> Vec<Change> {
+    let mut places = Vec::new();
+    collect("", value, &mut places);
+    let mut out = Vec::new();
+    let name = |place: &str| place.trim_start_matches('/').replace('/', ".");
+    for (i, one) in places.iter().enumerate() {
+        for other in &places[i + 1..] {
+            let (Some(first), Some(second)) = (value.pointer(one), value.pointer(other)) else { continue };
+            if first == second || first.is_object() != second.is_object() || !is_akin(&name(one), &name(other)) {
+                continue;
+            }
+            let mut changed = value.clone();
+            for (place, put) in [(one, second), (other, first)] {
+                if let Some(at) = changed.pointer_mut(place) {
+                    *at = put.clone();
+                }
+            }
+            out.push((format!("{}, {}", name(one), name(other)), vec![changed]));
+        }
+    }
+    out
+}
+
+/// Where numbers stand that are in no list, and objects.
+fn collect(place: &str, value: &Value, out: &mut Vec<String>) {
+    if let Value::Object(fields) = value {
+        for (name, value) in fields {
+            let place = format!("{place}/{name}");
+            if value.is_number() || value.is_object() {
+                out.push(place.clone());
+            }
+            collect(&place, value, out);
+        }
+    }
+}
+
+/// Each change there is of a value of this name.
+fn changes(name: &str, value: &Value) -> Vec<Change> {
+    let inside = |key: &str| if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
+    let with = |put: &dyn Fn(Value) -> Value, changes: Vec<Change>| -> Vec<Change> {
+        changes.into_iter().map(|(name, forms)| (name, forms.into_iter().map(put).collect())).collect()
+    };
+    match value {
+        Value::Number(number) => vec![(name.to_owned(), near(number))],
+        Value::Bool(bit) => vec![(name.to_owned(), vec![Value::Bool(!bit)])],
+        Value::Array(list) => {
+            let mut ends = vec![0, list.len().saturating_sub(1)];
+            ends.dedup();
+            ends.truncate(list.len());
+            let of = |at: usize| {
+                let put = |value: Value| {
+                    let mut list = list.clone();
+                    list[at] = value;
+                    Value::Array(list)
+                };
+                with(&put, changes(&inside(&at.to_string()), &list[at]))
+            };
+            let mut out: Vec<Change> = ends.into_iter().flat_map(of).collect();
+            out.push((name.to_owned(), vec![Value::Array(list.iter().rev().cloned().collect())]));
+            let shorter = list.split_last().map(|(_, rest)| Value::Array(rest.to_vec()));
+            out.push((inside("len"), shorter.into_iter().collect()));
+            out
+        }
+        Value::Object(fields) => {
+            let of = |(key, value): (&String, &Value)| {
+                let put = |value: Value| {
+                    let mut fields = fields.clone();
+                    fields.insert(key.clone(), value);
+                    Value::Object(fields)
+                };
+                with(&put, changes(&inside(key), value))
+            };
+            fields.iter().flat_map(of).collect()
+        }
+        Value::Null | Value::String(_) => Vec::new(),
+    }
+}
+
+fn near(number: &serde_json::Number) -> Vec<Value> {
+    match number.as_i64() {
+        // One more or less of a multiplier changes hardly a result.
+        Some(whole) if whole.abs() > LARGE => vec![(whole - whole / 4).into(), (whole + whole / 4).into()],
+        Some(whole) => {
+            let mut forms = vec![whole + 1, whole - 1];
+            // Some divide others.
+            if (1..SMALL).contains(&whole) {
+                forms.extend([2 * whole, 3 * whole]);
+            }
+            forms.into_iter().map(Value::from).collect()
+        }
+        // Scales are read as they are written, and many are of single precision.
+        None => number.as_f64().map_or(Vec::new(), |real| {
+            [1.5, 0.75].map(|factor| Value::from(f64::from((real * factor) as f32))).to_vec()
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_changes_and_every_two_are_exchanged() {
+        let params: Value =
+            serde_json::from_str(r#"{"m":3,"n":4,"of":{"scale":0.5},"list":[7,8,9],"as":"u8"}"#).expect("JSON");
+        let first = |changes: Vec<Change>| -> Vec<String> {
+            changes.into_iter().map(|(name, forms)| format!("{name}: {}", forms[0])).collect()
+        };
+        let expected = [
+            r#"list.0: {"as":"u8","list":[8,8,9],"m":3,"n":4,"of":{"scale":0.5}}"#,
+            r#"list.2: {"as":"u8","list":[7,8,10],"m":3,"n":4,"of":{"scale":0.5}}"#,
+            r#"list: {"as":"u8","list":[9,8,7],"m":3,"n":4,"of":{"scale":0.5}}"#,
+            r#"list.len: {"as":"u8","list":[7,8],"m":3,"n":4,"of":{"scale":0.5}}"#,
+            r#"m: {"as":"u8","list":[7,8,9],"m":4,"n":4,"of":{"scale":0.5}}"#,
+            r#"n: {"as":"u8","list":[7,8,9],"m":3,"n":5,"of":{"scale":0.5}}"#,
+            r#"of.scale: {"as":"u8","list":[7,8,9],"m":3,"n":4,"of":{"scale":0.75}}"#,
+        ];
+        assert_eq!(first(changes("", &params)), expected);
+        assert_eq!(first(exchanges(&params)), [r#"m, n: {"as":"u8","list":[7,8,9],"m":4,"n":3,"of":{"scale":0.5}}"#]);
+    }
+}

@@ -1,0 +1,161 @@
+//! Tensors in which parts are zero or alike: a slice along an axis, all others, one slice as the one before, one value in runs, a few values over and over,
+//! short ones in wide words. Code has paths of its own for these (pruned filters, padded channels, broadcasts), and in random data they do not occur.
+
+use crate::operation::Operation;
+use crate::operation::case::Case;
+use crate::operation::element::Element;
+
+/// Elements after which a tensor repeats, or that it holds of one value.
+pub(crate) const PERIODS: [usize; 4] = [8, 16, 24, 32];
+
+/// The same within a vector, where a tensor has one axis.
+const SHORT: [usize; 2] = [2, 4];
+
+/// Slices that are a block together.
+const BLOCK: usize = 16;
+
+/// What is done to a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// Nothing in one slice along an axis, which has so many elements between two of its indices.
+    Without { stride: usize, size: usize, at: usize },
+    /// Nothing in all other slices.
+    Only { stride: usize, size: usize, at: usize },
+    /// Nothing in the second block of slices.
+    WithoutBlock { stride: usize, size: usize },
+    /// One slice as the one before it.
+    Twice { stride: usize, size: usize, at: usize },
+    /// All slices as the first.
+    Alike { stride: usize, size: usize },
+    /// The first elements over and over.
+    Repeated(usize),
+    /// Each of some elements so many times.
+    Runs(usize),
+    /// Nothing in the first elements.
+    Late(usize),
+    /// So many bits fewer at the top.
+    Narrow(u32),
+    /// So many bits fewer at the bottom.
+    Coarse(u32),
+    /// None of these bits: those of a float's exponent, without which it is zero or subnormal.
+    Clear(i32),
+}
+
+/// The cases of a base: each of its tensors in every shape, and all of those with one axis together where each has a period of its own.
+pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Vec<Case<O::Params>> {
+    let mut out = Vec::new();
+    for t in 0..O::TENSORS.len() {
+        let element = O::element(domain, &base.params, t);
+        let nothing = element.nearest(O::nothing(&base.params, t));
+        let dimensions = O::dimensions(domain, &base.params, t);
+        for shape in shapes(&dimensions, base.tensors[t].len(), &element) {
+            let shaped = shaped(&base.tensors[t], shape, nothing);
+            if shaped != base.tensors[t] {
+                let mut case = base.clone();
+                case.tensors[t] = shaped;
+                out.push(case);
+            }
+        }
+    }
+    let flat = |t: usize| O::dimensions(domain, &base.params, t).len() == 1;
+    if O::TENSORS.len() > 1 && (0..O::TENSORS.len()).all(flat) {
+        let together = SHORT.into_iter().chain(PERIODS).flat_map(|words| [Shape::Repeated(words), Shape::Runs(words)]);
+        out.extend(together.map(|shape| {
+            let tensors = base.tensors.each_ref().map(|tensor| shaped(tensor, shape, 0));
+            Case { tensors, ..base.clone() }
+        }));
+    }
+    out
+}
+
+fn shapes(dimensions: &[usize], len: usize, element: &Element) -> Vec<Shape> {
+    let mut out = Vec::new();
+    // Where elements are several words there are no axes of words.
+    if dimensions.iter().product::<usize>() == len {
+        let mut stride = len;
+        for size in dimensions.iter().copied().filter(|size| *size > 1) {
+            stride /= size;
+            let last = size - 1;
+            for at in [0, size / 2, last] {
+                out.extend([Shape::Without { stride, size, at }, Shape::Only { stride, size, at }]);
+            }
+            out.extend([1, last].map(|at| Shape::Twice { stride, size, at }));
+            out.push(Shape::Alike { stride, size });
+            if size > 2 * BLOCK {
+                out.push(Shape::WithoutBlock { stride, size });
+            }
+        }
+        if dimensions.len() == 1 {
+            out.extend(SHORT.into_iter().flat_map(|words| [Shape::Repeated(words), Shape::Runs(words)]));
+        }
+        for period in PERIODS.into_iter().filter(|period| *period < len) {
+            out.extend([Shape::Repeated(period), Shape::Runs(period), Shape::Late(period)]);
+            // Blocks as slices: one as the one before it, among others.
+            let blocks = len / period;
+            if dimensions.len() == 1 && blocks > 2 {
+                out.extend([1, blocks - 1].map(|at| Shape::Twice { stride: period, size: blocks, at }));
+            }
+        }
+    }
+    if let Element::Float(format) = element
+        && element.words() == 1
+    {
+        out.push(Shape::Clear(format.infinity() as i32));
+    }
+    if element.is_every_word() {
+        out.extend([Shape::Narrow(16), Shape::Narrow(24), Shape::Coarse(8), Shape::Coarse(16)]);
+    }
+    out.dedup();
+    out
+}
+
+fn shaped(tensor: &[i32], shape: Shape, nothing: i32) -> Vec<i32> {
+    let along = |i: usize, stride: usize, size: usize| i / stride % size;
+    let one = |(i, value): (usize, &i32)| match shape {
+        Shape::Without { stride, size, at } if along(i, stride, size) == at => nothing,
+        Shape::Only { stride, size, at } if along(i, stride, size) != at => nothing,
+        Shape::WithoutBlock { stride, size } if along(i, stride, size) / BLOCK == 1 => nothing,
+        Shape::Twice { stride, size, at } if along(i, stride, size) == at => tensor[i - stride],
+        Shape::Alike { stride, size } => tensor[i - along(i, stride, size) * stride],
+        Shape::Repeated(period) => tensor[i % period],
+        Shape::Runs(run) => tensor[i / run],
+        Shape::Late(first) if i < first => nothing,
+        Shape::Narrow(bits) => value >> bits,
+        Shape::Coarse(bits) => value >> bits << bits,
+        Shape::Clear(bits) => value & !bits,
+        _ => *value,
+    };
+    tensor.iter().enumerate().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_lie_along_their_axis() {
+        let tensor: Vec<i32> = (1..=12).collect();
+        let of = |shape| shaped(&tensor, shape, 0);
+        let (stride, size) = (2, 3);
+        assert_eq!(of(Shape::Without { stride, size, at: 1 }), [1, 2, 0, 0, 5, 6, 7, 8, 0, 0, 11, 12]);
+        assert_eq!(of(Shape::Only { stride, size, at: 2 }), [0, 0, 0, 0, 5, 6, 0, 0, 0, 0, 11, 12]);
+        assert_eq!(of(Shape::Twice { stride, size, at: 2 }), [1, 2, 3, 4, 3, 4, 7, 8, 9, 10, 9, 10]);
+        assert_eq!(of(Shape::Alike { stride, size }), [1, 2, 1, 2, 1, 2, 7, 8, 7, 8, 7, 8]);
+        let block = shaped(&(0..40).collect::<Vec<i32>>(), Shape::WithoutBlock { stride: 1, size: 40 }, -1);
+        assert_eq!((&block[14..18], block[32]), (&[14, 15, -1, -1][..], 32));
+        assert_eq!(shaped(&[0x3f80_0001, -1], Shape::Clear(0x7f80_0000), 0), [1, 0x807f_ffff_u32 as i32]);
+        assert_eq!(of(Shape::Repeated(5)), [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]);
+        assert_eq!(of(Shape::Runs(5)), [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3]);
+        assert_eq!(of(Shape::Late(4)), [0, 0, 0, 0, 5, 6, 7, 8, 9, 10, 11, 12]);
+        assert_eq!(shaped(&[-70_000, 0x1234], Shape::Narrow(8), 0), [-274, 0x12]);
+        assert_eq!(shaped(&[-1, 0x1234], Shape::Coarse(8), 0), [-256, 0x1200]);
+    }
+
+    #[test]
+    fn every_axis_has_its_slices() {
+        let shapes = shapes(&[2, 1, 3], 6, &Element::Integer(0..=255));
+        assert!(shapes.contains(&Shape::Only { stride: 3, size: 2, at: 1 }));
+        assert!(shapes.contains(&Shape::Without { stride: 1, size: 3, at: 2 }));
+        assert!(!shapes.iter().any(|shape| matches!(shape, Shape::Narrow(_) | Shape::Repeated(_))));
+    }
+}

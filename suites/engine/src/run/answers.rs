@@ -1,0 +1,225 @@
+//! What lanes give for cases: one at a time, or several in flight where that saves waiting. A case that fails is narrowed down and tried again.
+
+use crate::activity::doing;
+use crate::lane::runner::{Ahead, FailedBatch, Runner};
+use crate::lane::{Failure, Input, Lane, Lease, Order};
+use crate::operation::asked::Asked;
+use crate::operation::case::Case;
+use crate::operation::observed::{SMALL, Witness};
+use crate::operation::{Kernel, Operation, job, products};
+use crate::run::shrink::shrink_by;
+use crate::run::subject::Posed;
+use std::collections::VecDeque;
+use std::time::Instant;
+use tiebreak_reports::text;
+
+/// Failures that narrowing one down may cost where each ends a worker, and where each is waited for.
+const NARROWED: usize = 32;
+
+const WAITED: usize = 8;
+
+/// Results that are asked for one by one, to find the one that fails.
+const SINGLY: usize = 1 << 16;
+
+/// Cases in flight to a worker: it answers one while the next ones are on their way.
+const AHEAD: usize = 16;
+
+/// What a kernel gives for a case.
+pub fn outs<O: Operation>(
+    lease: &mut Lease<'_>,
+    kernel: &str,
+    case: &Case<O::Params>,
+    results: usize,
+) -> Result<Vec<i32>, Failure> {
+    let job = job::<O>(kernel, &case.params);
+    let payload = case.payload();
+    let input = Input::Values { len: results, values: &payload };
+    let mut out = Vec::new();
+    lease.run(&Order { job: &job, input, misalign: case.misalign, products: products::<O>(&case.params) }, &mut out)?;
+    Ok(out)
+}
+
+/// Whether a lane is known to have no function for some parameters. Asking for one is refused, and each refusal costs a worker.
+pub fn lacks<O: Operation>(lane: &Lane, params: &O::Params) -> bool {
+    (O::CAPABILITIES.compiled.function)(params).is_some_and(|function| lane.lacks(&function))
+}
+
+/// What a kernel gives for a case that may be none: nothing if it has no sizes, the lane lacks it, or the kernel gives no results.
+pub fn tried<O: Operation>(
+    lease: &mut Lease<'_>,
+    kernel: &str,
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+) -> Option<Vec<i32>> {
+    let results = O::sizes(domain, &case.params).ok()?.outputs;
+    if lacks::<O>(lease.lane(), &case.params) { None } else { outs::<O>(lease, kernel, case, results).ok() }
+}
+
+/// What a lane gave for cases, in their order.
+pub struct Answers<P> {
+    /// Of each case its results, if there are any.
+    pub each: Vec<Option<Vec<i32>>>,
+    /// Cases without an answer at first.
+    pub(crate) failures: Vec<FailedBatch<Case<P>>>,
+    /// Cases not run any more.
+    pub(crate) given_up: u64,
+    /// Cases that were not to be run.
+    pub(crate) spared: u64,
+    /// Seconds until the last answer.
+    pub seconds: f64,
+}
+
+impl<P> Answers<P> {
+    /// Results that no lane gave.
+    pub fn of(each: Vec<Option<Vec<i32>>>) -> Self {
+        Self { each, failures: Vec::new(), given_up: 0, spared: 0, seconds: 0.0 }
+    }
+
+    /// Whether no case failed to be answered.
+    fn has_all(&self) -> bool {
+        self.failures.is_empty() && self.given_up == 0
+    }
+
+    /// Whether another lane gave the same result everywhere, and neither failed to answer.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.each.len() == other.each.len() && self.continues(other, 0)
+    }
+
+    /// Whether another lane gave the same results from a case on, and neither failed to answer.
+    pub fn continues(&self, other: &Self, from: usize) -> bool {
+        self.has_all() && other.has_all() && other.each[from..].starts_with(&self.each)
+    }
+
+    /// As those of all cases, of which the `chosen` ones ran.
+    pub fn among(self, chosen: &[bool]) -> Self {
+        let mut given = self.each.into_iter();
+        let each: Vec<_> = chosen.iter().map(|chosen| if *chosen { given.next().flatten() } else { None }).collect();
+        Self { spared: chosen.iter().filter(|chosen| !**chosen).count() as u64, each, ..self }
+    }
+
+    /// With the answers to other cases of the same list.
+    pub fn with(mut self, others: Self) -> Self {
+        self.each.iter_mut().zip(others.each).for_each(|(ours, theirs)| *ours = ours.take().or(theirs));
+        self.failures.extend(others.failures);
+        Self { given_up: self.given_up + others.given_up, spared: 0, seconds: self.seconds + others.seconds, ..self }
+    }
+
+    /// Followed by the answers to the cases after them.
+    pub fn followed_by(&mut self, others: Self) {
+        self.each.extend(others.each);
+        self.failures.extend(others.failures);
+        self.given_up += others.given_up;
+        self.seconds += others.seconds;
+    }
+
+    /// Whether every result there is is that of another lane, and neither failed to answer.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let same = |(ours, theirs): (&Option<Vec<i32>>, _)| ours.is_none() || ours == theirs;
+        self.has_all() && other.has_all() && self.each.iter().zip(&other.each).all(same)
+    }
+}
+
+/// Runs the cases of a kernel in a lane. A case that fails is made smaller as long as it does, unless it is to be kept as it is.
+pub fn answers<'a, O: Operation>(
+    runner: &Runner<'_>,
+    kernel: &Kernel<O>,
+    cases: impl IntoIterator<Item = &'a Posed<O::Params>>,
+    keep: bool,
+) -> Answers<O::Params> {
+    let begun = Instant::now();
+    let (mut cases, mut again) = (cases.into_iter(), VecDeque::new());
+    let mut ahead = Ahead::new(runner.lane.lease(), if runner.lane.is_isolated() { AHEAD } else { 1 });
+    let (mut all, mut out) = (Answers::of(Vec::new()), Vec::new());
+    loop {
+        let hand_over = |lease: &mut Lease<'_>| {
+            let posed = if runner.has_given_up() { None } else { again.pop_front().or_else(|| cases.next()) }?;
+            Some((posed, handed_over::<O, _>(kernel.name, posed, |order| lease.submit(order))))
+        };
+        let Some((posed, answer)) = ahead.next(hand_over, &mut out) else { break };
+        let Err(failure) = answer else {
+            all.each.push(Some(std::mem::take(&mut out)));
+            continue;
+        };
+        // Those after it were no failures of their own.
+        ahead.lost().into_iter().rev().for_each(|posed| again.push_front(posed));
+        let case = &posed.case;
+        let narrow = |failure: &Failure| narrowed::<O>(runner, kernel, case, failure, keep);
+        let during = || format!("{}: {}", text::plural(posed.contract.len(), "result"), shape::<O>(&case.params));
+        let retry = || handed_over::<O, _>(kernel.name, posed, |order| ahead.lease.run(order, &mut out));
+        let (failed, given) = runner.again(failure, narrow, during, retry);
+        all.failures.push(failed);
+        all.each.push(given.then(|| std::mem::take(&mut out)));
+    }
+    let unasked = again.len() + cases.count();
+    all.each.extend((0..unasked).map(|_| None));
+    all.given_up = unasked as u64;
+    all.seconds = begun.elapsed().as_secs_f64();
+    all
+}
+
+/// Hands a case over as a batch.
+fn handed_over<O: Operation, T>(kernel: &str, posed: &Posed<O::Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
+    let (job, payload) = (job::<O>(kernel, &posed.case.params), posed.case.payload());
+    let input = Input::Values { len: posed.contract.len(), values: &payload };
+    hand_over(&Order { job: &job, input, misalign: posed.case.misalign, products: products::<O>(&posed.case.params) })
+}
+
+/// The parameters in words.
+fn shape<O: Operation>(params: &O::Params) -> String {
+    text::case(&O::arguments(params).into_iter().collect())
+}
+
+/// The smallest case found that makes a kernel fail again by itself, if the case does.
+fn narrowed<O: Operation>(
+    runner: &Runner<'_>,
+    kernel: &Kernel<O>,
+    case: &Case<O::Params>,
+    failure: &Failure,
+    keep: bool,
+) -> Option<Case<O::Params>> {
+    let most = if matches!(failure, Failure::Hung(_)) { WAITED } else { NARROWED };
+    let domain = &kernel.contract.domain;
+    let at = || format!("{} {} in lane {}", O::OP, kernel.name, runner.lane.name);
+    let _doing = doing(|| format!("{}: a smaller input that fails is looked for ({failure})", at()));
+    let mut lease = runner.impatient();
+    let mut failed = 0;
+    let mut shows = |case: &Case<O::Params>| {
+        let results = O::sizes(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
+        let fails = failed < most && outs::<O>(&mut lease, kernel.name, case, results).is_err();
+        failed += usize::from(fails);
+        fails.then(|| Witness { case: case.clone(), index: 0, got: 0.into(), expected: 0.into() })
+    };
+    let mut first = shows(case)?;
+    if keep {
+        return Some(first.case);
+    }
+    // Where a result is computed from few elements: those of the one that fails.
+    let results = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+    let forms = if results > SMALL { 1 } else { usize::MAX };
+    let alone = |index| O::alone(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case));
+    first = (0..results.min(SINGLY)).find_map(alone).unwrap_or(first);
+    Some(shrink_by::<O>(domain, &Asked::default(), first, &mut shows).case)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A crash, or another result, that does not happen again would otherwise be gone when all the cases run.
+    #[test]
+    fn what_was_seen_once_stays() {
+        let failed = FailedBatch { failure: Failure::Crashed("once".to_owned()), witness: None, during: String::new() };
+        let first = Answers::<()>::of(vec![Some(vec![1]), Some(vec![2])]);
+        let mut some = Answers::of(vec![Some(vec![7])]).among(&[true, false]);
+        assert!(!some.agrees_with(&first) && Answers::of(vec![Some(vec![1]), None]).agrees_with(&first));
+        some.failures.push(failed);
+        let others = Answers::of(vec![Some(vec![2])]).among(&[false, true]);
+        assert!(others.agrees_with(&first) && (others.spared, some.spared) == (1, 1));
+        let all = some.with(others);
+        assert_eq!((all.each, all.failures.len(), all.spared), (vec![Some(vec![7]), Some(vec![2])], 1, 0));
+        let mut so_far = Answers::<()>::of(vec![Some(vec![1])]);
+        assert!(so_far.continues(&first, 0) && !so_far.continues(&first, 1));
+        so_far.followed_by(Answers { given_up: 1, ..Answers::of(vec![None]) });
+        assert_eq!((so_far.each.len(), so_far.given_up), (2, 1));
+    }
+}

@@ -1,0 +1,9 @@
+//! Running cases in lanes.
+
+pub mod anchor;
+pub mod answers;
+pub mod repeats;
+pub mod shrink;
+pub mod sparing;
+pub mod subject;
+pub mod sweep;

@@ -1,0 +1,88 @@
+//! The largest call of a kernel again and again with the same input: state that a kernel keeps, and races between its threads, make results differ from call
+//! to call.
+
+use crate::lane::{Failure, Input, Lane, Order};
+use crate::operation::case::{Case, Spec};
+use crate::operation::request::Request;
+use crate::operation::{Kernel, Operation, job, products};
+use tiebreak_common::budget::Budget;
+
+/// Words read and written times the words of an inner sum, of a call that is repeated.
+const WORK: f64 = 8192.0;
+
+/// What came of it.
+pub(crate) struct Repeats<P> {
+    /// Calls that gave results.
+    pub(crate) calls: u64,
+    /// Why a call gave none.
+    pub(crate) failure: Option<Failure>,
+    /// The first call whose results are not those of the first one.
+    pub(crate) differs: Option<Differing<P>>,
+}
+
+/// A call whose results are not those of the first call with the same input.
+pub(crate) struct Differing<P> {
+    pub(crate) case: Case<P>,
+    /// The first word that differs.
+    pub(crate) at: usize,
+    /// Results of the first call.
+    pub(crate) first: Vec<i32>,
+    /// Results of this call.
+    pub(crate) given: Vec<i32>,
+    /// Number of this call, from 1.
+    pub(crate) call: u64,
+    /// Calls of the whole test.
+    pub(crate) calls: u64,
+}
+
+/// Repeats the largest call of a plan, of those that take no more than a moment.
+pub(crate) fn run<O: Operation>(
+    request: &Request,
+    kernel: &Kernel<O>,
+    lane: &Lane,
+    specs: &[Spec<O::Params>],
+) -> Repeats<O::Params> {
+    let domain = &kernel.contract.domain;
+    let cost = |(_, spec): &(usize, &Spec<O::Params>)| cost::<O>(domain, &spec.params);
+    let small = |at: &(usize, &Spec<O::Params>)| cost(at).is_some_and(|(work, _)| work <= WORK);
+    let largest = specs.iter().enumerate().filter(small).max_by_key(|at| cost(at).map_or(0, |(_, words)| words));
+    let case = largest.and_then(|(i, spec)| spec.case::<O>(domain, request.seed, i));
+    let mut all = Repeats { calls: 0, failure: None, differs: None };
+    let Some(case) = case else { return all };
+    let results = O::sizes(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+    let Budget { repeated_calls, .. } = request.effort.budget();
+    let mut lease = lane.lease();
+    let (job, payload) = (job::<O>(kernel.name, &case.params), case.payload());
+    let order = Order {
+        job: &job,
+        input: Input::Values { len: results, values: &payload },
+        misalign: case.misalign,
+        products: products::<O>(&case.params),
+    };
+    let (mut first, mut given): (Option<Vec<i32>>, _) = (None, Vec::new());
+    for _ in 0..repeated_calls {
+        if let Err(failure) = lease.run(&order, &mut given) {
+            all.failure = Some(failure);
+            return all;
+        }
+        all.calls += 1;
+        let first = first.get_or_insert_with(|| given.clone());
+        if let Some(at) = first.iter().zip(&given).position(|(first, given)| first != given) {
+            let (first, call) = (first.clone(), all.calls);
+            all.differs = Some(Differing { case, at, first, given, call, calls: repeated_calls });
+            return all;
+        }
+    }
+    all
+}
+
+/// How long a call takes, about, and how large it is, in words; nothing of a case without sizes.
+fn cost<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<(f64, usize)> {
+    let sizes = O::sizes(domain, params).ok()?;
+    let inputs = sizes.inputs.iter().filter(|words| **words > 0);
+    let words = inputs.clone().sum::<usize>() + sizes.outputs;
+    // m*k times k*n times m*n is the square of the products of a matrix product.
+    let product: f64 = inputs.map(|words| *words as f64).product::<f64>() * sizes.outputs as f64;
+    let is_flat = sizes.inputs.iter().all(|words| *words == 0 || *words == sizes.outputs);
+    Some((if is_flat { words as f64 } else { product.sqrt().max(words as f64) }, words))
+}

@@ -1,0 +1,138 @@
+//! From a case that shows something to the smallest one that still shows it.
+
+use crate::operation::Operation;
+use crate::operation::asked::Asked;
+use crate::operation::case::Case;
+use crate::operation::observed::Witness;
+use std::time::{Duration, Instant};
+
+/// Runs of the kernel that one witness may cost, and elements that they may read in all.
+const RUNS: usize = 1200;
+
+const ELEMENTS: usize = 1 << 23;
+
+/// How long one witness may take: where each run takes long, a larger one is found.
+const TIME: Duration = Duration::from_secs(20);
+
+/// Elements looked at one by one.
+const SINGLE: usize = 96;
+
+/// The witness that a case is, where it shows what it must.
+type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness<<O as Operation>::Params>> + 'a;
+
+struct Shrinker<'a, O: Operation> {
+    domain: &'a O::Domain,
+    asked: &'a Asked,
+    shows: &'a mut Shows<'a, O>,
+    runs: usize,
+    elements: usize,
+    begun: Instant,
+}
+
+/// Parts of a batch that are tried for a smaller one: either half, ever more of its beginning, and all but the first element. What shows from some element on is
+/// found in as many steps as a length has binary digits.
+pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
+    let mut out = vec![0..len / 2, len / 2..len];
+    out.extend((2..usize::BITS).map(|bits| len >> bits).take_while(|rest| *rest > 1).map(|rest| 0..len - rest));
+    out.extend([0..len.max(1) - 1, len.min(1)..len]);
+    out.retain(|cut| !cut.is_empty() && cut.len() < len);
+    out
+}
+
+/// The smallest case found of which `shows` makes a witness, starting from one; of what the caller gave, where that is anything.
+pub fn shrink_by<'a, O: Operation>(
+    domain: &'a O::Domain,
+    asked: &'a Asked,
+    first: Witness<O::Params>,
+    shows: &'a mut Shows<'a, O>,
+) -> Witness<O::Params> {
+    let mut shrinker = Shrinker::<O> { domain, asked, shows, runs: 0, elements: 0, begun: Instant::now() };
+    let mut best = first;
+    shrinker.shapes(&mut best);
+    for t in 0..O::TENSORS.len() {
+        shrinker.elements(&mut best, t);
+        shrinker.values(&mut best, t);
+    }
+    shrinker.shapes(&mut best);
+    best
+}
+
+impl<O: Operation> Shrinker<'_, O> {
+    /// The witness that a case is, where it shows what it must.
+    fn shows(&mut self, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
+        if self.spent() {
+            return None;
+        }
+        self.runs += 1;
+        self.elements += case.tensors.iter().map(Vec::len).sum::<usize>();
+        (self.shows)(case)
+    }
+
+    fn spent(&self) -> bool {
+        self.runs >= RUNS || self.elements > ELEMENTS || self.begun.elapsed() > TIME
+    }
+
+    fn shapes(&mut self, best: &mut Witness<O::Params>) {
+        let asked = self.asked;
+        let kept = |case: &&Case<O::Params>| (O::CAPABILITIES.options.is_asked)(asked, &case.params);
+        while let Some(smaller) =
+            (O::CAPABILITIES.witnesses.simpler)(best, self.domain).iter().filter(kept).find_map(|case| self.shows(case))
+        {
+            *best = smaller;
+        }
+    }
+
+    /// Sets ever shorter runs of a tensor's elements to zero.
+    fn elements(&mut self, best: &mut Witness<O::Params>, t: usize) {
+        let element = O::element(self.domain, &best.case.params, t);
+        let (zero, words) = (element.zero(), element.words());
+        let mut run = best.case.tensors[t].len() / words;
+        while run > 0 && !self.spent() {
+            let starts = (0..best.case.tensors[t].len()).step_by(run * words);
+            for start in starts {
+                let end = (start + run * words).min(best.case.tensors[t].len());
+                if best.case.tensors[t][start..end].chunks(words).all(|v| v == zero) {
+                    continue;
+                }
+                if self.spent() {
+                    return;
+                }
+                let mut case = best.case.clone();
+                case.tensors[t][start..end].chunks_mut(words).for_each(|v| v.copy_from_slice(&zero));
+                if let Some(simpler) = self.shows(&case) {
+                    *best = simpler;
+                }
+            }
+            run = if run == 1 { 0 } else { run.div_ceil(2) };
+        }
+    }
+
+    /// Brings what is left nearer to zero.
+    fn values(&mut self, best: &mut Witness<O::Params>, t: usize) {
+        let element = O::element(self.domain, &best.case.params, t);
+        let words = element.words();
+        let place = |case: &Case<O::Params>, at: usize| element.place(&case.tensors[t][at * words..][..words]);
+        let elements = 0..best.case.tensors[t].len() / words;
+        let nonzero: Vec<usize> = elements.filter(|at| place(&best.case, *at) != 0).collect();
+        if nonzero.len() > SINGLE {
+            return;
+        }
+        for at in nonzero {
+            // The smallest magnitude that still shows it, by halving the distance; then the positive one of the two.
+            let (mut low, mut high) = (0i64, place(&best.case, at).saturating_abs());
+            let sign = place(&best.case, at).signum();
+            while high - low > 1 {
+                let middle = low.midpoint(high);
+                let mut case = best.case.clone();
+                case.tensors[t][at * words..][..words].copy_from_slice(&element.at(sign * middle));
+                match self.shows(&case) {
+                    Some(simpler) => {
+                        *best = simpler;
+                        high = middle;
+                    }
+                    None => low = middle,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Families of faults that strike in one place only: at a position, in a tail, from some element on, at a size, in a channel, at a zero point, at a
+//! scale, in an interval of elements or results, at an alignment, at a later call or each so many, where a call finds what the one before left, where
+//! parameters coincide, where a call differs little from the one before it, or where slices of an operand are alike; those of several conditions are in
+//! `joint.rs`. Each is drawn at thresholds from common to rare.
+
+use crate::operation::meaning::{Meaning, is_akin, meaning};
+use crate::self_check::history::Since;
+use crate::self_check::place::{Fault, Near, Place, Strike};
+use crate::self_check::slices::{Along, Likeness, Slices};
+use crate::self_check::spanned::{Range, Spanned, of_kind, pairs};
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+use std::fmt;
+use tiebreak_common::stream::{below, int32};
+
+/// Widths of vectors, in elements.
+const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
+
+/// Calls of which one is struck.
+const EACH: [u64; 4] = [2, 3, 10, 64];
+
+/// Powers of two from which on elements, channels and sizes are struck.
+const POWERS: std::ops::RangeInclusive<u32> = 0..=14;
+
+/// Powers of two from which on elements of long tensors are struck.
+const FAR: std::ops::RangeInclusive<u32> = 15..=16;
+
+/// Powers of two from which on channels are struck that have parameters of their own.
+const CHANNELS: std::ops::RangeInclusive<u32> = 3..=11;
+
+/// Parameters of which there is one for each channel, the channels one after another.
+const LIST: &str = "channels.len";
+
+/// Digits of the relative distance of two scales that are nearly a power of two apart.
+const DIGITS: std::ops::RangeInclusive<i32> = 2..=6;
+
+/// Powers of two that all sizes together exceed.
+const TOGETHER: std::ops::RangeInclusive<u32> = 0..=6;
+
+/// Words of a block, where an operand has one axis.
+const BLOCKS: [usize; 3] = [8, 16, 32];
+
+/// Largest size at which one size alone is struck.
+const SIZES: f64 = 80.0;
+
+/// Widths of an interval, in bits.
+const INTERVALS: [u32; 4] = [28, 24, 20, 16];
+
+/// Ratios of the ends of an interval of scales, in percent.
+const RATIOS: [u64; 4] = [400, 200, 125, 105];
+
+/// Results of types up to this width are struck one value at a time.
+const NARROW: f64 = 65_536.0;
+
+/// How rare a fault is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Threshold {
+    /// The parameter it is about, if it is.
+    name: String,
+    at: u64,
+    unit: &'static str,
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, at, unit } = self;
+        match (name.as_str(), *unit) {
+            ("", "") => write!(f, "{at}"),
+            ("", unit) => write!(f, "{unit} {at}"),
+            (name, "") => f.write_str(name),
+            (name, unit) => write!(f, "{name} {unit} {at}"),
+        }
+    }
+}
+
+/// A fault of a family.
+pub struct Drawn {
+    /// The family.
+    pub family: &'static str,
+    /// How rare it is.
+    pub threshold: Threshold,
+    /// What is done where.
+    pub fault: Fault,
+}
+
+/// Faults of every family at every threshold that what the cases span gives a meaning to, so many of each.
+pub fn draw(seen: &Spanned, sample: u32, rng: &mut ChaCha8Rng) -> Vec<Drawn> {
+    let mut all = Draft { drawn: Vec::new(), rng };
+    for _ in 0..sample {
+        all.positions();
+        all.elements(seen.rows);
+        all.calls();
+        for (name, range) in &seen.parameters {
+            match meaning(name, range.lo) {
+                Meaning::Size if range.lo < range.hi => all.sizes(name, range),
+                Meaning::ZeroPoint => all.zero_point(name, range),
+                Meaning::Scale => all.scale(name, range),
+                Meaning::Size | Meaning::Other => {}
+            }
+        }
+        all.coincidences(&seen.parameters);
+        all.joint(seen);
+        all.history(&seen.parameters);
+        seen.operands.iter().enumerate().for_each(|(operand, (name, axes))| all.slices(operand, name, *axes));
+        if let Some(range) = &seen.results {
+            all.results(range);
+        }
+        if let Some(range) = &seen.inputs {
+            all.inputs(range);
+        }
+    }
+    for _ in 0..sample {
+        all.far();
+        if let Some(range) = seen.parameters.get(LIST) {
+            all.channels(range);
+        }
+        all.ratios(&seen.parameters);
+    }
+    all.drawn
+}
+
+pub(crate) struct Draft<'a> {
+    drawn: Vec<Drawn>,
+    rng: &'a mut ChaCha8Rng,
+}
+
+impl Draft<'_> {
+    pub(crate) fn add(&mut self, family: &'static str, (name, unit, at): (&str, &'static str, u64), fault: Fault) {
+        let threshold = Threshold { name: name.to_owned(), at, unit };
+        self.drawn.push(Drawn { family, threshold, fault });
+    }
+
+    pub(crate) fn below(&mut self, most: u64) -> usize {
+        below(self.rng, u32::try_from(most).unwrap_or(u32::MAX).max(1)) as usize
+    }
+
+    fn between(&mut self, lo: f64, hi: f64) -> f64 {
+        lo + self.below((hi - lo) as u64 + 1) as f64
+    }
+
+    /// Positions in a vector, tails, lengths, alignments.
+    fn positions(&mut self) {
+        for width in VECTORS {
+            let at = ("", "vectors of", width as u64);
+            let rest = self.below(width as u64);
+            self.add(
+                "one position of a vector",
+                at,
+                more(Place { position_mod: Some([width, rest]), ..Place::default() }),
+            );
+            let tail = Place { last_vector: Some(width), ..Place::default() };
+            let moved = 1 + self.below(width as u64 - 1);
+            self.add("tail, misplaced", at, stale(moved, tail.clone()));
+            self.add("tail", at, more(tail));
+            let rest = self.below(width as u64);
+            self.add(
+                "one length modulo a vector",
+                at,
+                more(Place { length_mod: Some([width, rest]), ..Place::default() }),
+            );
+        }
+        let place = Place { constant: Some(2), ..Place::default() };
+        self.add("an operand of one value", ("", "", 2), more(place));
+        let misalign = 1 + self.below(15);
+        let place = Place { misalign: Some([misalign, misalign]), ..Place::default() };
+        self.add("one alignment", ("", "", 16), more(place));
+    }
+
+    /// Elements, columns and rows from some on, and one alone; elements that are misread from some on.
+    fn elements(&mut self, rows: bool) {
+        for first in POWERS.map(|power| 1usize << power) {
+            let one = first + self.below(first as u64);
+            let at = ("", "", first as u64);
+            let from = Some([first, usize::MAX]);
+            self.add("from an element on", at, stale(1, Place { index: from, ..Place::default() }));
+            self.add("one element", at, more(Place { index: Some([one, one]), ..Place::default() }));
+            self.add("operand misread from an element on", at, misread(Place { index: from, ..Place::default() }));
+            if !rows {
+                continue;
+            }
+            if first <= 4096 {
+                self.add("from a column on", at, stale(1, Place { column: from, ..Place::default() }));
+                self.add("operand misread from a column on", at, misread(Place { column: from, ..Place::default() }));
+            }
+            if first <= 64 {
+                self.add("one column", at, more(Place { column: Some([one, one]), ..Place::default() }));
+                self.add("one row", at, more(Place { row: Some([one, one]), ..Place::default() }));
+            }
+        }
+    }
+
+    /// Elements of long tensors, from some on and one alone.
+    fn far(&mut self) {
+        for first in FAR.map(|power| 1usize << power) {
+            let at = ("", "", first as u64);
+            let from = Some([first, usize::MAX]);
+            self.add("from an element on", at, stale(1, Place { index: from, ..Place::default() }));
+            self.add("operand misread from an element on", at, misread(Place { index: from, ..Place::default() }));
+        }
+    }
+
+    /// Channels from one on, and one alone.
+    fn channels(&mut self, range: &Range) {
+        let of = |channels| Place { of_each: Some((LIST.to_owned(), channels)), ..Place::default() };
+        for first in CHANNELS.map(|power| 1usize << power).filter(|first| (*first as f64) < range.hi) {
+            let at = ("", "", first as u64);
+            self.add("from a channel on", at, stale(1, of([first, usize::MAX])));
+            let one = first + self.below((first as u64).min(range.hi as u64 - first as u64));
+            self.add("one channel", at, more(of([one, one])));
+        }
+    }
+
+    /// Two scales that are a power of two apart, or nearly.
+    fn ratios(&mut self, parameters: &BTreeMap<String, Range>) {
+        let scales = |pair: &[(&String, &Range); 2]| meaning(pair[0].0, pair[0].1.lo) == Meaning::Scale;
+        for [(name, _), (other, _)] in pairs(parameters).into_iter().filter(scales) {
+            for digits in DIGITS {
+                let distance = [f64::MIN_POSITIVE, 2.0 * 10f64.powi(-digits)];
+                let near = Near { of: [name.clone(), other.clone()], distance };
+                let fault = more(Place { near_a_power: Some(near), ..Place::default() });
+                let names = format!("{name}, {other}");
+                self.add("two scales nearly a power of two apart", (&names, "digits", digits as u64), fault);
+            }
+        }
+    }
+
+    /// The second call of a process, and later ones.
+    fn calls(&mut self) {
+        for call in [2, 3, 10, 100] {
+            let place = Place { batches: Some([call, call]), ..Place::default() };
+            self.add("one call", ("", "", call), more(place));
+        }
+        for calls in EACH {
+            let place = Place { batches_mod: Some([calls, calls / 2]), ..Place::default() };
+            self.add("one of so many calls", ("", "", calls), more(place));
+        }
+        for power in POWERS.step_by(2).filter(|power| *power <= 8) {
+            let first = 1usize << power;
+            let place = || Place { index: Some([first, usize::MAX]), ..Place::default() };
+            let fault = Fault::Where(Strike { place: place(), moved: None, left: true });
+            self.add("what the last call left, from an element on", ("", "", first as u64), fault);
+            for (family, since) in [("after a larger call", Since::Larger), ("after a smaller call", Since::Smaller)] {
+                self.add(family, ("", "from element", first as u64), more(Place { since: Some(since), ..place() }));
+            }
+        }
+    }
+
+    /// A size from some on, and one alone.
+    fn sizes(&mut self, name: &str, range: &Range) {
+        let of = |range: [f64; 2]| Place { parameters: BTreeMap::from([(name.to_owned(), range)]), ..Place::default() };
+        for first in POWERS.map(|power| (1u64 << power) + 1).filter(|first| *first as f64 <= 2.0 * range.hi) {
+            self.add("a size at least", (name, "at least", first), more(of([first as f64, f64::MAX])));
+        }
+        let one = self.between(range.lo.min(1.0), range.hi.min(SIZES));
+        self.add("one size", (name, "", 0), more(of([one, one])));
+    }
+
+    fn zero_point(&mut self, name: &str, range: &Range) {
+        let one = self.between(range.lo.max(-128.0), range.hi.min(255.0));
+        let place = Place { parameters: BTreeMap::from([(name.to_owned(), [one, one])]), ..Place::default() };
+        self.add("one zero point", (name, "", 0), more(place));
+    }
+
+    /// An interval of scales, anywhere on a logarithmic axis between the least and the greatest.
+    fn scale(&mut self, name: &str, range: &Range) {
+        if range.lo <= 0.0 {
+            return;
+        }
+        for percent in RATIOS {
+            let ratio = percent as f64 / 100.0;
+            let place = f64::from(below(self.rng, 1 << 20)) / f64::from(1 << 20);
+            let first = range.lo * (range.hi / range.lo).powf(place) / ratio.sqrt();
+            let place = BTreeMap::from([(name.to_owned(), [first, first * ratio])]);
+            let fault = more(Place { parameters: place, ..Place::default() });
+            self.add("an interval of scales", (name, "percent", percent), fault);
+        }
+    }
+
+    /// Two parameters of a kind that are the same, all zero points 0, and all sizes that vary beyond one.
+    fn coincidences(&mut self, parameters: &BTreeMap<String, Range>) {
+        for [(name, range), (other, theirs)] in pairs(parameters) {
+            if range.lo.max(theirs.lo) <= range.hi.min(theirs.hi) {
+                let place = Place { equal: vec![name.clone(), other.clone()], ..Place::default() };
+                self.add("two parameters alike", (&format!("{name}, {other}"), "", 0), more(place));
+            }
+        }
+        let within = |all: &[(&String, &Range)], range: [f64; 2]| Place {
+            parameters: all.iter().map(|(name, _)| ((*name).clone(), range)).collect(),
+            ..Place::default()
+        };
+        let zero_points = of_kind(parameters, Meaning::ZeroPoint);
+        if zero_points.iter().all(|(_, range)| range.lo <= 0.0 && 0.0 <= range.hi) && zero_points.len() > 1 {
+            self.add("all zero points 0", ("", "", 0), more(within(&zero_points, [0.0, 0.0])));
+        }
+        let sizes = of_kind(parameters, Meaning::Size);
+        for first in TOGETHER.map(|power| (1u64 << power) + 1) {
+            let wide: Vec<_> = sizes.iter().copied().filter(|(_, range)| first as f64 <= range.hi / 4.0).collect();
+            if wide.len() > 1 {
+                self.add("sizes together at least", ("", "", first), more(within(&wide, [first as f64, f64::MAX])));
+            }
+        }
+    }
+
+    /// Calls after one that differs in a parameter, or has two exchanged, and those with the parameters of the last but one.
+    fn history(&mut self, parameters: &BTreeMap<String, Range>) {
+        let of = |since| more(Place { since: Some(since), ..Place::default() });
+        for (name, range) in parameters {
+            if range.lo < range.hi {
+                let fault = of(Since::Changed(name.clone()));
+                self.add("one parameter changed since the last call", (name, "", 0), fault);
+            }
+        }
+        for [(name, _), (other, _)] in pairs(parameters) {
+            if is_akin(name, other) {
+                let fault = of(Since::Exchanged([name.clone(), other.clone()]));
+                self.add("two parameters exchanged since the last call", (&format!("{name}, {other}"), "", 0), fault);
+            }
+        }
+        self.add("parameters of the last call but one", ("", "", 0), of(Since::Back));
+    }
+
+    /// Slices of an operand that are of one value or alike, along each axis; blocks, where it has one axis.
+    fn slices(&mut self, operand: usize, name: &str, axes: usize) {
+        let blocks = BLOCKS.iter().filter(|_| axes == 1).map(|words| (Along::Blocks(*words), "in blocks of", *words));
+        let axes = (0..axes).filter(|_| axes > 1).map(|axis| (Along::Axis(axis), "axis", axis));
+        for (along, unit, at) in blocks.chain(axes) {
+            for (family, are) in Likeness::ALL {
+                let place = Place { slices: Some(Slices { operand, along, are }), ..Place::default() };
+                self.add(family, (name, unit, at as u64), more(place));
+            }
+        }
+    }
+
+    /// One result, or an interval of them.
+    fn results(&mut self, range: &Range) {
+        let place = |value| Place { value: Some(value), ..Place::default() };
+        for (end, value) in [("least", range.lo as i32), ("greatest", range.hi as i32)] {
+            self.add("the end of the results", (end, "", 0), more(place([value, value])));
+        }
+        self.within(range, ["one result", "an interval of results"], place);
+    }
+
+    /// One element of the first operand, or an interval of them.
+    fn inputs(&mut self, range: &Range) {
+        let place = |input| Place { input: Some(input), ..Place::default() };
+        self.within(range, ["one value of an element", "an interval of elements"], place);
+    }
+
+    /// One number of a range, if it has few, or else intervals of it.
+    fn within(&mut self, range: &Range, [one, interval]: [&'static str; 2], place: fn([i32; 2]) -> Place) {
+        if range.hi - range.lo < NARROW {
+            let value = self.between(range.lo, range.hi) as i32;
+            let numbers = (range.hi - range.lo) as u64 + 1;
+            self.add(one, ("", "of", numbers), more(place([value, value])));
+            return;
+        }
+        for bits in INTERVALS {
+            let numbers = self.interval(bits, range.lo as i32, range.hi as i32);
+            self.add(interval, ("", "2 to the power of", bits.into()), more(place(numbers)));
+        }
+    }
+
+    fn interval(&mut self, bits: u32, lo: i32, hi: i32) -> [i32; 2] {
+        let first = int32(self.rng).clamp(lo, hi);
+        [first, first.saturating_add((1 << bits) - 1)]
+    }
+}
+
+pub(crate) fn more(place: Place) -> Fault {
+    Fault::Where(Strike { place, moved: None, left: false })
+}
+
+fn stale(moved: usize, place: Place) -> Fault {
+    Fault::Where(Strike { place, moved: Some(moved), left: false })
+}
+
+fn misread(place: Place) -> Fault {
+    Fault::Reads(Strike { place, moved: Some(1), left: false })
+}

@@ -1,0 +1,113 @@
+//! Calls that differ from the one before in one parameter or by an exchange of two, and calls that come back to the parameters of the last call but one: where
+//! something is kept between calls under too narrow a key, these show it.
+
+use crate::operation::names;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How a call follows those before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Since {
+    /// The call before had another value of this parameter, and all others were as they are now.
+    Changed(String),
+    /// The call before had these two the other way round, and all others were as they are now.
+    Exchanged([String; 2]),
+    /// The call before had other parameters, and the one before that had these.
+    Back,
+    /// The call before had more results.
+    Larger,
+    /// The call before had fewer results.
+    Smaller,
+}
+
+/// What is new in the parameters of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// Names of what differs from the call before.
+    changed: BTreeSet<String>,
+    /// Whether two of them have each other's value.
+    exchanged: bool,
+    /// Whether the call before had other parameters, and the one before that the same.
+    back: bool,
+    /// Results, after those of the call before.
+    results: Option<[usize; 2]>,
+}
+
+impl News {
+    /// Of a call after those before it, the last first.
+    pub fn of(now: &Value, before: [Option<&Value>; 2]) -> Self {
+        let [Some(last), earlier] = before else { return Self::default() };
+        let changed = changed(&names::all(last), &names::all(now));
+        let of = |params: &Value, name: &str| names::number(params, name);
+        let exchanged = match changed.iter().collect::<Vec<_>>()[..] {
+            [one, other] => of(last, one) == of(now, other) && of(last, other) == of(now, one),
+            _ => false,
+        };
+        let back = !changed.is_empty() && earlier == Some(now);
+        Self { changed, exchanged, back, results: None }
+    }
+
+    /// The same of a call with so many results, after one with so many.
+    pub fn sized(self, before: Option<usize>, now: usize) -> Self {
+        Self { results: before.map(|before| [before, now]), ..self }
+    }
+
+    /// Whether a call is so.
+    pub fn is(&self, since: &Since) -> bool {
+        let only =
+            |names: &[String]| self.changed.len() == names.len() && names.iter().all(|n| self.changed.contains(n));
+        match since {
+            Since::Changed(name) => only(std::slice::from_ref(name)),
+            Since::Exchanged(names) => self.exchanged && only(names),
+            Since::Back => self.back,
+            Since::Larger => self.results.is_some_and(|[before, now]| before > now),
+            Since::Smaller => self.results.is_some_and(|[before, now]| before < now),
+        }
+    }
+}
+
+/// Names of what differs. Of two lists of different lengths these are the length and what differs of the elements that both have.
+fn changed(were: &BTreeMap<String, Value>, are: &BTreeMap<String, Value>) -> BTreeSet<String> {
+    let names = were.keys().chain(are.keys()).filter(|name| were.get(*name) != are.get(*name));
+    let mut out: BTreeSet<String> = names.cloned().collect();
+    let lists: Vec<String> = out.iter().filter_map(|name| Some(format!("{}.", name.strip_suffix(".len")?))).collect();
+    let beyond = |name: &str| {
+        let one_has_it = were.contains_key(name) != are.contains_key(name);
+        one_has_it && lists.iter().any(|list| name.starts_with(list))
+    };
+    out.retain(|name| !beyond(name));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_is_held_against_the_two_before_it() {
+        let of = |m: u32, k: u32, scales: &[f64]| json!({"m": m, "of": {"k": k}, "scales": scales});
+        let now = of(3, 4, &[0.5]);
+        let news = |last: &Value| News::of(&now, [Some(last), Some(&now)]);
+        let changed = |name: &str| Since::Changed(name.to_owned());
+        let exchanged = Since::Exchanged(["of.k".to_owned(), "m".to_owned()]);
+        let one = news(&of(5, 4, &[0.5]));
+        assert!(one.is(&changed("m")) && one.is(&Since::Back) && !one.is(&changed("of.k")) && !one.is(&exchanged));
+        let two = news(&of(4, 3, &[0.5]));
+        assert!(two.is(&exchanged) && !two.is(&changed("m")));
+        assert!(!news(&of(5, 3, &[0.5])).is(&exchanged), "two other values are no exchange");
+        assert!(news(&of(3, 4, &[0.5, 0.5])).is(&changed("scales.len")));
+        assert!(news(&of(3, 4, &[0.25])).is(&changed("scales.0")));
+        assert!(!news(&json!({"m": 3, "of": "k", "scales": [0.5]})).is(&Since::Changed("of.k".to_owned())));
+        let sized = |before| News::default().sized(before, 5);
+        assert!(
+            sized(Some(6)).is(&Since::Larger) && !sized(Some(5)).is(&Since::Larger) && !sized(None).is(&Since::Larger)
+        );
+        assert!(sized(Some(4)).is(&Since::Smaller) && !sized(Some(5)).is(&Since::Smaller));
+        assert_eq!(news(&now), News::default(), "the same call again is not one that comes back");
+        assert_eq!(News::of(&now, [None, None]), News::default());
+        assert!(!News::of(&now, [Some(&of(5, 4, &[0.5])), None]).is(&Since::Back));
+    }
+}

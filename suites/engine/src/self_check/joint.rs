@@ -1,0 +1,123 @@
+//! Families of faults that take several conditions at once: of any three parameters, two sizes that are large or whole numbers of blocks together, an axis
+//! among so many, a result at a bound of a narrow range, a result where a float becomes infinite.
+
+use crate::operation::meaning::{Meaning, meaning};
+use crate::self_check::families::{Draft, more};
+use crate::self_check::place::Place;
+use crate::self_check::spanned::{Range, Spanned, of_kind, pairs};
+use std::collections::BTreeMap;
+
+/// Powers of two that two sizes together exceed.
+const TWO: std::ops::RangeInclusive<u32> = 2..=9;
+
+/// Elements of a block.
+const BLOCKS: [u64; 3] = [16, 32, 64];
+
+/// Conditions at once.
+const CONDITIONS: usize = 3;
+
+/// Faults of any conditions, for one of each other family.
+const MANY: usize = 8;
+
+/// A size that is more than a vector's.
+const BEYOND_VECTOR: f64 = 17.0;
+
+impl Draft<'_> {
+    /// Faults of every family of several conditions.
+    pub(crate) fn joint(&mut self, seen: &Spanned) {
+        for _ in 0..MANY {
+            self.conditions(&seen.parameters);
+        }
+        self.sizes_together(&seen.parameters);
+        self.axes(&seen.parameters);
+        self.bounds(&seen.parameters);
+        for word in &seen.edges {
+            let place = Place { value: Some([*word, *word]), ..Place::default() };
+            self.add("a result where a float becomes infinite", ("word", "", *word as u32 as u64), more(place));
+        }
+    }
+
+    /// Any three parameters, each at its least, above it, beyond a vector, or a whole number of blocks; zero points 0, below and above.
+    fn conditions(&mut self, parameters: &BTreeMap<String, Range>) {
+        let mut rest = of_kind(parameters, Meaning::Size);
+        rest.extend(of_kind(parameters, Meaning::ZeroPoint));
+        if rest.len() < CONDITIONS {
+            return;
+        }
+        let mut place = Place::default();
+        for _ in 0..CONDITIONS {
+            let (name, range) = rest.swap_remove(self.below(rest.len() as u64));
+            let levels = match meaning(name, range.lo) {
+                Meaning::ZeroPoint => vec![[0.0, 0.0], [1.0, f64::MAX], [f64::MIN, -1.0]],
+                _ => vec![[range.lo, range.lo], [range.lo + 1.0, f64::MAX], [BEYOND_VECTOR, f64::MAX]],
+            };
+            if meaning(name, range.lo) == Meaning::Size && range.hi >= 2.0 * BEYOND_VECTOR && self.below(4) == 0 {
+                place.parameters_mod.insert(name.clone(), [BLOCKS[0], 0]);
+                continue;
+            }
+            let met = |level: &[f64; 2]| level[0] <= range.hi && range.lo <= level[1];
+            let levels: Vec<_> = levels.into_iter().filter(met).collect();
+            place.parameters.insert(name.clone(), levels[self.below(levels.len() as u64)]);
+        }
+        self.add("three conditions at once", ("", "", CONDITIONS as u64), more(place));
+    }
+
+    /// Two sizes that are both large, and two that are both whole numbers of blocks.
+    fn sizes_together(&mut self, parameters: &BTreeMap<String, Range>) {
+        let sizes = |[(one, _), (other, _)]: &[(&String, &Range); 2]| {
+            meaning(one, 0.0) == Meaning::Size && meaning(other, 0.0) == Meaning::Size
+        };
+        for [(one, range), (other, theirs)] in pairs(parameters).into_iter().filter(sizes) {
+            let hi = range.hi.min(theirs.hi);
+            let named = |range: [f64; 2]| BTreeMap::from([(one.clone(), range), (other.clone(), range)]);
+            for first in TWO.map(|power| (1u64 << power) + 1).filter(|first| *first as f64 <= hi / 2.0) {
+                let place = Place { parameters: named([first as f64, f64::MAX]), ..Place::default() };
+                self.add("two sizes together at least", ("", "", first), more(place));
+            }
+            for by in BLOCKS.into_iter().filter(|by| *by as f64 <= hi / 2.0) {
+                let whole = BTreeMap::from([one, other].map(|name| (name.clone(), [by, 0])));
+                let place = Place { parameters_mod: whole, ..Place::default() };
+                self.add("two sizes of whole blocks", ("", "of", by), more(place));
+            }
+        }
+    }
+
+    /// Channels along each axis of tensors of each number of axes, and blocks of each number.
+    fn axes(&mut self, parameters: &BTreeMap<String, Range>) {
+        let named = |end: &str| parameters.iter().find(|(name, _)| name.ends_with(end));
+        let Some((ranks, range)) = named("shape.len") else { return };
+        let at = |name: &String, at: f64| (name.clone(), [at, at]);
+        let of = |rank: usize| rank as f64;
+        for rank in range.lo as usize..=range.hi.min(5.0) as usize {
+            if let Some((axes, _)) = named("channel.axis") {
+                let axis = self.below(rank as u64);
+                let parameters = BTreeMap::from([at(ranks, of(rank)), at(axes, of(axis))]);
+                let place = Place { parameters, ..Place::default() };
+                self.add("channels along one axis", ("axes", "", rank as u64), more(place));
+            }
+            if let Some((counts, _)) = named("blocks.counts.len") {
+                let place = Place { parameters: BTreeMap::from([at(counts, of(rank))]), ..Place::default() };
+                self.add("blocks of one number of axes", ("axes", "", rank as u64), more(place));
+            }
+        }
+    }
+
+    /// Results at either bound of a type that lacks its smallest value.
+    fn bounds(&mut self, parameters: &BTreeMap<String, Range>) {
+        let named = |end: &str| parameters.iter().find(|(name, range)| name.ends_with(end) && range.lo < range.hi);
+        let (Some((bits, widths)), Some((least, range))) = (named(".bits"), named(".min")) else { return };
+        for width in widths.lo.max(2.0) as u32..=widths.hi as u32 {
+            // Two's complement, or unsigned.
+            let signed = range.lo < 0.0 && self.below(2) == 0;
+            let lowest = if signed { 1.0 - 2f64.powi(width as i32 - 1) } else { 1.0 };
+            if !(range.lo..=range.hi).contains(&lowest) {
+                continue;
+            }
+            let bound = if self.below(2) == 0 { least.clone() } else { least.replace(".min", ".max") };
+            let width = f64::from(width);
+            let parameters = BTreeMap::from([(bits.clone(), [width, width]), (least.clone(), [lowest, lowest])]);
+            let place = Place { parameters, bound: Some(bound), ..Place::default() };
+            self.add("a result at a bound of a narrow range", ("bits", "", width as u64), more(place));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The kill matrix: which generator of a plan shows which known bug.
+
+use crate::judge::record::run;
+use crate::operation::{Mutant, Operation, contract, is_compiled, mutants};
+use crate::self_check::{Measure, Planned, mutants as self_check, planned};
+use anyhow::Result;
+use std::cell::RefCell;
+use tiebreak_common::parallel;
+use tiebreak_reports::bite::Kill;
+
+/// Every mutant that the lane offers.
+pub fn matrix<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Kill>> {
+    let compiled = measure.lane.is_compiled();
+    let offered = |mutant: &&Mutant<O>| {
+        is_compiled::<O>(&mutant.kernel.contract.domain) == compiled
+            && measure.lane.isa_path(O::OP, mutant.kernel.name).is_some()
+    };
+    let offered: Vec<_> = mutants::<O>().iter().filter(offered).collect();
+    parallel::try_map(&offered, |mutant| kill::<O>(mutant, measure))
+}
+
+/// Runs the whole plan on one mutant.
+fn kill<O: Operation>(mutant: &Mutant<O>, measure: &Measure<'_>) -> Result<Kill> {
+    let scheme = contract::<O>(&mutant.kernel)?;
+    let generators = RefCell::new(Vec::<String>::new());
+    // What another case of the generator has shown needs no further one.
+    let wanted = |generator: &str| !generators.borrow().iter().any(|known| known == generator);
+    let (mut first, mut run_so_far) = (None, 0);
+    for planned in planned::<O>(&mutant.kernel, &scheme, measure, wanted) {
+        let Planned { generator, posed } = planned?;
+        run_so_far += 1;
+        let record = run::<O>(measure.lane, &mutant.kernel, &scheme, &[], &[posed]);
+        if record.contract.count.differ > 0 {
+            generators.borrow_mut().push(generator.to_owned());
+            first.get_or_insert((run_so_far, generator.to_owned()));
+        }
+    }
+    let generators = generators.take();
+    let seen = self_check::check::<O>(mutant, measure.lane, measure.seed)?.seen;
+    Ok(Kill {
+        op: O::OP.to_owned(),
+        mutant: mutant.kernel.name.to_owned(),
+        lane: measure.lane.name.clone(),
+        class: mutant.class.to_owned(),
+        cases: first.as_ref().map_or(run_so_far, |(cases, _)| *cases),
+        generator: first.map(|(_, generator)| generator),
+        generators,
+        witness: seen,
+    })
+}

@@ -1,0 +1,296 @@
+//! The harness checking itself: every mutant must die with its class, and every control must come out equal.
+
+use crate::activity::doing;
+use crate::case::again::line;
+use crate::case::text;
+use crate::count::Count;
+use crate::explain::groups::{Basis, Explained};
+use crate::judge::record::{Record, judged, run};
+use crate::judge::side::Side;
+use crate::lane::Lane;
+use crate::lane::runner::Runner;
+use crate::operation::asked::Asked;
+use crate::operation::case::{Case, Spec};
+use crate::operation::expected::differs;
+use crate::operation::observed::Witness;
+use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
+use crate::plan::plans;
+use crate::run::answers::{Answers, answers, outs, tried};
+use crate::run::subject::Posed;
+use std::collections::{BTreeMap, BTreeSet};
+use tiebreak_common::budget::Effort;
+use tiebreak_common::class::Class;
+use tiebreak_common::parallel;
+use tiebreak_impls::mutants::Witness as Published;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_reports::ledger::{CheckKind, SelfCheck};
+use tiebreak_reports::text as words;
+
+/// Cases that another lane runs before it is asked whether the mutant has died.
+const FEW: usize = 8;
+
+/// What self-checks of a domain and a scheme run, posed once for all kernels and lanes.
+pub struct Trial<O: Operation> {
+    posed: Vec<Posed<O::Params>>,
+    /// Cases that could not be posed.
+    lost: usize,
+}
+
+impl<O: Operation> Trial<O> {
+    /// The cases of a domain, with what a scheme expects of them.
+    pub fn of(domain: &O::Domain, scheme: &O::Scheme, seed: u64) -> Self {
+        let specs = trial_specs::<O>(domain, seed);
+        Self::posed(&made::<O>(domain, &specs, seed), specs.len(), scheme)
+    }
+
+    /// Cases, of so many planned, with what a scheme expects of them.
+    fn posed(cases: &[Case<O::Params>], planned: usize, scheme: &O::Scheme) -> Self {
+        let pose = |case: &Case<O::Params>| {
+            Some(Posed { contract: O::expected(scheme, case).ok()?, case: case.clone(), reference: None })
+        };
+        let posed: Vec<Posed<O::Params>> = cases.iter().filter_map(pose).collect();
+        Self { lost: planned - posed.len(), posed }
+    }
+
+    /// Runs them.
+    pub fn run(&self, kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane) -> Record<O::Params> {
+        run::<O>(lane, kernel, scheme, &[], &self.posed)
+    }
+}
+
+/// The cases of a self-check: those of the operation, or the quick plan's without the cases that kernels run in turns, which are large.
+fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Spec<O::Params>> {
+    if let Some(trial) = O::CAPABILITIES.self_checks.trial {
+        return trial(domain, seed);
+    }
+    let plan = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), seed);
+    plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
+}
+
+fn made<O: Operation>(domain: &O::Domain, specs: &[Spec<O::Params>], seed: u64) -> Vec<Case<O::Params>> {
+    specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, seed, i)).collect()
+}
+
+/// The differences of a kernel from its contract, explained.
+pub fn explained<O: Operation>(
+    kernel: &Kernel<O>,
+    scheme: &O::Scheme,
+    lane: &Lane,
+    side: &Side<O::Params>,
+) -> Vec<Explained<O::Params>> {
+    let domain = &kernel.contract.domain;
+    let (kept, asked) = (false, &Asked::default());
+    Basis::<O> { kernel: kernel.name, made: None, domain, contract: scheme, scheme, kept, asked }.explained(lane, side)
+}
+
+/// What a self-check looks at.
+enum Subject<'a, O: Operation> {
+    Mutant(&'a Mutant<O>),
+    Control(&'a Control<O>),
+}
+
+impl<O: Operation> Clone for Subject<'_, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O: Operation> Copy for Subject<'_, O> {}
+
+/// What came of it in a lane.
+#[derive(Clone)]
+struct Seen<P> {
+    words: String,
+    passed: bool,
+    /// What shows that it differs.
+    witness: Option<Witness<P>>,
+}
+
+/// Runs a mutant in a lane.
+pub fn check<O: Operation>(mutant: &Mutant<O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
+    alone::<O>(Subject::Mutant(mutant), lane, seed)
+}
+
+/// Runs a control in a lane.
+pub fn check_control<O: Operation>(control: &Control<O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
+    alone(Subject::Control(control), lane, seed)
+}
+
+fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
+    let scheme = contract::<O>(subject.kernel())?;
+    let trial = Trial::of(&subject.kernel().contract.domain, &scheme, seed);
+    Ok(subject.in_lanes(&scheme, &trial, &[lane]).remove(0))
+}
+
+/// The subjects of a domain, which run the same cases, by scheme: each with its place in the list.
+type Schemes<'a, O> = BTreeMap<String, (<O as Operation>::Scheme, Vec<(usize, Subject<'a, O>)>)>;
+
+/// Runs every mutant and every control of an operation in each lane in which it is due: the mutants lane by lane, then the controls.
+pub fn all<O: Operation>(
+    lanes: &[Lane],
+    due: impl Fn(&Lane, &Kernel<O>) -> bool + Sync,
+    seed: u64,
+) -> Result<Vec<SelfCheck>, UnknownName> {
+    let controls = (O::CAPABILITIES.self_checks.controls)();
+    let subjects = mutants::<O>().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
+    let mut of_domains: BTreeMap<String, Schemes<'_, O>> = BTreeMap::new();
+    for (place, subject) in subjects.enumerate() {
+        let kernel = subject.kernel();
+        let of_domain = of_domains.entry(format!("{:?}", kernel.contract.domain)).or_default();
+        let scheme = contract::<O>(kernel)?;
+        let (_, same) = of_domain.entry(label::<O>(&scheme)).or_insert_with(|| (scheme, Vec::new()));
+        same.push((place, subject));
+    }
+    let in_lanes = |trial: &Trial<O>, scheme: &O::Scheme, (place, subject): &(usize, Subject<'_, O>)| {
+        let places: Vec<usize> = (0..lanes.len()).filter(|lane| due(&lanes[*lane], subject.kernel())).collect();
+        let due: Vec<&Lane> = places.iter().map(|lane| &lanes[*lane]).collect();
+        let is_control = matches!(subject, Subject::Control(_));
+        let checks = subject.in_lanes(scheme, trial, &due);
+        places.into_iter().zip(checks).map(move |(lane, check)| ((is_control, lane, *place), check)).collect::<Vec<_>>()
+    };
+    let of_domain = |schemes: &Schemes<'_, O>| {
+        let Some((_, same)) = schemes.values().next() else { return Vec::new() };
+        let domain = &same[0].1.kernel().contract.domain;
+        let specs = trial_specs::<O>(domain, seed);
+        let cases = made::<O>(domain, &specs, seed);
+        let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
+            let trial = Trial::<O>::posed(&cases, specs.len(), scheme);
+            parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
+        };
+        parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat()
+    };
+    let of_domains: Vec<_> = of_domains.into_values().collect();
+    let mut checks: Vec<_> = parallel::map(&of_domains, of_domain).concat();
+    checks.sort_by_key(|(place, _)| *place);
+    Ok(checks.into_iter().map(|(_, check)| check).collect())
+}
+
+impl<'a, O: Operation> Subject<'a, O> {
+    fn kernel(self) -> &'a Kernel<O> {
+        match self {
+            Self::Mutant(mutant) => &mutant.kernel,
+            Self::Control(control) => &control.kernel,
+        }
+    }
+
+    /// Runs it in each lane, and judges what the first gives. In another lane a mutant runs until it has died: where every result so
+    /// far, and the first lane's witness, are as in the first lane, so is the verdict. Otherwise the lane is judged by itself.
+    fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
+        let [first, others @ ..] = lanes else { return Vec::new() };
+        let _doing = doing(|| format!("{} {}: self-check", O::OP, self.kernel().name));
+        let judged = |lane: &Lane, given: &Answers<O::Params>| {
+            let record = judged::<O>(lane, self.kernel(), scheme, &[], &trial.posed, given);
+            self.seen(scheme, lane, &record, trial.lost)
+        };
+        let given = answers::<O>(&Runner::new(first), self.kernel(), &trial.posed, false);
+        let seen = judged(first, &given);
+        let in_other = |lane: &&Lane| {
+            let runner = Runner::new(lane);
+            let is_like = |case: &Case<O::Params>| self.gives_alike(case, [first, lane]);
+            let (mut so_far, alike) = self.until_known(trial, &runner, &given);
+            if alike && seen.witness.as_ref().is_none_or(|witness| is_like(&witness.case)) {
+                return self.row(scheme, lane, seen.clone());
+            }
+            // What has been seen stays: it may not happen again.
+            let others = &trial.posed[so_far.each.len()..];
+            so_far.followed_by(answers::<O>(&runner, self.kernel(), others, false));
+            self.row(scheme, lane, judged(lane, &so_far))
+        };
+        std::iter::once(self.row(scheme, first, seen.clone())).chain(others.iter().map(in_other)).collect()
+    }
+
+    /// What a lane gives as far as it gives what another gave, a control everywhere and a mutant until it has died; and whether it does.
+    fn until_known(
+        self,
+        trial: &Trial<O>,
+        runner: &Runner<'_>,
+        known: &Answers<O::Params>,
+    ) -> (Answers<O::Params>, bool) {
+        let mut so_far = Answers::of(Vec::new());
+        if is_compiled::<O>(&self.kernel().contract.domain) {
+            return (so_far, false);
+        }
+        for posed in trial.posed.chunks(FEW) {
+            let given = answers::<O>(runner, self.kernel(), posed, false);
+            let alike = given.continues(known, so_far.each.len());
+            let dies = |(posed, outs): (&Posed<O::Params>, &Option<Vec<i32>>)| {
+                outs.as_ref().is_some_and(|outs| differs(&posed.contract, outs))
+            };
+            let dead = matches!(self, Self::Mutant(_)) && posed.iter().zip(&given.each).any(dies);
+            so_far.followed_by(given);
+            if dead || !alike {
+                return (so_far, alike);
+            }
+        }
+        (so_far, true)
+    }
+
+    /// Whether two lanes give the same for a case.
+    fn gives_alike(self, case: &Case<O::Params>, lanes: [&Lane; 2]) -> bool {
+        let kernel = self.kernel();
+        let given = |lane: &Lane| tried::<O>(&mut lane.lease(), kernel.name, &kernel.contract.domain, case);
+        let [left, right] = lanes.map(given);
+        left.is_some() && left == right
+    }
+
+    fn seen(self, scheme: &O::Scheme, lane: &Lane, record: &Record<O::Params>, lost: usize) -> Seen<O::Params> {
+        let kernel = self.kernel();
+        let all = explained::<O>(kernel, scheme, lane, &record.contract);
+        let line = |first: &Explained<O::Params>| {
+            line::<O>(&kernel.contract.domain, &first.witness, &label::<O>(scheme), first.explanation.class)
+        };
+        let Count { inputs, differ, .. } = record.contract.count;
+        let (words, passed) = match (self, record.failures.first(), all.first()) {
+            (_, Some(failed), _) => (failed.failure.to_string(), false),
+            _ if lost > 0 => (format!("{lost} cases of its plan cannot be posed"), false),
+            (Self::Mutant(_), None, None) => (format!("alive after {inputs} results"), false),
+            (Self::Mutant(mutant), None, Some(first)) => {
+                let classes: BTreeSet<Class> = all.iter().map(|explained| explained.explanation.class).collect();
+                let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
+                let named = names == [mutant.class];
+                let wrong = if named { String::new() } else { format!("; classes {}", names.join(", ")) };
+                (line(first) + &wrong, named)
+            }
+            (Self::Control(_), None, None) => (format!("equal on {inputs} inputs"), inputs > 0 && differ == 0),
+            (Self::Control(_), None, Some(first)) => {
+                (format!("{differ} of {inputs} inputs differ, {}", line(first)), false)
+            }
+        };
+        Seen { words, passed, witness: all.into_iter().next().map(|first| first.witness) }
+    }
+
+    /// As the ledger has it; with what a mutant does not give of what was published.
+    fn row(self, scheme: &O::Scheme, lane: &Lane, seen: Seen<O::Params>) -> SelfCheck {
+        let (kind, name, origin, expected_class, missing) = match self {
+            Self::Control(control) => (CheckKind::Control, control.name, control.origin, "", Vec::new()),
+            Self::Mutant(mutant) => {
+                let Mutant::<O> { kernel, class, origin, witnesses } = mutant;
+                let missing = witnesses.iter().filter_map(|witness| missing::<O>(kernel, scheme, lane, witness));
+                (CheckKind::Mutant, kernel.name, *origin, *class, missing.collect::<Vec<String>>())
+            }
+        };
+        SelfCheck {
+            op: O::OP.to_owned(),
+            name: name.to_owned(),
+            lane: lane.name.clone(),
+            kind,
+            passed: seen.passed && missing.is_empty(),
+            expected_class: expected_class.to_owned(),
+            seen: std::iter::once(seen.words).chain(missing).collect::<Vec<_>>().join("; "),
+            origin: origin.to_owned(),
+        }
+    }
+}
+
+/// What a mutant does not give for a published witness: one that does not show it is not the bug.
+fn missing<O: Operation>(kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane, witness: &Published) -> Option<String> {
+    let (case, index) = (O::CAPABILITIES.self_checks.published)(witness)?;
+    let given = outs::<O>(&mut lane.lease(), kernel.name, &case, case.tensors[0].len());
+    let expected = O::expected(scheme, &case).ok().and_then(|expected| expected[index]);
+    if given.is_ok_and(|outs| outs[index] == witness.got) && expected == Some(witness.expected) {
+        return None;
+    }
+    let arguments = text::arguments::<O>(&kernel.contract.domain, &case);
+    let case = (O::CAPABILITIES.spelling.result)(&case, index, None).or(arguments).unwrap_or_default();
+    Some(format!("{} does not give {} for {}", words::case(&case), witness.got, witness.expected))
+}

@@ -1,0 +1,210 @@
+//! Faults planted in a kernel's answers one at a time, until a case of its plan shows them.
+
+use crate::lane::runner::Runner;
+use crate::operation::case::Case;
+use crate::operation::expected::differs;
+use crate::operation::{Kernel, Operation, contract, is_compiled, job, kernels};
+use crate::run::answers::{answers, outs};
+use crate::run::subject::Posed;
+use crate::self_check::families::{self, Drawn};
+use crate::self_check::history::News;
+use crate::self_check::place::{Fault, Seen};
+use crate::self_check::slices::Operand;
+use crate::self_check::spanned::{Range, Spanned};
+use crate::self_check::{Measure, Planned, planned};
+use anyhow::{Result, bail};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use tiebreak_common::parallel;
+use tiebreak_common::stream::stream;
+use tiebreak_reports::bite::{Hole, Planted};
+
+/// What came of one fault.
+struct Tried {
+    family: &'static str,
+    threshold: families::Threshold,
+    /// The case that shows it, from 1.
+    case: Option<u64>,
+    /// The part of the plan that shows it, where no other does.
+    only: Option<&'static str>,
+    hole: Hole,
+}
+
+/// Faults of every family in every kernel that the lane offers.
+pub fn all<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Planted>> {
+    let compiled = measure.lane.is_compiled();
+    let offered = |kernel: &&Kernel<O>| {
+        is_compiled::<O>(&kernel.contract.domain) == compiled && measure.lane.isa_path(O::OP, kernel.name).is_some()
+    };
+    let offered: Vec<_> = kernels::<O>().iter().filter(offered).collect();
+    let each: Vec<Vec<Tried>> = parallel::try_map(&offered, |kernel| in_kernel::<O>(kernel, measure))?;
+    let mut rows: BTreeMap<(&str, families::Threshold), Vec<Tried>> = BTreeMap::new();
+    for tried in each.into_iter().flatten() {
+        rows.entry((tried.family, tried.threshold.clone())).or_default().push(tried);
+    }
+    Ok(rows.into_iter().map(|((family, threshold), tried)| row::<O>(family, threshold, tried)).collect())
+}
+
+fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tried>) -> Planted {
+    let mut cases: Vec<u64> = tried.iter().filter_map(|tried| tried.case).collect();
+    cases.sort_unstable();
+    Planted {
+        op: O::OP.to_owned(),
+        family: family.to_owned(),
+        threshold: threshold.to_string(),
+        tried: tried.len() as u64,
+        convicted: cases.len() as u64,
+        cases: cases.get(cases.len() / 2).copied().unwrap_or(0),
+        most_cases: cases.last().copied().unwrap_or(0),
+        only: tried.iter().filter_map(|tried| tried.only).fold(BTreeMap::new(), |mut only, part| {
+            *only.entry(part.to_owned()).or_default() += 1;
+            only
+        }),
+        holes: tried.into_iter().filter(|tried| tried.case.is_none()).map(|tried| tried.hole).collect(),
+    }
+}
+
+/// A kernel with the answers to its plan.
+struct Subject<'a, O: Operation> {
+    kernel: &'static Kernel<O>,
+    cases: Vec<Planned<O::Params>>,
+    /// What the kernel gives.
+    given: Vec<Vec<i32>>,
+    /// The calls of the kernel up to each case, with that one; a case without results is no call.
+    calls: Vec<u64>,
+    /// The parameters of each case, with where its operands lie, as a worker reads them.
+    requests: Vec<Value>,
+    /// What is new in those of each.
+    news: Vec<News>,
+    measure: &'a Measure<'a>,
+}
+
+fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
+    let scheme = contract::<O>(kernel)?;
+    let cases: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
+    let runner = Runner::new(measure.lane);
+    let mut given = Vec::with_capacity(cases.len());
+    for case in &cases {
+        let Some(outs) = answers::<O>(&runner, kernel, std::slice::from_ref(&case.posed), true).each.pop().flatten()
+        else {
+            bail!("{} {} does not answer: `cargo xtask verify --kernel {}` shows it", O::OP, kernel.name, kernel.name);
+        };
+        // Otherwise every fault would be seen where the kernel differs without it.
+        if differs(&case.posed.contract, &outs) {
+            bail!(
+                "{} {} differs from its contract: `cargo xtask verify --kernel {}` shows it",
+                O::OP,
+                kernel.name,
+                kernel.name
+            );
+        }
+        given.push(outs);
+    }
+    let request = |case: &Case<O::Params>| -> Result<Value> {
+        let mut request = serde_json::to_value(job::<O>(kernel.name, &case.params))?;
+        request["misalign"] = case.misalign.into();
+        Ok(request)
+    };
+    let requests = cases.iter().map(|case| request(&case.posed.case)).collect::<Result<Vec<_>>>()?;
+    let news = news(&requests, &given);
+    let calls = given.iter().scan(0, |calls, outs: &Vec<i32>| {
+        *calls += u64::from(!outs.is_empty());
+        Some(*calls)
+    });
+    let calls = calls.collect();
+    let subject = Subject::<O> { kernel, cases, given, calls, requests, news, measure };
+    let mut rng = stream(measure.seed, &format!("{}/{}/planted", O::OP, kernel.name));
+    let drawn = families::draw(&subject.spanned(), measure.sample, &mut rng);
+    Ok(drawn.into_iter().map(|drawn| subject.tried(drawn)).collect())
+}
+
+/// What is new in each case; one without results is no call.
+fn news(requests: &[Value], given: &[Vec<i32>]) -> Vec<News> {
+    let (mut before, mut results) = ([None, None], None);
+    let each = requests.iter().zip(given).map(|(request, outs)| {
+        let params = &request["params"];
+        let news = News::of(params, before).sized(results, outs.len());
+        if !outs.is_empty() {
+            before = [Some(params), before[0]];
+            results = Some(outs.len());
+        }
+        news
+    });
+    each.collect()
+}
+
+impl<O: Operation> Subject<'_, O> {
+    /// What the cases span.
+    fn spanned(&self) -> Spanned {
+        let mut spanned = Spanned::of(O::TENSORS);
+        for (request, (case, given)) in self.requests.iter().zip(self.cases.iter().zip(&self.given)) {
+            spanned.parameters(&request["params"]);
+            spanned.rows |= self.columns(&case.posed.case.params, O::TENSORS.len()) < given.len();
+            given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
+            spanned.results_of(&O::element(&self.kernel.contract.domain, &case.posed.case.params, O::TENSORS.len()));
+            spanned.ranks(&self.dimensions(&case.posed.case.params));
+            case.posed.case.tensors[0].iter().for_each(|value| Range::reach(&mut spanned.inputs, f64::from(*value)));
+        }
+        spanned
+    }
+
+    /// Those of each operand.
+    fn dimensions(&self, params: &O::Params) -> Vec<Vec<usize>> {
+        (0..O::TENSORS.len()).map(|t| O::dimensions(&self.kernel.contract.domain, params, t)).collect()
+    }
+
+    /// Elements of the last axis of an operand, or of the result.
+    fn columns(&self, params: &O::Params, t: usize) -> usize {
+        O::dimensions(&self.kernel.contract.domain, params, t).last().copied().unwrap_or(1)
+    }
+
+    fn tried(&self, Drawn { family, threshold, fault }: Drawn) -> Tried {
+        let mut struck = 0;
+        let first = (0..self.cases.len()).find(|at| self.shows(*at, &fault, &mut struck));
+        let part = first.map(|at| self.cases[at].generator);
+        let rest = first.map_or(0..0, |at| at + 1..self.cases.len());
+        let another = |at: usize| Some(self.cases[at].generator) != part && self.shows(at, &fault, &mut 0);
+        let only = part.filter(|_| !rest.into_iter().any(another));
+        let fault = serde_json::to_string(&fault).unwrap_or_default();
+        let hole = Hole { kernel: self.kernel.name.to_owned(), fault, struck };
+        Tried { family, threshold, case: first.map(|at| at as u64 + 1), only, hole }
+    }
+
+    /// Whether a case shows a fault; adds the results that it strikes, all of them if it does not.
+    fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
+        let Posed { case, contract, .. } = &self.cases[at].posed;
+        let results = O::TENSORS.len();
+        let (payload, request, number, news) = (&case.tensors[0], &self.requests[at], self.calls[at], &self.news[at]);
+        let last = self.given[..at].iter().rev().find(|given| !given.is_empty()).map_or(&[][..], Vec::as_slice);
+        let dimensions = self.dimensions(&case.params);
+        let operands: Vec<Operand<'_>> =
+            case.tensors.iter().zip(&dimensions).map(|(words, dimensions)| Operand { words, dimensions }).collect();
+        match fault {
+            Fault::Where(strike) => {
+                let given = &self.given[at];
+                let columns = self.columns(&case.params, results);
+                let len = given.len();
+                let seen = Seen { request, number, news, last, operands: &operands, payload, columns, len };
+                // What is not struck is as the contract expects.
+                strike.changes(&seen, given).any(|(index, changed)| {
+                    *struck += 1;
+                    contract[index].is_some_and(|expected| expected != changed)
+                })
+            }
+            Fault::Reads(strike) => {
+                let mut changed = case.clone();
+                let columns = self.columns(&case.params, 0);
+                let len = payload.len();
+                let seen = Seen { request, number, news, last, operands: &operands, payload: &[], columns, len };
+                let count = strike.strike(&seen, &mut changed.tensors[0]);
+                if count == 0 {
+                    return false;
+                }
+                *struck += count;
+                let mut lease = self.measure.lane.lease();
+                let Ok(outs) = outs::<O>(&mut lease, self.kernel.name, &changed, contract.len()) else { return true };
+                differs(contract, &outs)
+            }
+        }
+    }
+}

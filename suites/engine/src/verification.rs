@@ -1,0 +1,93 @@
+//! One verification run: from what was asked to a ledger.
+
+use crate::lane::Lane;
+use crate::ledger::coverage;
+use crate::ledger::kept::{FirstFinding, Heading, Kept, go_on};
+use crate::ledger::part::{Outcome, Part};
+use crate::ledger::place::finding;
+use crate::opened::{Opened, lane_names, left_out, open_lanes, with_modules};
+use crate::operation::request::Request;
+use crate::registry::{Registry, Verifies};
+use crate::selected::{Selected, select};
+use crate::{activity, progress};
+use anyhow::Result;
+use std::time::Instant;
+use tiebreak_common::class::Class;
+use tiebreak_common::parallel;
+use tiebreak_reports::ledger::{self, Finding, Verdict};
+
+/// Runs a request; `kept` has what was judged so far. An error is one of usage; whatever goes wrong with a kernel or a lane is in the ledger.
+pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcome> {
+    let (seed, effort) = (request.seed, request.effort);
+    let _said = activity::say(progress::bars());
+    let heading = Heading { command: request.command.whole(), seed, effort, begun: Instant::now() };
+    match complete(request, registry, kept, &heading) {
+        Err(error) if error.is::<FirstFinding>() => Ok(kept.unfinished(&heading, &error.to_string())),
+        outcome => outcome,
+    }
+}
+
+/// The outcome of a run that goes to its end.
+fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Heading) -> Result<Outcome> {
+    let selected = select(request, registry)?;
+    let names = lane_names(request, registry);
+    let Opened { lanes, statuses, findings } = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
+    let statuses: Vec<ledger::Lane> = statuses.into_iter().chain(left_out(request, &names)).collect();
+    let mut part = Part { findings, ..Part::default() };
+    kept.lanes(&statuses, &part);
+    go_on(request, &part.findings)?;
+    let (parts, bounds) = operations((request, kept), registry, &selected, &lanes)?;
+    parts.into_iter().for_each(|one| part.extend(one));
+    part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
+    let Outcome { mut ledger, mismatches } = part.outcome(heading, statuses);
+    ledger.bounds = bounds;
+    ledger.findings.extend(coverage::exhausted(&lanes));
+    let unseen = coverage::findings(request, &ledger);
+    ledger.findings.extend(unseen);
+    if ledger.findings.is_empty() && ledger.rows.iter().all(|row| row.judged() == 0) {
+        ledger.findings.push(nothing_ran(ledger.rows.iter().any(|row| row.out_of_domain > 0)));
+    }
+    ledger.verdict = if ledger.findings.is_empty() { Verdict::Holds } else { Verdict::Broken };
+    Ok(Outcome { ledger, mismatches })
+}
+
+/// What each operation gives, and the bounds. They run beside each other, because the end of one leaves cores idle; a run that ends at its first
+/// finding takes one after the other.
+fn operations(
+    (request, kept): (&Request, &Kept),
+    registry: &Registry,
+    selected: &Selected,
+    lanes: &[Lane],
+) -> Result<(Vec<Part>, Vec<ledger::Bound>)> {
+    // Lanes of compiled modules come last, and have no kernels but those.
+    let own = &lanes[..lanes.iter().position(Lane::is_compiled).unwrap_or(lanes.len())];
+    let verified = |(op, names): &(&'static dyn Verifies, Vec<String>)| {
+        let part = op.verify((request, kept), names, if op.is_compiled() { lanes } else { own })?;
+        kept.operation(op.op(), &part);
+        go_on(request, &part.findings)?;
+        Ok(part)
+    };
+    let bounds = || (registry.bounds)(request, own);
+    if request.fail_fast {
+        let parts = selected.iter().map(verified).collect::<Result<_>>()?;
+        return Ok((parts, bounds()?));
+    }
+    let (parts, bounds) = parallel::both(|| parallel::try_map(selected, verified), bounds);
+    Ok((parts?, bounds?))
+}
+
+fn not_shown(bound: &ledger::Bound) -> Finding {
+    let witness = bound.witness_past_bound.as_ref().or(bound.witness_at_bound.as_ref());
+    let case = witness.map_or(String::new(), |w| format!(": {}: got {}, exact {}", w.case, w.got, w.exact));
+    let message = format!("{} is not {}{case}", bound.quantity, tiebreak_reports::text::bound(bound));
+    finding((&bound.op, &bound.kernel, &bound.lane), Class::Bound, message)
+}
+
+/// A run in which no contract judged an input says nothing of any kernel, whatever the caller allowed.
+fn nothing_ran(without_value: bool) -> Finding {
+    let why = match without_value {
+        true => "no contract gives a value to any input of this run",
+        false => "no lane ran, or no kernel's domain holds the parameters",
+    };
+    finding(("", "", ""), Class::NotRun, format!("{why}, so that nothing was judged"))
+}
