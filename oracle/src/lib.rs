@@ -5,7 +5,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod add;
 pub mod arithmetic;
 pub mod bounds;
 pub mod census;
@@ -18,7 +17,6 @@ pub mod float;
 pub mod fpm;
 pub mod instruction;
 pub mod matmul;
-pub mod mul;
 pub mod names;
 pub mod pair_sum;
 pub mod proof;

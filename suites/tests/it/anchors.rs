@@ -19,7 +19,7 @@ use tiebreak_suites::tensor::text::Arguments;
 use tiebreak_suites::tensor::{Asked, Case, CaseError, Change, Element, Expected, Operation, PathStep};
 use tiebreak_suites::tensor::{Spec, Unposable, Wanted};
 use tiebreak_suites::verify::{Command, Kept, Registry, Request, Verifies};
-use tiebreak_suites::{add::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
+use tiebreak_suites::{elementwise::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
 
 const SEED: u64 = 1;
 

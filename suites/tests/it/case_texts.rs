@@ -2,7 +2,7 @@
 
 use tiebreak_impls::fpm::Channel;
 use tiebreak_reports::text::case as spelled;
-use tiebreak_suites::add::Add;
+use tiebreak_suites::elementwise::Add;
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;
