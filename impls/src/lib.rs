@@ -1,4 +1,4 @@
-//! What people ship: kernels under test, each with its contract beside it.
+//! Kernels under test, as systems ship them, each with its contract.
 //!
 //! One folder for each operation, one file for each system. This crate depends on no other room and builds for every target.
 

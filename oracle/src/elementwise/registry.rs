@@ -1,4 +1,4 @@
-//! Registries of schemes as lists: those of each rounding rule, then those of the systems.
+//! Registries of schemes as lists: the schemes of each rounding rule, then the schemes of the systems.
 
 /// Number of rounding rules.
 const RULES: usize = 8;

@@ -1,4 +1,4 @@
-//! Quantized addition of two tensors: each with a scale and a zero point, the result with its own; one file for each system.
+//! Quantized addition of two tensors; one file for each system.
 
 pub(crate) mod cmsis_nn;
 pub(crate) mod onnx;
@@ -21,15 +21,15 @@ pub use super::{Operand, Params, Run};
 /// The scales that a kernel takes. All are normal floats in 2^-100 to 2^100, within a factor of 2^40 of one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scales {
-    /// Every three.
+    /// Any three scales.
     Any,
-    /// Twice the larger of both operands' is below 2^20 (2^15 for 16 bits) times the output's: the sum is rescaled by a multiplier that does
-    /// not shift left, which the sources check.
+    /// Twice the larger scale of both operands is below 2^20 (2^15 for 16 bits) times the output's scale. The sources check that the multiplier of the
+    /// sum does not shift left.
     Rescaled,
-    /// Each operand's over the output's is in `[2^-10, 2^8)`, which the source checks.
+    /// The scale of each operand over the output's scale is in `[2^-10, 2^8)`. The source checks both quotients.
     Ratios,
-    /// As [`Scales::Ratios`], but the smaller of both may be down to 2^-14, and the larger one's multiplier has no more than 22 bits; the
-    /// source does otherwise in f32.
+    /// As [`Scales::Ratios`], but the smaller quotient may be down to 2^-14, and the multiplier of the larger quotient has at most 22 bits. The source
+    /// computes other scales in f32.
     Wide,
 }
 

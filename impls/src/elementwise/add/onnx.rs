@@ -1,6 +1,6 @@
-//! ONNX Runtime: MLAS's QLinearAdd. Its portable form computes in f32; its NEON form by integer multipliers over one power of two, of which the
-//! larger has 22 bits, ties away from zero (the sign is added before a shift that rounds ties up). Where ratios of scales have no
-//! such multipliers NEON falls back to the portable form, so that they are outside that kernel's domain.
+//! ONNX Runtime: MLAS's QLinearAdd. Its portable form computes in f32; its NEON form by integer multipliers over one power of two: the
+//! larger multiplier has 22 bits, and ties go away from zero (the sign is added before a shift that rounds ties up). If ratios of scales have no such
+//! multipliers, NEON falls back to the portable form; such ratios are outside the domain of the NEON kernel.
 //!
 //! The portable form clamps in f32, before the zero point is added in f32 and the sum rounded: no conversion overflows.
 //!

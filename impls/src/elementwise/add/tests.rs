@@ -6,7 +6,7 @@ use crate::elementwise::tests::{moved, pairs, params, run};
 use crate::fpm::tflite::quantize_multiplier;
 use crate::quantized::Scale;
 
-/// All pairs of 8 bits: no result is further than one from the sum in doubles, and where that is not near a half, it is that.
+/// All pairs of 8 bits: each result is within one of the sum in doubles, and is the sum rounded if the sum is not near a half.
 #[test]
 fn every_kernel_adds() {
     for kernel in kernels() {
@@ -70,7 +70,7 @@ fn ties_go_where_each_kernel_takes_them() {
     }
 }
 
-/// The zero point is added before the rounding in one, after it in the other: half to even of an odd place and of an even one.
+/// One kernel adds the zero point before the rounding, the other after the rounding: half to even of an odd place and of an even place.
 #[test]
 fn a_zero_point_before_the_rounding_moves_ties() {
     let p = params(Element::I8, [(0.5, 0), (0.5, 0), (1.0, 1)], 1);

@@ -1,9 +1,9 @@
 //! TensorFlow Lite: each operand less its zero point, shifted left by 20 (15 for 16 bits), rescaled to half of the larger scale; the sum,
-//! rescaled to the output; its zero point, clamp to the activation's bounds.
+//! rescaled to the output's scale; the output's zero point; clamp to the activation's bounds.
 //!
 //! The multipliers are quotients in double of scales that are floats. No sum here can overflow: a difference has one bit more than its type,
 //! and terms are at most halves of what is shifted. A multiplier of 1 and more for the sum aborts `QuantizeMultiplierSmallerThanOneExp`.
-//! 16 bits are those of `AddGeneralParamScale`, which takes any scales and zero points.
+//! The 16-bit kernel is `AddGeneralParamScale`, which takes any scales and zero points.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/add.cc` (Prepare), `tensorflow/lite/kernels/internal/reference/add.h`
 //! (AddElementwise), `tensorflow/lite/kernels/internal/quantization_util.cc`.
@@ -79,7 +79,7 @@ impl Multipliers {
     }
 }
 
-/// Bits that operands are lifted by.
+/// Left shift of operands, in bits.
 pub(crate) fn left_shift(element: Element) -> u32 {
     if element == Element::I16 { 15 } else { 20 }
 }

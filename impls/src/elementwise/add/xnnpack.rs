@@ -2,8 +2,8 @@
 //! shifted right once, ties up.
 //!
 //! The scalar form folds rounding term and zero points into a bias. The NEON form subtracts zero points first, rounds by `srshl`, and
-//! saturates to 16 bits before and after the output's zero point: no sum that is not clamped anyway is touched, since
-//! ratios of scales below 2^8 leave sums below 2^17, and what saturates at 16 bits stays beyond 8 with any zero point of 8.
+//! saturates to 16 bits before and after the output's zero point. The saturations change no result: ratios of scales below 2^8 leave sums below 2^17, and a
+//! value that saturates at 16 bits stays beyond 8 bits with any zero point of 8 bits.
 //!
 //! Source: google/XNNPACK `src/qs8-vadd/scalar.c.in`, `src/qs8-vadd/neon.c.in`; `src/microparams-init.c`,
 //! `xnn_init_qs8_add_minmax_scalar_params`.

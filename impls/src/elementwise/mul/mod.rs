@@ -1,4 +1,4 @@
-//! Quantized multiplication of two tensors: each with a scale and a zero point, the result with its own; one file for each system.
+//! Quantized multiplication of two tensors; one file for each system.
 
 pub(crate) mod cmsis_nn;
 mod onnx;
@@ -21,10 +21,10 @@ pub use super::{Operand, Params, Run};
 /// The scales that a kernel takes. All are normal floats in 2^-30 to 2^30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scales {
-    /// The product of both operands' over the output's is below 2^14 for 8 bits and below 1 for 16, so that nothing that a rescale computes
-    /// is beyond int32.
+    /// The product of both operands' scales over the output's scale is below 2^14 for 8 bits and below 1 for 16 bits, so that every value of a rescale
+    /// fits in int32.
     Rescaled,
-    /// The product of both operands' over the output's is in `[2^-16, 2^8)`, which the source checks.
+    /// The product of both operands' scales over the output's scale is in `[2^-16, 2^8)`. The source checks the quotient.
     Ratio,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn ratio(params: &Params) -> f32 {
     params.lhs.single() * params.rhs.single() / params.out.single()
 }
 
-/// The parameters that a kernel accepts. Zero points of 16 bits are 0, which the sources check.
+/// The parameters that a kernel accepts. The sources check that zero points of 16 bits are 0.
 pub type Domain = super::Domain<Scales>;
 
 /// A multiplication under test.

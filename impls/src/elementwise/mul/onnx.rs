@@ -1,8 +1,8 @@
 //! ONNX Runtime: MLAS's QLinearMul. Its C++ form dequantizes both operands, multiplies and divides in f32; its NEON and SSE2 forms multiply the
 //! differences as integers and scale the product by one quotient in f32. Both add the zero point in f32 before they round.
 //!
-//! The C++ form clamps in f32 before the zero point; the vector forms saturate as they narrow. No product that the domain has becomes more
-//! than int32 holds, where NEON and SSE2 would part.
+//! The C++ form clamps in f32 before the zero point; the vector forms saturate as they narrow. Every product in the domain fits in
+//! int32; beyond int32 NEON and SSE2 differ.
 //!
 //! Source: microsoft/onnxruntime `onnxruntime/core/mlas/lib/qlmul.cpp`, `MlasQLinearMulKernel`, `MlasQLinearMulVectorS16`.
 

@@ -1,5 +1,5 @@
-//! PyTorch: `qmul`: the int32 product times one multiplier in float, which is the product of both scales and the reciprocal of the output's,
-//! rounded, then the zero point, then the clamp.
+//! PyTorch: `qmul`: the int32 product times one multiplier in float, rounded, then the zero point, then the clamp. The multiplier is the product of both
+//! scales and the reciprocal of the output's scale.
 //!
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `qmul_kernel`;
 //! `aten/src/ATen/native/quantized/AffineQuantizerBase.cpp`, `requantize_from_int`.

@@ -10,7 +10,7 @@ fn centred(element: Element, zero_point: i32) -> i32 {
     if element == Element::I16 { 0 } else { moved(element, zero_point) }
 }
 
-/// All pairs of 8 bits: no result is further than one from the product in doubles, and where that is not near a half, it is that.
+/// All pairs of 8 bits: each result is within one of the product in doubles, and is the product rounded if the product is not near a half.
 #[test]
 fn every_kernel_multiplies() {
     for kernel in kernels() {
@@ -76,7 +76,7 @@ fn ties_go_where_each_kernel_takes_them() {
     }
 }
 
-/// The zero point is added before the rounding in one, after it in the other: half to even of an odd place and of an even one.
+/// Two kernels add the zero point before the rounding, the others after the rounding: half to even of an odd place and of an even place.
 #[test]
 fn a_zero_point_before_the_rounding_moves_ties() {
     let p = params(Element::I8, [(0.5, 0), (0.5, 0), (1.0, 1)], 1);

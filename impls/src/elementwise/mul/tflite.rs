@@ -1,8 +1,8 @@
 //! TensorFlow Lite: the int32 product of both operands less their zero points, `MultiplyByQuantizedMultiplier`, the output's zero point, clamp
 //! to the activation's bounds.
 //!
-//! TFLite's multiplier is made of a quotient that is computed in float and then widened to double, so that it has 24 bits; TFLite Micro
-//! casts the scales to double first. 16 bits have zero points of 0, as both check.
+//! TFLite computes the quotient in float and widens the quotient to double, so that the multiplier has 24 bits; TFLite Micro casts the scales to double
+//! first. Both check that zero points of 16 bits are 0.
 //!
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/mul.cc` (Prepare),
 //! `tensorflow/lite/kernels/internal/reference/integer_ops/mul.h` (MulElementwise); tensorflow/tflite-micro

@@ -1,8 +1,8 @@
-//! XNNPACK: the int32 product times a quotient of scales in float. The scalar form scales in f32, clamps, and rounds by a magic bias, whose
-//! last bits are the integer; the NEON form is `rndnu`, whose multiplier is the quotient's significand.
+//! XNNPACK: the int32 product times a quotient of scales in float. The scalar form scales in f32, clamps, and rounds by a magic bias; the
+//! last bits of the sum are the integer. The NEON form is `rndnu`; its multiplier is the quotient's significand.
 //!
-//! The NEON form saturates to 16 bits before and after the output's zero point, which changes nothing: what saturates at 16 bits stays
-//! beyond 8 with any zero point of 8.
+//! The NEON form saturates to 16 bits before and after the output's zero point. The saturations change no result: a value that saturates at 16 bits
+//! stays beyond 8 bits with any zero point of 8 bits.
 //!
 //! Source: google/XNNPACK `src/qs8-vmul/scalar.c.in`, `src/qs8-vmul/neon.c.in` (RNDNU); `src/microparams-init.c`,
 //! `xnn_init_qs8_mul_minmax_scalar_params`, `xnn_init_qs8_mul_minmax_rndnu_neon_params`.

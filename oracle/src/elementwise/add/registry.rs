@@ -1,4 +1,4 @@
-//! The registry of addition schemes: two kinds for each of eight rounding rules, and those of the systems.
+//! The registry of addition schemes: two kinds for each of eight rounding rules, and the schemes of the systems.
 
 use super::super::registry::joined;
 use super::Definition;
@@ -16,7 +16,7 @@ const fn rounded(what: &'static str) -> (&'static str, Step) {
     (what, Step::RoundToSingle)
 }
 
-/// The schemes that each rounding rule gives.
+/// The schemes of one rounding rule.
 macro_rules! of_rule {
     ($suffix:literal, $rule:ident) => {
         [

@@ -1,4 +1,4 @@
-//! Scales that the systems take for a multiplication: what their sources check, which they do in f32.
+//! Scales that the systems take for a multiplication: what their sources check, in f32.
 
 use super::Parameters;
 use crate::derivation::dyadic::nearest;

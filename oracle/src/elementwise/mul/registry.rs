@@ -1,4 +1,4 @@
-//! The registry of multiplication schemes: three kinds for each of eight rounding rules, and those of the systems.
+//! The registry of multiplication schemes: three kinds for each of eight rounding rules, and the schemes of the systems.
 
 use super::super::registry::joined;
 use super::Definition;
@@ -30,7 +30,7 @@ macro_rules! rescaled {
     };
 }
 
-/// The schemes that each rounding rule gives.
+/// The schemes of one rounding rule.
 macro_rules! of_rule {
     ($suffix:literal, $fpm:literal, $rule:ident) => {
         [

@@ -57,7 +57,7 @@ fn sizes(p: &Params) -> Sizes {
     Sizes { inputs: [p.len, p.len, 0], outputs: p.len }
 }
 
-/// The case of one result alone, then the case in which nothing else is other than 0.
+/// The case of one result alone, then the case in which every other element is 0.
 fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     let [lhs, rhs, _] = &case.tensors;
     let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
@@ -156,7 +156,7 @@ fn plainer(p: &Params) -> Vec<Params> {
         Params { rhs: unplaced(p.rhs), ..*p },
         Params { out: unplaced(p.out), ..*p },
     ];
-    // Scales of few digits, which are not replaced by others once they have been taken.
+    // Scales of few digits. A scale of few digits is not replaced again.
     let digits = |o: Operand| float(F32, (o.scale.0 as f32).to_bits().into()).len();
     for short in [1.0f32, 0.5, 2.0, 0.1, 0.3] {
         let of = |o: Operand| Operand { scale: Scale(short.into()), ..o };

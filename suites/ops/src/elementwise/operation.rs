@@ -98,7 +98,7 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
     fn alike(scale: f64, factor: f64) -> (f64, f64) {
         (scale, scale * factor)
     }
-    /// Scales at which a result is an operand, or differs from one by a factor, near those of a draw.
+    /// Scales, near drawn scales, at which a result is an operand or differs from an operand by a factor.
     fn identity(drawn: [f64; 3], factor: f64) -> [f64; 3];
     /// Binades of random scales of both operands and of the result.
     fn binades(between: Binades<'_>) -> [i32; 3];
@@ -144,7 +144,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
         super::covers(p, A::limits(domain)) && Self::parameters(p).takes(A::stated(domain))
     }
 
-    /// Of what the domain has, those of the tensors; whatever a kernel itself says of other parameters.
+    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
     fn sizes(domain: &A::Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
         if Self::covers(domain, p) { Ok(super::sizes(p)) } else { A::Impl::sizes(domain, p) }
     }

@@ -91,7 +91,7 @@ impl Arithmetic for Multiplication {
         a * b * (lhs * rhs / out)
     }
 
-    /// The right operand is a whole number; or, where the factor would show in no product of whole numbers, halves or quarters.
+    /// The right operand is a whole number; if the factor would show in no product of whole numbers, halves or quarters.
     fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
         let right = if factor == 1.0 { 1.0 } else { [0.5, 0.25][usize::from(rhs < lhs)] };
         [lhs, right, lhs * factor]
@@ -99,22 +99,22 @@ impl Arithmetic for Multiplication {
 
     fn binades(between: Binades<'_>) -> [i32; 3] {
         let (lhs, rhs) = (between(-12, 3), between(-12, 3));
-        // Products of 8 bits are as large as results where the quotient is about 2^-7.
+        // Products of 8 bits are as large as results if the quotient is about 2^-7.
         [lhs, rhs, lhs + rhs + between(2, 11)]
     }
 
-    /// Those of 16 bits with zero points of 0, which they must have, and with products 2^8 times as large for results as large.
+    /// Parameters of 16 bits with zero points of 0, as kernels require, and with a result's scale 2^8 times as large, for products 2^8 times as large.
     fn taken(params: Params) -> Params {
         if params.element == Element::I16 { larger(params, 256.0) } else { params }
     }
 
-    /// Results as large as those of 8 bits, or as those of 16, whose zero points are 0.
+    /// Parameters for results as large as the type holds; zero points of 16 bits are 0.
     fn fuzzed(params: Params) -> Params {
         larger(params, if params.element == Element::I16 { 65_536.0 } else { 16.0 })
     }
 }
 
-/// With a scale of the result so many times as large; of 16 bits with zero points of 0.
+/// Parameters with a scale of the result `times` as large; zero points of 16 bits are 0.
 fn larger(params: Params, times: f64) -> Params {
     let placed = |operand: Placed| match params.element {
         Element::I16 => Placed { zero_point: 0, ..operand },
