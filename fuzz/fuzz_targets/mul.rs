@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tiebreak_suites::mul::Mul;
+use tiebreak_suites::elementwise::Mul;
 use tiebreak_suites::fuzzing::tensor::run;
 
 fuzz_target!(|bytes: &[u8]| {

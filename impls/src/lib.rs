@@ -1,8 +1,7 @@
-//! What people ship: kernels under test, each with its contract beside it.
+//! Kernels under test, as systems ship them, each with its contract.
 //!
 //! One folder for each operation, one file for each system. This crate depends on no other room and builds for every target.
 
-pub mod add;
 pub mod contract;
 pub mod conv2d;
 pub mod dequantize;
@@ -18,7 +17,6 @@ pub mod instruction;
 pub mod job_error;
 pub mod kernel;
 pub mod matmul;
-pub mod mul;
 pub mod mutants;
 pub mod operation;
 pub mod protocol;
@@ -66,9 +64,9 @@ macro_rules! operations {
             /// Dequantization. Input: stored values. Output: `len` words of expressed values, two a value of f64, otherwise one.
             Dequantize(crate::dequantize::Dequantize);
             /// Quantized addition. Input: `len` stored values of the left operand, then those of the right one. Output: `len` stored values.
-            Add(crate::add::Add);
+            Add(crate::elementwise::add::Add);
             /// Quantized multiplication. Input and output as those of [`Job::Add`].
-            Mul(crate::mul::Mul);
+            Mul(crate::elementwise::mul::Mul);
             /// Layout transform. Input and output: the elements before and after it.
             Transform(crate::transform::Transform);
         }

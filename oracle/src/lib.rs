@@ -1,11 +1,10 @@
-//! The oracle: rounding rules, schemes and instructions in exact arithmetic: big integers and rationals first, fast
-//! integer forms beside them that are derived independently and compared with the big ones.
+//! The oracle: rounding rules, schemes and instructions in exact arithmetic. Big integers and rationals define each; fast integer forms are derived
+//! independently and compared with the definitions.
 //!
-//! It knows no kernel. It has no `unsafe` and no SIMD, and no float takes part in a decision.
+//! The oracle knows no kernel, has no `unsafe` and no SIMD, and no float takes part in a decision.
 
 #![forbid(unsafe_code)]
 
-pub mod add;
 pub mod arithmetic;
 pub mod bounds;
 pub mod census;
@@ -18,7 +17,6 @@ pub mod float;
 pub mod fpm;
 pub mod instruction;
 pub mod matmul;
-pub mod mul;
 pub mod names;
 pub mod pair_sum;
 pub mod proof;

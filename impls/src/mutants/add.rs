@@ -1,9 +1,11 @@
 //! Additions that use the wrong parameter, shift left by too little, round wrongly, or do not clamp.
 
 use super::tensor::{Mutant, mutant};
-use crate::add::tflite::{DOMAIN, Multipliers, add, sum};
-use crate::add::{Domain, Operand, Params, Run, Scales, each};
 use crate::element::Element;
+use crate::elementwise::add::tflite::{DOMAIN, Multipliers, add, sum};
+use crate::elementwise::add::{Domain, Scales};
+use crate::elementwise::loops::{clamp, each};
+use crate::elementwise::{Operand, Params, Run};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{reduced_multiplier, single_rounding};
 use crate::quantized::Scale;
@@ -97,7 +99,5 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
 #[inline(always)]
 fn lifted(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], left_shift: u32) {
     let by = Multipliers::new(params, left_shift);
-    each(Element::I8, lhs, rhs, out, |lhs, rhs| {
-        sum(params, &by, (lhs, rhs), double_rounding).max(params.min).min(params.max)
-    });
+    each(Element::I8, lhs, rhs, out, |lhs, rhs| clamp(sum(params, &by, (lhs, rhs), double_rounding), params));
 }

@@ -2,11 +2,12 @@
 
 use super::tensor::{Mutant, mutant};
 use crate::element::Element;
-use crate::elementwise::{Operand, Params, clamp, each};
+use crate::elementwise::loops::{clamp, each};
+use crate::elementwise::mul::tflite::{DOMAIN, mul, single_multiplier};
+use crate::elementwise::mul::{Domain, product};
+use crate::elementwise::{Operand, Params, Run};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{reduced_multiplier, single_rounding};
-use crate::mul::tflite::{DOMAIN, mul, single_multiplier};
-use crate::mul::{Domain, Run, product};
 
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
     mutant!(

@@ -4,8 +4,9 @@ use super::requantize::logical_shift;
 use super::tensor::Mutant;
 use crate::Form;
 use crate::element::Element;
+use crate::elementwise::{self, add, mul};
 use crate::fpm::Channel;
-use crate::{add, conv2d, dequantize, dot, instruction, matmul, mul, quantize, requantize, transform};
+use crate::{conv2d, dequantize, dot, instruction, matmul, quantize, requantize, transform};
 
 fn find<R, D>(name: &str, mutants: &'static [Mutant<R, D>]) -> &'static Mutant<R, D> {
     mutants.iter().find(|mutant| mutant.kernel.name == name).expect(name)
@@ -224,9 +225,10 @@ fn add_mutants_differ() {
         for (lhs_scale, rhs_scale, out_scale) in
             [(0.0235, 0.3, 0.31), (0.5, 0.5, 1.0), (0.007, 3.0, 0.02), (0.1, 0.7, 0.9), (0.21, 0.13, 0.34)]
         {
-            let p = add::tests::params(Element::I8, [(lhs_scale, 3), (rhs_scale, -7), (out_scale, 5)], lhs.len());
-            let got = add::tests::run(kernel, Form::Native, &p, &lhs, &rhs);
-            let promised = add::tests::run(correct, Form::Native, &p, &lhs, &rhs);
+            let p =
+                elementwise::tests::params(Element::I8, [(lhs_scale, 3), (rhs_scale, -7), (out_scale, 5)], lhs.len());
+            let got = elementwise::tests::run(kernel, Form::Native, &p, &lhs, &rhs);
+            let promised = elementwise::tests::run(correct, Form::Native, &p, &lhs, &rhs);
             assert!(got.iter().all(|v| (-128..=127).contains(v)), "{}", kernel.name);
             differences += got.iter().zip(promised).filter(|(got, promised)| **got != *promised).count();
         }

@@ -96,9 +96,11 @@ fn every_list_is_that_of_its_operation() {
     use crate::operation::TensorOperation;
     macro_rules! same {
         ($($module:ident $operation:ident)+) => {
-            $(assert!(std::ptr::eq(crate::$module::kernels(), <crate::$module::$operation as TensorOperation>::kernels()));)+
+            $(assert!(std::ptr::eq($module::kernels(), <$module::$operation as TensorOperation>::kernels()));)+
         };
     }
+    use crate::elementwise::{add, mul};
+    use crate::{conv2d, dequantize, dot, instruction, matmul, quantize, requantize, transform};
     same!(add Add conv2d Conv2d dequantize Dequantize dot Dot instruction Instruction matmul Matmul mul Mul);
     same!(quantize Quantize requantize Requantize transform Transform);
 }

@@ -1,6 +1,5 @@
 //! Tests of the oracle, in one binary.
 
-mod add_forms;
 mod bounds;
 mod cast_facts;
 mod cast_forms;
@@ -8,10 +7,11 @@ mod cast_runs;
 mod census;
 mod double_rounding;
 mod either_way;
-mod element_domains;
+mod elementwise_add;
+mod elementwise_domains;
+mod elementwise_mul;
 mod float_formats;
 mod fpm_forms;
-mod mul_forms;
 mod narrow_lanes;
 mod outputs;
 mod proofs;

@@ -2,19 +2,17 @@
 
 #![forbid(unsafe_code)]
 
-pub mod add;
 pub mod bounds;
 pub mod conv2d;
 pub mod dequantize;
 pub mod dot;
-pub(crate) mod elementwise;
+pub mod elementwise;
 pub mod explain;
 pub mod fpm;
 pub mod fuzzing;
 pub mod instruction;
 pub mod listing;
 pub mod matmul;
-pub mod mul;
 pub mod quantize;
 pub mod quantized;
 pub mod registry;

@@ -1,10 +1,11 @@
 //! The registry: every operation, one line each. Lists, `--op`, help, runs and the tests of mutants and classes read it.
 
 use crate::bounds;
+use crate::elementwise::{Add, Mul};
 use crate::fpm::FixedPointMultiply;
 use crate::fuzzing::tensor::Fuzzed;
-use crate::{add::Add, conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
-use crate::{mul::Mul, quantize::Quantize, requantize::Requantize, transform::Transform};
+use crate::{conv2d::Conv2d, dequantize::Dequantize, dot::Dot, instruction::Instruction, matmul::Matmul};
+use crate::{quantize::Quantize, requantize::Requantize, transform::Transform};
 use anyhow::Result;
 use std::sync::LazyLock;
 use tiebreak_engine::ledger::kept::Kept;

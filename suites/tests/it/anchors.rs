@@ -18,7 +18,7 @@ use tiebreak_suites::operation::{Asked, Case, CaseError, Change, Element, Expect
 use tiebreak_suites::operation::{Capabilities, Causes, Compiled, Deviations, contract, label, scheme_named};
 use tiebreak_suites::operation::{Spec, Unposable, Wanted};
 use tiebreak_suites::verify::{Command, Kept, Registry, Request, Verifies};
-use tiebreak_suites::{add::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
+use tiebreak_suites::{elementwise::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
 
 const SEED: u64 = 1;
 

@@ -2,7 +2,7 @@
 
 use tiebreak_impls::fpm::Channel;
 use tiebreak_reports::text::case as spelled;
-use tiebreak_suites::add::Add;
+use tiebreak_suites::elementwise::Add;
 use tiebreak_suites::engine::case::text::{Draft, arguments, complete, parse};
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::operation::fill::Fill;

@@ -25,7 +25,7 @@ use tiebreak_suites::operation::Observed;
 use tiebreak_suites::operation::{Asked, Operation, promise};
 use tiebreak_suites::quantized::quantizations;
 use tiebreak_suites::verify::{Visitor, visit_tensors};
-use tiebreak_suites::{add::Add, dequantize::Dequantize, quantize::Quantize, requantize::Requantize};
+use tiebreak_suites::{dequantize::Dequantize, elementwise::Add, quantize::Quantize, requantize::Requantize};
 
 /// What an operation on tensors says of classes.
 struct Named {

@@ -6,8 +6,8 @@ use serde_json::Value;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
+use tiebreak_suites::elementwise::{Add, Mul};
 use tiebreak_suites::operation::Operation;
-use tiebreak_suites::{add::Add, mul::Mul};
 
 /// A power of two, its neighbours, and what lies between it and the next.
 fn around(binade: i32) -> Vec<f32> {
@@ -35,14 +35,14 @@ fn what_the_oracle_says_a_kernel_takes_it_takes() {
         for (i, scale) in scales.iter().enumerate() {
             let (lhs, rhs) = (scale * out, scales[i * 7 % scales.len()].min(*scale) * out);
             for triple in [[lhs, rhs, out], [rhs, lhs, out], [lhs, 1.0, out], [lhs, lhs, out]] {
-                for kernel in tiebreak_impls::add::kernels() {
+                for kernel in tiebreak_impls::elementwise::add::kernels() {
                     let (domain, name) = (&kernel.contract.domain, kernel.name);
                     let p = params(domain.element, triple);
                     let covers = Add::covers(domain, &p);
                     assert_eq!(covers, domain.sizes(&p).is_ok(), "{name} {triple:?}");
                     taken[usize::from(covers)] += 1;
                 }
-                for kernel in tiebreak_impls::mul::kernels() {
+                for kernel in tiebreak_impls::elementwise::mul::kernels() {
                     let (domain, name) = (&kernel.contract.domain, kernel.name);
                     let p = params(domain.element, triple);
                     let covers = Mul::covers(domain, &p);

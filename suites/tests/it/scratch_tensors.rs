@@ -104,7 +104,7 @@ fn the_depth_is_that_of_the_padding() {
 fn a_kernel_that_writes_where_it_must_not() {
     let change = Change {
         name: "stray-writes",
-        file: "elementwise.rs",
+        file: "elementwise/loops.rs",
         from: "    elements.zip(out).for_each(|((lhs, rhs), out)| *out = f(element.read(lhs), element.read(rhs)));\n",
         to: "    let end = out.as_mut_ptr_range().end;\n    \
              let written = out.len() - usize::from(out.len() == 21);\n    \

@@ -4,10 +4,11 @@
 use std::fmt::Debug;
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::elementwise::{Add, Mul};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::operation::kernels;
 use tiebreak_suites::operation::{Asked, Case, Operation, promise};
-use tiebreak_suites::{add::Add, conv2d::Conv2d, dot::Dot, matmul::Matmul, mul::Mul, transform::Transform};
+use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, transform::Transform};
 
 /// Elements of a vector.
 const WIDTHS: [usize; 5] = [4, 8, 16, 32, 64];

@@ -126,7 +126,11 @@ impl Kernels {
 /// The files of an operation's kernels.
 fn files(op: &str) -> Vec<String> {
     let shared = shared(op).iter().map(|file| (*file).to_owned());
-    std::iter::once(format!("impls/src/{op}/**")).chain(shared).collect()
+    let folder = match op {
+        "add" | "mul" => format!("elementwise/{op}"),
+        op => op.to_owned(),
+    };
+    std::iter::once(format!("impls/src/{folder}/**")).chain(shared).collect()
 }
 
 /// The operations of which the kernels are verified where code of one is changed: those with which it shares code.
@@ -144,7 +148,7 @@ fn judges(op: &str) -> Vec<&str> {
 /// Code outside of an operation's folder that its kernels are made of.
 fn shared(op: &str) -> &'static [&'static str] {
     match op {
-        "add" | "mul" => &["impls/src/elementwise.rs"],
+        "add" | "mul" => &["impls/src/elementwise/*.rs"],
         "quantize" | "dequantize" => &["impls/src/expressed.rs", "impls/src/quantized/*.rs"],
         _ => &[],
     }

@@ -88,10 +88,11 @@ mod tests {
 
     #[test]
     fn a_reason_is_of_one_place_and_lines_and_columns_are_left_out() {
-        let at = |place: &str| format!("impls/src/add/tflite.rs:{place}: replace + with - in sum");
-        let every = [at("12:5"), at("9:15"), "impls/src/add/tflite.rs:9:1: replace sum -> i32 with 0".to_owned()];
+        let at = |place: &str| format!("impls/src/elementwise/add/tflite.rs:{place}: replace + with - in sum");
+        let every =
+            [at("12:5"), at("9:15"), "impls/src/elementwise/add/tflite.rs:9:1: replace sum -> i32 with 0".to_owned()];
         let names = |every: &[String]| every.iter().map(|name| listed(every)[name].clone()).collect::<Vec<_>>();
-        let file = "impls/src/add/tflite.rs: replace";
+        let file = "impls/src/elementwise/add/tflite.rs: replace";
         let numbered = |i: u32| format!("{file} + with - in sum ({i} of 2)");
         assert_eq!(names(&every), [numbered(2), numbered(1), format!("{file} sum -> i32 with 0")]);
         assert_eq!(names(&every[..1]), [format!("{file} + with - in sum")]);
@@ -103,7 +104,9 @@ mod tests {
             let error = list(stale.clone()).of(&every).expect_err("no change is called so").to_string();
             assert!(error.starts_with(&format!("`{stale}` is listed")), "{error}");
         }
-        list("impls/src/mul/tflite.rs: replace + with - in sum".to_owned()).of(&every).expect("a file of another part");
+        list("impls/src/elementwise/mul/tflite.rs: replace + with - in sum".to_owned())
+            .of(&every)
+            .expect("a file of another part");
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub(crate) struct Oracle {
 /// Tests of more than some seconds, which only what survives all others is judged by: the quickest first.
 const LONG: [&str; 7] = [
     "float_formats::every_16_bit_pattern_means_what_half_says_and_rounds_to_itself",
-    "add_forms::forms_agree_on_all_pairs_of_8_bits",
-    "mul_forms::forms_agree_on_all_pairs_of_8_bits",
+    "elementwise_add::forms_agree_on_all_pairs_of_8_bits",
+    "elementwise_mul::forms_agree_on_all_pairs_of_8_bits",
     "cast_forms::the_main_schemes_agree_on_every_16_bit_pattern",
     "fpm_forms::sweeps_agree_with_the_rationals",
     "census::every_pair_at_every_multiplier_and_shift_of_six_to_eight_bits",
@@ -166,16 +166,16 @@ mod tests {
 
     #[test]
     fn a_part_is_a_folder_or_a_file() {
-        assert_eq!(part("oracle/src/add/mod.rs:1:2: replace + with - in f"), "add");
+        assert_eq!(part("oracle/src/elementwise/add/mod.rs:1:2: replace + with - in f"), "elementwise");
         assert_eq!(part("oracle/src/rounding.rs:1:2: replace f -> i32 with 0"), "rounding");
     }
 
     #[test]
     fn tests_that_name_a_part_come_first_and_long_ones_last() {
         let reach = Reach::read(&Workspace::locate().expect("the workspace").root.join("oracle")).expect("it is there");
-        let stages = stages("mul", &reach);
+        let stages = stages("elementwise", &reach);
         let [first, .., last] = &stages[..] else { panic!("{stages:?}") };
-        assert!(first.arguments.iter().any(|argument| argument == "mul_forms::"));
+        assert!(first.arguments.iter().any(|argument| argument == "elementwise_mul::"));
         assert!(first.arguments.windows(2).any(|pair| pair == ["--skip", LONG[2]]));
         assert_eq!(last.arguments, ["--exact", LONG[2]]);
         let no_long = |stage: &Stage| stage.arguments[0] != "--exact";

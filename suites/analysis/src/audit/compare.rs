@@ -7,10 +7,10 @@ use crate::model::operators::Elementwise;
 use std::collections::BTreeMap;
 use tiebreak_impls::element::Element;
 use tiebreak_oracle::census::{Comparison, Requantizer};
+use tiebreak_oracle::elementwise::{self, add, mul};
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::Scheme;
-use tiebreak_oracle::{add, elementwise, mul};
 
 /// Most accumulators that are visited one after another, where a left shift wraps so often that nothing else is left.
 const MOST_VISITED: i64 = 1 << 20;
@@ -154,8 +154,7 @@ fn results(
     let refused = || format!("{scheme} does not take these scales");
     match which {
         Binary::Add => {
-            let left_shift = add::left_shift(storage);
-            let p = add::Parameters { lhs: l, rhs: r, out, storage, left_shift, min, max };
+            let p = add::Parameters { lhs: l, rhs: r, out, storage, own: add::left_shift(storage), min, max };
             p.check(lhs, rhs).map_err(|error| error.to_string())?;
             let domain = match scheme {
                 "xnnpack" | "onnx-neon" => add::Scales::Ratios,
@@ -169,7 +168,7 @@ fn results(
             scheme.expected(&p, lhs, rhs).map_err(|error| error.to_string())
         }
         Binary::Mul => {
-            let p = mul::Parameters { lhs: l, rhs: r, out, storage, product_bits: mul::PRODUCT_BITS, min, max };
+            let p = mul::Parameters { lhs: l, rhs: r, out, storage, own: mul::PRODUCT_BITS, min, max };
             p.check(lhs, rhs).map_err(|error| error.to_string())?;
             let domain = match scheme {
                 "xnnpack-fp32" | "xnnpack-rndnu" => Some(mul::Scales::Ratio),

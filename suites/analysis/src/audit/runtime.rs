@@ -272,18 +272,23 @@ mod tests {
             }
             for element in elements {
                 if let Some(name) = side.add(element) {
-                    Scheme::<&'static tiebreak_oracle::add::Definition>::parse(name).expect("a scheme of addition");
+                    Scheme::<&'static tiebreak_oracle::elementwise::add::Definition>::parse(name)
+                        .expect("a scheme of addition");
                 }
                 if let Some(name) = side.mul(element) {
-                    Scheme::<&'static tiebreak_oracle::mul::Definition>::parse(name)
+                    Scheme::<&'static tiebreak_oracle::elementwise::mul::Definition>::parse(name)
                         .expect("a scheme of multiplication");
                 }
             }
         }
         for scheme in fpm::Scheme::every() {
             let Elementwise { add, mul } = Rescaling::Fixed(scheme).elementwise();
-            add.map(|name| Scheme::<&'static tiebreak_oracle::add::Definition>::parse(name).expect("a scheme"));
-            mul.map(|name| Scheme::<&'static tiebreak_oracle::mul::Definition>::parse(name).expect("a scheme"));
+            add.map(|name| {
+                Scheme::<&'static tiebreak_oracle::elementwise::add::Definition>::parse(name).expect("a scheme")
+            });
+            mul.map(|name| {
+                Scheme::<&'static tiebreak_oracle::elementwise::mul::Definition>::parse(name).expect("a scheme")
+            });
         }
         assert_eq!(Runtime::find("xnpack").expect_err("unknown").nearest.as_deref(), Some("xnnpack"));
         assert_eq!(Rescaling::parse("f32-prodct").expect_err("unknown").nearest.as_deref(), Some("f32-product"));

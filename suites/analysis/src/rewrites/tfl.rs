@@ -6,7 +6,8 @@
 use super::{Claim, Coverage, Said, Tally};
 use anyhow::Result;
 use rayon::prelude::*;
-use tiebreak_oracle::add::{Operand, Parameters, Scheme, left_shift};
+use tiebreak_oracle::elementwise::Operand;
+use tiebreak_oracle::elementwise::add::{Parameters, Scheme, left_shift};
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::rounding::RoundingRule;
 
@@ -35,8 +36,8 @@ pub(super) fn claims() -> Result<Vec<Claim>> {
 fn addition([left, right, out]: [Tensor; 3], rounding: &str) -> Result<Claim> {
     let storage = Storage { bits: 8, signed: true };
     let of = |(scale, zero_point): Tensor| Operand { scale: scale.to_bits(), zero_point };
-    let (lhs, rhs, left_shift) = (of(left), of(right), left_shift(storage));
-    let p = Parameters { lhs, rhs, out: of(out), storage, left_shift, min: -128, max: 127 };
+    let (lhs, rhs, own) = (of(left), of(right), left_shift(storage));
+    let p = Parameters { lhs, rhs, out: of(out), storage, own, min: -128, max: 127 };
     let (a, b): (Vec<i32>, Vec<i32>) = (-128..128).flat_map(|a| (-128..128).map(move |b| (a, b))).unzip();
     let exact = Scheme::ideal(RoundingRule::TiesUp).expected(&p, &a, &b)?;
     let lowered = Scheme::parse(&format!("tosa-{rounding}"))?.expected(&p, &a, &b)?;

@@ -1,6 +1,7 @@
-//! What may be done otherwise in an operation on two quantized tensors: another zero point, a cast for the clamp, another scheme.
+//! Changes to a scheme that a kernel of two quantized tensors may make: another zero point, a cast for the clamp, another scheme.
 
-use super::{Arithmetic, Batch, Elementwise, Parts, batch};
+use super::operation::{Definition, Parameters};
+use super::{Arithmetic, Elementwise, Parts};
 use tiebreak_common::class::Class;
 use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::elementwise::Params;
@@ -8,15 +9,16 @@ use tiebreak_oracle::elementwise::Operand;
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_oracle::scheme::{Registered, Scheme};
 
-/// A confusion of operands: its class, what it is in words, and what operands and result become.
+/// A confusion of operands: its class, its description, and operands and result as the kernel takes them.
 pub(crate) type Exchange = (Class, &'static str, fn([Operand; 3]) -> [Operand; 3]);
 
 /// Every change, in the order of preference: another scheme that is one known change away comes before one that is not.
-pub(super) fn changes<A: Arithmetic>(scheme: Scheme<A::Definition>) -> Vec<Change<Elementwise<A>>> {
+pub(super) fn changes<A: Arithmetic>(scheme: Scheme<Definition<A>>) -> Vec<Change<Elementwise<A>>> {
     let with = |(class, because, changed): Exchange| {
         Change::predicts(class, because, move |case: &Case<Params>| {
-            let batch = batch(&case.params);
-            Elementwise::<A>::at(&scheme, case, Batch { operands: changed(batch.operands), ..batch })
+            let p = Elementwise::<A>::parameters(&case.params);
+            let [lhs, rhs, out] = changed([p.lhs, p.rhs, p.out]);
+            Elementwise::<A>::at(&scheme, case, &Parameters::<A> { lhs, rhs, out, ..p })
         })
     };
     let mut out: Vec<_> = offsets().into_iter().chain(A::EXCHANGES.iter().copied()).map(with).collect();
@@ -49,20 +51,20 @@ fn unplaced(operand: Operand) -> Operand {
     Operand { zero_point: 0, ..operand }
 }
 
-/// The low bits of what is not clamped, of 8 bits: an int32 is clamped to nothing.
-fn wrapped<A: Arithmetic>(scheme: Scheme<A::Definition>) -> Change<Elementwise<A>> {
+/// The low 8 bits of the result before the clamp. The oracle clamps an int32 to nothing.
+fn wrapped<A: Arithmetic>(scheme: Scheme<Definition<A>>) -> Change<Elementwise<A>> {
     Change::predicts(Class::MissingSaturation, "a cast that wraps stands for the clamp", move |case: &Case<Params>| {
-        let batch = batch(&case.params);
+        let p = Elementwise::<A>::parameters(&case.params);
         let storage = Storage { bits: 32, signed: true };
-        let wide = Batch { storage, bounds: [storage.min() as i32, storage.max() as i32], ..batch };
-        let results = Elementwise::<A>::at(&scheme, case, wide).filter(|_| batch.storage.bits == 8)?;
-        Some(results.into_iter().map(|v| v.map(|v| batch.storage.wrap(v.into()) as i32)).collect())
+        let wide = Parameters::<A> { storage, min: storage.min() as i32, max: storage.max() as i32, ..p };
+        let results = Elementwise::<A>::at(&scheme, case, &wide).filter(|_| p.storage.bits == 8)?;
+        Some(results.into_iter().map(|v| v.map(|v| p.storage.wrap(v.into()) as i32)).collect())
     })
 }
 
 /// Every other scheme, with the class of what separates it from this one.
-fn others<A: Arithmetic>(scheme: Scheme<A::Definition>, own: Parts<A::Kind>) -> Vec<Change<Elementwise<A>>> {
-    let change = |definition: A::Definition| {
+fn others<A: Arithmetic>(scheme: Scheme<Definition<A>>, own: Parts<A::Kind>) -> Vec<Change<Elementwise<A>>> {
+    let change = |definition: Definition<A>| {
         let because = format!("the {} is {}", A::NOUN, definition.name());
         let class = (A::SCHEMES.parts)(definition).map_or(Class::OtherScheme, |other| (A::SCHEMES.class)(own, other));
         let change = Change::scheme(class, because, Scheme { definition, ..scheme });
@@ -71,7 +73,7 @@ fn others<A: Arithmetic>(scheme: Scheme<A::Definition>, own: Parts<A::Kind>) -> 
             _ => Lead::Away,
         })
     };
-    let all = A::Definition::all().filter(|other| other.name() != scheme.definition.name());
+    let all = Definition::<A>::all().filter(|other| other.name() != scheme.definition.name());
     let mut out: Vec<Change<Elementwise<A>>> = all.map(change).collect();
     // On little evidence schemes of several systems give the same: what tells more comes first.
     out.sort_by_key(|change| change.class == Class::OtherScheme);

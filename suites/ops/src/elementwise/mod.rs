@@ -1,9 +1,11 @@
-//! What operations on two quantized tensors have in common that go element by element: cases as texts, smaller cases, and what may be
-//! done otherwise.
+//! Quantized operations on two tensors, element by element, in the harness: cases as texts, smaller cases, and the changes that a kernel may make to
+//! a scheme. [`add`] and [`mul`] are the two instances of [`Arithmetic`].
 
+pub mod add;
 mod alike;
 mod changes;
 mod fuzzed;
+pub mod mul;
 mod near;
 mod operation;
 mod plan;
@@ -16,40 +18,24 @@ use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 use tiebreak_impls::shape::{MAX_ELEMENTS, Sizes};
-use tiebreak_oracle::elementwise as oracle;
 use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::quantize::Storage;
 use tiebreak_reports::ledger::Value;
 
-pub(crate) use changes::Exchange;
-pub(crate) use operation::{Arithmetic, Elementwise, Parts, Schemes};
-pub(crate) use plan::Binades;
-
-/// Operands and result, type and bounds of a batch as the oracle has them.
-#[derive(Clone, Copy, Debug)]
-pub struct Batch {
-    /// Both operands and the result.
-    pub operands: [oracle::Operand; 3],
-    /// Type of all stored values.
-    pub storage: Storage,
-    /// The smallest and the largest result.
-    pub bounds: [i32; 2],
-}
+pub use add::Add;
+use changes::Exchange;
+pub use mul::Mul;
+use operation::{Arithmetic, Definition, Elementwise, Parts, Schemes};
+use plan::Binades;
 
 /// Type of all stored values.
-pub(crate) fn storage(p: &Params) -> Storage {
+fn storage(p: &Params) -> Storage {
     Storage { bits: 8 * p.element.bytes() as u32, signed: p.element != Element::U8 }
 }
 
-/// The batch of the parameters.
-pub(crate) fn batch(p: &Params) -> Batch {
-    let operand = |o: Operand| oracle::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
-    Batch { operands: [p.lhs, p.rhs, p.out].map(operand), storage: storage(p), bounds: [p.min, p.max] }
-}
-
-/// Whether the parameters are some of a type, for a kernel that clamps to any bounds or to those of the type. Which scales a kernel takes the
-/// oracle says: no code of a kernel has a part in what it is run on.
+/// Whether the parameters are parameters of a type, for a kernel that clamps to any bounds or to those of the type. The oracle states the scales that
+/// a kernel takes: no code of a kernel decides what the kernel is run on.
 fn covers(p: &Params, (element, clamp): (Element, bool)) -> bool {
     let range = element.range();
     let operand = |o: Operand| f64::from(o.scale.0 as f32) == o.scale.0 && range.contains(&o.zero_point);
@@ -68,7 +54,7 @@ fn sizes(p: &Params) -> Sizes {
     Sizes { inputs: [p.len, p.len, 0], outputs: p.len }
 }
 
-/// The case of one result alone, then the case in which nothing else is other than 0.
+/// The case of one result alone, then the case in which every other element is 0.
 fn alone(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
     let [lhs, rhs, _] = &case.tensors;
     let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
@@ -167,7 +153,7 @@ fn plainer(p: &Params) -> Vec<Params> {
         Params { rhs: unplaced(p.rhs), ..*p },
         Params { out: unplaced(p.out), ..*p },
     ];
-    // Scales of few digits, which are not replaced by others once they have been taken.
+    // Scales of few digits. A scale of few digits is not replaced again.
     let digits = |o: Operand| float(F32, (o.scale.0 as f32).to_bits().into()).len();
     for short in [1.0f32, 0.5, 2.0, 0.1, 0.3] {
         let of = |o: Operand| Operand { scale: Scale(short.into()), ..o };

@@ -1,11 +1,10 @@
-//! An operation on two quantized tensors that goes element by element: what its arithmetic is, an addition or a multiplication fills in.
+//! An operation on two quantized tensors, element by element. [`Arithmetic`] holds what an addition and a multiplication do not have in common.
 
 use super::changes::{self, Exchange};
 use super::plan::{self, Binades};
-use super::{Batch, batch};
+use super::storage;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
-use rug::Integer;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -16,120 +15,110 @@ use tiebreak_engine::operation::{
     Spec, Unposable, Wanted,
 };
 use tiebreak_impls::element::Element;
-use tiebreak_impls::elementwise::Params;
+use tiebreak_impls::elementwise::{Operand, Params, Run};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_impls::shape::{self, Sizes};
+use tiebreak_oracle::elementwise as oracle;
 use tiebreak_oracle::rounding::RoundingRule;
-use tiebreak_oracle::scheme::{Registered, Scheme};
-use tiebreak_oracle::shape::ShapeError;
+use tiebreak_oracle::scheme::Scheme;
 use tiebreak_reports::ledger::Value;
 
 /// The operation of an arithmetic.
 pub struct Elementwise<A>(PhantomData<A>);
 
-/// What a scheme is made of, read from its steps.
+/// The parts of a scheme, read from its steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<K> {
-    /// How it scales.
+    /// Way in which the scheme scales.
     pub kind: K,
-    /// The rule by which it rounds last.
+    /// Rule of the last rounding.
     pub rule: RoundingRule,
     /// Whether the zero point is added before the rounding.
     pub zero_point_first: bool,
 }
 
-/// Results of a scheme at these parameters, for both operands; of machine integers, or of big ones.
-type Results<D, P, T> = fn(&Scheme<D>, &P, &[i32], &[i32]) -> Result<Vec<Option<T>>, ShapeError>;
+/// A definition of the oracle.
+pub(super) type Definition<A> = &'static oracle::Definition<<A as Arithmetic>::Oracle>;
+/// Parameters of the oracle.
+pub(super) type Parameters<A> = oracle::Parameters<<A as Arithmetic>::Oracle>;
 
-/// What there is to know of the schemes of an arithmetic.
-pub struct Schemes<D, P, K> {
-    /// The exact result rounded once.
-    pub ideal: fn(RoundingRule) -> Scheme<D>,
-    /// Results by machine integers.
-    pub expected: Results<D, P, i32>,
-    /// Results by rationals.
-    pub exact: Results<D, P, Integer>,
-    /// What a scheme is made of; none where that is not known.
+/// The parts of the schemes of an arithmetic, and the relations between schemes.
+pub struct Schemes<D, K> {
+    /// The parts of a scheme; none if they are not known.
     pub parts: fn(D) -> Option<Parts<K>>,
-    /// Class of what separates another scheme from a kernel's own.
+    /// Class of the difference between another scheme and a kernel's own.
     pub class: fn(Parts<K>, Parts<K>) -> Class,
-    /// The next scheme on the way to another, one part at a time. None where it is not known what either is made of, or the first is not on that way.
+    /// The next scheme on the way to another, one part at a time. None if the parts of either are not known, or the first is not on that way.
     pub next: fn(&Scheme<D>, &Scheme<D>) -> Option<Scheme<D>>,
 }
 
-/// What is computed of two elements.
+/// The arithmetic of an operation: what it computes of two elements.
 pub trait Arithmetic: Sized + Send + Sync + 'static {
     /// Its kernels.
-    type Impl: TensorOperation<Params = Params, Domain = Self::Domain, Run = Self::Run>;
-    /// What a kernel takes.
+    type Impl: TensorOperation<Params = Params, Domain = Self::Domain, Run = Run>;
+    /// Its exact definition.
+    type Oracle: oracle::Arithmetic;
+    /// The parameters that a kernel takes.
     type Domain: Debug + Send + Sync + 'static;
-    /// Function type of its kernels.
-    type Run: Copy + Send + Sync + 'static;
-    /// A scheme of the oracle.
-    type Definition: Registered + Debug + Send + Sync;
-    /// Parameters of the oracle.
-    type Parameters;
-    /// How a scheme may scale.
+    /// Way in which a scheme scales.
     type Kind: Copy;
-    /// What it is called in a sentence.
+    /// Name in a sentence.
     const NOUN: &'static str;
     /// The corner catalogue.
     const CATALOGUE: &'static str;
     /// Directed scales of both operands and of the result.
     const SCALES: [[f32; 3]; 12];
-    /// Which scales to halve, one after another, for the same results at smaller scales: those of the operands, and of the result as 2.
+    /// Indexes of the scales to halve, one after another, for the same results at smaller scales: 0 and 1 for the operands, 2 for the result.
     const AS_SMALL: &'static [usize];
-    /// What a kernel may confuse of its operands.
+    /// Confusions of operands that a kernel may make.
     const EXCHANGES: &'static [Exchange];
     /// Its schemes.
-    const SCHEMES: Schemes<Self::Definition, Self::Parameters, Self::Kind>;
+    const SCHEMES: Schemes<Definition<Self>, Self::Kind>;
 
     /// The type of all stored values, and whether a kernel clamps to any bounds.
     fn limits(domain: &Self::Domain) -> (Element, bool);
-    /// Whether a kernel takes the scales.
-    fn takes(domain: &Self::Domain, p: &Self::Parameters) -> bool;
-    /// The scales that a kernel takes, in words.
+    /// The scales that a kernel takes, as the oracle states them.
+    fn stated(domain: &Self::Domain) -> <Self::Oracle as oracle::Arithmetic>::Scales;
+    /// The scales that a kernel takes, as text.
     fn scales(domain: &Self::Domain) -> &'static str;
-    /// The oracle's parameters for a batch, which is that of the parameters or has something changed.
-    fn parameters(p: &Params, batch: Batch) -> Self::Parameters;
-    /// What only this arithmetic may do otherwise.
-    fn changes(scheme: Scheme<Self::Definition>) -> Vec<Change<Elementwise<Self>>>;
-    /// What directed parameters become, so that kernels take them.
+    /// The parameter that this arithmetic alone has, as all sources have it.
+    fn own(p: &Params) -> <Self::Oracle as oracle::Arithmetic>::Own;
+    /// Changes to a scheme that only a kernel of this arithmetic may make.
+    fn changes(scheme: Scheme<Definition<Self>>) -> Vec<Change<Elementwise<Self>>>;
+    /// Directed parameters, changed so that kernels take them.
     fn taken(params: Params) -> Params {
         params
     }
-    /// The real result of two differences from zero points, in units of the result's scale, as nearly as f64 has it: what inputs are chosen by.
+    /// The real result of two differences from zero points, in units of the result's scale, as nearly as f64 has it. Inputs are chosen by it.
     fn real(scales: [f64; 3], differences: [f64; 2]) -> f64;
     /// Differences from zero points whose real result is the unit that the scales of the operands make.
     const UNIT: [f64; 2];
-    /// Scales of both operands that are the same but for a factor, or, where operands are multiplied, whose product is another's but for the factor.
+    /// Scales of both operands that differ by a factor, or, if operands are multiplied, whose product differs from another's by the factor.
     fn alike(scale: f64, factor: f64) -> (f64, f64) {
         (scale, scale * factor)
     }
-    /// Scales at which a result is an operand, or differs from one by a factor, near those of a draw.
+    /// Scales, near drawn scales, at which a result is an operand or differs from an operand by a factor.
     fn identity(drawn: [f64; 3], factor: f64) -> [f64; 3];
     /// Binades of random scales of both operands and of the result.
     fn binades(between: Binades<'_>) -> [i32; 3];
-    /// What parameters of a fuzzer become, so that results are of all sizes.
+    /// Parameters of a fuzzer, changed so that results are of all sizes.
     fn fuzzed(params: Params) -> Params {
         params
     }
 }
 
 impl<A: Arithmetic> Elementwise<A> {
-    /// What a scheme gives for a batch that has something changed.
-    pub fn at(scheme: &Scheme<A::Definition>, case: &Case<Params>, batch: Batch) -> Option<Expected> {
-        Self::with(scheme, case, &A::parameters(&case.params, batch)).ok()
+    /// Results of a scheme at other parameters than the case's; none if the oracle does not take them.
+    pub fn at(scheme: &Scheme<Definition<A>>, case: &Case<Params>, p: &Parameters<A>) -> Option<Expected> {
+        scheme.expected(p, &case.tensors[0], &case.tensors[1]).ok()
     }
 
-    /// What a scheme gives at other parameters than the case's.
-    pub fn with(scheme: &Scheme<A::Definition>, case: &Case<Params>, p: &A::Parameters) -> Result<Expected, Unposable> {
-        (A::SCHEMES.expected)(scheme, p, &case.tensors[0], &case.tensors[1]).map_err(Unposable::new)
-    }
-
-    fn parameters(p: &Params) -> A::Parameters {
-        A::parameters(p, batch(p))
+    /// The oracle's parameters for a batch.
+    pub fn parameters(p: &Params) -> Parameters<A> {
+        let operand = |o: Operand| oracle::Operand { scale: (o.scale.0 as f32).to_bits(), zero_point: o.zero_point };
+        let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(operand);
+        oracle::Parameters { lhs, rhs, out, storage: storage(p), own: A::own(p), min: p.min, max: p.max }
     }
 }
 
@@ -144,8 +133,8 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     type Impl = A::Impl;
     type Params = Params;
     type Domain = A::Domain;
-    type Run = A::Run;
-    type Scheme = Scheme<A::Definition>;
+    type Run = Run;
+    type Scheme = Scheme<Definition<A>>;
 
     fn dimensions(_: &A::Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]
@@ -156,10 +145,10 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     }
 
     fn covers(domain: &A::Domain, p: &Params) -> bool {
-        super::covers(p, A::limits(domain)) && A::takes(domain, &Self::parameters(p))
+        super::covers(p, A::limits(domain)) && Self::parameters(p).takes(A::stated(domain))
     }
 
-    /// Of what the domain has, those of the tensors; whatever a kernel itself says of other parameters.
+    /// Sizes of the tensors for parameters in the domain; the kernel's own answer for other parameters.
     fn sizes(domain: &A::Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
         if Self::covers(domain, p) { Ok(super::sizes(p)) } else { A::Impl::sizes(domain, p) }
     }
@@ -171,17 +160,18 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
     }
 
     fn expected(scheme: &Self::Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        Self::with(scheme, case, &Self::parameters(&case.params))
+        let expected = scheme.expected(&Self::parameters(&case.params), &case.tensors[0], &case.tensors[1]);
+        expected.map_err(Unposable::new)
     }
 
     fn exact(scheme: &Self::Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let exact = (A::SCHEMES.exact)(scheme, &Self::parameters(&case.params), &case.tensors[0], &case.tensors[1]);
+        let exact = scheme.exact(&Self::parameters(&case.params), &case.tensors[0], &case.tensors[1]);
         Ok(exact.map_err(Unposable::new)?.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
 
     /// The exact result rounded once by the caller's rule.
-    fn reference(_: &Kernel<A::Run, A::Domain>, wanted: &Wanted) -> Option<String> {
-        Some((A::SCHEMES.ideal)(wanted.rounding).label())
+    fn reference(_: &Kernel<Run, A::Domain>, wanted: &Wanted) -> Option<String> {
+        Some(Scheme::<Definition<A>>::ideal(wanted.rounding).label())
     }
 
     fn nothing(params: &Params, t: usize) -> i32 {

@@ -2,13 +2,12 @@
 //! 16,411 elements, the casts 65,536, and no requantization more than 70 channels.
 
 use tiebreak_impls::quantized::{Granularity, Params as Cast};
-use tiebreak_suites::add::Add;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::dot::Dot;
+use tiebreak_suites::elementwise::{Add, Mul};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
-use tiebreak_suites::mul::Mul;
 use tiebreak_suites::operation::{Asked, Case, Operation, is_compiled, kernels, promise};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;

@@ -4,10 +4,9 @@
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::Scale;
-use tiebreak_suites::add::Add;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::elementwise::{Add, Mul};
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::mul::Mul;
 use tiebreak_suites::operation::{Asked, Case, Operation, kernels, promise};
 
 /// A fault: what a kernel takes the parameters for.

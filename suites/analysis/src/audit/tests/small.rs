@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::tests::build;
 use crate::model::tests::samples::every as tflite;
-use tiebreak_oracle::add as oracle;
+use tiebreak_oracle::elementwise::{Operand, add as oracle};
 use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::quantize::Storage;
 
@@ -63,13 +63,13 @@ fn operations_on_two_tensors_are_counted_through_all_pairs() {
     let audit = audited(&tflite(), runtime("tflite-reference"), runtime("xnnpack"));
     let (add, mul) = (&layer_at(&audit, 3).channels[0], &layer_at(&audit, 4).channels[0]);
     assert_eq!((add.inputs, mul.inputs), (1 << 16, 2 << 8));
-    let operand = |scale: f32, zero_point| oracle::Operand { scale: scale.to_bits(), zero_point };
+    let operand = |scale: f32, zero_point| Operand { scale: scale.to_bits(), zero_point };
     let parameters = oracle::Parameters {
         lhs: operand(0.25, 3),
         rhs: operand(0.25, -5),
         out: operand(0.5, -20),
         storage: Storage { bits: 8, signed: true },
-        left_shift: 20,
+        own: oracle::LeftShift(20),
         min: -128,
         max: 127,
     };

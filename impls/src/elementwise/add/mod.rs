@@ -1,0 +1,124 @@
+//! Quantized addition of two tensors; one file for each system.
+
+pub(crate) mod cmsis_nn;
+pub(crate) mod onnx;
+mod pytorch;
+#[cfg(test)]
+mod tests;
+pub(crate) mod tflite;
+mod tosa;
+pub(crate) mod xnnpack;
+
+use super::{Arithmetic, Elementwise};
+use crate::element::Element;
+use crate::mutants;
+use crate::mutants::tensor::Mutant;
+use crate::protocol::Job;
+use crate::shape::{ShapeError, broken};
+
+pub use super::{Operand, Params, Run};
+
+/// The scales that a kernel takes. All are normal floats in 2^-100 to 2^100, within a factor of 2^40 of one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scales {
+    /// Any three scales.
+    Any,
+    /// Twice the larger scale of both operands is below 2^20 (2^15 for 16 bits) times the output's scale. The sources check that the multiplier of the
+    /// sum does not shift left.
+    Rescaled,
+    /// The scale of each operand over the output's scale is in `[2^-10, 2^8)`. The source checks both quotients.
+    Ratios,
+    /// As [`Scales::Ratios`], but the smaller quotient may be down to 2^-14, and the multiplier of the larger quotient has at most 22 bits. The source
+    /// computes other scales in f32.
+    Wide,
+}
+
+impl super::Scales for Scales {
+    const LARGEST: f32 = (1u128 << 100) as f32;
+
+    fn check(self, element: Element, params: &Params) -> Result<(), ShapeError> {
+        let out =
+            |rule: &str| Err(broken("out_scale", format!("{} is beyond what this takes: {rule}", params.out.scale.0)));
+        let [lhs, rhs, scale] = [params.lhs, params.rhs, params.out].map(Operand::single);
+        let (least, most) = (lhs.min(rhs).min(scale), lhs.max(rhs).max(scale));
+        if f64::from(most) / f64::from(least) > APART {
+            return out("scales are within a factor of 2^40");
+        }
+        let (smaller, larger) = (lhs.min(rhs) / scale, lhs.max(rhs) / scale);
+        match self {
+            Self::Rescaled if tflite::output_multiplier(params, tflite::left_shift(element)).1 > 0 => {
+                out("twice the larger scale is below that shifted left")
+            }
+            Self::Ratios if !(smaller >= 2f32.powi(-10) && larger < 256.0) => {
+                out("ratios of scales are in [2^-10, 2^8)")
+            }
+            Self::Wide if onnx::fixed_multipliers(params).is_none() => {
+                out("ratios of scales are in [2^-14, 2^8), the larger one from 2^-10 and of 22 bits")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+const APART: f64 = (1u64 << 40) as f64;
+
+/// The parameters that a kernel accepts.
+pub type Domain = super::Domain<Scales>;
+
+/// An addition under test.
+pub type Kernel = super::Kernel<Scales>;
+
+/// Every kernel, in the order of reports.
+pub fn kernels() -> &'static [Kernel] {
+    KERNELS
+}
+
+/// The kernel of that name; mutants are not kernels.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+/// Sums of quantized tensors.
+pub type Add = Elementwise<Addition>;
+
+/// The addition of two elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addition {}
+
+impl Arithmetic for Addition {
+    const OP: &'static str = "add";
+    type Scales = Scales;
+
+    fn kernels() -> &'static [Kernel] {
+        KERNELS
+    }
+
+    fn mutants() -> &'static [Mutant<Run, Domain>] {
+        mutants::add::MUTANTS
+    }
+
+    fn job(kernel: String, params: Params) -> Job {
+        Job::Add { kernel, params }
+    }
+}
+
+static KERNELS: &[Kernel] = &[
+    tflite::DOUBLE_I8,
+    tflite::DOUBLE_U8,
+    tflite::DOUBLE_I16,
+    tflite::SINGLE_I8,
+    tosa::DOUBLE_I8,
+    tosa::DOUBLE_U8,
+    tosa::SINGLE_I8,
+    tosa::HALVES_I8,
+    cmsis_nn::DOUBLE_S8,
+    cmsis_nn::SINGLE_S8,
+    xnnpack::QS8,
+    xnnpack::QU8,
+    xnnpack::NEON_QS8,
+    onnx::RAW_I8,
+    onnx::RAW_U8,
+    onnx::NEON_I8,
+    pytorch::QADD_I8,
+    pytorch::QADD_U8,
+];

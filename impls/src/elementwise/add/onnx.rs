@@ -1,0 +1,63 @@
+//! ONNX Runtime: MLAS's QLinearAdd. Its portable form computes in f32; its NEON form by integer multipliers over one power of two: the
+//! larger multiplier has 22 bits, and ties go away from zero (the sign is added before a shift that rounds ties up). If ratios of scales have no such
+//! multipliers, NEON falls back to the portable form; such ratios are outside the domain of the NEON kernel.
+//!
+//! The portable form clamps in f32, before the zero point is added in f32 and the sum rounded: no conversion overflows.
+//!
+//! Source: microsoft/onnxruntime `onnxruntime/core/mlas/lib/qladd.cpp`, `MlasQLinearAddKernelRawHelper`, `MlasQLinearAddKernelHelper` (NEON),
+//! `MlasCalcQLinearAddParameters`.
+
+use super::xnnpack::{Fixed, fixed};
+use super::{Domain, Kernel, Params, Run, Scales};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element;
+use crate::elementwise::loops::{clamp, each, in_f32};
+
+const SOURCE: &str = "microsoft/onnxruntime onnxruntime/core/mlas/lib/qladd.cpp";
+const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Any, clamp: false };
+
+/// int8, in f32.
+pub(super) const RAW_I8: Kernel = raw("onnx-qlinearadd-i8", Element::I8, |params, lhs, rhs, out| {
+    in_f32(params, Element::I8, lhs, rhs, out, |lhs, rhs| lhs + rhs);
+});
+
+/// Unsigned bytes, in f32.
+pub(super) const RAW_U8: Kernel = raw("onnx-qlinearadd-u8", Element::U8, |params, lhs, rhs, out| {
+    in_f32(params, Element::U8, lhs, rhs, out, |lhs, rhs| lhs + rhs);
+});
+
+/// int8 by the integer multipliers of the NEON form.
+pub(super) const NEON_I8: Kernel = Kernel::scalar(
+    "onnx-qlinearadd-fixed-i8",
+    "ONNX Runtime QLinearAdd as MLAS has it on NEON: multipliers of 22 bits, one rounding shift, ties away",
+    Promise { scheme: "onnx-neon", overflow: Overflow::Wrap },
+    Domain { scales: Scales::Wide, ..DOMAIN },
+    SOURCE,
+    |params, lhs, rhs, out| {
+        let Some(by) = fixed_multipliers(params) else { return };
+        each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+            let sum = (lhs - params.lhs.zero_point) * by.lhs + (rhs - params.rhs.zero_point) * by.rhs;
+            // In 64 bits, as the instruction rounds; the sign makes ties go away from zero.
+            let rounded = (i64::from(sum + (sum >> 31)) + (1 << (by.shift - 1))) >> by.shift;
+            clamp(rounded as i32 + params.out.zero_point, params)
+        });
+    },
+);
+
+const fn raw(name: &'static str, element: Element, run: Run) -> Kernel {
+    let promise = Promise { scheme: "onnx", overflow: Overflow::OutOfDomain };
+    let summary = "ONNX Runtime QLinearAdd: dequantize, add, divide, clamp and place in f32, nearest even";
+    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
+}
+
+/// The multipliers; `None` if the source falls back to f32.
+pub(crate) fn fixed_multipliers(params: &Params) -> Option<Fixed> {
+    let ratios = [params.lhs, params.rhs].map(|operand| operand.single() / params.out.single());
+    let least = 2f32.powi(-14);
+    let larger = ratios[0].max(ratios[1]);
+    if !ratios.iter().all(|ratio| (least..256.0).contains(ratio)) || larger < 2f32.powi(-10) {
+        return None;
+    }
+    let by = fixed(params, 21);
+    (by.lhs.max(by.rhs) < 1 << 22).then_some(by)
+}

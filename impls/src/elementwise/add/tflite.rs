@@ -1,0 +1,118 @@
+//! TensorFlow Lite: each operand less its zero point, shifted left by 20 (15 for 16 bits), rescaled to half of the larger scale; the sum,
+//! rescaled to the output's scale; the output's zero point; clamp to the activation's bounds.
+//!
+//! The multipliers are quotients in double of scales that are floats. No sum here can overflow: a difference has one bit more than its type,
+//! and terms are at most halves of what is shifted. A multiplier of 1 and more for the sum aborts `QuantizeMultiplierSmallerThanOneExp`.
+//! The 16-bit kernel is `AddGeneralParamScale`, which takes any scales and zero points.
+//!
+//! Source: tensorflow/tensorflow `tensorflow/lite/kernels/add.cc` (Prepare), `tensorflow/lite/kernels/internal/reference/add.h`
+//! (AddElementwise), `tensorflow/lite/kernels/internal/quantization_util.cc`.
+
+use super::{Domain, Kernel, Params, Run, Scales};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element;
+use crate::elementwise::loops::{clamp, each};
+use crate::fpm::gemmlowp::double_rounding;
+use crate::fpm::tflite::{quantize_multiplier, single_rounding};
+
+const SOURCE: &str =
+    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/add.h, tensorflow/lite/kernels/add.cc";
+const DOUBLE: Promise = Promise { scheme: "tflite", overflow: Overflow::Wrap };
+
+pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Rescaled, clamp: true };
+
+/// int8, double rounding, the default.
+pub(super) const DOUBLE_I8: Kernel = double("tflite-add-i8", Element::I8, |params, lhs, rhs, out| {
+    add(params, Element::I8, lhs, rhs, out, double_rounding);
+});
+
+/// Unsigned bytes.
+pub(super) const DOUBLE_U8: Kernel = double("tflite-add-u8", Element::U8, |params, lhs, rhs, out| {
+    add(params, Element::U8, lhs, rhs, out, double_rounding);
+});
+
+/// int16 with general scales.
+pub(super) const DOUBLE_I16: Kernel = double("tflite-add-i16", Element::I16, |params, lhs, rhs, out| {
+    add(params, Element::I16, lhs, rhs, out, double_rounding);
+});
+
+/// `TFLITE_SINGLE_ROUNDING`.
+pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
+    "tflite-add-single-i8",
+    "TFLite ADD of int8 built with TFLITE_SINGLE_ROUNDING",
+    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
+    DOMAIN,
+    SOURCE,
+    |params, lhs, rhs, out| add(params, Element::I8, lhs, rhs, out, single_rounding),
+);
+
+const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
+    Kernel::scalar(
+        name,
+        "TFLite ADD: lift, rescale, add, rescale, double rounding",
+        DOUBLE,
+        Domain { element, ..DOMAIN },
+        SOURCE,
+        run,
+    )
+}
+
+/// The multipliers that `Prepare` derives from the scales.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Multipliers {
+    pub(crate) left_shift: u32,
+    pub(crate) lhs: (i32, i32),
+    pub(crate) rhs: (i32, i32),
+    pub(crate) out: (i32, i32),
+}
+
+impl Multipliers {
+    pub(crate) fn new(params: &Params, left_shift: u32) -> Self {
+        let twice = twice_max(params);
+        let operand = |scale: f32| quantize_multiplier(f64::from(scale) / twice);
+        Self {
+            left_shift,
+            lhs: operand(params.lhs.single()),
+            rhs: operand(params.rhs.single()),
+            out: output_multiplier(params, left_shift),
+        }
+    }
+}
+
+/// Left shift of operands, in bits.
+pub(crate) fn left_shift(element: Element) -> u32 {
+    if element == Element::I16 { 15 } else { 20 }
+}
+
+/// Twice the larger scale of both operands.
+pub(crate) fn twice_max(params: &Params) -> f64 {
+    f64::from(2.0 * params.lhs.single().max(params.rhs.single()))
+}
+
+/// The multiplier of the sum.
+pub(crate) fn output_multiplier(params: &Params, left_shift: u32) -> (i32, i32) {
+    let lifted = (1i32 << left_shift) as f32 * params.out.single();
+    quantize_multiplier(twice_max(params) / f64::from(lifted))
+}
+
+/// `AddElementwise`, by any `MultiplyByQuantizedMultiplier`.
+#[inline(always)]
+pub(crate) fn add(
+    params: &Params,
+    element: Element,
+    lhs: &[u8],
+    rhs: &[u8],
+    out: &mut [i32],
+    rescale: impl Fn(i32, i32, i32) -> i32,
+) {
+    let by = Multipliers::new(params, left_shift(element));
+    each(element, lhs, rhs, out, |lhs, rhs| clamp(sum(params, &by, (lhs, rhs), &rescale), params));
+}
+
+/// One sum with its zero point, before the clamp.
+#[inline(always)]
+pub(crate) fn sum(params: &Params, by: &Multipliers, pair: (i32, i32), rescale: impl Fn(i32, i32, i32) -> i32) -> i32 {
+    let lhs = rescale((pair.0 - params.lhs.zero_point) << by.left_shift, by.lhs.0, by.lhs.1);
+    let rhs = rescale((pair.1 - params.rhs.zero_point) << by.left_shift, by.rhs.0, by.rhs.1);
+    rescale(lhs + rhs, by.out.0, by.out.1).wrapping_add(params.out.zero_point)
+}

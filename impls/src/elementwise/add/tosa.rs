@@ -1,0 +1,81 @@
+//! TOSA: `tfl.add` legalized to `tosa.rescale` of both operands, `tosa.add`, `tosa.rescale`.
+//!
+//! With double rounding an operand is rescaled twice, by 2^20 and by its factor, because a rescale that is lifted by its multiplier shifts
+//! right by too little to round doubly; an operand whose factor is exactly a half is lifted by the multiplier, which is exact either way.
+//! With single rounding all are lifted by the multiplier. The output's rescale adds its zero point; a clamp below the type's is a
+//! `tosa.clamp` after it.
+//!
+//! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc`, `matchAndRewriteAddSub`;
+//! `legalize_utils.cc`, `buildRescale`; llvm/llvm-project `mlir/lib/Dialect/Tosa/Utils/QuantUtils.cpp`, `computeMultiplierAndShift`.
+
+use super::tflite::{DOMAIN, Multipliers, left_shift, twice_max};
+use super::{Domain, Kernel, Params, Run};
+use crate::contract::{Overflow, Promise};
+use crate::element::Element;
+use crate::elementwise::loops::{clamp, each};
+use crate::fpm::mlir::apply_scale;
+use crate::fpm::tflite::quantize_multiplier;
+use crate::fpm::tosa::apply_scale_32;
+
+const SOURCE: &str =
+    "tensorflow/tensorflow tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc, matchAndRewriteAddSub";
+
+/// int8, `DOUBLE_ROUND`.
+pub(super) const DOUBLE_I8: Kernel = double("tosa-add-double-i8", Element::I8, |params, lhs, rhs, out| {
+    twice_rescaled(params, Element::I8, lhs, rhs, out, apply_scale_32::<true>);
+});
+
+/// Unsigned bytes, `DOUBLE_ROUND`.
+pub(super) const DOUBLE_U8: Kernel = double("tosa-add-double-u8", Element::U8, |params, lhs, rhs, out| {
+    twice_rescaled(params, Element::U8, lhs, rhs, out, apply_scale_32::<true>);
+});
+
+/// int8, `DOUBLE_ROUND`, each `tosa.apply_scale` in the halves of MLIR's 32-bit lowering.
+pub(super) const HALVES_I8: Kernel = double("tosa-add-halves-double-i8", Element::I8, |params, lhs, rhs, out| {
+    twice_rescaled(params, Element::I8, lhs, rhs, out, |x, m, s| apply_scale::<true>(x, m, (31 - s) as u32));
+});
+
+/// int8, `SINGLE_ROUND`.
+pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
+    "tosa-add-single-i8",
+    "tfl.add to TOSA built with TFLITE_SINGLE_ROUNDING: operands lifted by their multipliers",
+    Promise { scheme: "tosa-single", overflow: Overflow::Wrap },
+    DOMAIN,
+    SOURCE,
+    |params, lhs, rhs, out| {
+        let by = Multipliers::new(params, 20);
+        let lifted =
+            |scale: f32| quantize_multiplier(f64::from(scale) / twice_max(params) * f64::from(1 << by.left_shift));
+        let (left, right) = (lifted(params.lhs.single()), lifted(params.rhs.single()));
+        let rescale = apply_scale_32::<false>;
+        each(Element::I8, lhs, rhs, out, |lhs, rhs| {
+            let lhs = rescale(lhs - params.lhs.zero_point, left.0, left.1);
+            let rhs = rescale(rhs - params.rhs.zero_point, right.0, right.1);
+            clamp(rescale(lhs + rhs, by.out.0, by.out.1) + params.out.zero_point, params)
+        });
+    },
+);
+
+const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
+    let promise = Promise { scheme: "tosa-double", overflow: Overflow::Wrap };
+    let summary = "tfl.add to TOSA: rescale to lift, rescale, add, rescale, double rounding";
+    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
+}
+
+#[inline(always)]
+fn twice_rescaled(
+    params: &Params,
+    element: Element,
+    lhs: &[u8],
+    rhs: &[u8],
+    out: &mut [i32],
+    rescale: impl Fn(i32, i32, i32) -> i32,
+) {
+    let by = Multipliers::new(params, left_shift(element));
+    let lift = quantize_multiplier(f64::from(1 << by.left_shift));
+    let term = |difference: i32, factor: (i32, i32)| rescale(rescale(difference, lift.0, lift.1), factor.0, factor.1);
+    each(element, lhs, rhs, out, |lhs, rhs| {
+        let sum = term(lhs - params.lhs.zero_point, by.lhs) + term(rhs - params.rhs.zero_point, by.rhs);
+        clamp(rescale(sum, by.out.0, by.out.1) + params.out.zero_point, params)
+    });
+}

@@ -1,0 +1,100 @@
+//! XNNPACK: both operands by integer multipliers over one power of two, chosen so that the larger has 21 bits; the sum with the rounding term
+//! shifted right once, ties up.
+//!
+//! The scalar form folds rounding term and zero points into a bias. The NEON form subtracts zero points first, rounds by `srshl`, and
+//! saturates to 16 bits before and after the output's zero point. The saturations change no result: ratios of scales below 2^8 leave sums below 2^17, and a
+//! value that saturates at 16 bits stays beyond 8 bits with any zero point of 8 bits.
+//!
+//! Source: google/XNNPACK `src/qs8-vadd/scalar.c.in`, `src/qs8-vadd/neon.c.in`; `src/microparams-init.c`,
+//! `xnn_init_qs8_add_minmax_scalar_params`.
+
+use super::{Domain, Kernel, Params, Run, Scales};
+use crate::contract::{Contract, Overflow, Promise};
+use crate::element::Element;
+use crate::elementwise::loops::{clamp, each, in_lanes};
+use crate::simd::{LANES, Portable, Vector};
+
+const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap };
+const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratios, clamp: false };
+
+/// int8, scalar.
+pub(super) const QS8: Kernel = by_bias("xnnpack-qs8-vadd", Element::I8, |params, lhs, rhs, out| {
+    biased(params, Element::I8, lhs, rhs, out);
+});
+
+/// Unsigned bytes, scalar.
+pub(super) const QU8: Kernel = by_bias("xnnpack-qu8-vadd", Element::U8, |params, lhs, rhs, out| {
+    biased(params, Element::U8, lhs, rhs, out);
+});
+
+/// int8 on NEON. The tail goes through whole vectors.
+pub(super) const NEON_QS8: Kernel = Kernel {
+    name: "xnnpack-qs8-vadd-neon",
+    summary: "XNNPACK qs8-vadd on NEON: mul, mla, srshl, before narrowing",
+    contract: Contract {
+        promise: PROMISE,
+        domain: DOMAIN,
+        deviations: &[],
+        source: "google/XNNPACK src/qs8-vadd/neon.c.in",
+    },
+    portable: vectors::<Portable>,
+    native: Some(crate::simd::form::neon_form!(
+        NEON,
+        "tiebreak_add_xnnpack_qs8_vadd",
+        ["mul", "srshl"],
+        Run,
+        fn native(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+            vectors::<crate::simd::Neon>(params, lhs, rhs, out);
+        },
+        native
+    )),
+};
+
+const fn by_bias(name: &'static str, element: Element, run: Run) -> Kernel {
+    let summary = "XNNPACK scalar: bias + lhs * multiplier + rhs * multiplier, one arithmetic shift";
+    Kernel::scalar(name, summary, PROMISE, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in", run)
+}
+
+/// Multipliers of both operands, and their shift.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixed {
+    pub(crate) lhs: i32,
+    pub(crate) rhs: i32,
+    pub(crate) shift: u32,
+}
+
+/// `lrintf(ratio * 2^shift)`, the larger of both with `bits` bits after its first.
+pub(crate) fn fixed(params: &Params, bits: i32) -> Fixed {
+    let ratio = |scale: f32| scale / params.out.single();
+    let (lhs, rhs) = (ratio(params.lhs.single()), ratio(params.rhs.single()));
+    let exponent = (lhs.max(rhs).to_bits() >> 23) as i32 - 127;
+    let shift = bits - exponent;
+    let power = f32::from_bits(((shift + 127) as u32) << 23);
+    let multiplier = |ratio: f32| (ratio * power).round_ties_even() as i32;
+    Fixed { lhs: multiplier(lhs), rhs: multiplier(rhs), shift: shift as u32 }
+}
+
+#[inline(always)]
+fn biased(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    let by = fixed(params, 20);
+    let bias = (1 << (by.shift - 1)) - by.lhs * params.lhs.zero_point - by.rhs * params.rhs.zero_point;
+    each(element, lhs, rhs, out, |lhs, rhs| {
+        let sum = bias + lhs * by.lhs + rhs * by.rhs;
+        clamp((sum >> by.shift) + params.out.zero_point, params)
+    });
+}
+
+#[inline(always)]
+fn vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    let by = fixed(params, 20);
+    let constants = [V::splat(by.lhs), V::splat(by.rhs), V::splat(-(by.shift as i32))];
+    in_lanes(params, lhs, rhs, out, |lhs, rhs| four(constants, lhs, rhs));
+}
+
+#[inline(always)]
+fn four<V: Vector>([left, right, shift]: [V; 3], lhs: [i32; LANES], rhs: [i32; LANES]) -> [i32; LANES] {
+    let sum = V::load(&lhs).mul(left).add(V::load(&rhs).mul(right));
+    let mut lanes = [0; LANES];
+    sum.srshl(shift).store(&mut lanes);
+    lanes
+}

@@ -1,0 +1,91 @@
+//! XNNPACK: the int32 product times a quotient of scales in float. The scalar form scales in f32, clamps, and rounds by a magic bias; the
+//! last bits of the sum are the integer. The NEON form is `rndnu`; its multiplier is the quotient's significand.
+//!
+//! The NEON form saturates to 16 bits before and after the output's zero point. The saturations change no result: a value that saturates at 16 bits
+//! stays beyond 8 bits with any zero point of 8 bits.
+//!
+//! Source: google/XNNPACK `src/qs8-vmul/scalar.c.in`, `src/qs8-vmul/neon.c.in` (RNDNU); `src/microparams-init.c`,
+//! `xnn_init_qs8_mul_minmax_scalar_params`, `xnn_init_qs8_mul_minmax_rndnu_neon_params`.
+
+use super::{Domain, Kernel, Params, Run, Scales, product, ratio};
+use crate::contract::{Contract, Overflow, Promise};
+use crate::element::Element;
+use crate::elementwise::loops::{each, in_lanes};
+use crate::fpm::xnnpack::{rndnu_body, rndnu_constants};
+use crate::simd::{LANES, Portable, Vector};
+
+const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratio, clamp: false };
+
+/// int8, scalar.
+pub(super) const QS8: Kernel = by_magic("xnnpack-qs8-vmul", Element::I8, |params, lhs, rhs, out| {
+    magic(params, Element::I8, lhs, rhs, out);
+});
+
+/// Unsigned bytes, scalar.
+pub(super) const QU8: Kernel = by_magic("xnnpack-qu8-vmul", Element::U8, |params, lhs, rhs, out| {
+    magic(params, Element::U8, lhs, rhs, out);
+});
+
+/// int8 on NEON. The tail goes through whole vectors.
+pub(super) const NEON_QS8: Kernel = Kernel {
+    name: "xnnpack-qs8-vmul-neon",
+    summary: "XNNPACK qs8-vmul on NEON: sqshl, sqdmulh, srshl, before narrowing",
+    contract: Contract {
+        promise: Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Wrap },
+        domain: DOMAIN,
+        deviations: &[],
+        source: "google/XNNPACK src/qs8-vmul/neon.c.in",
+    },
+    portable: vectors::<Portable>,
+    native: Some(crate::simd::form::neon_form!(
+        NEON,
+        "tiebreak_mul_xnnpack_qs8_vmul",
+        ["mul", "sqshl", "sqdmulh", "srshl"],
+        Run,
+        fn native(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+            vectors::<crate::simd::Neon>(params, lhs, rhs, out);
+        },
+        native
+    )),
+};
+
+const fn by_magic(name: &'static str, element: Element, run: Run) -> Kernel {
+    let promise = Promise { scheme: "xnnpack-fp32", overflow: Overflow::OutOfDomain };
+    let summary = "XNNPACK scalar: float product times scale, clamp, magic bias";
+    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vmul/scalar.c.in", run)
+}
+
+/// `1.5 * 2^23`: a sum with it has steps of 1.
+const MAGIC: f32 = 12_582_912.0;
+
+#[inline(always)]
+fn magic(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    let scale = ratio(params);
+    let [least, most] = [params.min, params.max].map(|end| (end - params.out.zero_point) as f32);
+    let bias = MAGIC.to_bits() as i32 - params.out.zero_point;
+    each(element, lhs, rhs, out, |lhs, rhs| {
+        let scaled = (product(params, lhs, rhs) as f32 * scale).max(least).min(most);
+        (scaled + MAGIC).to_bits() as i32 - bias
+    });
+}
+
+/// The significand of a float as a Q0.31 multiplier, and its shift.
+fn significand(scale: f32) -> (i32, i32) {
+    let bits = scale.to_bits();
+    let multiplier = (bits & 0x007f_ffff | 0x0080_0000) << 7;
+    (multiplier as i32, (bits >> 23) as i32 - 126)
+}
+
+#[inline(always)]
+fn vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    let (multiplier, shift) = significand(ratio(params));
+    let constants = rndnu_constants::<V>(multiplier, shift);
+    in_lanes(params, lhs, rhs, out, |lhs, rhs| four(constants, lhs, rhs));
+}
+
+#[inline(always)]
+fn four<V: Vector>(constants: [V; 3], lhs: [i32; LANES], rhs: [i32; LANES]) -> [i32; LANES] {
+    let mut lanes = [0; LANES];
+    rndnu_body(constants, V::load(&lhs).mul(V::load(&rhs))).store(&mut lanes);
+    lanes
+}

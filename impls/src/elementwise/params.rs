@@ -1,0 +1,86 @@
+//! Parameters of a batch, and the checks that every kernel makes.
+
+use crate::element::Element;
+use crate::quantized::Scale;
+use crate::shape::{self, ShapeError, Sizes, broken};
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// Scale and zero point of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operand {
+    /// The scale, an f32: real = scale * (stored - zero point).
+    pub scale: Scale,
+    /// The stored value of 0.
+    pub zero_point: i32,
+}
+
+/// Parameters of one batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Params {
+    /// Type of all stored values.
+    pub element: Element,
+    /// Elements of each tensor.
+    pub len: usize,
+    /// Scale and zero point of the left operand.
+    pub lhs: Operand,
+    /// Scale and zero point of the right operand.
+    pub rhs: Operand,
+    /// Scale and zero point of the result.
+    pub out: Operand,
+    /// Smallest result.
+    pub min: i32,
+    /// Largest result.
+    pub max: i32,
+}
+
+impl Params {
+    /// Sizes of both operands and of the results, for a kernel of a type with scales in a range. `clamp` says that the kernel clamps to any bounds;
+    /// otherwise it clamps to those of the type. An error names the invalid argument.
+    pub(super) fn sizes(
+        &self,
+        element: Element,
+        clamp: bool,
+        scales: &RangeInclusive<f32>,
+    ) -> Result<Sizes, ShapeError> {
+        let len = shape::elements("len", &[shape::positive("len", self.len)?])?;
+        let (range, name) = (element.range(), element.name());
+        if self.element != element {
+            return Err(broken("element", format!("this kernel takes {name}, not {}", self.element.name())));
+        }
+        let [least, most] = [scales.start(), scales.end()].map(|end| end.log2());
+        let operands = [
+            ("lhs_scale", "lhs_zero_point", self.lhs),
+            ("rhs_scale", "rhs_zero_point", self.rhs),
+            ("out_scale", "out_zero_point", self.out),
+        ];
+        for (scale, zero_point, operand) in operands {
+            if f64::from(operand.single()) != operand.scale.0 || !scales.contains(&operand.single()) {
+                return Err(broken(scale, format!("{} is no f32 in 2^{least} to 2^{most}", operand.scale.0)));
+            }
+            if !range.contains(&operand.zero_point) {
+                return Err(broken(zero_point, format!("{} is no {name}", operand.zero_point)));
+            }
+        }
+        for (argument, value) in [("min", self.min), ("max", self.max)] {
+            if !range.contains(&value) {
+                return Err(broken(argument, format!("{value} is no {name}")));
+            }
+        }
+        if self.min > self.max {
+            return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
+        }
+        if !clamp && (self.min, self.max) != (*range.start(), *range.end()) {
+            return Err(broken("min", format!("this kernel clamps to all of {name} only")));
+        }
+        Ok(Sizes { inputs: [len, len, 0], outputs: len })
+    }
+}
+
+impl Operand {
+    /// The scale as an f32.
+    #[inline(always)]
+    pub(crate) fn single(self) -> f32 {
+        self.scale.0 as f32
+    }
+}

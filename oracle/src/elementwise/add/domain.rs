@@ -1,0 +1,46 @@
+//! Scales that the systems take for an addition: what their sources check, as statements about exact numbers.
+
+use super::{LeftShift, Parameters};
+use crate::derivation::dyadic::exponent;
+use rug::Rational;
+use rug::ops::Pow;
+
+/// Scales that a system takes. All are within [`super::EXPONENTS`] of 2, and at most 2^[`super::APART`] of one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scales {
+    /// Any three scales.
+    Any,
+    /// Twice the larger scale of both operands is below the output's scale shifted left by `left_shift`.
+    Rescaled,
+    /// The scale of each operand over the output's scale is in `[2^-10, 2^8)`.
+    Ratios,
+    /// The scale of each operand over the output's scale is in `[2^-14, 2^8)`, the larger quotient is at least 2^-10, and a multiplier of 21 bits
+    /// after its first holds the larger quotient without a carry.
+    Wide,
+}
+
+/// Whether a system that takes such scales takes these.
+pub(super) fn takes(p: &Parameters, scales: Scales) -> bool {
+    let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(|operand| operand.exact_scale());
+    let power = |e: i32| Rational::from(2).pow(e);
+    let (smaller, larger) = if lhs <= rhs { (lhs, rhs) } else { (rhs, lhs) };
+    let (least, most) = ((&smaller).min(&out), (&larger).max(&out));
+    if Rational::from(most / least) > power(super::APART) {
+        return false;
+    }
+    let (below, above) = (Rational::from(&smaller / &out), Rational::from(&larger / &out));
+    match scales {
+        Scales::Any => true,
+        Scales::Rescaled => {
+            let LeftShift(bits) = p.own;
+            above * 2u32 < power(bits as i32)
+        }
+        Scales::Ratios => below >= power(-10) && above < power(8),
+        Scales::Wide => {
+            let ends = below >= power(-14) && above >= power(-10) && above < power(8);
+            // The quotient in f32, to 22 bits, ties to even: from 2 - 5 * 2^-24 on it is 2.
+            let first = above.clone() / power(exponent(&above) - 1);
+            ends && first < 2 - 5 * power(-24)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Quantized addition: `lhs_scale * (lhs - lhs_zero_point) + rhs_scale * (rhs - rhs_zero_point)` over the output's scale, rounded to an
+//! integer, plus the output's zero point, clamped; and the schemes by which systems compute it.
+//!
+//! Source of the operation: ONNX operators, QLinearAdd; TensorFlow Lite 8-bit quantization specification, ADD.
+
+mod domain;
+mod expected;
+mod registry;
+pub mod steps;
+
+use super::Arithmetic;
+use crate::quantize::{Storage, suffix};
+use crate::rounding::RoundingRule;
+use crate::shape::{ShapeError, broken};
+use rug::Rational;
+use std::ops::RangeInclusive;
+
+pub use domain::Scales;
+
+/// The addition of two elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addition {}
+
+/// Parameters of one batch.
+pub type Parameters = super::Parameters<Addition>;
+/// A mathematical definition of addition.
+pub type Definition = super::Definition<Addition>;
+/// A definition with the policy for a rescale that does not fit in int32; each rescale fits if [`Parameters::check`] passes.
+pub type Scheme = crate::scheme::Scheme<&'static Definition>;
+
+/// Bits that a scheme that rescales shifts operands up by before it rescales them; see [`left_shift`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftShift(pub u32);
+
+/// Exponents of scales, as powers of two: within them no f32 step overflows or becomes subnormal.
+pub const EXPONENTS: RangeInclusive<i32> = -100..=100;
+/// Largest number of binades between the scales of one addition.
+pub const APART: i32 = 40;
+
+/// Bits that operands of a type are shifted up by in all sources: as many as an int32 has room for.
+pub fn left_shift(storage: Storage) -> LeftShift {
+    LeftShift(if storage.bits > 8 { 15 } else { 20 })
+}
+
+impl Arithmetic for Addition {
+    type Own = LeftShift;
+    type Step = steps::Own;
+    type Constants = steps::OwnConstants;
+    type Fast = expected::Fast;
+    type Scales = Scales;
+    const EXPONENTS: RangeInclusive<i32> = EXPONENTS;
+    const DEFINITIONS: &'static [Definition] = registry::DEFINITIONS;
+
+    fn check(p: &Parameters, furthest: [u32; 2]) -> Result<(), ShapeError> {
+        let exponents = [p.lhs, p.rhs, p.out].map(|operand| operand.exponent());
+        let apart = exponents.iter().max().zip(exponents.iter().min()).map_or(0, |(most, least)| most - least);
+        if apart > APART {
+            return Err(broken("out", format!("scales are {apart} binades apart, at most {APART}")));
+        }
+        let (LeftShift(bits), [a, b]) = (p.own, furthest);
+        let difference = a.max(b);
+        if bits > 30 || u64::from(difference) << bits >= 1 << 31 {
+            return Err(broken("left_shift", format!("by {bits} bits a difference of {difference} is no int32")));
+        }
+        Ok(())
+    }
+
+    fn takes(p: &Parameters, scales: Scales) -> bool {
+        domain::takes(p, scales)
+    }
+
+    fn constants(p: &Parameters, scales: &[Rational; 3]) -> steps::OwnConstants {
+        steps::OwnConstants::new(p, scales)
+    }
+
+    fn combined(_: &Parameters, [lhs, rhs]: [&Rational; 2], _: bool) -> Rational {
+        Rational::from(lhs + rhs)
+    }
+}
+
+impl Scheme {
+    /// The exact sum by the Q0.31 multipliers of a rescaling, rounded once.
+    pub fn narrowed(rule: RoundingRule) -> Self {
+        Self::named(&format!("q31-{}", suffix(rule)))
+    }
+}

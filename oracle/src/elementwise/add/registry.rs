@@ -1,0 +1,215 @@
+//! The registry of addition schemes: two kinds for each of eight rounding rules, and the schemes of the systems.
+
+use super::super::registry::joined;
+use super::Definition;
+use super::expected::{Fast, Lift};
+use super::steps::{Factor, Own, Step};
+use crate::rounding::RoundingRule::*;
+
+const SCALE: (&str, Step) = ("multiply by the operand's scale", Step::Scale);
+const DIVIDE: (&str, Step) = ("divide by the output's scale", Step::DivideByOutput);
+const LIFT: (&str, Step) = ("shift left by 20, or 15 for 16 bits", Step::Own(Own::LeftShift));
+const ADD: (&str, Step) = ("add the zero point", Step::AddZeroPoint);
+const CLAMP: (&str, Step) = ("clamp", Step::Clamp);
+
+const fn rounded(what: &'static str) -> (&'static str, Step) {
+    (what, Step::RoundToSingle)
+}
+
+/// The schemes of one rounding rule.
+macro_rules! of_rule {
+    ($suffix:literal, $rule:ident) => {
+        [
+            Definition {
+                name: $suffix,
+                summary: concat!("the exact sum over the output's scale, rounded once: ", $suffix),
+                source: "ONNX operators, QLinearAdd; TensorFlow Lite 8-bit quantization specification, ADD: the reals that stored values stand for",
+                operand: &[SCALE],
+                combined: &[DIVIDE, (concat!("round ", $suffix), Step::Round($rule)), ADD, CLAMP],
+                fast: Fast::Once($rule),
+            },
+            Definition {
+                name: concat!("q31-", $suffix),
+                summary: concat!("the Q0.31 multipliers of a rescaling, all else exact, rounded once: ", $suffix),
+                source: "none: tflite with no rounding but the last",
+                operand: &[LIFT, ("multiply by the operand's Q0.31", Step::Own(Own::Multiply(Factor::Operand)))],
+                combined: &[
+                    ("multiply by the output's Q0.31", Step::Own(Own::Multiply(Factor::Output))),
+                    (concat!("round ", $suffix), Step::Round($rule)),
+                    ADD,
+                    CLAMP,
+                ],
+                fast: Fast::Narrowed($rule),
+            },
+        ]
+    };
+}
+
+const BY_RULE: [[Definition; 2]; 8] = [
+    of_rule!("nearest-even", TiesEven),
+    of_rule!("nearest-away", TiesAway),
+    of_rule!("nearest-up", TiesUp),
+    of_rule!("nearest-down", TiesDown),
+    of_rule!("nearest-to-zero", TiesToZero),
+    of_rule!("toward-positive", TowardPositive),
+    of_rule!("toward-negative", TowardNegative),
+    of_rule!("toward-zero", TowardZero),
+];
+
+const TFLITE: &str =
+    "tensorflow/tensorflow lite/kernels/internal/reference/add.h AddElementwise; lite/kernels/add.cc Prepare";
+const CMSIS: &str = "ARM-software/CMSIS-NN Source/BasicMathFunctions/arm_elementwise_add_s8.c; multipliers as lite/micro/kernels/add_common.cc";
+const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize_tfl.cc matchAndRewriteAddSub";
+
+/// The three rescales of a source, by a scheme of fixed point multiply.
+macro_rules! rescaled {
+    ($name:literal, $summary:literal, $source:expr, $fpm:literal, $operand:expr, $lift:ident) => {
+        Definition {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            operand: $operand,
+            combined: &[("rescale the sum", Step::Own(Own::Rescale($fpm, Factor::Output))), ADD, CLAMP],
+            fast: Fast::Rescaled($fpm, Lift::$lift),
+        }
+    };
+}
+
+/// The operand lifted, then rescaled.
+macro_rules! lifted {
+    ($fpm:literal) => {
+        &[LIFT, ("rescale the operand", Step::Own(Own::Rescale($fpm, Factor::Operand)))]
+    };
+}
+
+const SHIPPED: [Definition; 12] = [
+    rescaled!(
+        "tflite",
+        "lift, rescale, add, rescale, each doubly rounded",
+        TFLITE,
+        "gemmlowp-double",
+        lifted!("gemmlowp-double"),
+        Shift
+    ),
+    rescaled!(
+        "tflite-single",
+        "lift, rescale, add, rescale, each rounded once: TFLITE_SINGLE_ROUNDING",
+        TFLITE,
+        "tflite-single",
+        lifted!("tflite-single"),
+        Shift
+    ),
+    rescaled!(
+        "cmsis-nn",
+        "lift, rescale, add, rescale by arm_nn_requantize",
+        CMSIS,
+        "cmsis-nn-double",
+        lifted!("cmsis-nn-double"),
+        Shift
+    ),
+    rescaled!(
+        "cmsis-nn-single",
+        "lift, rescale, add, rescale by arm_nn_requantize: CMSIS_NN_USE_SINGLE_ROUNDING",
+        CMSIS,
+        "cmsis-nn-single",
+        lifted!("cmsis-nn-single"),
+        Shift
+    ),
+    rescaled!(
+        "tflite-int16-multiplier",
+        "lift, rescale, add, rescale, each rounded once by a multiplier of 16 bits",
+        "none: tflite-single with the multiplication of 16-bit layers",
+        "tflite-int16-multiplier",
+        lifted!("tflite-int16-multiplier"),
+        Shift
+    ),
+    // Where an operand's factor is exactly a half the source lifts by the multiplier; either way that is exact.
+    rescaled!(
+        "tosa-double",
+        "tosa.rescale to lift, to rescale, tosa.add, tosa.rescale, DOUBLE_ROUND",
+        TOSA,
+        "tosa-apply-scale-32-double",
+        &[
+            ("rescale by 2^20", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Lift))),
+            ("rescale the operand", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Operand))),
+        ],
+        Multiplication
+    ),
+    rescaled!(
+        "tosa-single",
+        "tosa.rescale by the lifted multiplier, tosa.add, tosa.rescale, SINGLE_ROUND",
+        TOSA,
+        "tosa-apply-scale-32-single",
+        &[("rescale the operand, lifted", Step::Own(Own::Rescale("tosa-apply-scale-32-single", Factor::Lifted)))],
+        Multiplier
+    ),
+    Definition {
+        name: "xnnpack",
+        summary: "multipliers of 21 bits over one power of two, one rounding shift, ties up",
+        source: "google/XNNPACK src/qs8-vadd/scalar.c.in; src/microparams-init.c xnn_init_qs8_add_minmax_scalar_params",
+        operand: &[("multiply by the operand's 21 bits", Step::Own(Own::Fixed(20)))],
+        combined: &[
+            ("divide by the power of two", Step::Own(Own::FixedShift(20))),
+            ("round nearest-up", Step::Round(TiesUp)),
+            ADD,
+            CLAMP,
+        ],
+        fast: Fast::Fixed(20, TiesUp),
+    },
+    Definition {
+        name: "onnx-neon",
+        summary: "multipliers of 22 bits over one power of two, one rounding shift, ties away",
+        source: "microsoft/onnxruntime core/mlas/lib/qladd.cpp MlasQLinearAddKernelHelper, NEON",
+        operand: &[("multiply by the operand's 22 bits", Step::Own(Own::Fixed(21)))],
+        combined: &[
+            ("divide by the power of two", Step::Own(Own::FixedShift(21))),
+            ("round nearest-away", Step::Round(TiesAway)),
+            ADD,
+            CLAMP,
+        ],
+        fast: Fast::Fixed(21, TiesAway),
+    },
+    Definition {
+        name: "zero-point-first-nearest-even",
+        summary: "the exact sum over the output's scale and the zero point, rounded once: nearest-even",
+        source: "none: onnx with no step in f32",
+        operand: &[SCALE],
+        combined: &[DIVIDE, ADD, ("round nearest-even", Step::Round(TiesEven)), CLAMP],
+        fast: Fast::Placed(TiesEven),
+    },
+    Definition {
+        name: "onnx",
+        summary: "rne(f32(clamped f32(f32(f32(lhs) + f32(rhs)) / output scale) + zero point))",
+        source: "microsoft/onnxruntime core/mlas/lib/qladd.cpp MlasQLinearAddKernelRawHelper",
+        operand: &[SCALE, rounded("the product rounds to f32")],
+        combined: &[
+            rounded("the sum rounds to f32"),
+            DIVIDE,
+            rounded("the quotient rounds to f32"),
+            ("clamp before the zero point", Step::ClampBeforeZeroPoint),
+            ADD,
+            rounded("the placed value rounds to f32"),
+            ("round nearest-even", Step::Round(TiesEven)),
+            CLAMP,
+        ],
+        fast: Fast::Onnx,
+    },
+    Definition {
+        name: "pytorch",
+        summary: "rne(f32(f32(f32(lhs) + f32(rhs)) * f32(1 / output scale))) + zero point",
+        source: "pytorch/pytorch aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp qadd_kernel, scalar form",
+        operand: &[SCALE, rounded("the product rounds to f32")],
+        combined: &[
+            rounded("the sum rounds to f32"),
+            ("multiply by the rounded 1/scale", Step::Own(Own::MultiplyByReciprocal)),
+            rounded("the scaled value rounds to f32"),
+            ("round nearest-even", Step::Round(TiesEven)),
+            ADD,
+            CLAMP,
+        ],
+        fast: Fast::PyTorch,
+    },
+];
+
+/// Every scheme.
+pub(super) const DEFINITIONS: &[Definition] = &joined::<_, 2, 12, 28>(BY_RULE, SHIPPED);

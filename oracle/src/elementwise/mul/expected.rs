@@ -1,0 +1,126 @@
+//! Multiplications in machine integers, derived independently of the steps on rationals. Values that depend on the parameters alone are computed
+//! once a batch.
+
+use super::super::{Operand, integers};
+use super::{Multiplication, Parameters, ProductBits};
+use crate::derivation::dyadic::Dyadic;
+use crate::float::Format::F32;
+use crate::fpm;
+use crate::quantize::Soft;
+use crate::rounding::RoundingRule::{self, *};
+use crate::word::{Overflow, Word};
+
+/// The computation of a scheme's results.
+#[derive(Clone, Copy, Debug)]
+pub enum Fast {
+    /// One quotient of integers.
+    Once(RoundingRule),
+    /// One quotient of integers that holds the zero point.
+    Placed(RoundingRule),
+    /// One fixed point multiplication by the named scheme.
+    Rescaled(&'static str, Quotient),
+    /// The product in f32 times a multiplier in f32, rounded to an integer before the zero point is added.
+    Single(Quotient),
+    /// The product in f32 times a multiplier in f32, plus the zero point in f32, rounded to an integer.
+    SinglePlaced(Quotient),
+    /// In f32, operand by operand.
+    Onnx,
+}
+
+/// The computation of the real multiplier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quotient {
+    /// Product and quotient in f32.
+    F32,
+    /// Product and quotient in double.
+    F64,
+    /// Product in f32, times the reciprocal of the output's scale in f32.
+    Reciprocal,
+}
+
+/// Left shifts beyond this make every result one that is clamped: a product of 1 becomes 2^16 at least.
+const MOST_LEFT: i32 = 40;
+/// Right shifts beyond this make every product of 80 bits less than a sixteenth.
+const MOST_RIGHT: i32 = 84;
+
+impl integers::Fast<Multiplication> for Fast {
+    fn each(self, overflow: Overflow, p: &Parameters, lhs: &[i32], rhs: &[i32]) -> Vec<Option<i32>> {
+        let ProductBits(bits) = p.own;
+        let word = Word { bits };
+        let products = |finish: &dyn Fn(i64) -> Option<i32>| {
+            let product = |(a, b): (&i32, &i32)| {
+                let differences = [a - p.lhs.zero_point, b - p.rhs.zero_point].map(i128::from);
+                finish(word.wrap(differences[0] * differences[1]) as i64)
+            };
+            lhs.iter().zip(rhs).map(product).collect()
+        };
+        match self {
+            Self::Once(rule) => {
+                let (n, d) = fraction(p);
+                products(&|v| p.placed(rule.quotient(i128::from(v) * n, d)))
+            }
+            Self::Placed(rule) => {
+                let (n, d) = fraction(p);
+                let zero_point = d * i128::from(p.out.zero_point);
+                products(&|v| p.clamped(rule.quotient(i128::from(v) * n + zero_point, d)))
+            }
+            Self::Rescaled(name, quotient) => {
+                let definition = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name);
+                let (multiplier, shift) = quotient.real(p).q31();
+                let (Some(definition), ..=31) = (definition, shift) else { return vec![None; lhs.len()] };
+                let (scheme, by) = (fpm::Scheme { definition, overflow }, fpm::Parameters::q31(multiplier, shift));
+                products(&|v| p.placed(scheme.fast(v, &by)?.into()))
+            }
+            Self::Single(quotient) => {
+                let by = quotient.soft(p);
+                products(&|v| p.placed(scaled(v, by).to_integer(TiesEven).number()))
+            }
+            Self::SinglePlaced(quotient) => {
+                let (by, zero_point) = (quotient.soft(p), Soft::integer(p.out.zero_point.into()));
+                products(&|v| p.clamped(scaled(v, by).plus(zero_point).rounded(F32).to_integer(TiesEven).number()))
+            }
+            Self::Onnx => lhs.iter().zip(rhs).map(|(a, b)| p.placed_in_f32(onnx(p, *a, *b))).collect(),
+        }
+    }
+}
+
+/// What a product is to be multiplied and divided by, such that neither overflows for products of 32 bits and zero points of 16.
+fn fraction(p: &Parameters) -> (i128, i128) {
+    let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(Operand::dyadic);
+    let (n, d, e) = (lhs.n * rhs.n, out.n, lhs.e + rhs.e - out.e);
+    if e >= 0 { (n << e.min(MOST_LEFT), d) } else { (n, d << (-e).min(MOST_RIGHT)) }
+}
+
+impl Quotient {
+    fn real(self, p: &Parameters) -> Dyadic {
+        let [lhs, rhs, out] = [p.lhs, p.rhs, p.out].map(Operand::dyadic);
+        let product = lhs.times(rhs);
+        match self {
+            Self::F32 => product.rounded(24).over(out).rounded(24),
+            Self::F64 => product.rounded(53).over(out).rounded(53),
+            Self::Reciprocal => product.rounded(24).times(Dyadic::new(1, 0).over(out).rounded(24)).rounded(24),
+        }
+    }
+
+    /// In f32.
+    fn soft(self, p: &Parameters) -> Soft {
+        let Dyadic { n, e } = self.real(p);
+        Soft::Number { n, e }
+    }
+}
+
+/// A product in f32, scaled in f32.
+fn scaled(product: i64, by: Soft) -> Soft {
+    Soft::integer(product).rounded(F32).times(by).rounded(F32)
+}
+
+/// The product of both operands over the output's scale as ONNX Runtime computes it: each step in f32.
+fn onnx(p: &Parameters, lhs: i32, rhs: i32) -> Soft {
+    let [lhs_scale, rhs_scale, out] = [p.lhs, p.rhs, p.out].map(|o| Soft::of(F32, o.scale.into()));
+    let (a, b) = (lhs - p.lhs.zero_point, rhs - p.rhs.zero_point);
+    // The sign apart from the size: factors are positive.
+    let negative = (a < 0) != (b < 0);
+    let real = |difference: i32, scale: Soft| Soft::integer(difference.abs().into()).times(scale).rounded(F32);
+    let size = real(a, lhs_scale).times(real(b, rhs_scale)).rounded(F32).divided_by(out).rounded(F32);
+    if negative { size.negated() } else { size }
+}

@@ -1,0 +1,106 @@
+//! Quantized addition in the harness: all pairs of 8-bit operands at each of the parameters, against the exact sum.
+
+mod changes;
+mod parts;
+
+use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes, storage};
+use parts::Kind;
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::Change;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::elementwise::Params;
+use tiebreak_impls::elementwise::add::{self as impls, Domain, Scales};
+use tiebreak_oracle::elementwise::Operand;
+use tiebreak_oracle::elementwise::add::{self as oracle, LeftShift, Scheme, left_shift};
+
+/// The operation.
+pub type Add = Elementwise<Addition>;
+
+/// The addition of two elements.
+pub enum Addition {}
+
+impl Arithmetic for Addition {
+    type Impl = impls::Add;
+    type Oracle = oracle::Addition;
+    type Domain = Domain;
+    type Kind = Kind;
+    const NOUN: &'static str = "addition";
+    const CATALOGUE: &'static str = include_str!("../../../../catalogue/add.txt");
+    const SCALES: [[f32; 3]; 12] = [
+        // Quotients that are powers of two: every other sum a tie.
+        [0.5, 0.5, 1.0],
+        [0.25, 1.0, 0.5],
+        // Equal ones.
+        [0.1, 0.1, 0.2],
+        // Of one magnitude.
+        [0.0235, 0.3, 0.31],
+        [0.0386, 0.0179, 0.1667],
+        // The result saturates.
+        [0.05, 0.04, 0.03],
+        [0.007, 3.0, 0.02],
+        // Far apart.
+        [0.001, 1.0, 1.0],
+        [0.9, 0.000_06, 0.7],
+        [1.0, 0.000_000_01, 1.0],
+        // A result far smaller than the operands, and far larger.
+        [0.5, 0.3, 0.000_008],
+        [0.02, 0.03, 17.0],
+    ];
+    const AS_SMALL: &'static [usize] = &[0, 1, 2];
+    const EXCHANGES: &'static [Exchange] = &[
+        (Class::OperandOrder, "each operand has the other's scale", |[a, b, out]| {
+            [Operand { scale: b.scale, ..a }, Operand { scale: a.scale, ..b }, out]
+        }),
+        (Class::OperandOrder, "each operand has the other's scale and zero point", |[a, b, out]| [b, a, out]),
+    ];
+    const SCHEMES: Schemes<Definition<Self>, Kind> =
+        Schemes { parts: parts::parts, class: parts::class, next: parts::next };
+
+    fn limits(domain: &Domain) -> (Element, bool) {
+        (domain.element, domain.clamp)
+    }
+
+    fn stated(domain: &Domain) -> oracle::Scales {
+        match domain.scales {
+            Scales::Any => oracle::Scales::Any,
+            Scales::Rescaled => oracle::Scales::Rescaled,
+            Scales::Ratios => oracle::Scales::Ratios,
+            Scales::Wide => oracle::Scales::Wide,
+        }
+    }
+
+    fn scales(domain: &Domain) -> &'static str {
+        match domain.scales {
+            Scales::Any => "any scales",
+            Scales::Rescaled => "2 max(lhs, rhs) < out << left_shift",
+            Scales::Ratios => "lhs/out, rhs/out in [2^-10, 2^8)",
+            Scales::Wide => "lhs/out, rhs/out in [2^-14, 2^8), the larger from 2^-10",
+        }
+    }
+
+    fn own(p: &Params) -> LeftShift {
+        left_shift(storage(p))
+    }
+
+    fn changes(scheme: Scheme) -> Vec<Change<Add>> {
+        let lifts = [15, 16, 12, 10, 8, 4, 0].map(|bits| changes::lifted(scheme, bits));
+        let rescales = parts::parts(scheme.definition).is_some_and(|own| matches!(own.kind, Kind::Rescaled(_)));
+        lifts.into_iter().filter(|_| rescales).collect()
+    }
+
+    const UNIT: [f64; 2] = [1.0, 0.0];
+
+    fn real([lhs, rhs, out]: [f64; 3], [a, b]: [f64; 2]) -> f64 {
+        (a * lhs + b * rhs) / out
+    }
+
+    /// The sum is of one unit, or the left operand is the result and the right one is far smaller.
+    fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
+        if rhs < lhs { [lhs, lhs / 256.0, lhs * factor] } else { [lhs, lhs, lhs * factor] }
+    }
+
+    fn binades(between: Binades<'_>) -> [i32; 3] {
+        let common = between(-14, 3);
+        [common + between(-4, 4), common + between(-4, 4), common + between(-2, 2)]
+    }
+}

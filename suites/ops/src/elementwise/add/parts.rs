@@ -1,0 +1,80 @@
+//! Parts of an addition scheme, and the next scheme on the way from the exact sum to it.
+
+use super::super::Parts;
+use crate::fpm::hypotheses::{last_rule, structural_class};
+use tiebreak_common::class::Class;
+use tiebreak_oracle::elementwise::add::steps::{Own, Step};
+use tiebreak_oracle::elementwise::add::{Definition, Scheme};
+use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};
+
+/// Way in which a scheme scales.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Exactly.
+    Exact,
+    /// Exactly, by the multipliers of a rescaling.
+    Narrowed,
+    /// By three rescales, each by this scheme of fixed point multiply.
+    Rescaled(&'static fpm::Definition),
+    /// By integer multipliers and one shift.
+    Fixed,
+    /// By steps in f32.
+    Floats,
+}
+
+/// Parts of a scheme; none if they are not known.
+pub(super) fn parts(definition: &Definition) -> Option<Parts<Kind>> {
+    let kind = definition.operand.iter().chain(definition.combined).find_map(|(_, step)| match step {
+        Step::Own(Own::Rescale(name, _)) => DEFINITIONS.iter().find(|fpm| fpm.name == *name).map(Kind::Rescaled),
+        Step::Own(Own::Multiply(_)) => Some(Kind::Narrowed),
+        Step::Own(Own::Fixed(_)) => Some(Kind::Fixed),
+        Step::RoundToSingle => Some(Kind::Floats),
+        _ => None,
+    });
+    let kind = kind.unwrap_or(Kind::Exact);
+    let place = |is: fn(&Step) -> bool| definition.combined.iter().position(|(_, step)| is(step));
+    let rounds = place(|step| matches!(step, Step::Round(_) | Step::Own(Own::Rescale(..))))?;
+    let rule = match (kind, definition.combined[rounds].1) {
+        (_, Step::Round(rule)) => rule,
+        (Kind::Rescaled(fpm), _) => last_rule(fpm)?,
+        _ => return None,
+    };
+    let zero_point_first = place(|step| *step == Step::AddZeroPoint).is_some_and(|at| at < rounds);
+    Some(Parts { kind, rule, zero_point_first })
+}
+
+/// The next scheme on the way to another, one part at a time: the rule of the exact sum, then the place of the zero point or the multipliers, then the rest.
+/// None if the parts of either are not known, or the first is not on that way.
+pub(super) fn next(from: &Scheme, target: &Scheme) -> Option<Scheme> {
+    let (at, to) = (parts(from.definition)?, parts(target.definition)?);
+    let on_the_way = match (at.kind, to.kind) {
+        (Kind::Exact, _) => !at.zero_point_first || to.zero_point_first,
+        (Kind::Narrowed, Kind::Rescaled(_)) => at.rule == to.rule,
+        _ => false,
+    };
+    if !on_the_way || from.label() == target.label() {
+        return None;
+    }
+    Some(match (at.kind, to.kind) {
+        (Kind::Exact, _) if !at.zero_point_first && at.rule != to.rule => Scheme::ideal(to.rule),
+        (Kind::Exact, Kind::Rescaled(_)) => Scheme::narrowed(to.rule),
+        (Kind::Exact, Kind::Floats) if to.zero_point_first && !at.zero_point_first => {
+            Scheme::parse("zero-point-first-nearest-even").unwrap_or(*target)
+        }
+        (Kind::Exact, Kind::Exact) if at.zero_point_first == to.zero_point_first => return None,
+        _ => *target,
+    })
+}
+
+/// Class of an addition by another scheme.
+pub(super) fn class(own: Parts<Kind>, other: Parts<Kind>) -> Class {
+    match (own.kind, other.kind) {
+        (Kind::Rescaled(own), Kind::Rescaled(other)) => structural_class(own, other),
+        (Kind::Floats, Kind::Exact) | (Kind::Exact, Kind::Floats) => Class::F32Step,
+        (Kind::Exact, Kind::Exact) if own.zero_point_first != other.zero_point_first => Class::ZeroPointPlacement,
+        (Kind::Exact, Kind::Exact) | (Kind::Narrowed, Kind::Narrowed) => Class::rounding(own.rule, other.rule),
+        (Kind::Exact, Kind::Narrowed | Kind::Fixed) => Class::MultiplierNarrowed,
+        (Kind::Narrowed, Kind::Rescaled(_)) => Class::DoubleRounding,
+        _ => Class::OtherScheme,
+    }
+}

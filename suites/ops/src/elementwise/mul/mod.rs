@@ -1,0 +1,126 @@
+//! Quantized multiplication in the harness: all pairs of 8-bit operands at each of the parameters, against the exact product.
+
+mod parts;
+
+use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes};
+use parts::Kind;
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::{Case, Change};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::elementwise::mul::{self as impls, Domain, Scales};
+use tiebreak_impls::elementwise::{Operand as Placed, Params};
+use tiebreak_impls::quantized::Scale;
+use tiebreak_oracle::elementwise::Operand;
+use tiebreak_oracle::elementwise::mul::{self as oracle, ProductBits, Scheme};
+
+/// The operation.
+pub type Mul = Elementwise<Multiplication>;
+
+/// The multiplication of two elements.
+pub enum Multiplication {}
+
+impl Arithmetic for Multiplication {
+    type Impl = impls::Mul;
+    type Oracle = oracle::Multiplication;
+    type Domain = Domain;
+    type Kind = Kind;
+    const NOUN: &'static str = "multiplication";
+    const CATALOGUE: &'static str = include_str!("../../../../catalogue/mul.txt");
+    const SCALES: [[f32; 3]; 12] = [
+        // Quotients that are powers of two: many products are ties.
+        [0.5, 0.5, 1.0],
+        [0.25, 0.125, 0.5],
+        // Of one magnitude.
+        [0.0235, 0.3, 0.31],
+        [0.0386, 0.0179, 0.05],
+        // The whole range of the result, and a result that saturates.
+        [0.007, 0.008, 0.0035],
+        [0.1, 0.1, 0.01],
+        // A quotient that is a half in float and just below it exactly, and one whose product of scales rounds in f32.
+        [0.1, 0.1, 0.020_000_001],
+        [0.333_333_34, 0.142_857_15, 11.3],
+        // Few results but 0, the smallest quotient that XNNPACK takes and one below it.
+        [0.001, 0.002, 0.1],
+        [0.003_906_25, 0.003_906_25, 1.0],
+        [0.003, 0.003, 1.0],
+        // A left shift.
+        [3.0, 5.0, 0.7],
+    ];
+    const AS_SMALL: &'static [usize] = &[0, 2, 1, 2];
+    const EXCHANGES: &'static [Exchange] =
+        &[(Class::OperandOrder, "each operand has the other's zero point", |[a, b, out]| {
+            [Operand { zero_point: b.zero_point, ..a }, Operand { zero_point: a.zero_point, ..b }, out]
+        })];
+    const SCHEMES: Schemes<Definition<Self>, Kind> =
+        Schemes { parts: parts::parts, class: parts::class, next: parts::next };
+
+    fn limits(domain: &Domain) -> (Element, bool) {
+        (domain.element, domain.clamp)
+    }
+
+    fn stated(domain: &Domain) -> oracle::Scales {
+        match domain.scales {
+            Scales::Rescaled => oracle::Scales::Rescaled,
+            Scales::Ratio => oracle::Scales::Ratio,
+        }
+    }
+
+    fn scales(domain: &Domain) -> &'static str {
+        match (domain.scales, domain.element) {
+            (Scales::Ratio, _) => "lhs*rhs/out in [2^-16, 2^8)",
+            (Scales::Rescaled, Element::I16) => "lhs*rhs/out < 1, zero points 0",
+            (Scales::Rescaled, _) => "lhs*rhs/out < 2^14",
+        }
+    }
+
+    fn own(_: &Params) -> ProductBits {
+        oracle::PRODUCT_BITS
+    }
+
+    fn changes(scheme: Scheme) -> Vec<Change<Mul>> {
+        let wraps = Change::predicts(Class::Wrap16, "the product wraps in 16 bits", move |case: &Case<Params>| {
+            let p = Mul::parameters(&case.params);
+            Mul::at(&scheme, case, &oracle::Parameters { own: ProductBits(16), ..p })
+        });
+        Some(wraps).filter(|_| scheme.definition.operand.is_empty()).into_iter().collect()
+    }
+
+    const UNIT: [f64; 2] = [1.0, 1.0];
+
+    fn real([lhs, rhs, out]: [f64; 3], [a, b]: [f64; 2]) -> f64 {
+        a * b * (lhs * rhs / out)
+    }
+
+    /// The right operand is a whole number; if the factor would show in no product of whole numbers, halves or quarters.
+    fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
+        let right = if factor == 1.0 { 1.0 } else { [0.5, 0.25][usize::from(rhs < lhs)] };
+        [lhs, right, lhs * factor]
+    }
+
+    fn binades(between: Binades<'_>) -> [i32; 3] {
+        let (lhs, rhs) = (between(-12, 3), between(-12, 3));
+        // Products of 8 bits are as large as results if the quotient is about 2^-7.
+        [lhs, rhs, lhs + rhs + between(2, 11)]
+    }
+
+    /// Parameters of 16 bits with zero points of 0, as kernels require, and with a result's scale 2^8 times as large, for products 2^8 times as large.
+    fn taken(params: Params) -> Params {
+        if params.element == Element::I16 { larger(params, 256.0) } else { params }
+    }
+
+    /// Parameters for results as large as the type holds; zero points of 16 bits are 0.
+    fn fuzzed(params: Params) -> Params {
+        larger(params, if params.element == Element::I16 { 65_536.0 } else { 16.0 })
+    }
+}
+
+/// Parameters with a scale of the result `times` as large; zero points of 16 bits are 0.
+fn larger(params: Params, times: f64) -> Params {
+    let placed = |operand: Placed| match params.element {
+        Element::I16 => Placed { zero_point: 0, ..operand },
+        _ => operand,
+    };
+    let out = placed(params.out);
+    let out = Placed { scale: Scale(out.scale.0 * times), ..out };
+    Params { lhs: placed(params.lhs), rhs: placed(params.rhs), out, ..params }
+}
