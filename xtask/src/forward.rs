@@ -129,7 +129,7 @@ fn wants_lanes(wants: Wants, arguments: &[OsString]) -> bool {
 }
 
 fn with_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
-    let probe = setup::provision(workspace, &Tool::needed(crate::workspace::Host::CURRENT))?;
+    let probe = setup::provision(workspace, &Tool::needed(crate::workspace::Host::CURRENT));
     setup::require(&probe, &Tool::BASE)?;
     let built = lanes::build(workspace, &probe)?;
     let mut command = Command::new(built.tiebreak);
@@ -138,7 +138,7 @@ fn with_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
 }
 
 fn without_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
-    setup::require(&setup::provision(workspace, &Tool::BASE)?, &Tool::BASE)?;
+    setup::provide(workspace, &Tool::BASE)?;
     let built = cargo::build(workspace, &[cargo::TIEBREAK])?;
     let mut command = Command::new(&built[cargo::TIEBREAK.1]);
     command.arg(forwarded.name);

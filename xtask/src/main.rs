@@ -3,7 +3,6 @@
 //! Each command has a file. Messages go to standard error, so that the standard output of `cargo xtask verify --format json` is only
 //! that of `tiebreak`. Exit codes: 0 success, 1 a check failed, 2 bad usage, or a needed tool or build failed.
 
-mod apt;
 mod bench;
 mod bite;
 mod book;
@@ -19,8 +18,6 @@ mod mlir;
 mod models;
 mod probe;
 mod process;
-mod qemu;
-mod rust;
 mod say;
 mod setup;
 mod test;

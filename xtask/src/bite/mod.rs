@@ -73,10 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return corrupt(arguments);
     }
     let workspace = Workspace::locate()?;
-    let probe = setup::provision(&workspace, &Tool::BASE)?;
-    if let [missing, ..] = probe.missing(&Tool::BASE)[..] {
-        bail!("{}", probe.complaint(missing));
-    }
+    setup::provide(&workspace, &Tool::BASE)?;
     let program = provision(&workspace)?;
     let subject: Box<dyn Subject> = if arguments.oracle {
         Box::new(Oracle { reach: Reach::read(&workspace.root.join("oracle"))? })
