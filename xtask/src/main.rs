@@ -54,13 +54,6 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Count how many small changes of the kernels' code a quick verification convicts, or how many of the oracle's its tests do, with cargo-mutants, which is installed if absent
     Bite(bite::Arguments),
-    /// Run tests as the copy of the oracle that `bite` makes asks for
-    #[command(hide = true)]
-    Staged {
-        /// A binary of tests, and its arguments
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
-        command: Vec<OsString>,
-    },
     /// Open reports in Chromium: sorting, filtering, a phone's width, contrast and accessibility, in light and dark
     Browser(browser::Arguments),
     /// Build the book in docs/ with mdBook, which is installed if absent
@@ -96,7 +89,6 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bite(arguments) => bite::run(&arguments),
-        Command::Staged { command } => bite::staged(&command),
         Command::Book(arguments) => book::run(&arguments),
         Command::Browser(arguments) => browser::run(&arguments),
     }
