@@ -9,7 +9,7 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::{Contract, Overflow, Promise};
+use crate::contract::{Contract, Overflow};
 use crate::job_error::JobError;
 use crate::kernel::{self, Native};
 use crate::mutants;
@@ -105,12 +105,7 @@ macro_rules! instruction {
         Kernel {
             name: $name,
             summary: concat!($mnemonic, " on lanes of ", $bits, " bits"),
-            contract: Contract {
-                promise: Promise { scheme: $name, overflow: Overflow::Wrap },
-                domain: Domain { bits: $bits },
-                deviations: &[],
-                source: "Arm Architecture Reference Manual (DDI 0487), section C7.2",
-            },
+            contract: Contract::new($name, Overflow::Wrap, Domain { bits: $bits }, "Arm Architecture Reference Manual (DDI 0487), section C7.2"),
             portable: |a, b, out, qc| portable($lanes, $bits, (a, b), (out, qc), $model),
             native: Some(Native {
                 isa: "neon",

@@ -34,7 +34,7 @@ pub(super) struct Options {
     /// With --resume, count again every chunk that the earlier run wrote, instead of one in 64
     #[arg(long, requires = "resume")]
     verify_all: bool,
-    /// The ledger; a journal lies beside it until the run is complete [default: tiebreak-out/space.jsonl]
+    /// The ledger; until the run is complete, the chunks that are counted [default: tiebreak-out/space.jsonl]
     #[arg(long, value_name = "FILE", requires = "space")]
     out: Option<PathBuf>,
     /// Threads [default: all cores]
@@ -68,7 +68,7 @@ impl Options {
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
 pub(super) struct MergeArgs {
-    /// Ledgers of shards, or journals of shards that are not complete
+    /// Ledgers of shards, complete or not
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// The merged ledger [default: tiebreak-out/space.jsonl]
@@ -104,7 +104,7 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     };
     let plan = part.plan(options.commit.clone().or_else(built::commit))?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
-    if options.resume && !out.exists() && !space::journal::path(&out).exists() {
+    if options.resume && !out.exists() {
         note(&format!("{} has nothing to resume: counting from the beginning", out.display()));
     }
     let jobs = options.jobs.map(usize::from);
