@@ -94,10 +94,13 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
     }
 }
 
-/// The commands of xtask and, for help and suggestions, the forwarded ones.
+/// The commands of xtask and, for help and suggestions, the forwarded ones, each with the first line of its help.
 fn command_line() -> clap::Command {
+    let root = workspace::own_root();
     forward::FORWARDED.iter().fold(Cli::command(), |cli, forwarded| {
-        cli.subcommand(clap::Command::new(forwarded.name).about(forwarded.about))
+        let help = help::text(&root, &[forwarded.name.to_owned()]).unwrap_or_default();
+        let about = help.split(['.', '\n']).next().unwrap_or_default().to_owned();
+        cli.subcommand(clap::Command::new(forwarded.name).about(about))
     })
 }
 
