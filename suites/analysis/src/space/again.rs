@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_reports::space::{Chunk, Plan};
 
-/// One chunk in so many is counted again; every chunk of a file with at most [`super::CHUNK`] pairs.
+/// One chunk in so many is counted again; more of a small file, so that [`super::CHUNK`] pairs are, or every chunk.
 pub const ONE_IN: usize = 64;
 
 /// Numbers of chunks.
@@ -24,7 +24,7 @@ pub fn hold(plan: &Plan, chunks: &[Chunk], all: bool) -> Result<Again> {
     let scheme = |name: &str| Scheme::parse(name).with_context(|| format!("the plan is of `{name}`"));
     let (left, right) = (scheme(&plan.left)?, scheme(&plan.right)?);
     let pairs: u64 = chunks.iter().map(|chunk| chunk.place.pairs()).sum();
-    let step = if all || pairs <= u64::from(super::CHUNK) { 1 } else { ONE_IN };
+    let step = if all { 1 } else { (pairs.div_ceil(super::CHUNK.into()) as usize).clamp(1, ONE_IN) };
     let chosen: Vec<&Chunk> = chunks.iter().step_by(step).collect();
     let bar = ProgressBar::new(chosen.len() as u64);
     let same = |chunk: &&Chunk| {

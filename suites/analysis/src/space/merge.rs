@@ -67,6 +67,12 @@ pub fn contents(bytes: &[u8]) -> Result<Option<Contents>> {
                     bail!("line {at} counts {:?}, which is not of its plan or counted twice", chunk.place);
                 }
                 chunk.possible().with_context(|| format!("line {at}"))?;
+                let (sums, differs) = (&chunk.sums, chunk.sums.differ.0 > 0);
+                if sums.most.is_some() != differs || sums.first.is_some() != differs {
+                    bail!(
+                        "line {at} counts differences and names no pair with them, or the reverse: it is damaged or edited"
+                    );
+                }
                 contents.chunks.push(chunk);
             }
             (Line::Shift(_) | Line::Total(_), Some(contents)) => {
