@@ -1,12 +1,9 @@
 //! What each program is built from: the files of each package, and a hash of their contents. Cargo compares dates alone, so that an edited file with an
 //! older date, or another checkout in the same target directory, passes for what was built.
 //!
-//! Build scripts compile this file into what they run, `cargo xtask` and `tiebreak` into themselves: it needs the standard library alone.
+//! Build scripts compile this file into what they run, `cargo xtask` and `tiebreak` into themselves: it needs the standard library and `sha2`.
 
-mod sha256;
-
-pub use sha256::Sha256;
-
+use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +53,7 @@ impl Package {
     pub fn hash(self, root: &Path) -> io::Result<String> {
         let mut hash = Sha256::new();
         self.feed(root, |bytes| hash.update(bytes))?;
-        Ok(hash.hexadecimal())
+        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 }
 

@@ -111,6 +111,11 @@ pub struct Contract<D = Domain> {
 }
 
 impl<D> Contract<D> {
+    /// A promise without deviations.
+    pub(crate) const fn new(scheme: &'static str, overflow: Overflow, domain: D, source: &'static str) -> Self {
+        Self { promise: Promise { scheme, overflow }, domain, deviations: &[], source }
+    }
+
     /// The promise that binds element `index` of `len`, and the deviation it comes from, if one does.
     pub fn at(&self, index: usize, len: usize, q: u32) -> (Promise, Option<&'static Deviation>) {
         match self.deviations.iter().find(|d| d.region.contains(index, len, q)) {

@@ -117,6 +117,46 @@ pub trait TensorOperation: 'static {
         Self: Sized;
 }
 
+/// The functions `kernels` and `find` of an operation's module, over its list `KERNELS`.
+macro_rules! lookups {
+    () => {
+        /// Every kernel, in the order of reports.
+        pub fn kernels() -> &'static [Kernel] {
+            KERNELS
+        }
+
+        /// The kernel of that name; mutants are not kernels.
+        pub fn find(name: &str) -> Option<&'static Kernel> {
+            KERNELS.iter().find(|kernel| kernel.name == name)
+        }
+    };
+}
+pub(crate) use lookups;
+
+/// The items of [`TensorOperation`] that are the same in every operation: name, types, lists and job. The known bugs are in the module of
+/// [`crate::mutants`] that has the operation's name.
+macro_rules! common_items {
+    ($op:ident, $job:ident) => {
+        const OP: &'static str = stringify!($op);
+        type Params = Params;
+        type Domain = Domain;
+        type Run = Run;
+
+        fn kernels() -> &'static [Kernel] {
+            KERNELS
+        }
+
+        fn mutants() -> &'static [$crate::mutants::tensor::Mutant<Run, Domain>] {
+            $crate::mutants::$op::MUTANTS
+        }
+
+        fn job(kernel: &str, params: &Params) -> $crate::protocol::Job {
+            $crate::protocol::Job::$job { kernel: kernel.to_owned(), params: Clone::clone(params) }
+        }
+    };
+}
+pub(crate) use common_items;
+
 /// One call of a kernel.
 pub struct Call<'a, O: TensorOperation> {
     /// Its name.

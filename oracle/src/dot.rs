@@ -2,7 +2,7 @@
 //! sequence computes it. A batch is any number of steps, one after the other.
 
 use crate::pair_sum::PairSum;
-use crate::scheme::{Described, Registered};
+use crate::scheme::registered;
 use crate::shape::{self, ShapeError, broken};
 use crate::word::INT32;
 use rug::Integer;
@@ -120,20 +120,7 @@ pub static DEFINITIONS: &[Definition] = &[
 /// A definition with the policy for results that do not fit in int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
-impl Registered for &'static Definition {
-    fn all() -> impl Iterator<Item = Self> {
-        DEFINITIONS.iter()
-    }
-
-    fn name(self) -> &'static str {
-        self.name
-    }
-
-    fn described(self) -> Described {
-        let steps = Vec::new();
-        Described { name: self.name, summary: self.summary, source: self.source, steps }
-    }
-}
+registered!(|_definition| Vec::new());
 
 impl Definition {
     /// Elements of each operand of a batch of `results`, or the invalid argument.

@@ -13,6 +13,33 @@ pub trait Registered: Copy + 'static {
     fn described(self) -> Described;
 }
 
+/// [`Registered`] for `&'static Definition` of a module with a list `DEFINITIONS`; the steps of a definition `d` follow `|d|`.
+macro_rules! registered {
+    (|$definition:ident| $steps:expr) => {
+        impl $crate::scheme::Registered for &'static Definition {
+            fn all() -> impl Iterator<Item = Self> {
+                DEFINITIONS.iter()
+            }
+
+            fn name(self) -> &'static str {
+                self.name
+            }
+
+            fn described(self) -> $crate::scheme::Described {
+                let $definition = self;
+                let Definition { name, summary, source, .. } = *self;
+                $crate::scheme::Described { name, summary, source, steps: $steps }
+            }
+        }
+    };
+}
+pub(crate) use registered;
+
+/// The names of the steps of a definition.
+pub(crate) fn step_names<S>(steps: &[(&'static str, S)]) -> Vec<&'static str> {
+    steps.iter().map(|(name, _)| *name).collect()
+}
+
 /// The description of a definition in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {

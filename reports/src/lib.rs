@@ -23,7 +23,6 @@ pub mod read;
 pub mod self_checks;
 pub mod space;
 mod space_plan;
-mod space_possible;
 mod spans;
 pub mod summary;
 pub mod table;

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use crate::space_plan::{Place, Plan, Shard};
-pub use crate::space_possible::{ACCUMULATORS, Impossible};
+
+/// Accumulators at each pair of multiplier and shift: all int32.
+pub const ACCUMULATORS: u64 = 1 << 32;
 
 /// A count of accumulators, up to 2^67.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +103,29 @@ pub struct Chunk {
     /// What.
     #[serde(flatten)]
     pub sums: Sums,
+}
+
+/// Sums that contradict their place or each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "shift {}, multipliers {}..{}: the counts do not add up to the accumulators there: the file is damaged or edited",
+    .0.shift, .0.from, .0.to
+)]
+pub struct Impossible(Place);
+
+impl Chunk {
+    /// Checks that the counts fit the place and add up, for any schemes.
+    pub fn possible(&self) -> Result<(), Impossible> {
+        let Self { place, sums } = self;
+        let all = u128::from(place.pairs()) * u128::from(ACCUMULATORS);
+        let by_delta = sums.by_delta.values().try_fold(0u128, |all, count| all.checked_add(count.0));
+        let adds_up = sums.pairs == place.pairs()
+            && sums.pairs_differ <= sums.pairs
+            && sums.inputs.0.checked_add(sums.out_of_domain.0) == Some(all)
+            && sums.differ.0 <= sums.inputs.0
+            && by_delta == Some(sums.differ.0);
+        if adds_up { Ok(()) } else { Err(Impossible(*place)) }
+    }
 }
 
 /// The sums of one shift.

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 /// Runs the benchmarks; the exit code is cargo's.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
-    setup::require(&setup::provision(&workspace, &Tool::BASE)?, &Tool::BASE)?;
+    setup::provide(&workspace, &Tool::BASE)?;
     let mut command = workspace.cargo();
     process::become_program(command.args(["bench", "--workspace", "--bench", "*"]).args(&arguments.arguments))
 }

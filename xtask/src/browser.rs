@@ -32,15 +32,14 @@ const RUNS: [(&str, &[&str]); 2] =
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
     let tools = [&Tool::BASE[..], &Tool::BROWSER].concat();
-    let probe = setup::provision(&workspace, &tools)?;
-    setup::require(&probe, &tools)?;
+    let probe = setup::provide(&workspace, &tools)?;
     let is_sound = process::status(&mut command(&workspace, &probe, &arguments.pages)?)?.success();
     Ok(ExitCode::from(u8::from(!is_sound)))
 }
 
 /// The check of some pages, or of those that are drawn for it.
 pub(crate) fn command(workspace: &Workspace, probe: &Probe, pages: &[PathBuf]) -> Result<Command> {
-    let (Some(node), Some(chromium)) = (&probe.node, &probe.chromium) else {
+    let (Some(node), Some(chromium)) = (probe.path(Tool::Node), probe.path(Tool::Chromium)) else {
         bail!("no node and no Chromium; `cargo xtask setup --with browser` installs them");
     };
     let directory = packages(workspace, probe)?;
@@ -48,14 +47,14 @@ pub(crate) fn command(workspace: &Workspace, probe: &Probe, pages: &[PathBuf]) -
         [] => drawn(workspace, &directory)?,
         given => given.iter().map(std::path::absolute).collect::<Result<_, _>>()?,
     };
-    let mut command = Command::new(&node.path);
+    let mut command = Command::new(node);
     command.current_dir(directory).arg(workspace.root.join("xtask/browser/check.mjs")).arg(chromium).args(pages);
     Ok(command)
 }
 
 /// The directory with the packages of the lists, installed if others are there, or none.
 pub(crate) fn packages(workspace: &Workspace, probe: &Probe) -> Result<PathBuf> {
-    let Some(npm) = &probe.npm else { bail!("no npm; `cargo xtask setup --with browser` installs it") };
+    let Some(npm) = probe.path(Tool::Npm) else { bail!("no npm; `cargo xtask setup --with browser` installs it") };
     let directory = workspace.target.join("browser");
     let same = |list: &str| {
         let [wanted, there] = [workspace.root.join("xtask/browser"), directory.clone()].map(|d| fs::read(d.join(list)));

@@ -3,8 +3,8 @@
 use crate::built_from;
 use crate::probe::Probe;
 use crate::process;
-use crate::rust::Aarch64Rust;
 use crate::say::note;
+use crate::tools::Tool;
 use crate::workspace::{AARCH64, Workspace};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -61,9 +61,9 @@ pub(crate) fn build_aarch64(
         executables(&mut command, programs, "aarch64", false)
     };
     // Without an emulator nothing of it is started.
-    let Some(qemu) = &probe.qemu else { return built() };
+    let Some(qemu) = probe.path(Tool::Qemu) else { return built() };
     built_from::sure(workspace, built, |program| {
-        let mut words = emulator(probe, &qemu.path);
+        let mut words = emulator(probe, qemu);
         words.push(program.to_string_lossy().into_owned());
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
@@ -81,17 +81,14 @@ pub(crate) fn aarch64(workspace: &Workspace, probe: &Probe, subcommand: &str) ->
         "CARGO_ENCODED_RUSTFLAGS",
         linking_flags(std::env::var_os("CARGO_ENCODED_RUSTFLAGS"), std::env::var_os("RUSTFLAGS"), linking),
     );
-    if let Some(linker) = &probe.aarch64_cc {
+    if let Some(linker) = probe.path(Tool::Aarch64Cc) {
         command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", linker);
     }
-    if let Some(qemu) = &probe.qemu {
+    if let Some(qemu) = probe.path(Tool::Qemu) {
         // A list, unlike the environment's words, may hold a path with a space.
-        let words: Vec<String> = emulator(probe, &qemu.path).iter().map(|word| format!("{word:?}")).collect();
+        let words: Vec<String> = emulator(probe, qemu).iter().map(|word| format!("{word:?}")).collect();
         let words = words.join(", ");
         command.arg("--config").arg(format!("target.{AARCH64}.runner=[{words}]"));
-    }
-    if let Some(Aarch64Rust::Private(private)) = &probe.rust {
-        command.env("RUSTC", private.rustc()).env("RUSTDOC", private.rustdoc());
     }
     command
 }

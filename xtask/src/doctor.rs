@@ -50,7 +50,7 @@ struct Finding {
 
 /// Prints the list. Exit code 1 if a needed tool is missing.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let findings = findings(&Probe::look(&Workspace::locate()?)?);
+    let findings = findings(&Probe::look(&Workspace::locate()?));
     match arguments.format {
         Format::Table => print(table(&findings))?,
         Format::Json => print(serde_json::to_string_pretty(&findings)? + "\n")?,
@@ -64,8 +64,8 @@ fn findings(probe: &Probe) -> Findings {
         name: tool.name(probe.host),
         purpose: tool.purpose(),
         needed,
-        found: probe.found(tool),
-        install: probe.install(tool),
+        found: probe.described(tool),
+        install: tool.install(probe.manager, probe.host),
     };
     let mut tools: Vec<Finding> = needed.iter().map(|tool| finding(*tool, true)).collect();
     let optional = std::iter::once(&Tool::Cxx).chain(Tool::mlir(probe.host)).chain(&Tool::BROWSER);
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_comes_with_its_command() {
-        let probe = Probe { m4: None, aarch64_cc: None, ..complete() };
+        let probe = complete().without(&[Tool::M4, Tool::Aarch64Cc]);
         let text = table(&findings(&probe));
         let m4 = text.lines().find(|line| line.starts_with("m4")).expect("a line for m4");
         assert!(m4.ends_with("MISSING: sudo apt-get install --no-install-recommends m4"), "{m4}");
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn json_says_the_same() {
-        let json = serde_json::to_value(findings(&Probe { make: None, ..complete() })).expect("it is JSON");
+        let json = serde_json::to_value(findings(&complete().without(&[Tool::Make]))).expect("it is JSON");
         assert_eq!(json["complete"], false);
         assert_eq!(json["tools"][1]["name"], "make");
         assert_eq!(json["tools"][1]["found"], serde_json::Value::Null);

@@ -16,8 +16,6 @@ use std::process::{Command, ExitCode};
 pub(crate) struct Forwarded {
     /// Its name there and here.
     pub(crate) name: &'static str,
-    /// What it does.
-    pub(crate) about: &'static str,
     /// When lanes are built for it and passed with `--lanes FILE`.
     lanes: Wants,
 }
@@ -33,67 +31,31 @@ enum Wants {
     Usually,
 }
 
-/// Every command that is forwarded. A new command of `tiebreak` is one line here.
+const fn forwarded(name: &'static str, lanes: Wants) -> Forwarded {
+    Forwarded { name, lanes }
+}
+
+/// Every command that is forwarded. A new command of `tiebreak` is one line here, and its help in `xtask/help`.
 pub(crate) const FORWARDED: &[Forwarded] = &[
-    Forwarded {
-        name: "verify",
-        about: "Verify kernels against the exact oracle, in every lane",
-        lanes: Wants::Usually,
-    },
-    Forwarded {
-        name: "case",
-        about: "Evaluate one case: the exact value, and the result of each scheme",
-        lanes: Wants::Never,
-    },
-    Forwarded {
-        name: "explain",
-        about: "Explain one input: every step of each scheme or kernel, and why the results differ",
-        lanes: Wants::Never,
-    },
-    Forwarded { name: "mutants", about: "Show which part of a plan kills which known bug", lanes: Wants::Named },
-    Forwarded {
-        name: "corrupt",
-        about: "Plant faults that strike in one place only, and count those that a run sees",
-        lanes: Wants::Named,
-    },
-    Forwarded { name: "fingerprint", about: "Identify a library's rounding from sample outputs", lanes: Wants::Never },
-    Forwarded {
-        name: "audit",
-        about: "Audit a model: do its results change if the runtime changes, where, and by how much?",
-        lanes: Wants::Never,
-    },
-    Forwarded { name: "atlas", about: "Compare every two schemes, and show where they agree", lanes: Wants::Never },
-    Forwarded {
-        name: "prove",
-        about: "Prove for all accumulators and multipliers of a shift that two schemes are identical, or where they differ",
-        lanes: Wants::Never,
-    },
-    Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
-    Forwarded { name: "merge", about: "Merge the ledgers of the shards of a space into one", lanes: Wants::Never },
-    Forwarded { name: "show", about: "Print a run again from its ledger", lanes: Wants::Never },
-    Forwarded {
-        name: "diff",
-        about: "Compare two runs by their ledgers: what is worse, better, new or gone",
-        lanes: Wants::Never,
-    },
-    Forwarded { name: "report", about: "Draw a run as one page of HTML, from its ledger", lanes: Wants::Never },
-    Forwarded {
-        name: "check-type",
-        about: "Verify and explain a type or an op of MLIR's quant dialect",
-        lanes: Wants::Never,
-    },
-    Forwarded {
-        name: "bounds",
-        about: "Derive how far each kernel is safe, and run it at that bound and past it",
-        lanes: Wants::Named,
-    },
-    Forwarded {
-        name: "rewrites",
-        about: "Measure which values the rewrites of MLIR's quant dialect change",
-        lanes: Wants::Never,
-    },
-    Forwarded { name: "kernels", about: "List the kernels with their contracts", lanes: Wants::Never },
-    Forwarded { name: "schemes", about: "List the schemes", lanes: Wants::Never },
+    forwarded("verify", Wants::Usually),
+    forwarded("case", Wants::Never),
+    forwarded("explain", Wants::Never),
+    forwarded("mutants", Wants::Named),
+    forwarded("corrupt", Wants::Named),
+    forwarded("fingerprint", Wants::Never),
+    forwarded("audit", Wants::Never),
+    forwarded("atlas", Wants::Never),
+    forwarded("prove", Wants::Never),
+    forwarded("census", Wants::Never),
+    forwarded("merge", Wants::Never),
+    forwarded("show", Wants::Never),
+    forwarded("diff", Wants::Never),
+    forwarded("report", Wants::Never),
+    forwarded("check-type", Wants::Never),
+    forwarded("bounds", Wants::Named),
+    forwarded("rewrites", Wants::Never),
+    forwarded("kernels", Wants::Never),
+    forwarded("schemes", Wants::Never),
 ];
 
 /// The forwarded command that a command line names, and the arguments after it.
@@ -129,7 +91,7 @@ fn wants_lanes(wants: Wants, arguments: &[OsString]) -> bool {
 }
 
 fn with_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
-    let probe = setup::provision(workspace, &Tool::needed(crate::workspace::Host::CURRENT))?;
+    let probe = setup::provision(workspace, &Tool::needed(crate::workspace::Host::CURRENT));
     setup::require(&probe, &Tool::BASE)?;
     let built = lanes::build(workspace, &probe)?;
     let mut command = Command::new(built.tiebreak);
@@ -138,7 +100,7 @@ fn with_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
 }
 
 fn without_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
-    setup::require(&setup::provision(workspace, &Tool::BASE)?, &Tool::BASE)?;
+    setup::provide(workspace, &Tool::BASE)?;
     let built = cargo::build(workspace, &[cargo::TIEBREAK])?;
     let mut command = Command::new(&built[cargo::TIEBREAK.1]);
     command.arg(forwarded.name);

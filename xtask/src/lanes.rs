@@ -98,10 +98,10 @@ fn describe(probe: &Probe, native: &Path, emulated: Option<&Path>) -> Lanes {
 
 fn emulated_lane(probe: &Probe, worker: Option<&Path>) -> Lane {
     let lane = Lane { name: "aarch64-qemu", ..Lane::default() };
-    match (worker, &probe.qemu) {
+    match (worker, probe.path(Tool::Qemu)) {
         (Some(worker), Some(qemu)) => Lane {
-            command: Some(emulated_command(probe, &qemu.path, worker)),
-            objdump: probe.objdump.as_deref().map(text),
+            command: Some(emulated_command(probe, qemu, worker)),
+            objdump: probe.path(Tool::Objdump).map(text),
             ..lane
         },
         _ => Lane { not_run: Some(why_not_emulated(probe)), ..lane },
@@ -123,7 +123,7 @@ fn why_not_emulated(probe: &Probe) -> String {
 fn native_lane(probe: &Probe, command: Vec<String>) -> Lane {
     let lane = Lane { name: "aarch64-native", ..Lane::default() };
     if probe.host.is_aarch64() {
-        return Lane { command: Some(command), objdump: probe.objdump.as_deref().map(text), ..lane };
+        return Lane { command: Some(command), objdump: probe.path(Tool::Objdump).map(text), ..lane };
     }
     Lane { not_run: Some(format!("the host is {}; this lane needs an aarch64 host", probe.host.arch)), ..lane }
 }
@@ -154,9 +154,9 @@ impl Compiled {
             Self::By(tools) => tools,
             Self::NotHere(reason) => return Lane { not_run: Some(reason), ..lane },
         };
-        let command = match &probe.qemu {
+        let command = match probe.path(Tool::Qemu) {
             Some(qemu) if target.emulated(probe.host) => {
-                emulated_command(probe, &qemu.path, &emulated[cargo::MODULE_WORKER.1])
+                emulated_command(probe, qemu, &emulated[cargo::MODULE_WORKER.1])
             }
             _ => vec![text(&native[cargo::MODULE_WORKER.1])],
         };
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_lane_without_its_tools_says_how_to_get_them() {
-        let probe = Probe { aarch64_cc: None, rust: None, ..complete() };
+        let probe = complete().without(&[Tool::Aarch64Cc, Tool::Aarch64Rust]);
         let reason = lanes(&probe, None)["lanes"][0]["not_run"].as_str().expect("a reason").to_owned();
         assert!(reason.contains("`rustup target add aarch64-unknown-linux-gnu`"), "{reason}");
         assert!(reason.contains("gcc-aarch64-linux-gnu libc6-dev-arm64-cross`"), "{reason}");
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_missing_disassembler_stops_no_lane() {
-        let lanes = lanes(&Probe { objdump: None, ..complete() }, Some("/w"));
+        let lanes = lanes(&complete().without(&[Tool::Objdump]), Some("/w"));
         assert!(lanes["lanes"][0]["command"].is_array() && lanes["lanes"][0]["objdump"].is_null());
     }
 }

@@ -3,7 +3,6 @@
 //! Each command has a file. Messages go to standard error, so that the standard output of `cargo xtask verify --format json` is only
 //! that of `tiebreak`. Exit codes: 0 success, 1 a check failed, 2 bad usage, or a needed tool or build failed.
 
-mod apt;
 mod bench;
 mod bite;
 mod book;
@@ -19,8 +18,6 @@ mod mlir;
 mod models;
 mod probe;
 mod process;
-mod qemu;
-mod rust;
 mod say;
 mod setup;
 mod test;
@@ -57,13 +54,6 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Count how many small changes of the kernels' code a quick verification convicts, or how many of the oracle's its tests do, with cargo-mutants, which is installed if absent
     Bite(bite::Arguments),
-    /// Run tests as the copy of the oracle that `bite` makes asks for
-    #[command(hide = true)]
-    Staged {
-        /// A binary of tests, and its arguments
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
-        command: Vec<OsString>,
-    },
     /// Open reports in Chromium: sorting, filtering, a phone's width, contrast and accessibility, in light and dark
     Browser(browser::Arguments),
     /// Build the book in docs/ with mdBook, which is installed if absent
@@ -99,16 +89,18 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Bite(arguments) => bite::run(&arguments),
-        Command::Staged { command } => bite::staged(&command),
         Command::Book(arguments) => book::run(&arguments),
         Command::Browser(arguments) => browser::run(&arguments),
     }
 }
 
-/// The commands of xtask and, for help and suggestions, the forwarded ones.
+/// The commands of xtask and, for help and suggestions, the forwarded ones, each with the first line of its help.
 fn command_line() -> clap::Command {
+    let root = workspace::own_root();
     forward::FORWARDED.iter().fold(Cli::command(), |cli, forwarded| {
-        cli.subcommand(clap::Command::new(forwarded.name).about(forwarded.about))
+        let help = help::text(&root, &[forwarded.name.to_owned()]).unwrap_or_default();
+        let about = help.split(['.', '\n']).next().unwrap_or_default().to_owned();
+        cli.subcommand(clap::Command::new(forwarded.name).about(about))
     })
 }
 

@@ -1,45 +1,11 @@
 //! The shipped compiler of the lanes `mlir-x86`, `mlir-aarch64` and `mlir-aarch64-bf16`: where its tools are, and how the lanes file describes them.
 
 use crate::probe::{AARCH64_LIBRARIES, Probe};
-use crate::process::{self, which};
+use crate::process::which;
 use crate::tools::{LLVM, Tool};
 use crate::workspace::{Host, Workspace};
 use serde::Serialize;
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// MLIR's tools.
-#[derive(Clone, Debug)]
-pub(crate) struct Mlir {
-    /// `mlir-opt`.
-    pub(crate) opt: PathBuf,
-    /// `mlir-translate`.
-    pub(crate) translate: PathBuf,
-    /// Such as `22.1.8`.
-    pub(crate) version: String,
-}
-
-/// LLVM's tools.
-#[derive(Clone, Debug)]
-pub(crate) struct Llvm {
-    /// `opt`.
-    pub(crate) opt: PathBuf,
-    /// `llc`.
-    pub(crate) llc: PathBuf,
-}
-
-impl fmt::Display for Mlir {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.opt.display(), self.version)
-    }
-}
-
-impl fmt::Display for Llvm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.llc.display())
-    }
-}
 
 /// What compiles the modules of a lane, as `tiebreak` reads it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -125,19 +91,19 @@ pub(crate) fn has_bf16() -> bool {
 
 /// The tools for a target, if all of them are there.
 pub(crate) fn toolchain(workspace: &Workspace, probe: &Probe, target: Target) -> Option<Toolchain> {
-    let (mlir, llvm) = (probe.mlir.as_ref()?, probe.llvm.as_ref()?);
+    let mlir = probe.found.get(&Tool::Mlir)?;
     let native = probe.host.arch == target.arch();
-    let linker = if native { probe.cc.clone()? } else { probe.aarch64_cc.clone()? };
+    let linker = probe.path(if native { Tool::Cc } else { Tool::Aarch64Cc })?.to_owned();
     let archives = match target {
-        Target::X86 => vec![probe.compiler_rt.clone()?],
+        Target::X86 => vec![probe.path(Tool::CompilerRt)?.to_owned()],
         Target::Aarch64 | Target::Aarch64Bf16 => Vec::new(),
     };
     Some(Toolchain {
-        mlir_opt: mlir.opt.clone(),
-        mlir_translate: mlir.translate.clone(),
-        opt: llvm.opt.clone(),
-        llc: llvm.llc.clone(),
-        version: mlir.version.clone(),
+        mlir_opt: mlir.path.clone(),
+        mlir_translate: program("mlir-translate")?,
+        opt: program("opt")?,
+        llc: program("llc")?,
+        version: mlir.version.clone()?,
         triple: target.triple(),
         features: target.features(),
         linker,
@@ -170,23 +136,11 @@ pub(crate) fn why_not(probe: &Probe, target: Target) -> Option<String> {
 }
 
 /// A program of LLVM's release: its name ends with the release's number, or it is in the release's directory.
-fn program(name: &str) -> Option<PathBuf> {
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
     which(&[&format!("{name}-{LLVM}")]).or_else(|| {
         let file = Path::new("/usr/lib").join(format!("llvm-{LLVM}/bin/{name}"));
         file.is_file().then_some(file)
     })
-}
-
-/// `mlir-opt` and `mlir-translate`.
-pub(crate) fn find_mlir() -> Option<Mlir> {
-    let (opt, translate) = (program("mlir-opt")?, program("mlir-translate")?);
-    let version = version(&process::output(Command::new(&opt).arg("--version")).ok()?)?;
-    Some(Mlir { opt, translate, version })
-}
-
-/// `opt` and `llc`.
-pub(crate) fn find_llvm() -> Option<Llvm> {
-    Some(Llvm { opt: program("opt")?, llc: program("llc")? })
 }
 
 /// The library of routines that belongs to the tools.
@@ -198,7 +152,7 @@ pub(crate) fn find_compiler_rt() -> Option<PathBuf> {
 }
 
 /// The number in `Debian LLVM version 22.1.8`.
-fn version(text: &str) -> Option<String> {
+pub(crate) fn version(text: &str) -> Option<String> {
     let after = text.split("LLVM version ").nth(1)?;
     Some(after.split_whitespace().next()?.to_owned())
 }
@@ -228,12 +182,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_comes_with_its_command() {
-        let reason = why_not(&Probe { mlir: None, ..complete() }, Target::X86).expect("it is missing");
+        let reason = why_not(&complete().without(&[Tool::Mlir]), Target::X86).expect("it is missing");
         assert!(reason.starts_with("mlir-opt-22 is missing"), "{reason}");
         assert!(reason.ends_with("install it with `cargo xtask setup --with mlir`"), "{reason}");
-        assert_eq!(why_not(&Probe { qemu: None, ..complete() }, Target::X86), None);
+        assert_eq!(why_not(&complete().without(&[Tool::Qemu]), Target::X86), None);
         for target in [Target::Aarch64, Target::Aarch64Bf16] {
-            assert!(why_not(&Probe { qemu: None, ..complete() }, target).is_some());
+            assert!(why_not(&complete().without(&[Tool::Qemu]), target).is_some());
         }
     }
 

@@ -1,155 +1,146 @@
-//! Which tools this machine has. They are looked up at every start, because that takes only a few milliseconds.
+//! Which tools this machine has. Each start looks them up, because that takes only a few milliseconds.
 
-use crate::mlir::{self, Llvm, Mlir};
+use crate::mlir;
 use crate::process::{self, which};
-use crate::qemu::{self, Qemu};
-use crate::rust::{self, Aarch64Rust};
+use crate::setup;
 use crate::tools::{Manager, Tool};
-use crate::workspace::{Host, Workspace};
-use anyhow::Result;
+use crate::workspace::{self, AARCH64, Host, Workspace};
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The tools that were found.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
-    /// This machine.
     pub(crate) host: Host,
-    /// The package manager.
     pub(crate) manager: Manager,
-    /// Whether rustup manages the Rust in use.
-    pub(crate) rustup: bool,
-    /// A C compiler that finds its library.
-    pub(crate) cc: Option<PathBuf>,
-    /// Make.
-    pub(crate) make: Option<PathBuf>,
-    /// M4.
-    pub(crate) m4: Option<PathBuf>,
-    /// Rust for aarch64.
-    pub(crate) rust: Option<Aarch64Rust>,
-    /// A C compiler for aarch64 that finds its library.
-    pub(crate) aarch64_cc: Option<PathBuf>,
+    /// Where each tool is.
+    pub(crate) found: BTreeMap<Tool, Found>,
     /// The directory with the C library of aarch64, which a dynamic program needs under the emulator.
     pub(crate) aarch64_libraries: Option<PathBuf>,
-    /// The emulator.
-    pub(crate) qemu: Option<Qemu>,
-    /// A disassembler of aarch64.
-    pub(crate) objdump: Option<PathBuf>,
-    /// A C++ compiler.
-    pub(crate) cxx: Option<PathBuf>,
-    /// MLIR's tools.
-    pub(crate) mlir: Option<Mlir>,
-    /// LLVM's tools.
-    pub(crate) llvm: Option<Llvm>,
-    /// The archive of routines for x86-64.
-    pub(crate) compiler_rt: Option<PathBuf>,
-    /// Chromium, or Chrome.
-    pub(crate) chromium: Option<PathBuf>,
-    /// Node.js, of a release that runs what drives Chromium.
-    pub(crate) node: Option<Node>,
-    /// npm.
-    pub(crate) npm: Option<PathBuf>,
-    /// The SMT solver z3.
-    pub(crate) z3: Option<PathBuf>,
-    /// The SMT solver cvc5.
-    pub(crate) cvc5: Option<PathBuf>,
     /// Whether this CPU has aarch64's instructions of bf16 and f16.
     pub(crate) bf16: bool,
 }
 
-/// Where the cross compiler's packages put the C library of aarch64.
+/// A tool that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    /// The version that it states, if that matters.
+    pub(crate) version: Option<String>,
+}
+
+/// The directory of the C library of aarch64 in the cross compiler's packages.
 pub(crate) const AARCH64_LIBRARIES: &str = "/usr/aarch64-linux-gnu";
-/// What starts a dynamic program there.
+/// The file that starts a dynamic program there.
 const LOADER: &str = "lib/ld-linux-aarch64.so.1";
+/// The first release of Node.js that runs the program that drives Chromium.
+const NODE: u32 = 20;
+
+/// Every tool.
+const TOOLS: [Tool; 16] = [
+    Tool::Cc,
+    Tool::Make,
+    Tool::M4,
+    Tool::Aarch64Rust,
+    Tool::Aarch64Cc,
+    Tool::Qemu,
+    Tool::Objdump,
+    Tool::Cxx,
+    Tool::Mlir,
+    Tool::Llvm,
+    Tool::CompilerRt,
+    Tool::Chromium,
+    Tool::Node,
+    Tool::Npm,
+    Tool::Z3,
+    Tool::Cvc5,
+];
 
 impl Probe {
     /// Looks for all tools.
-    pub(crate) fn look(workspace: &Workspace) -> Result<Self> {
+    pub(crate) fn look(workspace: &Workspace) -> Self {
         let host = Host::CURRENT;
-        let emulates = host.emulates_aarch64();
-        Ok(Self {
+        let found = TOOLS.iter().filter_map(|tool| Some((*tool, look_for(*tool, workspace, host)?)));
+        let libraries = Path::new(AARCH64_LIBRARIES);
+        let has_libraries = host.emulates_aarch64() && libraries.join(LOADER).is_file();
+        Self {
             host,
             manager: manager(),
-            rustup: which(&["rustup"]).is_some(),
-            cc: which(&["cc", "gcc", "clang"]).filter(|cc| host.os != "linux" || has_library(cc, "crt1.o")),
-            make: which(&["make", "gmake"]),
-            m4: which(&["m4", "gm4"]),
-            rust: rust::find(workspace, host)?,
-            aarch64_cc: which(&["aarch64-linux-gnu-gcc"]).filter(|cc| emulates && has_library(cc, "libc.a")),
-            aarch64_libraries: Some(PathBuf::from(AARCH64_LIBRARIES))
-                .filter(|path| emulates && path.join(LOADER).is_file()),
-            qemu: emulates.then(|| qemu::find(workspace)).flatten(),
-            objdump: which(if host.is_aarch64() { &["objdump"] } else { &["aarch64-linux-gnu-objdump"] }),
-            cxx: which(&["c++", "g++", "clang++"]),
-            mlir: mlir::find_mlir(),
-            llvm: mlir::find_llvm(),
-            compiler_rt: mlir::find_compiler_rt(),
-            chromium: which(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]),
-            node: find_node(),
-            npm: which(&["npm"]),
-            z3: which(&["z3"]),
-            cvc5: which(&["cvc5"]),
+            found: found.collect(),
+            aarch64_libraries: has_libraries.then(|| libraries.to_owned()),
             bf16: mlir::has_bf16(),
-        })
+        }
     }
 
-    /// A description of where a tool is, or `None` if it is missing.
-    pub(crate) fn found(&self, tool: Tool) -> Option<String> {
-        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
-        match tool {
-            Tool::Cc => path(&self.cc),
-            Tool::Make => path(&self.make),
-            Tool::M4 => path(&self.m4),
-            Tool::Aarch64Rust => self.rust.as_ref().map(ToString::to_string),
-            Tool::Aarch64Cc => path(&self.aarch64_cc),
-            Tool::Qemu => self.qemu.as_ref().map(ToString::to_string),
-            Tool::Objdump => path(&self.objdump),
-            Tool::Cxx => path(&self.cxx),
-            Tool::Mlir => self.mlir.as_ref().map(ToString::to_string),
-            Tool::Llvm => self.llvm.as_ref().map(ToString::to_string),
-            Tool::CompilerRt => path(&self.compiler_rt),
-            Tool::Chromium => path(&self.chromium),
-            Tool::Node => self.node.as_ref().map(|node| format!("{} ({})", node.path.display(), node.version)),
-            Tool::Npm => path(&self.npm),
-            Tool::Z3 => path(&self.z3),
-            Tool::Cvc5 => path(&self.cvc5),
-        }
+    /// Where a tool is, or `None` if it is missing.
+    pub(crate) fn path(&self, tool: Tool) -> Option<&Path> {
+        self.found.get(&tool).map(|found| found.path.as_path())
+    }
+
+    /// Path and version of a tool as text, or `None` if it is missing.
+    pub(crate) fn described(&self, tool: Tool) -> Option<String> {
+        let Found { path, version } = self.found.get(&tool)?;
+        Some(version.as_ref().map_or(path.display().to_string(), |version| format!("{} ({version})", path.display())))
     }
 
     /// Those of `tools` that are missing.
     pub(crate) fn missing(&self, tools: &[Tool]) -> Vec<Tool> {
-        tools.iter().copied().filter(|tool| self.found(*tool).is_none()).collect()
-    }
-
-    /// The command that installs a tool here.
-    pub(crate) fn install(&self, tool: Tool) -> String {
-        tool.install(self.manager, self.host, self.rustup)
+        tools.iter().copied().filter(|tool| !self.found.contains_key(tool)).collect()
     }
 
     /// `NAME is missing (PURPOSE): install it with `COMMAND``.
     pub(crate) fn complaint(&self, tool: Tool) -> String {
-        format!("{} is missing ({}): install it with `{}`", tool.name(self.host), tool.purpose(), self.install(tool))
+        let install = tool.install(self.manager, self.host);
+        format!("{} is missing ({}): install it with `{install}`", tool.name(self.host), tool.purpose())
     }
 }
 
-/// Node.js.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    /// The program.
-    pub(crate) path: PathBuf,
-    /// Such as `20.20.2`.
-    pub(crate) version: String,
+fn look_for(tool: Tool, workspace: &Workspace, host: Host) -> Option<Found> {
+    let version = |path: &Path| process::output(Command::new(path).arg("--version")).ok();
+    let emulates = host.emulates_aarch64();
+    let path = match tool {
+        Tool::Cc => which(&["cc", "gcc", "clang"]).filter(|cc| host.os != "linux" || has_library(cc, "crt1.o")),
+        Tool::Make => which(&["make", "gmake"]),
+        Tool::M4 => which(&["m4", "gm4"]),
+        Tool::Aarch64Rust => aarch64_rust(),
+        Tool::Aarch64Cc => which(&["aarch64-linux-gnu-gcc"]).filter(|cc| emulates && has_library(cc, "libc.a")),
+        Tool::Qemu => {
+            let private = setup::private_qemu(workspace);
+            let path = Some(private).filter(|path| path.is_file()).or_else(|| which(&setup::QEMU))?;
+            let version = version(&path).filter(|_| emulates)?.split_whitespace().nth(2)?.to_owned();
+            return Some(Found { path, version: Some(version) });
+        }
+        Tool::Objdump => which(if host.is_aarch64() { &["objdump"] } else { &["aarch64-linux-gnu-objdump"] }),
+        Tool::Cxx => which(&["c++", "g++", "clang++"]),
+        Tool::Mlir => {
+            let (path, _) = (mlir::program("mlir-opt")?, mlir::program("mlir-translate")?);
+            let version = mlir::version(&version(&path)?)?;
+            return Some(Found { path, version: Some(version) });
+        }
+        Tool::Llvm => mlir::program("opt").and_then(|_| mlir::program("llc")),
+        Tool::CompilerRt => mlir::find_compiler_rt(),
+        Tool::Chromium => which(&["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]),
+        Tool::Node => {
+            let path = which(&["node", "nodejs"])?;
+            let version = version(&path)?.trim().trim_start_matches('v').to_owned();
+            return is_new_enough(&version).then_some(Found { path, version: Some(version) });
+        }
+        Tool::Npm => which(&["npm"]),
+        Tool::Z3 => which(&["z3"]),
+        Tool::Cvc5 => which(&["cvc5"]),
+    };
+    path.map(|path| Found { path, version: None })
 }
 
-/// The first release of Node.js that what drives Chromium runs on.
-const NODE: u32 = 20;
-
-/// Node.js, unless it is too old.
-fn find_node() -> Option<Node> {
-    let path = which(&["node", "nodejs"])?;
-    let version = process::output(Command::new(&path).arg("--version")).ok()?;
-    let version = version.trim().trim_start_matches('v').to_owned();
-    is_new_enough(&version).then_some(Node { path, version })
+/// The directory of Rust's standard library for aarch64. After an interrupted installation it holds no library.
+fn aarch64_rust() -> Option<PathBuf> {
+    let sysroot = process::output(Command::new(workspace::rustc_program()).args(["--print", "sysroot"])).ok()?;
+    let target = Path::new(sysroot.trim()).join("lib/rustlib").join(AARCH64);
+    let is_std = |name: &str| name.starts_with("libstd-") && name.ends_with(".rlib");
+    let mut entries = fs::read_dir(target.join("lib")).ok()?.flatten();
+    entries.any(|entry| entry.file_name().to_str().is_some_and(is_std)).then_some(target)
 }
 
 fn is_new_enough(version: &str) -> bool {
@@ -173,34 +164,29 @@ fn has_library(cc: &Path, file: &str) -> bool {
 pub(crate) mod tests {
     use super::*;
 
-    /// An x86-64 Debian that has everything.
+    impl Probe {
+        /// The same machine without some tools.
+        pub(crate) fn without(mut self, tools: &[Tool]) -> Self {
+            self.found.retain(|tool, _| !tools.contains(tool));
+            self
+        }
+    }
+
+    /// An x86-64 Debian that has everything but a C++ compiler.
     pub(crate) fn complete() -> Probe {
-        let path = |path: &str| Some(PathBuf::from(path));
+        let host = Host { arch: "x86_64", os: "linux" };
+        let found = |tool: Tool| {
+            let (path, version) = match tool {
+                Tool::Qemu => ("/t/cross/qemu/qemu-aarch64".to_owned(), Some("10.0.2".to_owned())),
+                _ => (format!("/usr/bin/{}", tool.name(host)), None),
+            };
+            (tool, Found { path: path.into(), version })
+        };
         Probe {
-            host: Host { arch: "x86_64", os: "linux" },
+            host,
             manager: Manager::Apt,
-            rustup: true,
-            cc: path("/usr/bin/cc"),
-            make: path("/usr/bin/make"),
-            m4: path("/usr/bin/m4"),
-            rust: Some(Aarch64Rust::Installed("/rust/lib/rustlib/aarch64-unknown-linux-gnu".into())),
-            aarch64_cc: path("/usr/bin/aarch64-linux-gnu-gcc"),
-            aarch64_libraries: path(AARCH64_LIBRARIES),
-            qemu: Some(Qemu { path: "/t/cross/qemu/qemu-aarch64".into(), version: "10.0.2".into() }),
-            objdump: path("/usr/bin/aarch64-linux-gnu-objdump"),
-            cxx: None,
-            mlir: Some(Mlir {
-                opt: "/usr/bin/mlir-opt-22".into(),
-                translate: "/usr/bin/mlir-translate-22".into(),
-                version: "22.1.8".into(),
-            }),
-            llvm: Some(Llvm { opt: "/usr/bin/opt-22".into(), llc: "/usr/bin/llc-22".into() }),
-            compiler_rt: path("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a"),
-            chromium: path("/usr/bin/chromium"),
-            node: Some(Node { path: "/usr/bin/node".into(), version: "20.20.2".into() }),
-            npm: path("/usr/bin/npm"),
-            z3: path("/usr/bin/z3"),
-            cvc5: path("/usr/bin/cvc5"),
+            found: TOOLS.into_iter().filter(|tool| *tool != Tool::Cxx).map(found).collect(),
+            aarch64_libraries: Some(AARCH64_LIBRARIES.into()),
             bf16: false,
         }
     }
@@ -208,22 +194,13 @@ pub(crate) mod tests {
     /// A Debian on aarch64 that has everything.
     pub(crate) fn aarch64() -> Probe {
         let host = Host { arch: "aarch64", os: "linux" };
-        let objdump = Some("/usr/bin/objdump".into());
-        Probe {
-            host,
-            objdump,
-            rust: Some(Aarch64Rust::Host),
-            aarch64_cc: None,
-            aarch64_libraries: None,
-            qemu: None,
-            bf16: true,
-            ..complete()
-        }
+        let probe = complete().without(&[Tool::Aarch64Cc, Tool::Qemu]);
+        Probe { host, aarch64_libraries: None, bf16: true, ..probe }
     }
 
     #[test]
     fn what_is_missing_is_named_with_its_purpose_and_command() {
-        let probe = Probe { m4: None, qemu: None, ..complete() };
+        let probe = complete().without(&[Tool::M4, Tool::Qemu]);
         assert_eq!(probe.missing(&Tool::needed(probe.host)), [Tool::M4, Tool::Qemu]);
         let expected = "m4 is missing (GMP's build fails without it): install it with \
                         `sudo apt-get install --no-install-recommends m4`";

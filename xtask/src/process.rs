@@ -3,38 +3,12 @@
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 /// Runs a command silently and returns its standard output. An error names the command and ends with its last lines on standard
 /// error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = line(command);
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{line}` could not be started"))?;
-    if !output.status.success() {
-        bail!("`{line}` failed ({}): {}", output.status, tail(&String::from_utf8_lossy(&output.stderr)));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// As [`output`], but kills the command after `limit`.
-pub(crate) fn output_within(command: &mut Command, limit: Duration) -> Result<String> {
-    let line = line(command);
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("`{line}` could not be started"))?;
-    let start = Instant::now();
-    while child.try_wait()?.is_none() {
-        if start.elapsed() > limit {
-            child.kill()?;
-            child.wait()?;
-            bail!("`{line}` was ended after {} s without a result", limit.as_secs());
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let output = child.wait_with_output()?;
     if !output.status.success() {
         bail!("`{line}` failed ({}): {}", output.status, tail(&String::from_utf8_lossy(&output.stderr)));
     }
@@ -118,13 +92,6 @@ mod tests {
     fn a_program_that_is_not_there_is_named() {
         let error = output(&mut Command::new("no-such-program-here")).unwrap_err().to_string();
         assert_eq!(error, "`no-such-program-here` could not be started");
-    }
-
-    #[test]
-    fn a_command_that_takes_too_long_is_ended() {
-        let mut command = Command::new("sleep");
-        let error = output_within(command.arg("60"), Duration::from_millis(50)).unwrap_err().to_string();
-        assert!(error.contains("was ended after 0 s"), "{error}");
     }
 
     #[test]

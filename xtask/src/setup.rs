@@ -1,18 +1,17 @@
-//! `cargo xtask setup`: installs what is missing, and says what and why. Every command that needs tools starts with it.
+//! `cargo xtask setup`: installs what is missing with `apt-get` and `rustup`, or names the command. Every command that needs tools starts with it.
 
-use crate::apt;
 use crate::browser;
 use crate::models;
 use crate::probe::Probe;
-use crate::qemu;
-use crate::rust::{self, Aarch64Rust};
+use crate::process::{self, which};
 use crate::say::note;
 use crate::tools::{self, Manager, Tool};
-use crate::workspace::Workspace;
+use crate::workspace::{AARCH64, Host, Workspace};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::fs;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
 /// The arguments of `setup`.
 #[derive(Debug, Args)]
@@ -35,23 +34,30 @@ enum Extra {
     Solvers,
 }
 
+/// The names of the emulator of aarch64.
+pub(crate) const QEMU: [&str; 2] = ["qemu-aarch64", "qemu-aarch64-static"];
+/// The release of Debian whose own qemu (7.2) takes several times as long as that of its backports (10.0).
+const SLOW_QEMU: &str = "VERSION_CODENAME=bookworm";
+/// The source of the faster qemu.
+const BACKPORTS: &str = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] \
+                         http://deb.debian.org/debian bookworm-backports main\n";
+
 /// Installs everything that is needed. Exit code 2 if something stays missing.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
-    qemu::forget_failure(&workspace);
-    let host = crate::workspace::Host::CURRENT;
+    let host = Host::CURRENT;
+    let with = |extra| arguments.with.contains(&extra);
     let mut needed = Tool::needed(host);
-    if arguments.with.contains(&Extra::Mlir) {
+    if with(Extra::Mlir) {
         needed.extend(Tool::mlir(host));
     }
-    if arguments.with.contains(&Extra::Solvers) {
+    if with(Extra::Solvers) {
         needed.extend(Tool::SOLVERS);
     }
-    let opens_reports = arguments.with.contains(&Extra::Browser);
-    let mut probe = provision(&workspace, &needed)?;
-    if opens_reports {
-        // By themselves: where a system has no such package, the others are installed all the same.
-        probe = provision(&workspace, &Tool::BROWSER)?;
+    let mut probe = provision(&workspace, &needed);
+    if with(Extra::Browser) {
+        // By themselves: if a system has no such package, the others are installed all the same.
+        probe = provision(&workspace, &Tool::BROWSER);
         needed.extend(Tool::BROWSER);
     }
     let compiler = probe.missing(Tool::mlir(host));
@@ -59,10 +65,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         true => error.context(without_packages(&compiler, &probe)),
         false => error,
     })?;
-    if arguments.with.contains(&Extra::Models) {
+    if with(Extra::Models) {
         models::provision(&workspace)?;
     }
-    if opens_reports {
+    if with(Extra::Browser) {
         browser::packages(&workspace, &probe)?;
     }
     note("everything that is needed is there");
@@ -78,23 +84,32 @@ fn without_packages(missing: &[Tool], probe: &Probe) -> String {
     )
 }
 
-/// Installs the missing ones of `wanted`, as far as that is possible here, and returns what is there then. Failed attempts are
-/// reported on standard error; the caller decides which tools it requires.
-pub(crate) fn provision(workspace: &Workspace, wanted: &[Tool]) -> Result<Probe> {
-    let mut probe = Probe::look(workspace)?;
-    let faster = wanted.contains(&Tool::Qemu) && qemu::wants_faster(workspace, probe.host, probe.qemu.as_ref());
-    if probe.missing(wanted).is_empty() && !faster {
-        return Ok(probe);
+/// Installs the missing ones of `wanted`, if this user may, and returns what is there then. Standard error reports failed attempts;
+/// the caller decides which tools it requires.
+pub(crate) fn provision(workspace: &Workspace, wanted: &[Tool]) -> Probe {
+    let probe = Probe::look(workspace);
+    let faster = wanted.contains(&Tool::Qemu) && probe.host.arch == "x86_64" && wants_faster_qemu(workspace);
+    let missing = probe.missing(wanted);
+    if missing.is_empty() && !faster {
+        return probe;
     }
-    fs::create_dir_all(workspace.cross()).with_context(|| format!("creating {}", workspace.cross().display()))?;
     if faster {
-        provision_qemu(workspace, &mut probe);
+        let directory = workspace.cross().join("qemu");
+        attempt("the faster qemu of Debian's backports", faster_qemu(&directory));
+        // A failure is not tried again: the qemu of the release runs the same programs.
+        let _ = fs::write(directory.join("tried"), "");
     }
-    provision_packages(workspace, &mut probe, wanted)?;
-    if wanted.contains(&Tool::Aarch64Rust) && probe.rust.is_none() {
-        probe.rust = provision_rust(workspace, &probe);
+    let missing = Probe::look(workspace).missing(&missing);
+    let packages = tools::packages(&missing, probe.manager, probe.host);
+    if probe.manager == Manager::Apt && !packages.is_empty() {
+        attempt(&packages.join(" "), install(&packages));
     }
-    Ok(probe)
+    if missing.contains(&Tool::Aarch64Rust) {
+        let mut rustup = Command::new("rustup");
+        rustup.args(["target", "add", AARCH64]).env("RUSTUP_MAX_RETRIES", "0").env("RUST_BACKTRACE", "0");
+        attempt("Rust's standard library for aarch64", process::output(&mut rustup).map(drop));
+    }
+    Probe::look(workspace)
 }
 
 /// Fails if one of `tools` is missing, and names each with the command that installs it.
@@ -107,67 +122,78 @@ pub(crate) fn require(probe: &Probe, tools: &[Tool]) -> Result<()> {
     bail!("these tools are missing and could not be installed from here:{}", lines.concat())
 }
 
-/// Installs a newer emulator. A failure does not end the run.
-fn provision_qemu(workspace: &Workspace, probe: &mut Probe) {
-    let start = match &probe.qemu {
-        Some(qemu) => format!("qemu {} is several times slower than newer ones", qemu.version),
-        None => "qemu-aarch64 runs the worker of the aarch64 lane".to_owned(),
+/// [`provision`], and an error if one of the tools is still missing.
+pub(crate) fn provide(workspace: &Workspace, tools: &[Tool]) -> Result<Probe> {
+    let probe = provision(workspace, tools);
+    require(&probe, tools).map(|()| probe)
+}
+
+/// Reports an attempt to install something.
+fn attempt(name: &str, result: Result<()>) {
+    match result {
+        Ok(()) => note(format_args!("installed {name}")),
+        Err(error) => note(format_args!("could not install {name}: {error:#}")),
+    }
+}
+
+/// Installs packages of Debian or Ubuntu. Needs root, or a sudo that asks nothing.
+fn install(packages: &[&str]) -> Result<()> {
+    let is_root = process::output(Command::new("id").arg("-u"))?.trim() == "0";
+    let sudo: &[&str] = if is_root { &["env"] } else { &["sudo", "-n", "env"] };
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new(sudo[0]);
+        command.args(&sudo[1..]).args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=600"]);
+        process::output(command.args(arguments)).map(drop)
     };
-    match qemu::provision(workspace) {
-        Ok(qemu) => {
-            note(format_args!("unpacked Debian's newer {qemu}: {start}"));
-            probe.qemu = Some(qemu);
-        }
-        Err(error) => note(format_args!("no newer qemu, the distribution's it is: {error:#}")),
-    }
+    let wanted = [&["install", "--yes", "--no-install-recommends"], packages].concat();
+    // The lists of a fresh machine are absent or old: `update` fetches them if the first attempt fails.
+    apt(&wanted).or_else(|_| apt(&["update"]).and_then(|()| apt(&wanted)))
 }
 
-/// Installs the system's packages for the missing tools.
-fn provision_packages(workspace: &Workspace, probe: &mut Probe, wanted: &[Tool]) -> Result<()> {
-    let missing = probe.missing(wanted);
-    let packages = tools::packages(&missing, probe.manager, probe.host);
-    if packages.is_empty() || probe.manager != Manager::Apt {
-        return Ok(());
-    }
-    note(format_args!("installing packages of the system: {}", packages.join(" ")));
-    match apt::install(&packages) {
-        Ok(()) => {
-            *probe = Probe::look(workspace)?;
-            for tool in missing.iter().filter(|tool| !tool.packages(probe.manager, probe.host).is_empty()) {
-                let (name, packages) = (tool.name(probe.host), tool.packages(probe.manager, probe.host).join(" "));
-                note(format_args!("installed {name} ({packages}): {}", tool.purpose()));
-            }
-        }
-        Err(error) => note(format_args!("the packages could not be installed: {error:#}")),
-    }
-    Ok(())
+/// Where [`faster_qemu`] puts the emulator.
+pub(crate) fn private_qemu(workspace: &Workspace) -> PathBuf {
+    workspace.cross().join("qemu").join(QEMU[0])
 }
 
-/// Rust for aarch64: rustup's if it can be fetched, otherwise Debian's.
-fn provision_rust(workspace: &Workspace, probe: &Probe) -> Option<Aarch64Rust> {
-    if probe.rustup {
-        let added = rust::add_target(apt::Debian::current().is_some());
-        let found = rust::find(workspace, probe.host).ok().flatten();
-        match (added, found) {
-            (_, Some(found)) => {
-                note(format_args!("rustup added {found}: {}", Tool::Aarch64Rust.purpose()));
-                return Some(found);
-            }
-            (Err(error), None) => note(format_args!("rustup could not add the aarch64 target: {error:#}")),
-            (Ok(()), None) => note("rustup added the aarch64 target to a toolchain that is not in use"),
-        }
+fn wants_faster_qemu(workspace: &Workspace) -> bool {
+    let private = private_qemu(workspace);
+    let is_slow = || fs::read_to_string("/etc/os-release").is_ok_and(|text| text.contains(SLOW_QEMU));
+    !private.is_file() && !private.with_file_name("tried").exists() && which(&["dpkg-deb"]).is_some() && is_slow()
+}
+
+/// Unpacks the emulator of Debian's backports, a static program, and leaves the system as it is.
+fn faster_qemu(directory: &Path) -> Result<()> {
+    let scratch = directory.join(format!("scratch.{}", std::process::id()));
+    for sub in ["lists/partial", "cache/archives/partial"] {
+        fs::create_dir_all(scratch.join(sub)).with_context(|| format!("creating {}/{sub}", scratch.display()))?;
     }
-    match rust::provision_private(workspace, probe.aarch64_cc.as_deref()) {
-        Ok(private) => {
-            let found = Aarch64Rust::Private(private);
-            note(format_args!("unpacked Debian's Rust, {found}: {}", Tool::Aarch64Rust.purpose()));
-            Some(found)
-        }
-        Err(error) => {
-            note(format_args!("no Rust for aarch64: {error:#}"));
-            None
-        }
+    let made = unpack_qemu(&scratch, &directory.join(QEMU[0]));
+    fs::remove_dir_all(&scratch).with_context(|| format!("removing {}", scratch.display()))?;
+    made
+}
+
+fn unpack_qemu(scratch: &Path, program: &Path) -> Result<()> {
+    fs::write(scratch.join("sources.list"), BACKPORTS)?;
+    let own = |key: &str, file: &str| format!("{key}={}", scratch.join(file).display());
+    let options = [
+        own("Dir::Etc::sourcelist", "sources.list"),
+        "Dir::Etc::sourceparts=-".to_owned(),
+        own("Dir::State::lists", "lists"),
+        own("Dir::Cache", "cache"),
+        "APT::Sandbox::User=root".to_owned(),
+        "Acquire::http::Timeout=20".to_owned(),
+    ];
+    for arguments in [&["update"][..], &["download", "qemu-user"]] {
+        let mut apt = Command::new("apt-get");
+        apt.current_dir(scratch).arg("-qq").args(options.iter().flat_map(|option| ["-o", option])).args(arguments);
+        process::output(&mut apt)?;
     }
+    let debs = fs::read_dir(scratch)?.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let deb = debs.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "deb"));
+    process::output(Command::new("dpkg-deb").arg("-x").arg(deb.context("no package came")?).arg(scratch))?;
+    let unpacked = scratch.join("usr/bin").join(QEMU[0]);
+    process::output(Command::new(&unpacked).arg("--version"))?;
+    fs::rename(&unpacked, program).with_context(|| format!("moving {} to {}", unpacked.display(), program.display()))
 }
 
 #[cfg(test)]
@@ -177,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_system_without_the_packages_is_told_where_they_are() {
-        let probe = Probe { mlir: None, compiler_rt: None, ..complete() };
+        let probe = complete().without(&[Tool::Mlir, Tool::CompilerRt]);
         let text = without_packages(&probe.missing(Tool::mlir(probe.host)), &probe);
         assert!(
             text.starts_with("mlir-22-tools libclang-rt-22-dev: ") && text.contains("https://apt.llvm.org"),
@@ -187,7 +213,7 @@ mod tests {
 
     #[test]
     fn everything_that_stays_missing_is_named() {
-        let probe = Probe { m4: None, make: None, manager: Manager::Dnf, ..complete() };
+        let probe = Probe { manager: Manager::Dnf, ..complete().without(&[Tool::M4, Tool::Make]) };
         let error = require(&probe, &Tool::needed(probe.host)).unwrap_err().to_string();
         assert!(error.contains("make is missing") && error.contains("`sudo dnf install m4`"), "{error}");
         require(&complete(), &Tool::needed(complete().host)).expect("nothing is missing");

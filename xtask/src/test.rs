@@ -5,16 +5,13 @@ use crate::cargo;
 use crate::lanes;
 use crate::probe::Probe;
 use crate::process;
-use crate::rust::Aarch64Rust;
 use crate::say::{note, print};
 use crate::setup;
 use crate::tools::Tool;
 use crate::workspace::{Host, Workspace};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
-use std::io::Write;
-use std::process::{Command, ExitCode, Stdio};
-use std::thread;
+use std::process::{Command, ExitCode};
 use std::time::{Instant, SystemTime};
 
 /// The arguments of `test`.
@@ -29,7 +26,7 @@ pub(crate) struct Arguments {
     new_seed: bool,
 }
 
-/// One thing that is checked.
+/// One thing that is checked, in the order in which steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Step {
     /// The lanes can be built
@@ -48,26 +45,6 @@ enum Step {
     Browser,
 }
 
-/// When the output of a step's command is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Output {
-    AsItComes,
-    /// Whole, so that it is not mixed with that of the steps that run meanwhile.
-    AtItsEnd,
-}
-
-/// When a step runs: those of one turn run one after another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    /// Beside all others: it builds in a directory of its own, while GMP, on the host, leaves cores idle.
-    FromTheBeginning,
-    /// Before the tests, which may start a worker.
-    First,
-    AfterTheLanes,
-    /// Once the lanes are built: it waits for pages more than it computes.
-    BesideTheTests,
-}
-
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
@@ -78,30 +55,9 @@ enum Outcome {
 }
 
 impl Step {
-    /// In the order in which they are listed.
-    const ALL: [Self; 7] =
-        [Self::Lanes, Self::Fmt, Self::Clippy, Self::ClippyAarch64, Self::Unit, Self::Aarch64, Self::Browser];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Lanes => "lanes",
-            Self::Fmt => "fmt",
-            Self::Clippy => "clippy",
-            Self::ClippyAarch64 => "clippy-aarch64",
-            Self::Unit => "unit",
-            Self::Aarch64 => "aarch64",
-            Self::Browser => "browser",
-        }
-    }
-
-    /// When the step runs.
-    fn turn(self) -> Turn {
-        match self {
-            Self::ClippyAarch64 | Self::Aarch64 => Turn::FromTheBeginning,
-            Self::Browser => Turn::BesideTheTests,
-            Self::Lanes => Turn::First,
-            Self::Fmt | Self::Clippy | Self::Unit => Turn::AfterTheLanes,
-        }
+    /// The name on the command line.
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// The tools without which the step cannot run.
@@ -132,39 +88,25 @@ impl Step {
     }
 }
 
-/// Runs the steps. Exit code 1 if one failed.
+/// Runs the steps one after another. Exit code 1 if one failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
-    let steps: Vec<Step> = Step::ALL.into_iter().filter(|step| selected(*step, &arguments.only)).collect();
-    let mut probe = setup::provision(&workspace, &wanted(&steps))?;
+    let steps: Vec<Step> =
+        Step::value_variants().iter().copied().filter(|step| selected(*step, &arguments.only)).collect();
+    let mut probe = setup::provision(&workspace, &wanted(&steps));
     if steps.contains(&Step::Browser) && Step::Browser.not_applicable(Host::CURRENT).is_none() {
-        // By themselves: where a system has no such package, the others are installed all the same.
-        probe = setup::provision(&workspace, &Tool::BROWSER)?;
+        // By themselves: if a system has no such package, the others are installed all the same.
+        probe = setup::provision(&workspace, &Tool::BROWSER);
     }
-    let timed = |step: Step, output: Output| {
+    let mut lines = Vec::new();
+    let mut outcomes = Vec::new();
+    for step in steps {
         let start = Instant::now();
-        let outcome = run_step(&workspace, &probe, (step, output), arguments);
-        (step, outcome, start.elapsed().as_secs_f64())
-    };
-    let each = |turn: Turn, output: Output| {
-        let of_turn = steps.iter().filter(|step| step.turn() == turn);
-        of_turn.map(|step| timed(*step, output)).collect::<Vec<_>>()
-    };
-    let mut outcomes = thread::scope(|scope| {
-        let from_the_beginning = scope.spawn(|| each(Turn::FromTheBeginning, Output::AtItsEnd));
-        let mut outcomes = each(Turn::First, Output::AsItComes);
-        let beside_the_tests = scope.spawn(|| each(Turn::BesideTheTests, Output::AtItsEnd));
-        outcomes.extend(each(Turn::AfterTheLanes, Output::AsItComes));
-        for beside in [from_the_beginning, beside_the_tests] {
-            outcomes.extend(beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        outcomes
-    });
-    outcomes.sort_by_key(|(step, ..)| Step::ALL.iter().position(|known| known == step));
-    for (step, outcome, seconds) in &outcomes {
-        note(line(*step, outcome, *seconds));
+        let outcome = run_step(&workspace, &probe, step, arguments);
+        lines.push(line(step, &outcome, start.elapsed().as_secs_f64()));
+        outcomes.push(outcome);
     }
-    let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome, _)| outcome).collect();
+    lines.iter().for_each(note);
     print(format_args!("{}\n", closing(&outcomes)))?;
     Ok(ExitCode::from(u8::from(outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_))))))
 }
@@ -190,37 +132,40 @@ fn compiled(host: Host) -> &'static [Tool] {
     if host.os == "linux" { Tool::mlir(host) } else { &[] }
 }
 
-/// Without a browser, reports are not opened, which is said, and fails only where the step is `named`. `.ci/run` installs one.
-fn run_step(workspace: &Workspace, probe: &Probe, (step, output): (Step, Output), arguments: &Arguments) -> Outcome {
-    let named = arguments.only.contains(&step);
+/// Without a browser, the step of the reports is not run and says so; it fails if the caller named it. `.ci/run` installs one.
+fn run_step(workspace: &Workspace, probe: &Probe, step: Step, arguments: &Arguments) -> Outcome {
     if let Some(reason) = step.not_applicable(probe.host) {
         return Outcome::NotApplicable(reason);
     }
     let missing: Vec<String> = probe.missing(step.tools()).into_iter().map(|tool| probe.complaint(tool)).collect();
     if !missing.is_empty() {
-        return without(step, named, &missing.join("; "));
+        return without(step, arguments.only.contains(&step), &missing.join("; "));
     }
-    let check = |command: &mut Command| check((step, output), command);
-    let result = match step {
-        Step::Lanes => build_lanes(workspace, probe),
-        Step::Fmt => check(workspace.cargo().args(["fmt", "--all", "--check"])),
-        Step::Clippy => check(workspace.cargo().args([
-            "clippy",
-            "--release",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ])),
-        Step::ClippyAarch64 => check(&mut clippy_aarch64(workspace, probe)),
-        Step::Unit => check(&mut unit(workspace, arguments.new_seed.then(fresh_seed))),
-        Step::Aarch64 => {
-            check(cargo::aarch64(workspace, probe, "test").args(["--release", "--package", cargo::WORKER.0]))
-        }
-        Step::Browser => browser::command(workspace, probe, &[]).and_then(|mut command| check(&mut command)),
+    let selection = ["--release", "--package", cargo::WORKER.0];
+    let refused = ["--", "-D", "warnings"];
+    let mut command = match step {
+        Step::Lanes => return build_lanes(workspace, probe).unwrap_or_else(failed),
+        Step::Fmt | Step::Clippy => workspace.cargo(),
+        Step::ClippyAarch64 => cargo::aarch64(workspace, probe, "clippy"),
+        Step::Unit => unit(workspace, arguments.new_seed.then(fresh_seed)),
+        Step::Aarch64 => cargo::aarch64(workspace, probe, "test"),
+        Step::Browser => match browser::command(workspace, probe, &[]) {
+            Ok(command) => command,
+            Err(error) => return failed(error),
+        },
     };
-    result.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
+    match step {
+        Step::Fmt => command.args(["fmt", "--all", "--check"]),
+        Step::Clippy => command.args(["clippy", "--release", "--workspace", "--all-targets"]).args(refused),
+        Step::ClippyAarch64 => command.args(selection).arg("--all-targets").args(refused),
+        Step::Aarch64 => command.args(selection),
+        Step::Lanes | Step::Unit | Step::Browser => &mut command,
+    };
+    check(step, &mut command).unwrap_or_else(failed)
+}
+
+fn failed(error: anyhow::Error) -> Outcome {
+    Outcome::Failed(format!("{error:#}"))
 }
 
 /// How a step ends whose tools are missing.
@@ -240,25 +185,11 @@ fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Runs a step's command and shows its output.
-fn check((step, output): (Step, Output), command: &mut Command) -> Result<Outcome> {
+/// Runs the command of a step.
+fn check(step: Step, command: &mut Command) -> Result<Outcome> {
     let line = process::line(command);
-    let announce = || note(format_args!("==> {}: {line}", step.name()));
-    let status = match output {
-        Output::AsItComes => {
-            announce();
-            process::status(command)?
-        }
-        Output::AtItsEnd => {
-            let ended = command.stdin(Stdio::null()).output();
-            let ended = ended.with_context(|| format!("`{line}` could not be started"))?;
-            announce();
-            print(String::from_utf8_lossy(&ended.stdout))?;
-            // A standard error that cannot be written is ignored.
-            let _ = std::io::stderr().write_all(&ended.stderr);
-            ended.status
-        }
-    };
+    note(format_args!("==> {}: {line}", step.name()));
+    let status = process::status(command)?;
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(format!("`{line}` failed ({status})")) })
 }
 
@@ -282,20 +213,6 @@ fn unit(workspace: &Workspace, new_seed: Option<u64>) -> Command {
 fn fresh_seed() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     since.as_micros() as u64
-}
-
-/// Clippy for aarch64 (in the release profile like everything here, so that dependencies are built once). Debian's driver is called as cargo's own clippy calls its driver.
-fn clippy_aarch64(workspace: &Workspace, probe: &Probe) -> Command {
-    let selection = ["--release", "--package", cargo::WORKER.0, "--all-targets"];
-    if let Some(Aarch64Rust::Private(private)) = &probe.rust {
-        let mut command = cargo::aarch64(workspace, probe, "check");
-        command.args(selection).env("RUSTC_WORKSPACE_WRAPPER", private.clippy_driver());
-        command.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
-        return command;
-    }
-    let mut command = cargo::aarch64(workspace, probe, "clippy");
-    command.args(selection).args(["--", "-D", "warnings"]);
-    command
 }
 
 fn line(step: Step, outcome: &Outcome, seconds: f64) -> String {
@@ -339,7 +256,7 @@ mod tests {
     #[test]
     fn tests_come_with_lanes() {
         assert!(selected(Step::Lanes, &[Step::Unit]) && !selected(Step::Lanes, &[Step::Fmt]));
-        assert!(Step::ALL.into_iter().all(|step| selected(step, &[])));
+        assert!(Step::value_variants().iter().all(|step| selected(*step, &[])));
     }
 
     #[test]

@@ -1,194 +1,153 @@
-//! The tools that are needed, what they are for, and how each system installs them.
+//! The tools that are needed, what each is for, and the packages that hold it.
 
 use crate::workspace::{AARCH64, Host};
-use std::collections::BTreeSet;
 
-/// A tool that cargo does not bring along.
+/// A tool that cargo does not install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tool {
-    /// A C compiler with its library.
     Cc,
-    /// Make.
     Make,
-    /// M4.
     M4,
     /// The standard library of Rust for aarch64.
     Aarch64Rust,
-    /// A C compiler for aarch64 with its library; it is used as a linker.
+    /// A C compiler for aarch64 with its library, used as a linker.
     Aarch64Cc,
-    /// qemu-user.
     Qemu,
-    /// A disassembler of aarch64 programs.
     Objdump,
-    /// A C++ compiler.
     Cxx,
     /// `mlir-opt` and `mlir-translate`.
     Mlir,
     /// LLVM's `opt` and `llc`.
     Llvm,
-    /// Routines that code of LLVM calls.
     CompilerRt,
-    /// Chromium, or Chrome.
     Chromium,
-    /// Node.js.
     Node,
-    /// npm.
     Npm,
-    /// The SMT solver z3.
     Z3,
-    /// The SMT solver cvc5.
     Cvc5,
 }
 
-/// The release of LLVM whose lowering of casts is judged: earlier ones have no `--lower-quant-ops`.
+/// Name, purpose, and the packages of apt, dnf, pacman and brew; no package if empty.
+type Row = (&'static str, &'static str, [&'static str; 4]);
+
+/// The release of LLVM whose lowering of casts is judged: earlier releases have no `--lower-quant-ops`.
 pub(crate) const LLVM: &str = "22";
 
-/// A package manager.
+/// A package manager, in the order of the columns of [`Row`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manager {
-    /// Debian and its relatives.
     Apt,
-    /// Fedora and its relatives.
     Dnf,
-    /// Arch Linux.
     Pacman,
-    /// Homebrew.
     Brew,
-    /// None of these.
+    /// Another manager, or none.
     Unknown,
 }
 
 impl Tool {
     /// The tools that build the oracle's GMP. Nothing works without these.
     pub(crate) const BASE: [Self; 3] = [Self::Cc, Self::Make, Self::M4];
-    /// The tools of the aarch64 lane where aarch64 is emulated.
+    /// The tools of the aarch64 lane on a host that emulates aarch64.
     pub(crate) const EMULATION: [Self; 4] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu, Self::Objdump];
-    /// Those without which the lane does not run.
+    /// The tools without which the lane does not run.
     pub(crate) const EMULATION_RUN: [Self; 3] = [Self::Aarch64Rust, Self::Aarch64Cc, Self::Qemu];
-    /// Those without which its worker is not built.
+    /// The tools without which its worker is not built.
     pub(crate) const EMULATION_BUILD: [Self; 2] = [Self::Aarch64Rust, Self::Aarch64Cc];
-
-    /// The tools of the lanes of compiled modules, in addition to a worker.
-    pub(crate) const MLIR: [Self; 3] = [Self::Mlir, Self::Llvm, Self::CompilerRt];
-
     /// The tools that open a report.
     pub(crate) const BROWSER: [Self; 3] = [Self::Chromium, Self::Node, Self::Npm];
-
     /// The tools that confirm proofs of schemes.
     pub(crate) const SOLVERS: [Self; 2] = [Self::Z3, Self::Cvc5];
 
-    /// Those that a host uses: x86-64 needs a library of routines, aarch64 has instructions instead.
+    /// The tools of the lanes of compiled modules: x86-64 needs a library of routines, aarch64 has instructions instead.
     pub(crate) fn mlir(host: Host) -> &'static [Self] {
-        if host.is_aarch64() { &Self::MLIR[..2] } else { &Self::MLIR }
-    }
-
-    /// The name that is shown.
-    pub(crate) fn name(self, host: Host) -> &'static str {
-        match self {
-            Self::Cc => "C compiler",
-            Self::Make => "make",
-            Self::M4 => "m4",
-            Self::Aarch64Rust => "aarch64 Rust",
-            Self::Aarch64Cc => "aarch64-linux-gnu-gcc",
-            Self::Qemu => "qemu-aarch64",
-            Self::Objdump if host.is_aarch64() => "objdump",
-            Self::Objdump => "aarch64-linux-gnu-objdump",
-            Self::Cxx => "C++ compiler",
-            Self::Mlir => "mlir-opt-22",
-            Self::Llvm => "llc-22",
-            Self::CompilerRt => "compiler-rt 22",
-            Self::Chromium => "Chromium",
-            Self::Node => "Node.js",
-            Self::Npm => "npm",
-            Self::Z3 => "z3",
-            Self::Cvc5 => "cvc5",
-        }
-    }
-
-    /// What it is for.
-    pub(crate) fn purpose(self) -> &'static str {
-        match self {
-            Self::Cc => "links every program; compiles GMP for the oracle",
-            Self::Make => "builds GMP for the oracle",
-            Self::M4 => "GMP's build fails without it",
-            Self::Aarch64Rust => "compiles the kernels for the aarch64 lane",
-            Self::Aarch64Cc => "links the worker of the aarch64 lane",
-            Self::Qemu => "runs the worker of the aarch64 lane",
-            Self::Objdump => "shows which aarch64 instructions a kernel is made of",
-            Self::Cxx => "compiles libFuzzer for `cargo xtask fuzz`",
-            Self::Mlir => "lowers the casts of the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16",
-            Self::Llvm => "compiles what mlir-opt lowered",
-            Self::Chromium => "opens reports in a test",
-            Self::Node => "drives Chromium in a test; of release 20 or later",
-            Self::Npm => "installs what drives Chromium",
-            Self::CompilerRt => "rounds to bf16 for what llc compiled for x86-64",
-            Self::Z3 | Self::Cvc5 => "confirms statements of `cargo xtask prove --confirm`",
-        }
+        if host.is_aarch64() { &[Self::Mlir, Self::Llvm] } else { &[Self::Mlir, Self::Llvm, Self::CompilerRt] }
     }
 
     /// The tools that Tiebreak needs on a host.
     pub(crate) fn needed(host: Host) -> Vec<Self> {
-        let mut tools = Self::BASE.to_vec();
-        if host.emulates_aarch64() {
-            tools.extend(Self::EMULATION);
-        } else if host.is_aarch64() {
-            tools.push(Self::Objdump);
-        }
-        tools
+        let lane: &[Self] = match host {
+            _ if host.emulates_aarch64() => &Self::EMULATION,
+            _ if host.is_aarch64() => &[Self::Objdump],
+            _ => &[],
+        };
+        [&Self::BASE, lane].concat()
     }
 
-    /// The packages that contain it, if there are any.
-    pub(crate) fn packages(self, manager: Manager, host: Host) -> &'static [&'static str] {
-        use Manager::{Apt, Brew, Dnf, Pacman, Unknown};
-        match (self, manager) {
-            (Self::Cc, Apt) => &["gcc", "libc6-dev"],
-            (Self::Cc, Dnf) => &["gcc", "glibc-devel"],
-            (Self::Cc, Pacman) => &["gcc"],
-            (Self::Cc, Brew) => &[],
-            (Self::Make, Apt | Dnf | Pacman | Brew) => &["make"],
-            (Self::M4, Apt | Dnf | Pacman | Brew) => &["m4"],
-            (Self::Aarch64Cc, Apt) => &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
-            (Self::Aarch64Cc, Dnf) => &["gcc-aarch64-linux-gnu", "sysroot-aarch64-fc43-glibc"],
-            (Self::Aarch64Cc, Pacman) => &["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-glibc"],
-            (Self::Qemu, Apt | Dnf | Pacman) => &["qemu-user"],
-            (Self::Objdump, Apt | Dnf | Pacman) if host.is_aarch64() => &["binutils"],
-            (Self::Objdump, Apt | Dnf) => &["binutils-aarch64-linux-gnu"],
-            (Self::Objdump, Pacman) => &["aarch64-linux-gnu-binutils"],
-            (Self::Cxx, Apt) => &["g++"],
-            (Self::Cxx, Dnf) => &["gcc-c++"],
-            (Self::Cxx, Pacman) => &["gcc"],
-            (Self::Mlir, Apt) => &["mlir-22-tools"],
-            (Self::Llvm, Apt) => &["llvm-22"],
-            (Self::CompilerRt, Apt) => &["libclang-rt-22-dev"],
-            (Self::Chromium, Apt | Dnf | Pacman) => &["chromium"],
-            (Self::Node, Apt | Dnf | Pacman) => &["nodejs"],
-            (Self::Node | Self::Npm, Brew) => &["node"],
-            (Self::Npm, Apt | Pacman) => &["npm"],
-            (Self::Npm, Dnf) => &["nodejs-npm"],
-            (Self::Z3, Apt | Dnf | Pacman | Brew) => &["z3"],
-            (Self::Cvc5, Apt | Dnf | Pacman | Brew) => &["cvc5"],
-            (Self::Mlir | Self::Llvm | Self::CompilerRt, Dnf | Pacman | Brew)
-            | (Self::Aarch64Cc | Self::Qemu | Self::Objdump | Self::Cxx | Self::Chromium, Brew)
-            | (_, Unknown)
-            | (Self::Aarch64Rust, _) => &[],
+    fn row(self, host: Host) -> Row {
+        let everywhere = |package| [package; 4];
+        let linux = |package| [package, package, package, ""];
+        match self {
+            Self::Cc => (
+                "C compiler",
+                "links every program; compiles GMP for the oracle",
+                ["gcc libc6-dev", "gcc glibc-devel", "gcc", ""],
+            ),
+            Self::Make => ("make", "builds GMP for the oracle", everywhere("make")),
+            Self::M4 => ("m4", "GMP's build fails without it", everywhere("m4")),
+            Self::Aarch64Rust => ("aarch64 Rust", "compiles the kernels for the aarch64 lane", everywhere("")),
+            Self::Aarch64Cc => (
+                "aarch64-linux-gnu-gcc",
+                "links the worker of the aarch64 lane",
+                [
+                    "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+                    "gcc-aarch64-linux-gnu sysroot-aarch64-fc43-glibc",
+                    "aarch64-linux-gnu-gcc aarch64-linux-gnu-glibc",
+                    "",
+                ],
+            ),
+            Self::Qemu => ("qemu-aarch64", "runs the worker of the aarch64 lane", linux("qemu-user")),
+            Self::Objdump => {
+                let purpose = "shows which aarch64 instructions a kernel is made of";
+                let cross =
+                    ["binutils-aarch64-linux-gnu", "binutils-aarch64-linux-gnu", "aarch64-linux-gnu-binutils", ""];
+                match host.is_aarch64() {
+                    true => ("objdump", purpose, linux("binutils")),
+                    false => ("aarch64-linux-gnu-objdump", purpose, cross),
+                }
+            }
+            Self::Cxx => ("C++ compiler", "compiles libFuzzer for `cargo xtask fuzz`", ["g++", "gcc-c++", "gcc", ""]),
+            Self::Mlir => (
+                "mlir-opt-22",
+                "lowers the casts of the lanes mlir-x86, mlir-aarch64 and mlir-aarch64-bf16",
+                ["mlir-22-tools", "", "", ""],
+            ),
+            Self::Llvm => ("llc-22", "compiles what mlir-opt lowered", ["llvm-22", "", "", ""]),
+            Self::CompilerRt => (
+                "compiler-rt 22",
+                "rounds to bf16 for what llc compiled for x86-64",
+                ["libclang-rt-22-dev", "", "", ""],
+            ),
+            Self::Chromium => ("Chromium", "opens reports in a test", linux("chromium")),
+            Self::Node => {
+                ("Node.js", "drives Chromium in a test; of release 20 or later", ["nodejs", "nodejs", "nodejs", "node"])
+            }
+            Self::Npm => ("npm", "installs what drives Chromium", ["npm", "nodejs-npm", "npm", "node"]),
+            Self::Z3 => ("z3", "confirms statements of `cargo xtask prove --confirm`", everywhere("z3")),
+            Self::Cvc5 => ("cvc5", "confirms statements of `cargo xtask prove --confirm`", everywhere("cvc5")),
         }
+    }
+
+    /// The name that is shown.
+    pub(crate) fn name(self, host: Host) -> &'static str {
+        self.row(host).0
+    }
+
+    /// What it is for.
+    pub(crate) fn purpose(self) -> &'static str {
+        self.row(Host::CURRENT).1
     }
 
     /// The command that installs it.
-    pub(crate) fn install(self, manager: Manager, host: Host, rustup: bool) -> String {
+    pub(crate) fn install(self, manager: Manager, host: Host) -> String {
+        let with = |name| format!("cargo xtask setup --with {name}");
         match self {
-            Self::Aarch64Rust if rustup => format!("rustup target add {AARCH64}"),
-            Self::Aarch64Rust => "cargo xtask setup".to_owned(),
-            Self::Mlir | Self::Llvm | Self::CompilerRt if manager == Manager::Apt => {
-                "cargo xtask setup --with mlir".to_owned()
-            }
-            Self::Chromium | Self::Node | Self::Npm if manager == Manager::Apt => {
-                "cargo xtask setup --with browser".to_owned()
-            }
-            Self::Z3 | Self::Cvc5 if manager == Manager::Apt => "cargo xtask setup --with solvers".to_owned(),
+            Self::Aarch64Rust => format!("rustup target add {AARCH64}"),
+            Self::Mlir | Self::Llvm | Self::CompilerRt if manager == Manager::Apt => with("mlir"),
+            Self::Chromium | Self::Node | Self::Npm if manager == Manager::Apt => with("browser"),
+            Self::Z3 | Self::Cvc5 if manager == Manager::Apt => with("solvers"),
             Self::Cc | Self::Cxx if host.os == "macos" => "xcode-select --install".to_owned(),
             _ => manager
-                .command(self.packages(manager, host))
+                .command(&packages(&[self], manager, host))
                 .unwrap_or_else(|| format!("install {} with the package manager of this system", self.name(host))),
         }
     }
@@ -210,13 +169,16 @@ impl Manager {
 
 /// The packages of several tools, each once, in the order of the tools.
 pub(crate) fn packages(tools: &[Tool], manager: Manager, host: Host) -> Vec<&'static str> {
-    let mut seen = BTreeSet::new();
-    tools
-        .iter()
-        .flat_map(|tool| tool.packages(manager, host))
-        .copied()
-        .filter(|package| seen.insert(*package))
-        .collect()
+    let mut packages = Vec::new();
+    for tool in tools {
+        let names = tool.row(host).2.get(manager as usize).copied().unwrap_or_default();
+        for package in names.split_whitespace() {
+            if !packages.contains(&package) {
+                packages.push(package);
+            }
+        }
+    }
+    packages
 }
 
 #[cfg(test)]
@@ -240,11 +202,7 @@ mod tests {
         let expected =
             "gcc libc6-dev make m4 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user binutils-aarch64-linux-gnu";
         assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn a_package_is_asked_for_once() {
-        assert_eq!(packages(&[Tool::Cc, Tool::Cxx], Manager::Pacman, X86), ["gcc"]);
+        assert_eq!(packages(&[Tool::Cc, Tool::Cxx], Manager::Pacman, X86), ["gcc"], "each package once");
     }
 
     #[test]
@@ -252,11 +210,11 @@ mod tests {
         for manager in [Manager::Apt, Manager::Dnf, Manager::Pacman, Manager::Brew, Manager::Unknown] {
             for host in [X86, ARM, MAC] {
                 for tool in Tool::needed(host) {
-                    assert!(!tool.install(manager, host, false).is_empty(), "{tool:?} {manager:?} {host:?}");
+                    assert!(!tool.install(manager, host).is_empty(), "{tool:?} {manager:?} {host:?}");
                 }
             }
         }
-        assert_eq!(Tool::M4.install(Manager::Apt, X86, true), "sudo apt-get install --no-install-recommends m4");
-        assert_eq!(Tool::Aarch64Rust.install(Manager::Apt, X86, true), "rustup target add aarch64-unknown-linux-gnu");
+        assert_eq!(Tool::M4.install(Manager::Apt, X86), "sudo apt-get install --no-install-recommends m4");
+        assert_eq!(Tool::Aarch64Rust.install(Manager::Apt, X86), "rustup target add aarch64-unknown-linux-gnu");
     }
 }

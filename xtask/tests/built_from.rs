@@ -112,26 +112,6 @@ fn files_left_out_are_tests() {
     assert!(modules > 10, "{modules} modules");
 }
 
-/// FIPS 180-4 and its examples.
-#[test]
-fn hashes_are_those_of_sha256() {
-    let hash = |bytes: &[u8], step: usize| {
-        let mut hash = built_from::Sha256::new();
-        bytes.chunks(step).for_each(|chunk| hash.update(chunk));
-        hash.hexadecimal()
-    };
-    assert_eq!(hash(b"", 1), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    assert_eq!(hash(b"abc", 3), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    let two = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-    for step in [1, 3, 55, 56, 64, 100] {
-        assert_eq!(hash(two, step), "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1", "{step}");
-    }
-    let million = vec![b'a'; 1_000_000];
-    for step in [1000, 64, 63, 65] {
-        assert_eq!(hash(&million, step), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0", "{step}");
-    }
-}
-
 #[test]
 fn another_byte_or_another_name_is_another_hash() {
     let scratch = std::env::temp_dir().join(format!("tiebreak-sources-{}", std::process::id()));

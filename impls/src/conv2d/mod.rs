@@ -18,10 +18,7 @@ use crate::matmul::{
     self, arm_bitserial, arm_dotprod, arm_i8mm, arm_int16, arm_uadalp, arm_umlal, gemmlowp, nvidia_dp4a, x86_avx2,
     x86_vnni,
 };
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, broken, positive};
 use serde::{Deserialize, Serialize};
 
@@ -166,37 +163,14 @@ pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 /// A convolution under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Convolutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conv2d {}
 
 impl TensorOperation for Conv2d {
-    const OP: &'static str = "conv2d";
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::conv2d::MUTANTS
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Conv2d { kernel: kernel.to_owned(), params: *params }
-    }
+    common_items!(conv2d, Conv2d);
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         let (point, element) = (params.input_zero_point, domain.operands.lhs);

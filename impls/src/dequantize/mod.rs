@@ -8,10 +8,7 @@ pub(crate) mod tests;
 
 use crate::job_error::JobError;
 use crate::kernel;
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::quantize::Domain;
 use crate::quantized::Params;
 use crate::shape::{ShapeError, Sizes};
@@ -22,37 +19,14 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// A dequantization under test. Its sizes are [`Params::dequantize_sizes`].
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Stored integers to floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dequantize {}
 
 impl TensorOperation for Dequantize {
-    const OP: &'static str = "dequantize";
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::dequantize::MUTANTS
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Dequantize { kernel: kernel.to_owned(), params: params.clone() }
-    }
+    common_items!(dequantize, Dequantize);
 
     fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         params.dequantize_sizes()

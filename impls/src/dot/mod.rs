@@ -18,10 +18,7 @@ use crate::element::Element;
 use crate::execute::packed;
 use crate::job_error::JobError;
 use crate::kernel;
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes};
 use crate::simd::{BYTES, LANES, Register, WIDE_BYTES, WIDE_LANES, Wide};
 use serde::{Deserialize, Serialize};
@@ -70,37 +67,14 @@ pub type Run = fn(&[i32], &[u8], &[u8], &mut [i32]);
 /// A dot-product step under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Dot-product steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dot {}
 
 impl TensorOperation for Dot {
-    const OP: &'static str = "dot";
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::dot::MUTANTS
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Dot { kernel: kernel.to_owned(), params: *params }
-    }
+    common_items!(dot, Dot);
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         domain.sizes(params)

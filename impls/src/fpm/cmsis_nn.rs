@@ -3,7 +3,7 @@
 //! Source: ARM-software/CMSIS-NN `Include/arm_nnsupportfunctions.h`, after pull request 220.
 
 use super::{Kernel, Params, each, neon_form};
-use crate::contract::{Contract, Domain, Overflow, Promise};
+use crate::contract::{Contract, Domain, Overflow};
 use crate::simd::{Portable, Vector, every_lane};
 
 const SOURCE: &str = "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h";
@@ -17,12 +17,7 @@ pub(crate) const DOMAIN: Domain = Domain { multipliers: i32::MIN + 1..=i32::MAX,
 pub(super) const DOUBLE: Kernel = Kernel {
     name: "cmsis-nn-double",
     summary: "CMSIS-NN arm_nn_requantize, default build",
-    contract: Contract {
-        promise: Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap },
-        domain: DOMAIN,
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new("cmsis-nn-double", Overflow::Wrap, DOMAIN, SOURCE),
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| double_rounding(x, m, s));
@@ -34,12 +29,7 @@ pub(super) const DOUBLE: Kernel = Kernel {
 pub(super) const SINGLE: Kernel = Kernel {
     name: "cmsis-nn-single",
     summary: "CMSIS-NN arm_nn_requantize, CMSIS_NN_USE_SINGLE_ROUNDING",
-    contract: Contract {
-        promise: Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },
-        domain: DOMAIN,
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new("cmsis-nn-single", Overflow::Wrap, DOMAIN, SOURCE),
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| single_rounding(x, m, s));
@@ -55,12 +45,7 @@ pub(super) const SINGLE: Kernel = Kernel {
 pub(super) const MVE_SINGLE: Kernel = Kernel {
     name: "cmsis-nn-mve-single",
     summary: "CMSIS-NN arm_requantize_mve_32x4, CMSIS_NN_USE_SINGLE_ROUNDING",
-    contract: Contract {
-        promise: Promise { scheme: "cmsis-nn-mve-single", overflow: Overflow::Wrap },
-        domain: DOMAIN,
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new("cmsis-nn-mve-single", Overflow::Wrap, DOMAIN, SOURCE),
     portable: mve_single::<Portable>,
     native: Some(neon_form!("tiebreak_fpm_cmsis_nn_mve_single", ["sshl", "sqdmulh", "srshl"], mve_single)),
 };

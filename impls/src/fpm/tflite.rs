@@ -10,7 +10,7 @@
 
 use super::gemmlowp::double_rounding;
 use super::{Kernel, each};
-use crate::contract::{Contract, Domain, Overflow, Promise};
+use crate::contract::{Contract, Domain, Overflow};
 
 const SOURCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/common.cc";
 
@@ -18,12 +18,7 @@ const SOURCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/com
 pub(super) const DOUBLE: Kernel = Kernel {
     name: "tflite-double",
     summary: "TFLite MultiplyByQuantizedMultiplier, double rounding",
-    contract: Contract {
-        promise: Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap },
-        domain: Domain::ALL,
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new("gemmlowp-double", Overflow::Wrap, Domain::ALL, SOURCE),
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| double_rounding(x, m, s));
@@ -35,12 +30,12 @@ pub(super) const DOUBLE: Kernel = Kernel {
 pub(super) const SINGLE: Kernel = Kernel {
     name: "tflite-single",
     summary: "TFLite MultiplyByQuantizedMultiplier, single rounding",
-    contract: Contract {
-        promise: Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-        domain: Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..Domain::ALL },
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new(
+        "tflite-single",
+        Overflow::Wrap,
+        Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..Domain::ALL },
+        SOURCE,
+    ),
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| single_rounding(x, m, s));
@@ -52,12 +47,12 @@ pub(super) const SINGLE: Kernel = Kernel {
 pub(super) const REDUCED: Kernel = Kernel {
     name: "tflite-int16",
     summary: "TFLite MultiplyByQuantizedMultiplier for int64 accumulators, multiplier reduced to 16 bits",
-    contract: Contract {
-        promise: Promise { scheme: "tflite-int16-multiplier", overflow: Overflow::Wrap },
-        domain: Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..Domain::ALL },
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new(
+        "tflite-int16-multiplier",
+        Overflow::Wrap,
+        Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..Domain::ALL },
+        SOURCE,
+    ),
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| reduced_multiplier(x, m, s));

@@ -7,7 +7,7 @@
 //! Source: TOSA specification, section on integer behaviours, `apply_scale_32`; the reference model's `quant_util.h`.
 
 use super::{Kernel, Params, each};
-use crate::contract::{Contract, Domain, Overflow, Promise};
+use crate::contract::{Contract, Domain, Overflow};
 
 const SOURCE: &str = "TOSA specification, apply_scale_32";
 
@@ -17,12 +17,7 @@ pub(crate) const DOMAIN: Domain = Domain { multipliers: 0..=i32::MAX, shifts: -3
 pub(super) const APPLY_SCALE_32_SINGLE: Kernel = Kernel {
     name: "tosa-apply-scale-32-single",
     summary: "TOSA apply_scale_32, single rounding",
-    contract: Contract {
-        promise: Promise { scheme: "tosa-apply-scale-32-single", overflow: Overflow::OutOfDomain },
-        domain: DOMAIN,
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new("tosa-apply-scale-32-single", Overflow::OutOfDomain, DOMAIN, SOURCE),
     portable: |params, x, out| run::<false>(params, x, out),
     native: None,
 };
@@ -32,12 +27,7 @@ pub(super) const APPLY_SCALE_32_SINGLE: Kernel = Kernel {
 pub(super) const APPLY_SCALE_32_DOUBLE: Kernel = Kernel {
     name: "tosa-apply-scale-32-double",
     summary: "TOSA apply_scale_32, double rounding",
-    contract: Contract {
-        promise: Promise { scheme: "tosa-apply-scale-32-double", overflow: Overflow::OutOfDomain },
-        domain: DOMAIN,
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new("tosa-apply-scale-32-double", Overflow::OutOfDomain, DOMAIN, SOURCE),
     portable: |params, x, out| run::<true>(params, x, out),
     native: None,
 };

@@ -8,7 +8,7 @@
 //! `src/relay/qnn/utils.cc`, `FixedPointMultiplyToNearest` and `FixedPointMultiplyPerChannel`.
 
 use super::{Channel, Kernel, Params, each};
-use crate::contract::{Contract, Domain, Overflow, Promise};
+use crate::contract::{Contract, Domain, Overflow};
 
 const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm src/relay/qnn/utils.cc";
 
@@ -20,12 +20,7 @@ const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm src/rela
 pub(super) const RELAY: Kernel = Kernel {
     name: "tvm-relay",
     summary: "TVM relay operators in 64 bits, per tensor, UPWARD",
-    contract: Contract {
-        promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-        domain: Domain::ALL,
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new("ties-up", Overflow::Wrap, Domain::ALL, SOURCE),
     portable: |params, x, out| {
         let step = Step::new(params.channels[0]);
         each(x, out, |x| step.upward(x));
@@ -50,12 +45,7 @@ pub(super) const PER_CHANNEL: Kernel = Kernel {
 pub(super) const TO_NEAREST: Kernel = Kernel {
     name: "tvm-relay-tonearest",
     summary: "TVM relay operators in 64 bits, per tensor, TONEAREST",
-    contract: Contract {
-        promise: Promise { scheme: "ties-away", overflow: Overflow::Wrap },
-        domain: Domain { shifts: -31..=1, ..Domain::ALL },
-        deviations: &[],
-        source: SOURCE,
-    },
+    contract: Contract::new("ties-away", Overflow::Wrap, Domain { shifts: -31..=1, ..Domain::ALL }, SOURCE),
     portable: |params, x, out| {
         let step = Step::new(params.channels[0]);
         each(x, out, |x| step.to_nearest(x));

@@ -9,7 +9,7 @@
 //! GEMM kernels.
 
 use super::{Kernel, Params, each, neon_form};
-use crate::contract::{Contract, Domain, Overflow, Promise};
+use crate::contract::{Contract, Domain, Overflow};
 use crate::simd::{Portable, Vector, every_lane};
 
 pub(crate) const DOMAIN: Domain = Domain { multipliers: 0..=i32::MAX, shifts: -31..=8, ..Domain::ALL };
@@ -18,12 +18,12 @@ pub(crate) const DOMAIN: Domain = Domain { multipliers: 0..=i32::MAX, shifts: -3
 pub(super) const RNDNU_SCALAR: Kernel = Kernel {
     name: "xnnpack-rndnu-scalar",
     summary: "XNNPACK rndnu requantization, scalar, before clamp and zero point",
-    contract: Contract {
-        promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-        domain: DOMAIN,
-        deviations: &[],
-        source: "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-scalar.c",
-    },
+    contract: Contract::new(
+        "ties-up",
+        Overflow::Wrap,
+        DOMAIN,
+        "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-scalar.c",
+    ),
     portable: |params, x, out| {
         let (m, s) = params.first();
         each(x, out, |x| rounding_shift(x, m, s));
@@ -38,12 +38,12 @@ pub(super) const RNDNU_SCALAR: Kernel = Kernel {
 pub(super) const RNDNU_NEON: Kernel = Kernel {
     name: "xnnpack-rndnu-neon",
     summary: "XNNPACK rndnu requantization, NEON, before narrowing and zero point",
-    contract: Contract {
-        promise: Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Wrap },
-        domain: DOMAIN,
-        deviations: &[],
-        source: "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c and rndnu GEMM kernels",
-    },
+    contract: Contract::new(
+        "xnnpack-rndnu",
+        Overflow::Wrap,
+        DOMAIN,
+        "google/XNNPACK src/qs8-requantization/qs8-requantization-rndnu-neon-qdmulh.c and rndnu GEMM kernels",
+    ),
     portable: rndnu::<Portable>,
     native: Some(neon_form!("tiebreak_fpm_xnnpack_rndnu_neon", ["sqshl", "sqdmulh", "srshl"], rndnu)),
 };

@@ -9,13 +9,10 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::{Contract, Overflow, Promise};
+use crate::contract::{Contract, Overflow};
 use crate::job_error::JobError;
 use crate::kernel::{self, Native};
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
 
@@ -105,12 +102,7 @@ macro_rules! instruction {
         Kernel {
             name: $name,
             summary: concat!($mnemonic, " on lanes of ", $bits, " bits"),
-            contract: Contract {
-                promise: Promise { scheme: $name, overflow: Overflow::Wrap },
-                domain: Domain { bits: $bits },
-                deviations: &[],
-                source: "Arm Architecture Reference Manual (DDI 0487), section C7.2",
-            },
+            contract: Contract::new($name, Overflow::Wrap, Domain { bits: $bits }, "Arm Architecture Reference Manual (DDI 0487), section C7.2"),
             portable: |a, b, out, qc| portable($lanes, $bits, (a, b), (out, qc), $model),
             native: Some(Native {
                 isa: "neon",
@@ -128,37 +120,14 @@ macro_rules! instruction {
     };
 }
 
-/// Every instruction a kernel of this crate uses, at every width it exists in.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The instruction of that name.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Single vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {}
 
 impl TensorOperation for Instruction {
-    const OP: &'static str = "instruction";
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::instruction::MUTANTS
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Instruction { kernel: kernel.to_owned(), params: *params }
-    }
+    common_items!(instruction, Instruction);
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         domain.sizes(params)

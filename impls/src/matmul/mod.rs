@@ -25,10 +25,7 @@ use crate::element::Element;
 use crate::execute::packed;
 use crate::job_error::JobError;
 use crate::kernel;
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -86,37 +83,14 @@ pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 /// A matrix multiplication under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Integer matrix products with offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matmul {}
 
 impl TensorOperation for Matmul {
-    const OP: &'static str = "matmul";
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::matmul::MUTANTS
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Matmul { kernel: kernel.to_owned(), params: *params }
-    }
+    common_items!(matmul, Matmul);
 
     fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         params.sizes()

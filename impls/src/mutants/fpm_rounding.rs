@@ -1,7 +1,7 @@
 //! Two roundings where the contract promises one, and the reverse.
 
 use super::{Mutant, Witness, scalar};
-use crate::contract::{Contract, Domain, Overflow, Promise};
+use crate::contract::{Contract, Domain, Overflow};
 use crate::fpm::{Kernel, Params, neon_form};
 use crate::instruction::model;
 use crate::simd::{Portable, Vector, strip_mine};
@@ -28,12 +28,12 @@ pub(super) const DOUBLE_ROUNDING_TAIL: Mutant = Mutant {
     kernel: Kernel {
         name: "mutant-tail-double-rounding",
         summary: "vqdmulh in the vector body, vqrdmulh in the tail",
-        contract: Contract {
-            promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-            domain: Domain { multipliers: 0..=i32::MAX, shifts: -31..=-1, ..Domain::ALL },
-            deviations: &[],
-            source: "ARM-software/CMSIS-NN issue 170",
-        },
+        contract: Contract::new(
+            "ties-up",
+            Overflow::Wrap,
+            Domain { multipliers: 0..=i32::MAX, shifts: -31..=-1, ..Domain::ALL },
+            "ARM-software/CMSIS-NN issue 170",
+        ),
         portable: double_rounding_tail::<Portable>,
         native: Some(neon_form!(
             "tiebreak_fpm_mutant_tail_double_rounding",

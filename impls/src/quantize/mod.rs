@@ -17,9 +17,7 @@ use crate::contract::{Contract, Promise};
 use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::quantized::{Container, Expressed, Finest, Params, Storage};
 use crate::shape::{ShapeError, Sizes};
 
@@ -69,40 +67,17 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// A quantization under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Floats to stored integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantize {}
 
 impl TensorOperation for Quantize {
-    const OP: &'static str = "quantize";
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::quantize::MUTANTS
-    }
+    common_items!(quantize, Quantize);
 
     fn process_mutants() -> &'static [Kernel] {
         mutants::process::QUANTIZE
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Quantize { kernel: kernel.to_owned(), params: params.clone() }
     }
 
     fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {

@@ -14,10 +14,7 @@ use crate::element::Element;
 use crate::fpm::Channel;
 use crate::job_error::JobError;
 use crate::kernel;
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, broken};
 use serde::{Deserialize, Serialize};
 
@@ -105,37 +102,14 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// A requantization under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Fixed point multiply, bias, zero point and clamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requantize {}
 
 impl TensorOperation for Requantize {
-    const OP: &'static str = "requantize";
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::requantize::MUTANTS
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Requantize { kernel: kernel.to_owned(), params: params.clone() }
-    }
+    common_items!(requantize, Requantize);
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         domain.sizes(params)

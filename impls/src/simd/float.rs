@@ -24,45 +24,32 @@ pub trait Float: Vector {
 }
 
 impl Float for Portable {
-    #[inline(always)]
-    fn fmul(self, other: Self) -> Self {
-        let lane = |v: Self, i: usize| f32::from_bits(v.0[i] as u32);
-        Self(from_fn(|i| (lane(self, i) * lane(other, i)).to_bits() as i32))
-    }
-
-    #[inline(always)]
-    fn fcvtns(self) -> Self {
-        // Casts of Rust saturate and take NaN to 0.
-        Self(self.0.map(|bits| f32::from_bits(bits as u32).round_ties_even() as i32))
-    }
-
-    #[inline(always)]
-    fn sqxtn_4h(self) -> Self {
-        Self::from_halves(from_fn(|i| self.0.get(i).map_or(0, narrowed)))
-    }
-
-    #[inline(always)]
-    fn sqxtn2_8h(self, upper: Self) -> Self {
-        let lower = self.halves();
-        Self::from_halves(from_fn(|i| if i < LANES { lower[i] } else { narrowed(&upper.0[i - LANES]) }))
-    }
-
-    #[inline(always)]
-    fn sqadd_8h(self, other: Self) -> Self {
-        let (a, b) = (self.signed_halves(), other.signed_halves());
-        Self::from_halves(from_fn(|i| a[i].saturating_add(b[i]) as u16))
-    }
-
-    #[inline(always)]
-    fn sqxtn_8b(self) -> Self {
-        let halves = self.signed_halves();
-        Self::from_bytes(from_fn(|i| halves.get(i).map_or(0, |half| (*half).clamp(-128, 127) as u8)))
-    }
-
-    #[inline(always)]
-    fn sqxtun_8b(self) -> Self {
-        let halves = self.signed_halves();
-        Self::from_bytes(from_fn(|i| halves.get(i).map_or(0, |half| (*half).clamp(0, 255) as u8)))
+    methods! {
+        fmul(self, other) => {
+            let lane = |v: Self, i: usize| f32::from_bits(v.0[i] as u32);
+            Self(from_fn(|i| (lane(self, i) * lane(other, i)).to_bits() as i32))
+        };
+        fcvtns(self) => {
+            // Casts of Rust saturate and take NaN to 0.
+            Self(self.0.map(|bits| f32::from_bits(bits as u32).round_ties_even() as i32))
+        };
+        sqxtn_4h(self) => Self::from_halves(from_fn(|i| self.0.get(i).map_or(0, narrowed)));
+        sqxtn2_8h(self, upper) => {
+            let lower = self.halves();
+            Self::from_halves(from_fn(|i| if i < LANES { lower[i] } else { narrowed(&upper.0[i - LANES]) }))
+        };
+        sqadd_8h(self, other) => {
+            let (a, b) = (self.signed_halves(), other.signed_halves());
+            Self::from_halves(from_fn(|i| a[i].saturating_add(b[i]) as u16))
+        };
+        sqxtn_8b(self) => {
+            let halves = self.signed_halves();
+            Self::from_bytes(from_fn(|i| halves.get(i).map_or(0, |half| (*half).clamp(-128, 127) as u8)))
+        };
+        sqxtun_8b(self) => {
+            let halves = self.signed_halves();
+            Self::from_bytes(from_fn(|i| halves.get(i).map_or(0, |half| (*half).clamp(0, 255) as u8)))
+        };
     }
 }
 

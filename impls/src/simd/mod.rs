@@ -5,6 +5,16 @@
 //! aarch64) executes the instruction each method is named after, one for one. The models are compared with the
 //! instructions by the `instruction` operation, so what is learnt on [`Portable`] carries over.
 
+/// Methods of one vector type that give a vector, each as `name(self, operands) => value;`.
+macro_rules! methods {
+    ($($name:ident($self:ident $(, $operand:ident)*) => $value:expr;)+) => {$(
+        #[inline(always)]
+        fn $name($self $(, $operand: Self)*) -> Self {
+            $value
+        }
+    )+};
+}
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 mod float;

@@ -49,49 +49,16 @@ impl Vector for Neon {
         unsafe { vst1q_s32(to.as_mut_ptr(), self.0) }
     }
 
-    #[inline(always)]
-    fn sqrdmulh(self, other: Self) -> Self {
-        binary!("sqrdmulh", "4s", self.0, other.0)
-    }
-
-    #[inline(always)]
-    fn sqdmulh(self, other: Self) -> Self {
-        binary!("sqdmulh", "4s", self.0, other.0)
-    }
-
-    #[inline(always)]
-    fn srshl(self, shift: Self) -> Self {
-        binary!("srshl", "4s", self.0, shift.0)
-    }
-
-    #[inline(always)]
-    fn sqshl(self, shift: Self) -> Self {
-        binary!("sqshl", "4s", self.0, shift.0)
-    }
-
-    #[inline(always)]
-    fn sshl(self, shift: Self) -> Self {
-        binary!("sshl", "4s", self.0, shift.0)
-    }
-
-    #[inline(always)]
-    fn sqadd(self, other: Self) -> Self {
-        binary!("sqadd", "4s", self.0, other.0)
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        binary!("add", "4s", self.0, other.0)
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        binary!("mul", "4s", self.0, other.0)
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        binary!("and", "16b", self.0, other.0)
+    methods! {
+        sqrdmulh(self, other) => binary!("sqrdmulh", "4s", self.0, other.0);
+        sqdmulh(self, other) => binary!("sqdmulh", "4s", self.0, other.0);
+        srshl(self, shift) => binary!("srshl", "4s", self.0, shift.0);
+        sqshl(self, shift) => binary!("sqshl", "4s", self.0, shift.0);
+        sshl(self, shift) => binary!("sshl", "4s", self.0, shift.0);
+        sqadd(self, other) => binary!("sqadd", "4s", self.0, other.0);
+        add(self, other) => binary!("add", "4s", self.0, other.0);
+        mul(self, other) => binary!("mul", "4s", self.0, other.0);
+        and(self, other) => binary!("and", "16b", self.0, other.0);
     }
 
     #[inline(always)]

@@ -17,19 +17,10 @@ macro_rules! pure {
 }
 
 impl Float for Neon {
-    #[inline(always)]
-    fn fmul(self, other: Self) -> Self {
-        pure!("fmul {d:v}.4s, {a:v}.4s, {b:v}.4s", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn fcvtns(self) -> Self {
-        pure!("fcvtns {d:v}.4s, {a:v}.4s", a = self.0)
-    }
-
-    #[inline(always)]
-    fn sqxtn_4h(self) -> Self {
-        pure!("sqxtn {d:v}.4h, {a:v}.4s", a = self.0)
+    methods! {
+        fmul(self, other) => pure!("fmul {d:v}.4s, {a:v}.4s, {b:v}.4s", a = self.0, b = other.0);
+        fcvtns(self) => pure!("fcvtns {d:v}.4s, {a:v}.4s", a = self.0);
+        sqxtn_4h(self) => pure!("sqxtn {d:v}.4h, {a:v}.4s", a = self.0);
     }
 
     #[inline(always)]
@@ -47,18 +38,9 @@ impl Float for Neon {
         Self(out)
     }
 
-    #[inline(always)]
-    fn sqadd_8h(self, other: Self) -> Self {
-        pure!("sqadd {d:v}.8h, {a:v}.8h, {b:v}.8h", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn sqxtn_8b(self) -> Self {
-        pure!("sqxtn {d:v}.8b, {a:v}.8h", a = self.0)
-    }
-
-    #[inline(always)]
-    fn sqxtun_8b(self) -> Self {
-        pure!("sqxtun {d:v}.8b, {a:v}.8h", a = self.0)
+    methods! {
+        sqadd_8h(self, other) => pure!("sqadd {d:v}.8h, {a:v}.8h, {b:v}.8h", a = self.0, b = other.0);
+        sqxtn_8b(self) => pure!("sqxtn {d:v}.8b, {a:v}.8h", a = self.0);
+        sqxtun_8b(self) => pure!("sqxtun {d:v}.8b, {a:v}.8h", a = self.0);
     }
 }

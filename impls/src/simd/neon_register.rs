@@ -54,108 +54,27 @@ impl Register for Neon {
         unsafe { vst1q_u8(to.as_mut_ptr(), vreinterpretq_u8_s32(self.0)) }
     }
 
-    #[inline(always)]
-    fn umull(self, other: Self) -> Self {
-        pure!("umull {d:v}.8h, {a:v}.8b, {b:v}.8b", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn umull2(self, other: Self) -> Self {
-        pure!("umull2 {d:v}.8h, {a:v}.16b, {b:v}.16b", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn smull(self, other: Self) -> Self {
-        pure!("smull {d:v}.8h, {a:v}.8b, {b:v}.8b", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn smull2(self, other: Self) -> Self {
-        pure!("smull2 {d:v}.8h, {a:v}.16b, {b:v}.16b", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn umlal2_8h(self, a: Self, b: Self) -> Self {
-        accumulate!("umlal2 {d:v}.8h, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
-    }
-
-    #[inline(always)]
-    fn smlal2_8h(self, a: Self, b: Self) -> Self {
-        accumulate!("smlal2 {d:v}.8h, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
-    }
-
-    #[inline(always)]
-    fn uadalp_4s(self, pairs: Self) -> Self {
-        accumulate!("uadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0)
-    }
-
-    #[inline(always)]
-    fn sadalp_4s(self, pairs: Self) -> Self {
-        accumulate!("sadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0)
-    }
-
-    #[inline(always)]
-    fn uadalp_8h(self, pairs: Self) -> Self {
-        accumulate!("uadalp {d:v}.8h, {a:v}.16b"; self, a = pairs.0)
-    }
-
-    #[inline(always)]
-    fn addp(self, other: Self) -> Self {
-        pure!("addp {d:v}.4s, {a:v}.4s, {b:v}.4s", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn sxtl(self) -> Self {
-        pure!("sxtl {d:v}.8h, {a:v}.8b", a = self.0)
-    }
-
-    #[inline(always)]
-    fn sxtl2(self) -> Self {
-        pure!("sxtl2 {d:v}.8h, {a:v}.16b", a = self.0)
-    }
-
-    #[inline(always)]
-    fn smlal_4s(self, a: Self, b: Self) -> Self {
-        accumulate!("smlal {d:v}.4s, {a:v}.4h, {b:v}.4h"; self, a = a.0, b = b.0)
-    }
-
-    #[inline(always)]
-    fn smlal2_4s(self, a: Self, b: Self) -> Self {
-        accumulate!("smlal2 {d:v}.4s, {a:v}.8h, {b:v}.8h"; self, a = a.0, b = b.0)
-    }
-
-    #[inline(always)]
-    fn cnt(self) -> Self {
-        pure!("cnt {d:v}.16b, {a:v}.16b", a = self.0)
-    }
-
-    #[inline(always)]
-    fn zip1_2d(self, other: Self) -> Self {
-        pure!("zip1 {d:v}.2d, {a:v}.2d, {b:v}.2d", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn zip2_2d(self, other: Self) -> Self {
-        pure!("zip2 {d:v}.2d, {a:v}.2d, {b:v}.2d", a = self.0, b = other.0)
-    }
-
-    #[inline(always)]
-    fn udot(self, a: Self, b: Self) -> Self {
-        accumulate!(".arch_extension dotprod", "udot {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
-    }
-
-    #[inline(always)]
-    fn sdot(self, a: Self, b: Self) -> Self {
-        accumulate!(".arch_extension dotprod", "sdot {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
-    }
-
-    #[inline(always)]
-    fn ummla(self, a: Self, b: Self) -> Self {
-        accumulate!(".arch_extension i8mm", "ummla {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
-    }
-
-    #[inline(always)]
-    fn smmla(self, a: Self, b: Self) -> Self {
-        accumulate!(".arch_extension i8mm", "smmla {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0)
+    methods! {
+        umull(self, other) => pure!("umull {d:v}.8h, {a:v}.8b, {b:v}.8b", a = self.0, b = other.0);
+        umull2(self, other) => pure!("umull2 {d:v}.8h, {a:v}.16b, {b:v}.16b", a = self.0, b = other.0);
+        smull(self, other) => pure!("smull {d:v}.8h, {a:v}.8b, {b:v}.8b", a = self.0, b = other.0);
+        smull2(self, other) => pure!("smull2 {d:v}.8h, {a:v}.16b, {b:v}.16b", a = self.0, b = other.0);
+        umlal2_8h(self, a, b) => accumulate!("umlal2 {d:v}.8h, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0);
+        smlal2_8h(self, a, b) => accumulate!("smlal2 {d:v}.8h, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0);
+        uadalp_4s(self, pairs) => accumulate!("uadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0);
+        sadalp_4s(self, pairs) => accumulate!("sadalp {d:v}.4s, {a:v}.8h"; self, a = pairs.0);
+        uadalp_8h(self, pairs) => accumulate!("uadalp {d:v}.8h, {a:v}.16b"; self, a = pairs.0);
+        addp(self, other) => pure!("addp {d:v}.4s, {a:v}.4s, {b:v}.4s", a = self.0, b = other.0);
+        sxtl(self) => pure!("sxtl {d:v}.8h, {a:v}.8b", a = self.0);
+        sxtl2(self) => pure!("sxtl2 {d:v}.8h, {a:v}.16b", a = self.0);
+        smlal_4s(self, a, b) => accumulate!("smlal {d:v}.4s, {a:v}.4h, {b:v}.4h"; self, a = a.0, b = b.0);
+        smlal2_4s(self, a, b) => accumulate!("smlal2 {d:v}.4s, {a:v}.8h, {b:v}.8h"; self, a = a.0, b = b.0);
+        cnt(self) => pure!("cnt {d:v}.16b, {a:v}.16b", a = self.0);
+        zip1_2d(self, other) => pure!("zip1 {d:v}.2d, {a:v}.2d, {b:v}.2d", a = self.0, b = other.0);
+        zip2_2d(self, other) => pure!("zip2 {d:v}.2d, {a:v}.2d, {b:v}.2d", a = self.0, b = other.0);
+        udot(self, a, b) => accumulate!(".arch_extension dotprod", "udot {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0);
+        sdot(self, a, b) => accumulate!(".arch_extension dotprod", "sdot {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0);
+        ummla(self, a, b) => accumulate!(".arch_extension i8mm", "ummla {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0);
+        smmla(self, a, b) => accumulate!(".arch_extension i8mm", "smmla {d:v}.4s, {a:v}.16b, {b:v}.16b"; self, a = a.0, b = b.0);
     }
 }

@@ -29,54 +29,17 @@ impl Vector for Portable {
         *to = self.0;
     }
 
-    #[inline(always)]
-    fn sqrdmulh(self, other: Self) -> Self {
-        lanes(self, other, model::sqrdmulh::<32>)
-    }
-
-    #[inline(always)]
-    fn sqdmulh(self, other: Self) -> Self {
-        lanes(self, other, model::sqdmulh::<32>)
-    }
-
-    #[inline(always)]
-    fn srshl(self, shift: Self) -> Self {
-        lanes(self, shift, model::srshl::<32>)
-    }
-
-    #[inline(always)]
-    fn sqshl(self, shift: Self) -> Self {
-        lanes(self, shift, model::sqshl::<32>)
-    }
-
-    #[inline(always)]
-    fn sshl(self, shift: Self) -> Self {
-        lanes(self, shift, model::sshl::<32>)
-    }
-
-    #[inline(always)]
-    fn sqadd(self, other: Self) -> Self {
-        lanes(self, other, model::sqadd::<32>)
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        lanes(self, other, model::add::<32>)
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        lanes(self, other, model::mul::<32>)
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        lanes(self, other, model::and::<32>)
-    }
-
-    #[inline(always)]
-    fn sshr31(self) -> Self {
-        lanes(self, self, model::sshr::<32, 31>)
+    methods! {
+        sqrdmulh(self, other) => lanes(self, other, model::sqrdmulh::<32>);
+        sqdmulh(self, other) => lanes(self, other, model::sqdmulh::<32>);
+        srshl(self, shift) => lanes(self, shift, model::srshl::<32>);
+        sqshl(self, shift) => lanes(self, shift, model::sqshl::<32>);
+        sshl(self, shift) => lanes(self, shift, model::sshl::<32>);
+        sqadd(self, other) => lanes(self, other, model::sqadd::<32>);
+        add(self, other) => lanes(self, other, model::add::<32>);
+        mul(self, other) => lanes(self, other, model::mul::<32>);
+        and(self, other) => lanes(self, other, model::and::<32>);
+        sshr31(self) => lanes(self, self, model::sshr::<32, 31>);
     }
 
     #[inline(always)]

@@ -93,116 +93,51 @@ impl Register for Portable {
         *to = self.bytes();
     }
 
-    #[inline(always)]
-    fn umull(self, other: Self) -> Self {
-        Self::from_halves(self.unsigned_products(other, 0))
-    }
-
-    #[inline(always)]
-    fn umull2(self, other: Self) -> Self {
-        Self::from_halves(self.unsigned_products(other, 8))
-    }
-
-    #[inline(always)]
-    fn smull(self, other: Self) -> Self {
-        Self::from_halves(self.signed_products(other, 0))
-    }
-
-    #[inline(always)]
-    fn smull2(self, other: Self) -> Self {
-        Self::from_halves(self.signed_products(other, 8))
-    }
-
-    #[inline(always)]
-    fn umlal2_8h(self, a: Self, b: Self) -> Self {
-        self.add_halves(a.unsigned_products(b, 8))
-    }
-
-    #[inline(always)]
-    fn smlal2_8h(self, a: Self, b: Self) -> Self {
-        self.add_halves(a.signed_products(b, 8))
-    }
-
-    #[inline(always)]
-    fn uadalp_4s(self, pairs: Self) -> Self {
-        let pairs = pairs.halves();
-        self.add_words(|i| i32::from(pairs[2 * i]) + i32::from(pairs[2 * i + 1]))
-    }
-
-    #[inline(always)]
-    fn sadalp_4s(self, pairs: Self) -> Self {
-        let pairs = pairs.signed_halves();
-        self.add_words(|i| i32::from(pairs[2 * i]) + i32::from(pairs[2 * i + 1]))
-    }
-
-    #[inline(always)]
-    fn uadalp_8h(self, pairs: Self) -> Self {
-        let pairs = pairs.bytes();
-        self.add_halves(from_fn(|i| u16::from(pairs[2 * i]) + u16::from(pairs[2 * i + 1])))
-    }
-
-    #[inline(always)]
-    fn addp(self, other: Self) -> Self {
-        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
-        Self([a.wrapping_add(b), c.wrapping_add(d), e.wrapping_add(f), g.wrapping_add(h)])
-    }
-
-    #[inline(always)]
-    fn sxtl(self) -> Self {
-        self.extended(0)
-    }
-
-    #[inline(always)]
-    fn sxtl2(self) -> Self {
-        self.extended(8)
-    }
-
-    #[inline(always)]
-    fn smlal_4s(self, a: Self, b: Self) -> Self {
-        self.add_long_products(a, b, 0)
-    }
-
-    #[inline(always)]
-    fn smlal2_4s(self, a: Self, b: Self) -> Self {
-        self.add_long_products(a, b, 4)
-    }
-
-    #[inline(always)]
-    fn cnt(self) -> Self {
-        Self::from_bytes(self.bytes().map(|byte| byte.count_ones() as u8))
-    }
-
-    #[inline(always)]
-    fn zip1_2d(self, other: Self) -> Self {
-        Self([self.0[0], self.0[1], other.0[0], other.0[1]])
-    }
-
-    #[inline(always)]
-    fn zip2_2d(self, other: Self) -> Self {
-        Self([self.0[2], self.0[3], other.0[2], other.0[3]])
-    }
-
-    #[inline(always)]
-    fn udot(self, a: Self, b: Self) -> Self {
-        let (a, b) = (a.bytes(), b.bytes());
-        self.add_words(|i| dot::<4, _>(&a, 4 * i, &b, 4 * i))
-    }
-
-    #[inline(always)]
-    fn sdot(self, a: Self, b: Self) -> Self {
-        let (a, b) = (a.signed_bytes(), b.signed_bytes());
-        self.add_words(|i| dot::<4, _>(&a, 4 * i, &b, 4 * i))
-    }
-
-    #[inline(always)]
-    fn ummla(self, a: Self, b: Self) -> Self {
-        let (a, b) = (a.bytes(), b.bytes());
-        self.add_words(|i| dot::<8, _>(&a, i / 2 * 8, &b, i % 2 * 8))
-    }
-
-    #[inline(always)]
-    fn smmla(self, a: Self, b: Self) -> Self {
-        let (a, b) = (a.signed_bytes(), b.signed_bytes());
-        self.add_words(|i| dot::<8, _>(&a, i / 2 * 8, &b, i % 2 * 8))
+    methods! {
+        umull(self, other) => Self::from_halves(self.unsigned_products(other, 0));
+        umull2(self, other) => Self::from_halves(self.unsigned_products(other, 8));
+        smull(self, other) => Self::from_halves(self.signed_products(other, 0));
+        smull2(self, other) => Self::from_halves(self.signed_products(other, 8));
+        umlal2_8h(self, a, b) => self.add_halves(a.unsigned_products(b, 8));
+        smlal2_8h(self, a, b) => self.add_halves(a.signed_products(b, 8));
+        uadalp_4s(self, pairs) => {
+            let pairs = pairs.halves();
+            self.add_words(|i| i32::from(pairs[2 * i]) + i32::from(pairs[2 * i + 1]))
+        };
+        sadalp_4s(self, pairs) => {
+            let pairs = pairs.signed_halves();
+            self.add_words(|i| i32::from(pairs[2 * i]) + i32::from(pairs[2 * i + 1]))
+        };
+        uadalp_8h(self, pairs) => {
+            let pairs = pairs.bytes();
+            self.add_halves(from_fn(|i| u16::from(pairs[2 * i]) + u16::from(pairs[2 * i + 1])))
+        };
+        addp(self, other) => {
+            let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+            Self([a.wrapping_add(b), c.wrapping_add(d), e.wrapping_add(f), g.wrapping_add(h)])
+        };
+        sxtl(self) => self.extended(0);
+        sxtl2(self) => self.extended(8);
+        smlal_4s(self, a, b) => self.add_long_products(a, b, 0);
+        smlal2_4s(self, a, b) => self.add_long_products(a, b, 4);
+        cnt(self) => Self::from_bytes(self.bytes().map(|byte| byte.count_ones() as u8));
+        zip1_2d(self, other) => Self([self.0[0], self.0[1], other.0[0], other.0[1]]);
+        zip2_2d(self, other) => Self([self.0[2], self.0[3], other.0[2], other.0[3]]);
+        udot(self, a, b) => {
+            let (a, b) = (a.bytes(), b.bytes());
+            self.add_words(|i| dot::<4, _>(&a, 4 * i, &b, 4 * i))
+        };
+        sdot(self, a, b) => {
+            let (a, b) = (a.signed_bytes(), b.signed_bytes());
+            self.add_words(|i| dot::<4, _>(&a, 4 * i, &b, 4 * i))
+        };
+        ummla(self, a, b) => {
+            let (a, b) = (a.bytes(), b.bytes());
+            self.add_words(|i| dot::<8, _>(&a, i / 2 * 8, &b, i % 2 * 8))
+        };
+        smmla(self, a, b) => {
+            let (a, b) = (a.signed_bytes(), b.signed_bytes());
+            self.add_words(|i| dot::<8, _>(&a, i / 2 * 8, &b, i % 2 * 8))
+        };
     }
 }

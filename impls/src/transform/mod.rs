@@ -13,10 +13,7 @@ use crate::conv2d;
 use crate::job_error::JobError;
 use crate::kernel;
 use crate::matmul::blocks::{DEPTH, ROWS, padded};
-use crate::mutants;
-use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, TensorOperation};
-use crate::protocol::Job;
+use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
 
@@ -99,37 +96,14 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// A transform under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-/// Every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// The kernel of that name; mutants are not kernels.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
+lookups!();
 
 /// Layout transforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {}
 
 impl TensorOperation for Transform {
-    const OP: &'static str = "transform";
-    type Params = Params;
-    type Domain = Domain;
-    type Run = Run;
-
-    fn kernels() -> &'static [Kernel] {
-        KERNELS
-    }
-
-    fn mutants() -> &'static [Mutant<Run, Domain>] {
-        mutants::transform::MUTANTS
-    }
-
-    fn job(kernel: &str, params: &Params) -> Job {
-        Job::Transform { kernel: kernel.to_owned(), params: *params }
-    }
+    common_items!(transform, Transform);
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         domain.sizes(params)

@@ -9,7 +9,7 @@ mod short;
 use crate::float::Format;
 use crate::quantize::steps::{Value, either_way};
 use crate::quantize::{Prepared, Quantization, Soft};
-use crate::scheme::{Described, Registered};
+use crate::scheme::{registered, step_names};
 use rug::Rational;
 use short::Factor;
 
@@ -54,20 +54,7 @@ pub enum Step {
 /// A definition. No policy: every result is a float.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
-impl Registered for &'static Definition {
-    fn all() -> impl Iterator<Item = Self> {
-        DEFINITIONS.iter()
-    }
-
-    fn name(self) -> &'static str {
-        self.name
-    }
-
-    fn described(self) -> Described {
-        let steps = self.steps.iter().map(|(name, _)| *name).collect();
-        Described { name: self.name, summary: self.summary, source: self.source, steps }
-    }
-}
+registered!(|definition| step_names(definition.steps));
 
 /// The values of a scheme at one stored value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::fast::{self, Fast};
 use super::steps::{Exponent, Multiplier, Step};
 use super::{Parameters, Trace};
 use crate::rounding::RoundingRule::{self, *};
-use crate::scheme::{Described, Registered};
+use crate::scheme::{registered, step_names};
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
@@ -26,20 +26,7 @@ pub struct Definition {
 /// A definition with the policy for results that do not fit.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
-impl Registered for &'static Definition {
-    fn all() -> impl Iterator<Item = Self> {
-        DEFINITIONS.iter()
-    }
-
-    fn name(self) -> &'static str {
-        self.name
-    }
-
-    fn described(self) -> Described {
-        let steps = self.steps.iter().map(|(name, _)| *name).collect();
-        Described { name: self.name, summary: self.summary, source: self.source, steps }
-    }
-}
+registered!(|definition| step_names(definition.steps));
 
 macro_rules! single_rounding {
     ($name:literal, $summary:literal, $source:expr, $rule:ident) => {

@@ -9,7 +9,7 @@ mod lanes;
 pub(crate) mod width;
 
 use crate::pair_sum::PairSum;
-use crate::scheme::{Described, Registered};
+use crate::scheme::registered;
 use crate::shape::{self, ShapeError};
 use rug::Integer;
 use width::Extremes;
@@ -100,20 +100,7 @@ pub static DEFINITIONS: &[Definition] = &[
 /// A definition with the policy for results that do not fit in int32.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
-impl Registered for &'static Definition {
-    fn all() -> impl Iterator<Item = Self> {
-        DEFINITIONS.iter()
-    }
-
-    fn name(self) -> &'static str {
-        self.name
-    }
-
-    fn described(self) -> Described {
-        let steps = Vec::new();
-        Described { name: self.name, summary: self.summary, source: self.source, steps }
-    }
-}
+registered!(|_definition| Vec::new());
 
 impl Product {
     /// Elements of lhs, rhs and the result, or the invalid argument.

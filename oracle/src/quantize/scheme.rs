@@ -6,7 +6,7 @@ use super::steps::{self, Step, Value, either_way};
 use super::{Prepared, Quantization, Soft, Stored};
 use crate::float::Format;
 use crate::rounding::RoundingRule;
-use crate::scheme::{Described, Registered};
+use crate::scheme::{registered, step_names};
 use crate::word::Overflow;
 use rug::{Integer, Rational};
 
@@ -45,20 +45,7 @@ pub enum Takes {
 /// nearest stored value or the low bits.
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
-impl Registered for &'static Definition {
-    fn all() -> impl Iterator<Item = Self> {
-        DEFINITIONS.iter()
-    }
-
-    fn name(self) -> &'static str {
-        self.name
-    }
-
-    fn described(self) -> Described {
-        let steps = self.steps.iter().map(|(name, _)| *name).collect();
-        Described { name: self.name, summary: self.summary, source: self.source, steps }
-    }
-}
+registered!(|definition| step_names(definition.steps));
 
 /// The values of a scheme at one input.
 #[derive(Clone, Debug, PartialEq, Eq)]

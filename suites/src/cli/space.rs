@@ -34,7 +34,7 @@ pub(super) struct Options {
     /// With --resume, count again every chunk that the earlier run wrote, instead of one in 64
     #[arg(long, requires = "resume")]
     verify_all: bool,
-    /// The ledger; a journal lies beside it until the run is complete [default: tiebreak-out/space.jsonl]
+    /// The ledger; until the run is complete, the chunks that are counted [default: tiebreak-out/space.jsonl]
     #[arg(long, value_name = "FILE", requires = "space")]
     out: Option<PathBuf>,
     /// Threads [default: all cores]
@@ -68,7 +68,7 @@ impl Options {
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
 pub(super) struct MergeArgs {
-    /// Ledgers of shards, or journals of shards that are not complete
+    /// Ledgers of shards, complete or not
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// The merged ledger [default: tiebreak-out/space.jsonl]
@@ -104,7 +104,7 @@ pub(super) fn run(left: Scheme, right: Scheme, shift: Option<Ends>, options: &Op
     };
     let plan = part.plan(options.commit.clone().or_else(built::commit))?;
     let out = options.out.clone().unwrap_or_else(|| space::usual_out(options.shard));
-    if options.resume && !out.exists() && !space::journal::path(&out).exists() {
+    if options.resume && !out.exists() {
         note(&format!("{} has nothing to resume: counting from the beginning", out.display()));
     }
     let jobs = options.jobs.map(usize::from);
@@ -241,25 +241,8 @@ fn as_table(ledger: &Ledger) -> String {
 }
 
 fn csv(ledger: &Ledger) -> Result<String> {
-    const HEADER: [&str; 17] = [
-        "left",
-        "right",
-        "shift",
-        "pairs",
-        "pairs_differ",
-        "inputs",
-        "out_of_domain",
-        "differ",
-        "by_delta",
-        "most_differ",
-        "most_multiplier",
-        "most_shift",
-        "first_multiplier",
-        "first_shift",
-        "first_x",
-        "first_left",
-        "first_right",
-    ];
+    const HEADER: &str = "left,right,shift,pairs,pairs_differ,inputs,out_of_domain,differ,by_delta,\
+                          most_differ,most_multiplier,most_shift,first_multiplier,first_shift,first_x,first_left,first_right";
     let record = |(shift, sums): (String, Sums)| {
         let head = [ledger.plan.left.clone(), ledger.plan.right.clone(), shift];
         let pairs = [sums.pairs, sums.pairs_differ].map(|n| n.to_string());
@@ -272,5 +255,5 @@ fn csv(ledger: &Ledger) -> Result<String> {
         let numbers = head.into_iter().chain(pairs).chain(counts).chain([deltas.join(" ")]);
         numbers.chain(most.unwrap_or_default()).chain(first.unwrap_or_default())
     };
-    csv_of(HEADER, rows(ledger).into_iter().map(record))
+    csv_of(HEADER.split(','), rows(ledger).into_iter().map(record))
 }

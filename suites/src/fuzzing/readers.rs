@@ -4,11 +4,12 @@ use super::refused;
 use crate::audit::{self, Runtime, Side};
 use crate::lane::config::Lanes;
 use crate::parameters::parse_csv;
-use crate::space::{journal, merge};
+use crate::space::merge;
 use std::path::Path;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::protocol::{Answer, Hello, Job};
 use tiebreak_impls::worker::{Kernels, Runner, serve_with};
+use tiebreak_reports::space::Ledger;
 use tiebreak_reports::table::{self, Detail, Style};
 use tiebreak_reports::{diff, html, json, junit, ledger, markdown, summary};
 
@@ -67,12 +68,14 @@ pub fn ledger(text: &[u8]) {
     assert!(!diff::diff(&ledger, &again).is_worse(), "a ledger is worse than itself: {written}");
 }
 
-/// The ledger of a space, and its journal.
+/// The file of a space, complete or not.
 pub fn space(text: &[u8]) {
-    refused(journal::read(text));
-    let Ok(text) = std::str::from_utf8(text) else { return };
-    match merge::ledger(text) {
-        Ok(ledger) => assert_eq!(ledger.render(), text),
+    match merge::contents(text) {
+        Ok(Some(contents)) if contents.whole => {
+            let ledger = Ledger::new(contents.plan, contents.chunks);
+            assert_eq!(ledger.render().as_bytes(), &text[..contents.length]);
+        }
+        Ok(_) => {}
         Err(error) => refused(Err::<(), _>(format!("{error:#}"))),
     }
 }

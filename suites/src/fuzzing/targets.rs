@@ -12,7 +12,7 @@ type Seeds = fn() -> Vec<String>;
 /// Whether a target has a kernel of that name.
 type Known = fn(&str) -> Result<(), UnknownName>;
 
-/// One target, of the same name in `fuzz/fuzz_targets`.
+/// One target, of the same name in `fuzz/fuzz_targets/target.rs`.
 #[derive(Clone)]
 pub struct Target {
     /// Its name; that of the operation, where it has one.

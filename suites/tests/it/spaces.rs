@@ -8,7 +8,7 @@ use std::time::Duration;
 use tiebreak_oracle::census::{Census, Counts};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::space::{Chunk, Ledger, Place, Plan};
-use tiebreak_suites::space::{Part, count, journal};
+use tiebreak_suites::space::{Part, count};
 use tiebreak_suites::stream::{below, stream};
 
 /// A piece of the space with an end of each kind of chunk: whole ones, parts of one, and the first multiplier.
@@ -54,7 +54,6 @@ fn one_ledger_whatever_the_threads_and_shards() {
         let shards: Vec<PathBuf> = (1..=of).rev().map(|i| at(&format!("{i}-of-{of}"))).collect();
         for (i, out) in (1..=of).rev().zip(&shards) {
             run(&some(out, &[&format!("--shard={i}/{of}"), &format!("--jobs={}", 1 + i % 2)])).exits(0);
-            assert!(!journal::path(out).exists());
         }
         let merged = at(&format!("merged-{of}"));
         merge(&merged, &shards).exits(0);
@@ -87,7 +86,7 @@ fn what_is_printed_is_what_is_written() {
     assert!(table.contains(" -7 ") && table.contains("m=1073741824 x=127: 0, 1"), "{table}");
 }
 
-/// Whole lines of a journal.
+/// Whole lines of the file of a run.
 fn lines(path: &Path) -> usize {
     std::fs::read(path).unwrap_or_default().iter().filter(|byte| **byte == b'\n').count()
 }
@@ -109,7 +108,7 @@ fn killed_five_times_at_random() {
         arguments
     };
     run(&asked("alone")).exits(0);
-    let journal = journal::path(&at("killed"));
+    let journal = at("killed");
     let total = bytes(&at("alone")).split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"{\"chunk\"")).count();
     let mut rng = stream(seed(), "when the process is killed");
     for attempt in 0..5 {
@@ -140,7 +139,6 @@ fn killed_five_times_at_random() {
         last.printed()
     );
     assert!(bytes(&at("killed")) == bytes(&at("alone")));
-    assert!(!journal.exists());
 }
 
 /// The plan of [`SOME`].

@@ -1,15 +1,11 @@
 //! `cargo xtask bite`: how many small changes of a kernel's code does `verify` convict, and how many of the oracle's do its tests? The changes are
 //! those of cargo-mutants, which is installed where it is absent. They are made in a copy of the package.
 
-mod kernels;
 mod known;
-mod oracle;
 mod outcome;
-mod reach;
 mod record;
 mod sample;
 mod scratch;
-mod staged;
 mod subject;
 
 use crate::cargo;
@@ -21,11 +17,8 @@ use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::{Result, bail};
 use clap::Args;
-use kernels::Kernels;
 use known::List;
-use oracle::Oracle;
 use outcome::{Ended, Tally};
-use reach::Reach;
 use record::Record;
 use sample::Choice;
 use scratch::Scratch;
@@ -34,8 +27,6 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use subject::Subject;
-
-pub(crate) use staged::run as staged;
 
 /// The release of cargo-mutants: another one may make other changes.
 const VERSION: &str = "25.3.1";
@@ -73,25 +64,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         return corrupt(arguments);
     }
     let workspace = Workspace::locate()?;
-    let probe = setup::provision(&workspace, &Tool::BASE)?;
-    if let [missing, ..] = probe.missing(&Tool::BASE)[..] {
-        bail!("{}", probe.complaint(missing));
-    }
+    setup::provide(&workspace, &Tool::BASE)?;
     let program = provision(&workspace)?;
-    let subject: Box<dyn Subject> = if arguments.oracle {
-        Box::new(Oracle { reach: Reach::read(&workspace.root.join("oracle"))? })
-    } else {
-        Box::new(Kernels { tiebreak: cargo::build(&workspace, &[cargo::TIEBREAK])?[cargo::TIEBREAK.1].clone() })
+    let subject = match arguments.oracle {
+        true => Subject::oracle(),
+        false => Subject::kernels(cargo::build(&workspace, &[cargo::TIEBREAK])?[cargo::TIEBREAK.1].clone()),
     };
-    let scratch = Scratch::write(&workspace, &*subject, program)?;
-    let tallies = tried(&workspace, &*subject, &scratch, arguments)?;
-    print(format_args!("{}", page(subject.heading(), &tallies)))?;
+    let scratch = Scratch::write(&workspace, &subject, program)?;
+    let tallies = tried(&workspace, &subject, &scratch, arguments)?;
+    print(format_args!("{}", page(subject.heading, &tallies)))?;
     Ok(ExitCode::from(u8::from(tallies.iter().any(|tally| tally.missed() > 0))))
 }
 
 /// What became of the changes of each part.
-fn tried(workspace: &Workspace, subject: &dyn Subject, scratch: &Scratch, arguments: &Arguments) -> Result<Vec<Tally>> {
-    let list = List::read(&workspace.root.join(subject.package()).join("equivalent-mutants.txt"))?;
+fn tried(workspace: &Workspace, subject: &Subject, scratch: &Scratch, arguments: &Arguments) -> Result<Vec<Tally>> {
+    let list = List::read(&workspace.root.join(subject.package).join("equivalent-mutants.txt"))?;
     let mut record = Record::open(arguments.outcomes.clone())?;
     let choice = Choice { sample: arguments.sample, seed: arguments.seed, shard: arguments.shard };
     let mut tallies = Vec::new();

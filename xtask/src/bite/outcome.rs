@@ -42,40 +42,15 @@ const LISTS: [(&str, Seen); 4] = [
     ("unviable.txt", Seen::NotViable),
 ];
 
-/// A line of a log: the tests did not fail but were ended.
-pub(crate) const RAN_TOO_LONG: &str = "tiebreak: these tests ran for too long";
-
 /// What became of each change, by its name.
 pub(crate) fn read(directory: &Path) -> Result<BTreeMap<String, Seen>> {
-    let text = |name: &str| {
-        let path = directory.join(name);
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
-    };
     let mut all = BTreeMap::new();
     for (name, seen) in LISTS {
-        all.extend(text(name)?.lines().map(|line| (line.to_owned(), seen)));
-    }
-    let outcomes: Outcomes = serde_json::from_str(&text("outcomes.json")?).context("outcomes.json is not as known")?;
-    // Lists and outcomes are written together, in one order.
-    let caught = outcomes.outcomes.iter().filter(|outcome| outcome.summary == "CaughtMutant");
-    for (name, outcome) in text(LISTS[0].0)?.lines().zip(caught) {
-        if text(&outcome.log_path)?.lines().any(|line| line == RAN_TOO_LONG) {
-            all.insert(name.to_owned(), Seen::TimedOut);
-        }
+        let path = directory.join(name);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        all.extend(text.lines().map(|line| (line.to_owned(), seen)));
     }
     Ok(all)
-}
-
-/// What is read of cargo-mutants' outcomes.
-#[derive(Deserialize)]
-struct Outcomes {
-    outcomes: Vec<Outcome>,
-}
-
-#[derive(Deserialize)]
-struct Outcome {
-    summary: String,
-    log_path: String,
 }
 
 /// The changes of one operation.
@@ -162,30 +137,5 @@ mod tests {
         assert_eq!(tally(false).missed(), 0, "a unit test sees the survivor");
         let missed = vec![("f.rs:7:1: change".to_owned(), Ended::Missed)];
         assert_eq!(Tally::new("add".to_owned(), 9, missed, &Known::default(), false).missed(), 1);
-    }
-
-    #[test]
-    fn a_change_whose_log_says_that_its_tests_ran_too_long_timed_out() {
-        let directory = std::env::temp_dir().join(format!("tiebreak-bite-outcome-{}", std::process::id()));
-        fs::create_dir_all(directory.join("log")).expect("a directory");
-        let files = [
-            ("caught.txt", "f.rs:1:1: one\nf.rs:2:1: two\n"),
-            ("missed.txt", "f.rs:3:1: three\n"),
-            ("timeout.txt", ""),
-            ("unviable.txt", ""),
-            ("log/1", "test a ... FAILED\n"),
-            ("log/2", "running 3 tests\ntiebreak: these tests ran for too long\n"),
-            (
-                "outcomes.json",
-                r#"{"outcomes": [{"summary": "CaughtMutant", "log_path": "log/1"}, {"summary": "MissedMutant", "log_path": "log/3"},
-                   {"summary": "CaughtMutant", "log_path": "log/2"}]}"#,
-            ),
-        ];
-        for (name, text) in files {
-            fs::write(directory.join(name), text).expect("written");
-        }
-        let seen: Vec<Seen> = read(&directory).expect("all is there").into_values().collect();
-        assert_eq!(seen, [Seen::Caught, Seen::TimedOut, Seen::Missed]);
-        fs::remove_dir_all(&directory).expect("removed");
     }
 }

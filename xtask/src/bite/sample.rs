@@ -1,6 +1,5 @@
 //! Which changes are tried: a sample by the seed, and of this a shard.
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What is chosen of some changes.
@@ -22,27 +21,18 @@ pub(crate) fn shard(text: &str) -> Result<(u32, u32), String> {
 impl Choice {
     /// The changes that are tried, in their order: those of the sample, and of these the shard's.
     pub(crate) fn of(&self, every: &[String]) -> Vec<String> {
-        let all: Vec<usize> = (0..every.len()).collect();
-        self.here(self.drawn(every, &all, self.sample.map_or(usize::MAX, |n| n as usize)), every)
+        let mut order: Vec<usize> = (0..every.len()).collect();
+        order.sort_by_key(|i| draw(self.seed, &every[*i]));
+        order.truncate(self.sample.map_or(usize::MAX, |n| n as usize));
+        self.here(order, every)
     }
 
-    /// The same, each file's part of the sample in proportion to its changes.
+    /// The same, drawn from each file in proportion to its changes: at equal distances in the list of all files, each in a random order.
     pub(crate) fn of_files(&self, every: &[String]) -> Vec<String> {
-        let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (i, name) in every.iter().enumerate() {
-            files.entry(file(name)).or_default().push(i);
-        }
-        let sizes: Vec<usize> = files.values().map(Vec::len).collect();
-        let parts = allot(&sizes, self.sample.map_or(every.len(), |n| n as usize));
-        let places = files.values().zip(parts).flat_map(|(places, n)| self.drawn(every, places, n));
-        self.here(places.collect(), every)
-    }
-
-    fn drawn(&self, every: &[String], places: &[usize], n: usize) -> Vec<usize> {
-        let mut drawn: Vec<(u64, usize)> = places.iter().map(|i| (draw(self.seed, &every[*i]), *i)).collect();
-        drawn.sort_unstable();
-        drawn.truncate(n);
-        drawn.into_iter().map(|(_, i)| i).collect()
+        let mut order: Vec<usize> = (0..every.len()).collect();
+        order.sort_by_key(|i| (file(&every[*i]), draw(self.seed, &every[*i])));
+        let n = self.sample.map_or(every.len(), |n| (n as usize).min(every.len()));
+        self.here((0..n).map(|i| order[i * every.len() / n]).collect(), every)
     }
 
     fn here(&self, mut places: Vec<usize>, every: &[String]) -> Vec<String> {
@@ -56,30 +46,6 @@ impl Choice {
 /// The file of `FILE:LINE:COLUMN: CHANGE`.
 pub(crate) fn file(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
-}
-
-/// `n` in proportion to some sizes, one at least for each where there are enough; remainders go to the largest fractions.
-fn allot(sizes: &[usize], n: usize) -> Vec<usize> {
-    let total: usize = sizes.iter().sum();
-    let n = n.min(total);
-    let least = usize::from(n >= sizes.len());
-    let mut parts: Vec<usize> = sizes.iter().map(|size| (n * size / total.max(1)).max(least)).collect();
-    let fraction = |i: usize| (n * sizes[i]) % total.max(1);
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by_key(|i| std::cmp::Reverse(fraction(*i)));
-    while parts.iter().sum::<usize>() < n {
-        for i in &order {
-            if parts.iter().sum::<usize>() < n && parts[*i] < sizes[*i] {
-                parts[*i] += 1;
-            }
-        }
-    }
-    while parts.iter().sum::<usize>() > n {
-        // What each small file has got is taken from the largest one.
-        let Some(largest) = parts.iter_mut().max() else { break };
-        *largest -= 1;
-    }
-    parts
 }
 
 /// A number that depends on the seed and on the name of a change alone.
@@ -125,19 +91,6 @@ mod tests {
         let of = |wanted: &str| chosen.iter().filter(|name| file(name) == wanted).count();
         assert_eq!([of("large.rs"), of("a.rs"), of("b.rs")], [8, 1, 1]);
         assert_eq!(choice(None, 1, None).of_files(&names()), names());
-    }
-
-    #[test]
-    fn a_sample_is_allotted_to_its_last_change() {
-        for (sizes, n, parts) in [
-            (&[90, 5, 5][..], 10, &[8, 1, 1][..]),
-            (&[1000, 1, 1], 5, &[3, 1, 1]),
-            (&[7, 7, 7], 2, &[1, 1, 0]),
-            (&[2, 3], 9, &[2, 3]),
-            (&[], 3, &[]),
-        ] {
-            assert_eq!(allot(sizes, n), parts, "{n} of {sizes:?}");
-        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A copy of a package in which changes are made one at a time by cargo-mutants.
 
 use super::outcome::{self, Seen};
-use super::subject::Subject;
+use super::subject::{JUDGE, Subject};
 use crate::process;
 use crate::workspace::{self, Workspace};
 use anyhow::{Context, Result, bail};
@@ -25,17 +25,17 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Makes the copy below the target directory.
-    pub(crate) fn write(workspace: &Workspace, subject: &dyn Subject, mutants: PathBuf) -> Result<Self> {
-        let package = subject.package();
+    pub(crate) fn write(workspace: &Workspace, subject: &Subject, mutants: PathBuf) -> Result<Self> {
+        let package = subject.package;
         let home = workspace.target.join("tiebreak/bite").join(package);
         let (root, out) = (home.join("copy"), home.join("out"));
         let manifest = read(&workspace.root.join("Cargo.toml"))?;
-        put(&root.join("Cargo.toml"), &(alone(&manifest, package)? + PROFILE + subject.profile()))?;
+        put(&root.join("Cargo.toml"), &(alone(&manifest, package)? + PROFILE + subject.profile))?;
         // Cargo takes out of the lock file what this copy does not need.
         put(&root.join("Cargo.lock"), &read(&workspace.root.join("Cargo.lock"))?)?;
         let its_own = Path::new(package).join("Cargo.toml");
         put(&root.join(&its_own), &read(&workspace.root.join(its_own))?)?;
-        for folder in subject.folders() {
+        for folder in subject.folders {
             let target = root.join(folder);
             if target.is_dir() {
                 // What has moved since an earlier copy would be there twice.
@@ -43,11 +43,11 @@ impl Scratch {
             }
             copy(&workspace.root.join(folder), &target)?;
         }
-        for (path, text) in subject.added()? {
-            put(&root.join(path), &text)?;
+        if !subject.is_judged_by_tests() {
+            put(&root.join("impls/tests/bite.rs"), JUDGE)?;
         }
         fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
-        Ok(Self { root, out, mutants, left_out: subject.left_out(), patience: subject.patience() })
+        Ok(Self { root, out, mutants, left_out: subject.left_out, patience: subject.patience })
     }
 
     /// Where cargo-mutants and what judges write.
@@ -73,7 +73,7 @@ impl Scratch {
         &self,
         files: &[String],
         changes: &[String],
-        tests: &[&str],
+        [tests, filters]: [&[String]; 2],
         environment: &[(&'static str, String)],
     ) -> Result<BTreeMap<String, Seen>> {
         let names: Vec<String> = changes.iter().map(|name| escaped(name)).collect();
@@ -86,6 +86,8 @@ impl Scratch {
             .arg(&self.out)
             // Of cargo's building and testing both: nothing is built that is not run.
             .args(tests.iter().map(|test| format!("--cargo-arg={test}")))
+            .args(if filters.is_empty() { &[][..] } else { &["--", "--"] })
+            .args(filters)
             .envs(environment.iter().map(|(name, value)| (name, value)));
         // Its exit code says that a change survived, which is in the outcomes too.
         let code = process::status(command.stdout(Stdio::null()))?.code();

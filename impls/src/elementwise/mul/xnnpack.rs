@@ -30,12 +30,7 @@ pub(super) const QU8: Kernel = by_magic("xnnpack-qu8-vmul", Element::U8, |params
 pub(super) const NEON_QS8: Kernel = Kernel {
     name: "xnnpack-qs8-vmul-neon",
     summary: "XNNPACK qs8-vmul on NEON: sqshl, sqdmulh, srshl, before narrowing",
-    contract: Contract {
-        promise: Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Wrap },
-        domain: DOMAIN,
-        deviations: &[],
-        source: "google/XNNPACK src/qs8-vmul/neon.c.in",
-    },
+    contract: Contract::new("xnnpack-rndnu", Overflow::Wrap, DOMAIN, "google/XNNPACK src/qs8-vmul/neon.c.in"),
     portable: vectors::<Portable>,
     native: Some(crate::simd::form::neon_form!(
         NEON,

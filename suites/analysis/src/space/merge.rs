@@ -1,14 +1,13 @@
-//! The ledgers and journals of shards as one ledger.
+//! The files of shards as one ledger.
 
-use super::journal::{self, Contents};
 use super::{check, command};
 use anyhow::{Context, Result, anyhow, bail};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use tiebreak_reports::read;
 use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, Shard};
 
-/// A ledger, or the journal of a run that has not ended.
+/// The file of a run, complete or not.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The file.
@@ -35,30 +34,63 @@ pub enum Merged {
     },
 }
 
-/// Reads a ledger, and checks that its plan is one.
-pub fn ledger(text: &str) -> Result<Ledger> {
-    // A plan without sense has no chunks to compare with, wherever it stands.
-    let plan = text.lines().find_map(|line| match serde_json::from_str(line) {
-        Ok(Line::Plan(plan)) => Some(plan),
-        _ => None,
-    });
-    if let Some(plan) = plan.filter(|plan| plan.format == Plan::FORMAT) {
-        check(&plan)?;
-    }
-    Ok(Ledger::parse(text)?)
+/// What the file of a run holds.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// The chunks to count.
+    pub plan: Plan,
+    /// Those that are counted.
+    pub chunks: Vec<Chunk>,
+    /// Whether the file is a ledger, with all sums.
+    pub whole: bool,
+    /// Length of its whole lines, in bytes; a torn line may follow.
+    pub length: usize,
 }
 
-/// Reads a ledger or a journal; which of them it is, its first line says.
+/// Reads the file of a run, complete or not; `None` if not even its first line is whole.
+pub fn contents(bytes: &[u8]) -> Result<Option<Contents>> {
+    let length = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let text = std::str::from_utf8(&bytes[..length]).context("it is not UTF-8")?;
+    let mut contents: Option<Contents> = None;
+    let mut places = HashSet::new();
+    for (i, line) in text.lines().enumerate() {
+        let at = i + 1;
+        let line = serde_json::from_str(line).with_context(|| format!("line {at} is damaged"))?;
+        match (line, &mut contents) {
+            (Line::Plan(plan), None) => {
+                check(&plan)?;
+                places.extend(plan.places());
+                contents = Some(Contents { plan, chunks: Vec::new(), whole: false, length });
+            }
+            (Line::Chunk(chunk), Some(contents)) => {
+                if !places.remove(&chunk.place) {
+                    bail!("line {at} counts {:?}, which is not of its plan or counted twice", chunk.place);
+                }
+                chunk.possible().with_context(|| format!("line {at}"))?;
+                let (sums, differs) = (&chunk.sums, chunk.sums.differ.0 > 0);
+                if sums.most.is_some() != differs || sums.first.is_some() != differs {
+                    bail!(
+                        "line {at} counts differences and names no pair with them, or the reverse: it is damaged or edited"
+                    );
+                }
+                contents.chunks.push(chunk);
+            }
+            (Line::Shift(_) | Line::Total(_), Some(contents)) => {
+                Ledger::parse(text)?;
+                contents.whole = true;
+                break;
+            }
+            _ => bail!("line {at} is not where it belongs"),
+        }
+    }
+    Ok(contents)
+}
+
+/// Reads the file of a run.
 pub fn read(path: &Path) -> Result<Part> {
     let bytes = read::bytes(path, read::LEDGER)?;
-    let named = || format!("{} is neither a ledger of a space nor a journal of one", path.display());
-    let (plan, chunks) = if bytes.starts_with(b"{\"crc\"") {
-        let Contents { plan, chunks, .. } = journal::read(&bytes).with_context(named)?.with_context(named)?;
-        (plan, chunks)
-    } else {
-        let Ledger { plan, chunks } = ledger(std::str::from_utf8(&bytes).with_context(named)?).with_context(named)?;
-        (plan, chunks)
-    };
+    let named = || format!("{} is not the file of a census of a space", path.display());
+    let Contents { plan, chunks, .. } = contents(&bytes).with_context(named)?.with_context(named)?;
     Ok(Part { path: path.to_owned(), plan, chunks })
 }
 
@@ -105,7 +137,7 @@ fn commands(parts: &[Part], plan: &Plan, missing: &[(u64, Place)]) -> Vec<String
     }
     let resumed = resumed.into_iter().map(|i| {
         let Part { path, plan, .. } = &parts[i];
-        command(plan, &journal::ledger_of(path), true)
+        command(plan, path, true)
     });
     let shards = shards.into_iter().zip(most.into_iter().cycle()).map(|(index, of)| {
         let shard = Shard { index, of };

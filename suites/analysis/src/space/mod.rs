@@ -1,12 +1,11 @@
 //! Two schemes over a whole space: every multiplier times every shift times every accumulator, in closed form.
 //!
-//! The space is cut into chunks, some multipliers at one shift, that are the same whoever counts them. What is counted goes
-//! chunk by chunk into a [journal](journal), and from there into one ledger, the same to the byte whatever the number of threads, of
-//! interruptions and of shards. What is read back is held [against the schemes again](again).
+//! The space is cut into chunks, some multipliers at one shift, which are the same on every machine. Each chunk is appended to the file of the
+//! run as it ends; the complete file is one ledger, the same to the byte for any number of threads, interruptions and shards. Chunks that
+//! are read back are [counted again](again).
 
 pub mod again;
 mod count;
-pub mod journal;
 pub mod merge;
 mod run;
 
@@ -14,7 +13,7 @@ use anyhow::{Result, bail};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_reports::space::{Plan, Shard};
+use tiebreak_reports::space::{NotALedger, Plan, Shard};
 
 pub use again::Again;
 pub use count::count;
@@ -71,6 +70,9 @@ impl Part {
 
 /// That a plan, which may come from a file, lies in the space and has chunks.
 pub fn check(plan: &Plan) -> Result<()> {
+    if plan.format != Plan::FORMAT {
+        return Err(NotALedger::Format { found: plan.format }.into());
+    }
     if plan.space != Q31 {
         bail!(
             "the space is `{}`, and the one that is counted here is `{Q31}`; use the version of tiebreak that wrote it",

@@ -1,23 +1,30 @@
-//! Counting what a plan has and a journal has not.
+//! Counts the chunks that the file of a run lacks.
+//!
+//! The file is append-only: the plan, then a line for each chunk as it ends. A process that is killed leaves at most one torn line, the
+//! last, whose chunk is counted again. The ledger replaces the file when all chunks are there. A lock on the file, which ends with the
+//! process, keeps a second process out.
 
 use super::again::{self, Again};
 use super::count::{NoClosedForm, count};
-use super::journal::{self, Journal};
+use super::merge::{self, Contents};
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use tiebreak_oracle::fpm::Scheme;
-use tiebreak_reports::space::{Chunk, Ledger, Place, Plan};
-use tiebreak_reports::{files, read};
+use tiebreak_reports::files;
+use tiebreak_reports::read::LEDGER;
+use tiebreak_reports::space::{Chunk, Ledger, Line, Place, Plan, render};
 
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is counted.
+    /// The chunks to count.
     pub plan: Plan,
     /// Its left scheme.
     pub left: Scheme,
@@ -25,60 +32,65 @@ pub struct Request {
     pub right: Scheme,
     /// The ledger.
     pub out: PathBuf,
-    /// Whether to go on where a run with the same plan ended.
+    /// Whether to continue a run of the same plan.
     pub resume: bool,
-    /// Threads; all cores when nothing is said.
+    /// Threads; all cores if `None`.
     pub jobs: Option<usize>,
-    /// Whether everything that is read back is counted again, and not only some of it.
+    /// Whether every chunk that is read back is counted again, and not only one in [`again::ONE_IN`].
     pub verify_all: bool,
 }
 
-/// What a run gives.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// The whole ledger, as it was written.
     pub ledger: Ledger,
-    /// Pairs counted by this run; the others were in the journal.
+    /// Pairs counted by this run; the file had the others.
     pub counted: u64,
-    /// Seconds that took.
+    /// Seconds that the count took.
     pub seconds: f64,
     /// Threads.
     pub jobs: usize,
-    /// What was read back and counted again.
+    /// Chunks that were read back and counted again.
     pub again: Again,
 }
 
 /// Counts, and writes the ledger.
 pub fn run(request: &Request) -> Result<Finished> {
-    let Request { plan, out, .. } = request;
+    let Request { plan, left, right, out, .. } = request;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(request.jobs.unwrap_or(0)).build();
     let pool = pool.context("cannot start --jobs threads")?;
-    let jobs = pool.current_num_threads();
     probe(request)?;
-    there(request)?;
     files::create(out.parent().unwrap_or(out))?;
-    let (journal, done) = Journal::open(out, plan, request.resume)?;
-    // Looked for again under the lock: another process may just have ended.
-    let whole = there(request)?;
-    let (chunks, file) = match &whole {
-        Some(ledger) => (&ledger.chunks, out.clone()),
-        None => (&done, journal::path(out)),
-    };
-    let again = pool.install(|| again::hold(plan, chunks, request.verify_all));
-    let again = again
-        .with_context(|| format!("{} cannot be resumed: remove it, or name another file with --out", file.display()))?;
+    let (file, Contents { chunks, whole, .. }) = open(request)?;
+    let again = pool.install(|| again::hold(plan, &chunks, request.verify_all)).with_context(|| damaged(request))?;
     let begun = Instant::now();
-    let (ledger, counted) = match whole {
-        Some(ledger) => {
-            journal.remove()?;
-            (ledger, 0)
-        }
-        None => pool.install(|| rest(request, journal, done))?,
+    let known: HashSet<Place> = chunks.iter().map(|chunk| chunk.place).collect();
+    let pending: Vec<Place> = plan.places().filter(|place| !known.contains(place)).collect();
+    let pairs = |places: &mut dyn Iterator<Item = Place>| places.map(|place| place.pairs()).sum::<u64>();
+    let counted = pairs(&mut pending.iter().copied());
+    let bar = progress(pairs(&mut known.into_iter()), counted);
+    let shared = Mutex::new((&file, chunks));
+    let each = |place: &Place| -> Result<()> {
+        let chunk = Chunk { place: *place, sums: count(*left, *right, *place)? };
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        append(shared.0, Line::Chunk(chunk.clone()), request)?;
+        shared.1.push(chunk);
+        bar.inc(place.pairs());
+        Ok(())
     };
-    Ok(Finished { ledger, counted, seconds: begun.elapsed().as_secs_f64(), jobs, again })
+    pool.install(|| pending.par_iter().with_max_len(1).try_for_each(each))?;
+    bar.finish_and_clear();
+    let (_, chunks) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let ledger = Ledger::new(plan.clone(), chunks);
+    if !whole {
+        files::write(out, ledger.render().as_bytes())?;
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    Ok(Finished { ledger, counted, seconds, jobs: pool.current_num_threads(), again })
 }
 
-/// That both schemes have a closed form at each shift, tried at the ends, before anything is written.
+/// Checks that both schemes have a closed form at each shift, at the ends of the multipliers, before anything is written.
 fn probe(request: &Request) -> Result<()> {
     let Request { plan, left, right, .. } = request;
     for scheme in [left, right] {
@@ -99,50 +111,73 @@ fn refused(scheme: Scheme, NoClosedForm { multiplier, shift }: NoClosedForm) -> 
     )
 }
 
-/// The whole ledger, if it is there.
-fn there(request: &Request) -> Result<Option<Ledger>> {
-    let Request { plan, out, .. } = request;
-    if !out.exists() {
-        return Ok(None);
-    }
-    if !request.resume {
-        bail!("{} exists: print it with --resume, or name another file with --out", out.display());
-    }
-    let text = read::text(out, read::LEDGER)?;
-    let ledger = super::merge::ledger(&text).with_context(|| out.display().to_string())?;
-    journal::same(&ledger.plan, plan, out)?;
-    Ok(Some(ledger))
+fn damaged(request: &Request) -> String {
+    format!("{} cannot be resumed: remove it, or name another file with --out", request.out.display())
 }
 
-/// Counts the chunks that the journal lacks, writes the ledger and removes the journal.
-fn rest(request: &Request, journal: Journal, done: Vec<Chunk>) -> Result<(Ledger, u64)> {
-    let Request { plan, left, right, .. } = request;
-    let known: HashSet<Place> = done.iter().map(|chunk| chunk.place).collect();
-    let pending: Vec<Place> = plan.places().filter(|place| !known.contains(place)).collect();
-    let pairs = |places: &[Place]| places.iter().map(Place::pairs).sum();
-    let counted = pairs(&pending);
-    let bar = progress(&done, counted);
-    let shared = Mutex::new((journal, done));
-    pending.par_iter().with_max_len(1).try_for_each(|place| -> Result<()> {
-        let sums = count(*left, *right, *place)?;
-        let chunk = Chunk { place: *place, sums };
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.0.add(&chunk)?;
-        shared.1.push(chunk);
-        bar.inc(place.pairs());
-        Ok(())
-    })?;
-    bar.finish_and_clear();
-    let (journal, chunks) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let ledger = Ledger::new(plan.clone(), chunks);
-    files::write(&request.out, ledger.render().as_bytes())?;
-    journal.remove()?;
-    Ok((ledger, counted))
+/// Opens and locks the file, with the chunks that it holds; a new one if there is none. A file that is there is an error without
+/// `resume`, and so is a file of another plan, and one in use.
+fn open(request: &Request) -> Result<(File, Contents)> {
+    let Request { plan, out, .. } = request;
+    let name = out.display();
+    let file = OpenOptions::new().read(true).append(true).create(true).open(out);
+    let file = file.with_context(|| format!("cannot write {name}"))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            bail!("{name} is in use by another process: wait for it, or name another file with --out")
+        }
+        Err(TryLockError::Error(cause)) => {
+            return Err(cause).with_context(|| format!("cannot lock {name}: name a file on another disk with --out"));
+        }
+    }
+    let mut bytes = Vec::new();
+    (&file).take(LEDGER + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > LEDGER {
+        bail!("{name} is larger than {LEDGER} bytes: name another file with --out");
+    }
+    if !bytes.is_empty() && !request.resume {
+        bail!("{name} exists: continue or print it with --resume, or name another file with --out");
+    }
+    let contents = merge::contents(&bytes).with_context(|| damaged(request))?;
+    if let Some(contents) = &contents {
+        same(&contents.plan, request)?;
+    }
+    let length = contents.as_ref().map_or(0, |contents| contents.length);
+    file.set_len(length as u64).with_context(|| format!("cannot write {name}"))?;
+    if let Some(contents) = contents {
+        return Ok((file, contents));
+    }
+    append(&file, Line::Plan(plan.clone()), request)?;
+    Ok((file, Contents { plan: plan.clone(), chunks: Vec::new(), whole: false, length: 0 }))
+}
+
+/// Adds a line. Once this returns, the line is on disk.
+fn append(mut file: &File, line: Line, request: &Request) -> Result<()> {
+    file.write_all(render(&line).as_bytes())
+        .and_then(|()| file.sync_data())
+        .with_context(|| format!("cannot write {}; free some space and continue with --resume", request.out.display()))
+}
+
+/// Checks that a file belongs to the requested run.
+fn same(begun: &Plan, request: &Request) -> Result<()> {
+    let mut unlike = request.plan.unlike(begun);
+    if begun.shard != request.plan.shard {
+        let shard = |plan: &Plan| plan.shard.map_or("none".to_owned(), |shard| shard.to_string());
+        unlike.push(format!("shard {} is {} there", shard(&request.plan), shard(begun)));
+    }
+    if unlike.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "{} belongs to another run: {}; give the arguments of that run, or name another file with --out",
+        request.out.display(),
+        unlike.join(", ")
+    )
 }
 
 /// Pairs of multiplier and shift on a terminal, with an estimate from those of this run; nothing elsewhere.
-fn progress(done: &[Chunk], counted: u64) -> ProgressBar {
-    let before: u64 = done.iter().map(|chunk| chunk.place.pairs()).sum();
+fn progress(before: u64, counted: u64) -> ProgressBar {
     let bar = ProgressBar::new(before + counted).with_position(before);
     let template = "{wide_bar} {human_pos}/{human_len} pairs, {per_sec}, {eta} left";
     if let Ok(style) = ProgressStyle::with_template(template) {

@@ -283,23 +283,9 @@ fn parameters(answer: &Answer) -> String {
 }
 
 fn csv(answers: impl Iterator<Item = Answer>, list: bool) -> Result<String> {
-    const PLACES: [&str; 9] =
-        ["left", "right", "multiplier", "shift", "x", "exact", "decimal", "left_value", "right_value"];
-    const ANSWERS: [&str; 13] = [
-        "left",
-        "right",
-        "multiplier",
-        "shift",
-        "x_min",
-        "x_max",
-        "inputs",
-        "differ",
-        "by_delta",
-        "nearest_zero_x",
-        "nearest_zero_left",
-        "nearest_zero_right",
-        "method",
-    ];
+    const PLACES: &str = "left,right,multiplier,shift,x,exact,decimal,left_value,right_value";
+    const ANSWERS: &str = "left,right,multiplier,shift,x_min,x_max,inputs,differ,\
+                           by_delta,nearest_zero_x,nearest_zero_left,nearest_zero_right,method";
     let name = |a: &Answer| [a.left.clone(), a.right.clone(), a.multiplier.to_string(), a.shift.to_string()];
     let places = |a: Answer| -> Vec<Vec<String>> {
         let place = |p: &Place| {
@@ -315,7 +301,7 @@ fn csv(answers: impl Iterator<Item = Answer>, list: bool) -> Result<String> {
         [&name(&a)[..], &counts, &[deltas.join(" ")], &nearest, &[a.method.to_owned()]].concat()
     };
     match list {
-        true => csv_of(PLACES, answers.flat_map(places)),
-        false => csv_of(ANSWERS, answers.map(answer)),
+        true => csv_of(PLACES.split(','), answers.flat_map(places)),
+        false => csv_of(ANSWERS.split(','), answers.map(answer)),
     }
 }

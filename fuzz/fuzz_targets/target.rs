@@ -1,0 +1,48 @@
+//! Every fuzz target: the operation or the reader that has the name of the binary. An operation judges any small input of any kernel, in both its
+//! forms, against its contract. A reader refuses its input or reads it, and never panics.
+//!
+//! The name is known when the binary is compiled, so that each binary holds the code of its target alone.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tiebreak_suites::fuzzing::cases::cases;
+use tiebreak_suites::fuzzing::census::census;
+use tiebreak_suites::fuzzing::tensor::run;
+use tiebreak_suites::fuzzing::{quant_type, readers};
+
+/// Calls a reader.
+fn read(reader: fn(&[u8]), input: &[u8]) -> Result<(), String> {
+    reader(input);
+    Ok(())
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let judged = match env!("CARGO_BIN_NAME") {
+        "add" => run::<tiebreak_suites::elementwise::Add>(bytes),
+        "conv2d" => run::<tiebreak_suites::conv2d::Conv2d>(bytes),
+        "dequantize" => run::<tiebreak_suites::dequantize::Dequantize>(bytes),
+        "dot" => run::<tiebreak_suites::dot::Dot>(bytes),
+        "fpm" => run::<tiebreak_suites::fpm::FixedPointMultiply>(bytes),
+        "instruction" => run::<tiebreak_suites::instruction::Instruction>(bytes),
+        "matmul" => run::<tiebreak_suites::matmul::Matmul>(bytes),
+        "mul" => run::<tiebreak_suites::elementwise::Mul>(bytes),
+        "quantize" => run::<tiebreak_suites::quantize::Quantize>(bytes),
+        "requantize" => run::<tiebreak_suites::requantize::Requantize>(bytes),
+        "transform" => run::<tiebreak_suites::transform::Transform>(bytes),
+        "cases" => read(cases, bytes),
+        "census" => census(bytes),
+        "lanes" => read(readers::lanes, bytes),
+        "ledger" => read(readers::ledger, bytes),
+        "onnx" => read(readers::onnx, bytes),
+        "parameters" => read(readers::parameters, bytes),
+        "protocol" => read(readers::protocol, bytes),
+        "quant_type" => read(quant_type, bytes),
+        "space" => read(readers::space, bytes),
+        "tflite" => read(readers::tflite, bytes),
+        other => panic!("no target {other}"),
+    };
+    if let Err(report) = judged {
+        panic!("{report}");
+    }
+});
