@@ -27,7 +27,7 @@ pub(crate) fn sentence(ledger: &Ledger) -> Option<String> {
         Some(n) => {
             format!("at least {calls} a kernel and lane: a fault in more than 1 of {} is excluded at 95 %", count(n))
         }
-        None => format!("at least {calls} a kernel and lane: too few to exclude a rate of faults"),
+        None => format!("at least {calls} a kernel and lane: too few to exclude any rate of faults"),
     })
 }
 

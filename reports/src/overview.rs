@@ -81,12 +81,12 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Kernels that differ from the reference, which none of them has to equal, and inputs: `12 on 41,155,946`.
+    /// Kernels that differ from the reference, which none of them has to equal, and inputs: `41,155,946 (12 kernels)`.
     pub(crate) fn reference(&self) -> String {
         match self.differing {
             _ if !self.referenced => "-".to_owned(),
             Count { kernels: 0, .. } => "none".to_owned(),
-            Count { kernels, inputs } => format!("{kernels} on {}", count(inputs)),
+            Count { kernels, inputs } => format!("{} ({})", count(inputs), plural(kernels, "kernel")),
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// `fpm: 20 kernels in 2 lanes, 651,030,930 inputs, sampled: exact, 12 differ from the reference on 41,155,946 (wrap, saturation)`,
+    /// `fpm: 20 kernels in 2 lanes, 651,030,930 inputs, sampled: exact, 12 kernels differ from the reference on 41,155,946 inputs (wrap, saturation)`,
     /// with so many classes by name.
     pub(crate) fn sentence(&self, named: usize) -> String {
         let (kernels, lanes) = (plural(self.kernels, "kernel"), plural(self.lanes, "lane"));
@@ -120,8 +120,12 @@ impl<'a> Operation<'a> {
         let reference = match self.differing {
             _ if !self.referenced => String::new(),
             Count { kernels: 0, .. } => ", equal to the reference".to_owned(),
-            Count { kernels: 1, inputs } => format!(", 1 differs from the reference on {}", count(inputs)),
-            Count { kernels, inputs } => format!(", {kernels} differ from the reference on {}", count(inputs)),
+            Count { kernels: 1, inputs } => {
+                format!(", 1 kernel differs from the reference on {} inputs", count(inputs))
+            }
+            Count { kernels, inputs } => {
+                format!(", {kernels} kernels differ from the reference on {} inputs", count(inputs))
+            }
         };
         let classes = match named {
             _ if self.classes.is_empty() => String::new(),
@@ -186,8 +190,8 @@ pub(crate) fn deviations(operations: &[Operation<'_>]) -> Option<String> {
     let inputs = count(sum.inputs);
     match sum.kernels {
         0 => None,
-        1 => Some(format!("* 1 kernel deviates on {inputs} inputs as its contract declares")),
-        n => Some(format!("* {n} kernels deviate on {inputs} inputs as their contracts declare")),
+        1 => Some(format!("* 1 kernel deviates on {inputs} inputs, as its contract declares")),
+        n => Some(format!("* {n} kernels deviate on {inputs} inputs, as their contracts declare")),
     }
 }
 

@@ -59,7 +59,7 @@ impl<'a> SelfChecks<'a> {
     pub fn sentence(&self) -> String {
         let Self { mutants, controls, .. } = self;
         if !self.ran() {
-            return "not run: they run with all kernels of an operation on its own plan".to_owned();
+            return "not run: self-checks run only with all kernels of an operation, on its own plan".to_owned();
         }
         format!(
             "mutants {}/{} killed, controls {}/{} equal",

@@ -254,7 +254,7 @@ pub fn catalogue(run: &CatalogueRun) -> String {
     let outcome = catalogue_outcome([run.judged, run.broken, run.unanswered]);
     let not_taken = match run.not_taken {
         0 => String::new(),
-        n => format!(" ({} taken by no kernel of this run)", count(n)),
+        n => format!(" ({} accepted by no kernel of this run)", count(n)),
     };
     format!("{} {}: {} cases{not_taken}, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
 }

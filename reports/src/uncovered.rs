@@ -97,7 +97,7 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
     let lanes = lanes.into_iter().filter(|(_, [_, others])| !others.is_empty());
     let sentence = |(lane, [offered, others]): (&str, [BTreeSet<_>; 2])| {
         let all = plural(offered.len() + others.len(), "kernel");
-        format!("{lane}: its worker offers {} of {all}; the others did not run there", count(offered.len() as u64))
+        format!("{lane}: the worker offers {} of {all}; other kernels did not run there", count(offered.len() as u64))
     };
     lanes.map(sentence).collect()
 }
@@ -147,7 +147,7 @@ fn plan(ledger: &Ledger) -> Option<String> {
 
 fn not_taken(ledger: &Ledger) -> Option<String> {
     let cases: u64 = ledger.catalogue.iter().map(|run| run.not_taken).sum();
-    (cases > 0).then(|| format!("{} no kernel takes (summed over lanes)", plural(cases as usize, "kept case")))
+    (cases > 0).then(|| format!("{} accepted by no kernel (summed over lanes)", plural(cases as usize, "kept case")))
 }
 
 fn without_value(ledger: &Ledger) -> Option<String> {

@@ -209,9 +209,9 @@ pub(crate) fn verdict(ledger: &Ledger) -> String {
         Verdict::Holds => "every contract held".to_owned(),
         Verdict::Broken => text::plural(ledger.findings.len(), "finding"),
         Verdict::Unfinished => {
-            let why = ledger.unfinished.as_deref().unwrap_or("it does not say why");
+            let why = ledger.unfinished.as_deref().unwrap_or("no reason is recorded");
             let findings = text::plural(ledger.findings.len(), "finding");
-            text::one_line(&format!("no verdict, because the run did not end: {why}; until then {findings}"))
+            text::one_line(&format!("no verdict, because the run did not end: {why}; {findings} until then"))
         }
     };
     format!("{what} on {}", Totals::of(ledger).sentence(ledger.seconds))

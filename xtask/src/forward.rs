@@ -47,13 +47,13 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     },
     Forwarded {
         name: "explain",
-        about: "Explain one input: every step of each scheme or kernel, and why the results differ",
+        about: "Explain one input: every step of each scheme or kernel, and the reason of a difference",
         lanes: Wants::Never,
     },
-    Forwarded { name: "mutants", about: "Show which part of a plan kills which known bug", lanes: Wants::Named },
+    Forwarded { name: "mutants", about: "List the part of a plan that detects each known bug", lanes: Wants::Named },
     Forwarded {
         name: "corrupt",
-        about: "Plant faults that strike in one place only, and count those that a run sees",
+        about: "Inject localized faults into results, and count those that the plan detects",
         lanes: Wants::Named,
     },
     Forwarded { name: "fingerprint", about: "Identify a library's rounding from sample outputs", lanes: Wants::Never },
@@ -65,7 +65,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     Forwarded { name: "atlas", about: "Compare every two schemes, and show where they agree", lanes: Wants::Never },
     Forwarded {
         name: "prove",
-        about: "Prove for all accumulators and multipliers of a shift that two schemes are identical, or where they differ",
+        about: "Prove that two schemes are identical, or find a difference, over all accumulators and multipliers of a shift",
         lanes: Wants::Never,
     },
     Forwarded { name: "census", about: "Count the accumulators on which two schemes differ", lanes: Wants::Never },
@@ -73,7 +73,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     Forwarded { name: "show", about: "Print a run again from its ledger", lanes: Wants::Never },
     Forwarded {
         name: "diff",
-        about: "Compare two runs by their ledgers: what is worse, better, new or gone",
+        about: "Compare two runs by their ledgers: worse, better, new and gone results",
         lanes: Wants::Never,
     },
     Forwarded { name: "report", about: "Draw a run as one page of HTML, from its ledger", lanes: Wants::Never },
@@ -84,12 +84,12 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     },
     Forwarded {
         name: "bounds",
-        about: "Derive how far each kernel is safe, and run it at that bound and past it",
+        about: "Derive the largest safe depth and weight of each kernel, and run the kernel there and one past it",
         lanes: Wants::Named,
     },
     Forwarded {
         name: "rewrites",
-        about: "Measure which values the rewrites of MLIR's quant dialect change",
+        about: "Count the values that rewrites of MLIR's quant dialect change",
         lanes: Wants::Never,
     },
     Forwarded { name: "kernels", about: "List the kernels with their contracts", lanes: Wants::Never },

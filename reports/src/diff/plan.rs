@@ -1,4 +1,7 @@
 //! Whether two rows are of one plan: only then do their counts say which of them is worse.
+//!
+//! Counts are compared only within one plan, because a larger count among other cases does not describe the kernel. Rows of
+//! one seed, effort, scheme and set of cases are compared; for other rows the report names the changed part of the plan.
 
 use super::asked::Asked;
 use crate::ledger::{DropReason, Ledger, Planned, Row};
@@ -37,8 +40,7 @@ fn of_cases((old, before): (&Ledger, &Row), (new, after): (&Ledger, &Row)) -> Op
     let [first, second] = inputs;
     let spans = (!before.sizes.is_empty() && !after.sizes.is_empty())
         && (&before.sizes, &before.ranges) != (&after.sizes, &after.ranges);
-    differ("inputs", first, second)
-        .or_else(|| spans.then(|| "the sizes or parameters of the cases are others".to_owned()))
+    differ("inputs", first, second).or_else(|| spans.then(|| "the sizes or parameters of the cases differ".to_owned()))
 }
 
 /// What was planned for a row's kernel in its lane; `None` in a ledger that does not say.

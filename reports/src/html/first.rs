@@ -60,7 +60,7 @@ pub(super) fn findings(ledger: &Ledger) -> Vec<Shown> {
 pub(super) fn lanes(ledger: &Ledger) -> Table {
     let mut table = Table::new(
         "lanes",
-        "What ran where",
+        "Lanes of the run",
         &["lane", "runs on", "#kernels", "#inputs", "code (SHA-256 of the worker)"],
     );
     table.rows = ledger.lanes.iter().map(|lane| of_lane(ledger, lane)).collect();

@@ -63,7 +63,7 @@ impl Shared<'_> {
     fn caption(&self, op: &str) -> String {
         let lanes = self.lanes.as_ref().map(|lanes| format!("each in {}", lanes.join(", ")));
         let coverage = self.coverage.map(|coverage| match coverage {
-            Coverage::Exhaustive => "on all inputs that there are",
+            Coverage::Exhaustive => "on all inputs",
             Coverage::Sampled => "on samples of the inputs",
         });
         let kernels = format!("Kernels of {op}");
@@ -116,7 +116,7 @@ fn contract(line: &Line<'_>) -> (String, &'static str) {
     match (row.differ, row.inputs, deviations) {
         (0, 0, 0) => ("not judged".to_owned(), "bad"),
         (0, _, 0) => ("exact".to_owned(), "good"),
-        (0, _, n) => (format!("exact but for {} declared deviations", count(n)), "good"),
+        (0, _, n) => (format!("exact except {} declared deviations", count(n)), "good"),
         (n, ..) => (format!("{} differ: {}", count(n), text::classes(&row.classes, MOST, "class").join(", ")), "bad"),
     }
 }

@@ -2,6 +2,9 @@
 //! what was not covered come first; then each operation, the checks of the harness itself, and the machine.
 //!
 //! Numbers of a table's cells name their place in `ledger.json` (`data-from`, a JSON pointer; several, with spaces between them, are summed).
+//!
+//! Every number of the page names its place in the ledger, so a test can compare all of them, and a reader can look them
+//! up.
 
 mod checks;
 mod command;

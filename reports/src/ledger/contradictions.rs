@@ -43,7 +43,7 @@ fn of_run(ledger: &Ledger) -> Option<String> {
     })
     .or_else(|| {
         let why = ledger.unfinished.as_deref().filter(|_| ended)?;
-        Some(format!("it has a verdict, and `unfinished` says why it has none: {why}"))
+        Some(format!("it has a verdict, although `unfinished` has a reason for none: {why}"))
     })
 }
 
@@ -95,7 +95,7 @@ fn unfound(ledger: &Ledger) -> Option<String> {
     let row = broken.into_iter().find(|row| !found.contains(&[&*row.op, &*row.kernel, &*row.lane]));
     let check = ledger.self_checks.iter().find(|c| !c.passed && !found.contains(&[&*c.op, &*c.name, &*c.lane]));
     row.map(|row| format!("{} differs, and no finding is about that kernel in that lane", name(row))).or_else(|| {
-        check.map(|c| format!("the self-check {} {} {} did not pass, and no finding says so", c.op, c.name, c.lane))
+        check.map(|c| format!("the self-check {} {} {} did not pass, and no finding names it", c.op, c.name, c.lane))
     })
 }
 

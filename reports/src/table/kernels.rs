@@ -161,7 +161,7 @@ fn class_names(row: &Row) -> String {
 }
 
 /// What the star after `exact` says.
-pub(super) const FOOTNOTE: &str = "* deviates on some inputs, as its contract declares: see below";
+pub(super) const FOOTNOTE: &str = "* deviates on some inputs, as the contract declares: see below";
 
 /// Whether a kernel is exact only together with deviations that its contract declares.
 pub(super) fn deviates(row: &Row) -> bool {

@@ -242,7 +242,7 @@ fn outside_domain(page: &mut Page, ledger: &Ledger) {
     if ledger.outside_domain.is_empty() {
         return;
     }
-    page.heading("Not run: no parameter of this run in the domain");
+    page.heading("Not run: the domain has no parameter of this run");
     for outside in text::outside_domain(&ledger.outside_domain) {
         page.prose(2, &outside, Ink::Faint);
     }
@@ -258,7 +258,7 @@ fn left_out(page: &mut Page, ledger: &Ledger) {
 
 fn positions(page: &mut Page, ledger: &Ledger) {
     if !ledger.positions.is_empty() {
-        page.heading("The position asked for");
+        page.heading("Requested position");
         ledger.positions.iter().for_each(|position| page.prose(2, &left_out::position(position), Ink::Plain));
     }
 }

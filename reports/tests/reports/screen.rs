@@ -246,7 +246,7 @@ fn kernels_that_fail_alike_are_one_finding() {
     let lines = beneath(&page, "Findings").len();
     assert!(page.contains("the same in 5 kernels of matmul"), "{page}");
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("look first at the code that they share; one, two, three and 2 more"), "{page}");
+    assert!(words.contains("examine the shared code first; one, two, three and 2 more"), "{page}");
     assert!(!page.contains("matmul two "), "{page}");
     assert!(lines < 10, "{page}");
     // Three may do the same by chance.

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// A quarter of a minute: catalogue, directed inputs, a few random ones, every position; a part of them where the same code has shown nothing new.
+    /// A quarter of a minute: catalogue, directed inputs, a few random inputs, every position; only a sample in lanes that run identical code.
     Quick,
-    /// A minute: the same with many more parameters.
+    /// A minute: as quick, with many more parameters.
     Standard,
     /// Every accumulator of each parameter pair.
     Exhaustive,

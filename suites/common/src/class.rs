@@ -117,7 +117,7 @@ DependsOnHistory "depends-on-history" "The results depend on the calls before, o
         StrayWrite "stray-write" "The kernel wrote outside its results."
         ChangedOperand "changed-operand" "The kernel changed an operand."
         Unwritten "unwritten" "The kernel left a result as it was."
-        FloatMode "float-mode" "The kernel left another rounding mode behind, or flushing to zero: the calls after it compute floats otherwise."
+        FloatMode "float-mode" "The kernel changed the rounding mode, or turned on flushing to zero, and so the floats of later calls."
         Refused "refused" "The worker refused the job, or its answer is none of the protocol."
     }
     Run {

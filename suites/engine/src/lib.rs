@@ -1,4 +1,6 @@
 //! One way for every operation, which names none: plan, generate, run in a lane, judge, count, find the cause, shrink, sweep, write ledger rows.
+//!
+//! The engine uses `mlir`, because a lane of compiled modules is a lane: it gets its objects before it starts.
 
 #![forbid(unsafe_code)]
 

@@ -109,7 +109,7 @@ fn an_old_verdict_does_not_survive_a_kill() {
     let dir = held();
     let (child, _) = waiting(dir.path());
     assert_eq!(end(child, "-KILL").status.code(), None);
-    unfinished(dir.path(), "it is still going on, or was killed");
+    unfinished(dir.path(), "the run is still going on, or was killed");
 }
 
 #[test]

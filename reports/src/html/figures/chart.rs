@@ -1,4 +1,6 @@
 //! What charts share: size, marks, and colours that the style sheet replaces, so that a chart follows light, dark and print.
+//!
+//! Charts are drawn in placeholder colours; the style sheet gives each its value for light, dark and print.
 
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;

@@ -8,6 +8,9 @@
 //! until all of them but `T` at each end are there and no weight left is larger than that middle: then the middle stays whole with each weight
 //! more, and only the ends are counted on, which are alike: `t` and 255 less `t` exchange them.
 //! Padding is an activation at the zero point, which is among the values.
+//!
+//! The audit counts accumulators that can occur, not an interval: sums of products have gaps if the weights have a common
+//! divisor or no small weight. A test takes every choice of activations.
 
 use std::ops::RangeInclusive;
 

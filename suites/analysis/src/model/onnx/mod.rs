@@ -1,5 +1,7 @@
 //! ONNX models: the operators that compute on stored values (`QLinearConv`, ...), and those in float between `DequantizeLinear` and
 //! `QuantizeLinear`, which runtimes fuse into the former.
+//!
+//! Lists are kept as bytes and decoded one by one, because a decoded message needs many times the memory of its bytes.
 
 mod graph;
 mod products;

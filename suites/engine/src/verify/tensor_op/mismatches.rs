@@ -1,4 +1,8 @@
 //! The lines of `mismatches.csv`. Each holds a case that is complete, and the command that runs it again.
+//!
+//! Rows are reduced before they are written: if the kernel gives the same result for the operands of that result alone, the
+//! row has only those operands. A row has whole tensors only if the place in the batch matters, or if many elements make
+//! one result.
 
 use super::row_writer::{RowWriter, command};
 use crate::lane::Lane;
