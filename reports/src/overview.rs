@@ -109,7 +109,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// `fpm: 20 kernels in 2 lanes, 651,030,930 inputs, sampled: exact, 12 kernels differ from the reference on 41,155,946 inputs (wrap, saturation)`,
+    /// `fpm: 20 kernels in 2 lanes, 651,030,930 inputs, sampled: exact, 12 differ from the reference on 41,155,946 (wrap, saturation)`,
     /// with so many classes by name.
     pub(crate) fn sentence(&self, named: usize) -> String {
         let (kernels, lanes) = (plural(self.kernels, "kernel"), plural(self.lanes, "lane"));
@@ -121,10 +121,10 @@ impl<'a> Operation<'a> {
             _ if !self.referenced => String::new(),
             Count { kernels: 0, .. } => ", equal to the reference".to_owned(),
             Count { kernels: 1, inputs } => {
-                format!(", 1 kernel differs from the reference on {} inputs", count(inputs))
+                format!(", 1 differs from the reference on {}", count(inputs))
             }
             Count { kernels, inputs } => {
-                format!(", {kernels} kernels differ from the reference on {} inputs", count(inputs))
+                format!(", {kernels} differ from the reference on {}", count(inputs))
             }
         };
         let classes = match named {

@@ -211,7 +211,7 @@ pub(crate) fn verdict(ledger: &Ledger) -> String {
         Verdict::Unfinished => {
             let why = ledger.unfinished.as_deref().unwrap_or("no reason is recorded");
             let findings = text::plural(ledger.findings.len(), "finding");
-            text::one_line(&format!("no verdict, because the run did not end: {why}; {findings} until then"))
+            text::one_line(&format!("no verdict, because the run did not end: {why}; until then {findings}"))
         }
     };
     format!("{what} on {}", Totals::of(ledger).sentence(ledger.seconds))

@@ -51,7 +51,7 @@ fn what_a_lane_does_not_offer_is_one_line() {
         sample::planned("tvm-neon-rfc", "mine", 4, &not),
         sample::planned("gemmlowp-neon", "mine", 4, &not),
     ];
-    let expected = "mine: its worker offers 1 of 3 kernels of fpm; the others are not run there";
+    let expected = "mine: the worker offers 1 of 3 kernels of fpm; other kernels do not run there";
     assert_eq!(beneath(&holding_with(planned), "Left out"), [expected]);
 }
 
