@@ -5,14 +5,14 @@ use crate::ledger::{Agreement, AgreementWitness, Ledger};
 use crate::text::{classes, count, plural};
 use crate::view::label;
 
-/// How many types a line names before it counts the rest.
+/// Number of types that a line names before it counts the rest.
 const MOST: usize = 3;
 
 /// One line of the section, with the input that shows it.
 pub(crate) struct Comparison<'a> {
     /// Kernel, and lane or lanes.
     pub(crate) names: Vec<String>,
-    /// What was seen.
+    /// Sentence with the observed counts.
     pub(crate) prose: String,
     /// An input on which the two differ.
     pub(crate) witness: Option<&'a AgreementWitness>,

@@ -31,7 +31,7 @@ pub(crate) fn sentence(ledger: &Ledger) -> Option<String> {
     })
 }
 
-/// For each kernel the calls in each lane, with the rate that they exclude.
+/// Calls of each kernel in each lane, with the excluded rate of faults.
 pub(crate) fn lines(ledger: &Ledger) -> Vec<String> {
     let mut kernels: BTreeMap<(&str, &str), Vec<&Row>> = BTreeMap::new();
     for row in rows(ledger) {

@@ -33,7 +33,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same in at most so many characters, with a mark where the rest is missing.
+/// Drawable text of at most `most` characters, with a mark for the missing rest.
 pub fn bounded(text: &str, most: usize) -> String {
     const MARK: &str = " (cut)";
     let text = escaped(text);

@@ -37,9 +37,9 @@ const HISTORY: &str = "depends-on-history";
 pub(crate) struct Alike<'a> {
     /// The first of them.
     pub(crate) finding: &'a Finding,
-    /// How many they are.
+    /// Number of findings.
     pub(crate) count: usize,
-    /// Who has them, in a sentence; nothing where it is one finding.
+    /// Sentence on the kernels that share the finding; `None` for a single finding.
     pub(crate) others: Option<String>,
 }
 

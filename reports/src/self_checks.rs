@@ -28,7 +28,7 @@ pub struct Mutants {
 /// Controls, counted once for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Controls {
-    /// Those that were equal.
+    /// Number of equal controls.
     pub equal: usize,
     /// All that ran.
     pub total: usize,
@@ -50,7 +50,7 @@ impl<'a> SelfChecks<'a> {
         }
     }
 
-    /// Whether there were any.
+    /// True if a self-check ran.
     pub fn ran(&self) -> bool {
         self.mutants.total + self.controls.total > 0
     }

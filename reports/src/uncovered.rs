@@ -16,10 +16,10 @@ const LANES: usize = 6;
 
 /// One reason for which something was not looked at.
 pub(crate) struct Uncovered {
-    /// What it is about.
+    /// Subject of the gap.
     pub(crate) subject: &'static str,
     pub(crate) sentence: String,
-    /// Whether nobody planned or allowed it.
+    /// True if the gap was neither planned nor allowed.
     pub(crate) unexpected: bool,
 }
 
@@ -129,7 +129,7 @@ fn outside_domain(ledger: &Ledger) -> Option<String> {
         .then(|| format!("{kernels} did not run, with no parameter or lane of this run{reason}: {}", some(&names)))
 }
 
-/// What the plan has and a kernel's domain has not.
+/// Planned parameters outside the domains of kernels.
 fn plan(ledger: &Ledger) -> Option<String> {
     let planned = ledger.planned.iter().filter(|planned| !planned.given && planned.run > 0);
     let (mut all, mut outside, mut kernels) = (0, 0, BTreeSet::new());

@@ -81,7 +81,7 @@ pub(crate) fn reference(ledger: &Ledger) -> Option<&str> {
     shared(rows.map(|row| row.scheme.as_str()))
 }
 
-/// How a kernel is called in a table: with its operation only where the ledger has several.
+/// Label of a kernel in a table: with its operation if the ledger has several.
 pub(crate) fn kernel_label(ledger: &Ledger, row: &Row) -> String {
     label(ledger, &row.op, &row.kernel)
 }

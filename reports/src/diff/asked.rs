@@ -1,4 +1,4 @@
-//! What the command of a run asks for, and why a second run did not have to have something.
+//! Requests of a run's command, and the reason why a second run need not have a result.
 
 use crate::ledger::{Ledger, Row};
 use std::collections::BTreeSet;

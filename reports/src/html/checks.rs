@@ -1,4 +1,4 @@
-//! What the harness checks beside the kernels: which lane killed which known bug, the kept corner cases, bounds, comparisons to the bit.
+//! Checks of the harness: known bugs and the lanes that detect them, corner cases, bounds, comparisons to the bit.
 
 use super::command;
 use super::table::{Cell, Row, Table};

@@ -53,7 +53,7 @@ pub(super) fn table(ledger: &Ledger, op: &str) -> Table {
     table
 }
 
-/// What all rows of a table share stands in its caption.
+/// Values that all rows of a table share; the caption has them.
 struct Shared<'a> {
     lanes: Option<Vec<&'a str>>,
     coverage: Option<Coverage>,
@@ -76,7 +76,7 @@ fn lanes<'a>(group: &Group<'a>) -> Vec<&'a str> {
     group.lines.iter().map(|line| line.row().lane.as_str()).collect()
 }
 
-/// What two lanes must share to stand in one row.
+/// Values that two lanes must share to have one row.
 fn compared(line: &Line<'_>) -> Vec<String> {
     let of = |row: Option<&Judged>| {
         row.map_or(String::new(), |row| {
@@ -109,7 +109,7 @@ fn row(ledger: &Ledger, group: &Group<'_>) -> Row {
     }
 }
 
-/// Whether the contract held, in a few words.
+/// Result of the contract in a few words, and its class of style.
 fn contract(line: &Line<'_>) -> (String, &'static str) {
     let Some(row) = line.contract else { return ("no contract row".to_owned(), "notable") };
     let deviations: u64 = row.deviations.values().sum();

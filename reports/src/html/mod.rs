@@ -34,7 +34,7 @@ const SCRIPT: &str = include_str!("../../templates/script.js");
 /// Earlier runs that a page compares with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Earlier<'a> {
-    /// In the order of their dates, the last one the run just before.
+    /// Earlier runs by date, the last one just before this run.
     pub runs: &'a [Ledger],
 }
 
@@ -98,7 +98,7 @@ pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     page.render().expect("written to memory")
 }
 
-/// Whether a run has a verdict.
+/// True if the run has a verdict.
 fn has_ended(ledger: &Ledger) -> bool {
     ledger.verdict != Verdict::Unfinished
 }

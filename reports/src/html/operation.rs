@@ -18,7 +18,7 @@ const CLASSES: usize = 60;
 pub(super) struct Section {
     pub(super) id: String,
     pub(super) op: String,
-    /// What came out, in a sentence.
+    /// Result in a sentence.
     pub(super) sentence: String,
     pub(super) kernels: Table,
     pub(super) classes: Option<Table>,
@@ -62,7 +62,7 @@ fn line(ledger: &Ledger, operation: &Operation<'_>) -> Row {
     }
 }
 
-/// What the star beside `exact` stands for.
+/// Meaning of the star beside `exact`.
 pub(super) fn legend(ledger: &Ledger) -> Option<String> {
     overview::deviations(&overview::operations(ledger))
 }

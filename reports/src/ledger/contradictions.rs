@@ -47,7 +47,7 @@ fn of_run(ledger: &Ledger) -> Option<String> {
     })
 }
 
-/// What the verdict says of everything else.
+/// Contradictions between the verdict and other fields.
 fn of_verdict(ledger: &Ledger) -> Option<String> {
     let findings = ledger.findings.len();
     match ledger.verdict {
@@ -88,7 +88,7 @@ fn deviating(row: &Row, class: &str) -> u64 {
     row.deviations.get(class).copied().unwrap_or(0)
 }
 
-/// What breaks a contract is a finding about its kernel in its lane.
+/// Contradictions between broken contracts and findings: each broken contract is a finding about its kernel in its lane.
 fn unfound(ledger: &Ledger) -> Option<String> {
     let found: BTreeSet<[&str; 3]> = ledger.findings.iter().map(|f| [&*f.op, &*f.kernel, &*f.lane]).collect();
     let broken = ledger.rows.iter().filter(|row| row.against == Against::Contract && row.differ > 0);
@@ -99,7 +99,7 @@ fn unfound(ledger: &Ledger) -> Option<String> {
     })
 }
 
-/// What ran, ran in a lane that ran.
+/// Contradictions about lanes: every result belongs to a lane that ran.
 fn of_lanes(ledger: &Ledger) -> Option<String> {
     let mut ran: BTreeMap<&str, bool> = BTreeMap::new();
     for lane in &ledger.lanes {

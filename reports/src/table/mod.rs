@@ -24,16 +24,16 @@ use std::path::Path;
 
 pub use diff::render_diff;
 
-/// How the caller wants it. The default is plain and as wide as it needs to be.
+/// Style that the caller chooses. The default is plain and as wide as necessary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Whether to colour; the caller knows the terminal and `NO_COLOR`.
+    /// True for colour; the caller knows the terminal and `NO_COLOR`.
     pub colour: bool,
     /// Columns of the terminal, where it is one.
     pub width: Option<u16>,
 }
 
-/// How much of a run is printed.
+/// Amount of detail of a printed run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// One screen: a line for each operation, everything else counted.

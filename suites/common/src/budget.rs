@@ -1,6 +1,6 @@
 //! All budgets, in one file.
 
-/// How much a run does.
+/// Effort of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
@@ -12,7 +12,7 @@ pub enum Effort {
     Exhaustive,
 }
 
-/// What an effort buys.
+/// Number of inputs of each kind for an effort.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Random (multiplier, shift) pairs beside the directed grid, when the caller gives none.
@@ -45,7 +45,7 @@ impl Effort {
         }
     }
 
-    /// What it buys.
+    /// Number of inputs of each kind for this effort.
     pub fn budget(self) -> Budget {
         match self {
             Self::Quick => Budget {

@@ -77,7 +77,7 @@ impl Plan {
         &self.symbols
     }
 
-    /// How many objects it gives a lane.
+    /// Number of objects for a lane.
     pub fn objects(&self) -> usize {
         self.modules.len() * LEVELS.len()
     }

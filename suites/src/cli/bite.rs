@@ -71,7 +71,7 @@ impl What {
         Lane::open(&self.lane, &lanes)?.map_err(|reason| anyhow!("the lane {} cannot run: {reason}", self.lane))
     }
 
-    /// What each operation gives.
+    /// Results of each operation.
     fn each<T>(&self, sample: u32, of: impl Fn(&dyn Verifies, &Measure<'_>) -> Result<Vec<T>>) -> Result<Vec<T>> {
         let lane = self.lane()?;
         let measure = Measure { lane: &lane, effort: self.effort, seed: self.seed, sample };
@@ -135,7 +135,7 @@ fn matrix(kills: &[Kill]) -> String {
     );
     let alive = kills.iter().filter(|kill| kill.generator.is_none()).count();
     text + &format!(
-        "\n{} of {} detected; {} of {} parts of the plans each detect a mutant that no other part detects.\n",
+        "\n{} of {} detected; {} of {} parts of a plan each detect a mutant that no other part detects.\n",
         kills.len() - alive,
         plural(kills.len(), "mutant"),
         generators.values().filter(|only| !only.is_empty()).count(),

@@ -45,7 +45,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// How much a run of `verify` prints; none for another command.
+    /// Amount of detail of a run of `verify`; `None` for another command.
     pub fn detail(&self) -> Option<Result<Detail>> {
         match &self.command {
             Action::Verify(args) => Some(verify::detail(args)),

@@ -105,7 +105,7 @@ pub(super) struct Args {
     lanes: Option<PathBuf>,
 }
 
-/// What is printed, at the end of the help.
+/// Note on the printed output, at the end of the help.
 const SCREEN: &str = "\
 A run of every operation and kernel prints one screen: a line for each operation, and at most six findings. A run narrowed by \
 --op, --kernel, --case, --type, --model, --rounding or parameters prints the tables of all its kernels, the witness of each difference \
@@ -130,7 +130,7 @@ fn shift(text: &str) -> Result<i32, String> {
     }
 }
 
-/// What `--seed` takes in place of a number.
+/// Value of `--seed` for a random seed.
 const RANDOM: &str = "random";
 
 /// A seed, or a new one: of 32 bits, which are quickly copied.
@@ -141,7 +141,7 @@ fn seed(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Whether the caller left the seed to chance.
+/// True if the caller requests a random seed.
 fn is_drawn(arguments: &[String]) -> bool {
     seed_at(arguments).is_some_and(|(_, value)| value == RANDOM)
 }
@@ -229,7 +229,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(outcome.ledger.verdict == Verdict::Holds)
 }
 
-/// Whether all kernels of an operation run on its own plan: then the figures of a report are of them all.
+/// True if all kernels of an operation run on its own plan: the figures of a report then cover all of them.
 fn is_whole(args: &Args) -> bool {
     let given = args.multiplier.is_some() || args.params.is_some() || !args.case.is_empty() || args.model.is_some();
     args.kernel.is_empty() && args.types.is_empty() && !given
@@ -329,7 +329,7 @@ fn rounded() -> Vec<&'static str> {
 /// Fixed point multiply, which has options of its own.
 const MULTIPLY: &str = <Fpm as tiebreak_impls::operation::Operation>::NAME;
 
-/// What `--op` takes beside the operations: as where none is named.
+/// Value of `--op` for every operation.
 const ALL: &str = "all";
 
 fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> {
@@ -361,7 +361,9 @@ fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> 
         bail!("--multiplier, --shift and --params apply only to --op {}", scaled.join(" or "));
     }
     if let (Some(op), true) = (stranger(&[MULTIPLY]), args.x.is_some() || args.q != USUAL_Q) {
-        bail!("--x and --q apply only to --op {MULTIPLY}; for {op}, give accumulators with --case");
+        bail!(
+            "--x and --q apply only to --op {MULTIPLY}; give {op} accumulators with --case, and multipliers of Q0.31"
+        );
     }
     let casts = taking(Parameter::Types);
     if let Some(op) = stranger(&casts).filter(|_| !args.types.is_empty()) {

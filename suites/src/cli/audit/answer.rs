@@ -5,7 +5,7 @@ use crate::audit::report::{Audit, Comparison, NotAudited, Totals};
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_reports::text;
 
-/// How many operators that were not examined are named.
+/// Number of unexamined operators that are named.
 const NAMED: usize = 4;
 
 /// What no count of layers bounds.

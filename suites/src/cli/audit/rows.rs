@@ -135,7 +135,7 @@ pub(super) fn not_audited(audit: &Audit) -> Vec<Vec<String>> {
     rows.into_iter().map(|((op, reason), at)| vec![op, text::count(at.len() as u64), reason]).collect()
 }
 
-/// How many channels are listed as the worst.
+/// Number of channels in the list of the worst.
 const WORST: usize = 10;
 
 /// A comparison, the number and name of an operator, and the counts of a channel.

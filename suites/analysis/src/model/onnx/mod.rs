@@ -94,7 +94,7 @@ impl proto::Node {
         self.attribute(name).map(|attribute| attribute.f)
     }
 
-    /// How many groups a convolution has.
+    /// Number of groups of a convolution.
     fn groups(&self) -> i64 {
         self.attribute("group").map_or(1, |attribute| attribute.i)
     }
