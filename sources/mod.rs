@@ -2,6 +2,11 @@
 //! older date, or another checkout in the same target directory, passes for what was built.
 //!
 //! Build scripts compile this file into what they run, `cargo xtask` and `tiebreak` into themselves: it needs the standard library and `sha2`.
+//!
+//! Each package's build script bakes in the hash of the files that its compiler reads, and a program states one hash for
+//! each package (`--sources`). `cargo xtask` compares these hashes with the workspace after each build, and touches the
+//! build scripts of stale packages, so that cargo compiles these packages and no others. Files that only tests compile are
+//! left out, so that an edit of a test builds no program again.
 
 use sha2::{Digest, Sha256};
 use std::fs;

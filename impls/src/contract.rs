@@ -1,6 +1,14 @@
 //! Contracts: the scheme that a kernel implements, the domain on which it does, and its known deviations. Schemes are named
 //! here as text, because this crate does not know the oracle that executes them; a test of the harness looks every name up
 //! in the oracle's registry.
+//!
+//! Overflow is part of a promise, not of a scheme: `ties-up:wrap` and `ties-up` (undefined if int32 cannot hold the result)
+//! are the same mathematics. The default reference is the second form. If no int32 is right, no result can differ from the
+//! reference, and reports count those inputs separately.
+//!
+//! A kernel that cannot be exact promises what it computes: the fast paths through 16-bit lanes promise `pairs-u16-wrap`
+//! and similar schemes on all operands, and are counted against `exact`. `bounds` derives the operands for which they are
+//! exact.
 
 use std::ops::RangeInclusive;
 

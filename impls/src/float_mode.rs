@@ -1,5 +1,8 @@
 //! How the processor computes floats: the rounding mode, whether subnormal numbers are flushed to zero, which exceptions trap. MXCSR on x86-64, FPCR on
 //! aarch64. A call that changes it and returns changes the results of later calls, of whatever kernel.
+//!
+//! The frame restores the mode after each call. Otherwise the next kernel would get the blame, or the oracle, which
+//! computes in the same process. Exception flags that floats have raised are not part of the mode.
 
 use crate::job_error::JobError;
 

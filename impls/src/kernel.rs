@@ -1,4 +1,7 @@
 //! What every kernel of a tensor operation is: a name, a contract, and the code in its forms.
+//!
+//! A missing instruction set is no failure: the ISA path of the ledger says that the instructions did not run, and the
+//! portable model runs against the same contract.
 
 use crate::Form;
 use crate::contract::{Contract, Promise};

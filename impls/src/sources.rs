@@ -1,4 +1,8 @@
 //! What this crate was built from, as its build script bakes it in: a worker says it, so that nobody takes its kernels for those of other sources.
+//!
+//! A worker of the project states its sources in its greeting, and the harness refuses a worker whose kernels differ from
+//! its own. A worker of a caller states none. `cargo xtask bite` copies a package without its build script, so a changed
+//! worker states none either.
 
 use std::fmt::Write;
 

@@ -5,14 +5,14 @@ use crate::ledger::{Agreement, AgreementWitness, Ledger};
 use crate::text::{classes, count, plural};
 use crate::view::label;
 
-/// How many types a line names before it counts the rest.
+/// Number of types that a line names before it counts the rest.
 const MOST: usize = 3;
 
 /// One line of the section, with the input that shows it.
 pub(crate) struct Comparison<'a> {
     /// Kernel, and lane or lanes.
     pub(crate) names: Vec<String>,
-    /// What was seen.
+    /// Sentence with the observed counts.
     pub(crate) prose: String,
     /// An input on which the two differ.
     pub(crate) witness: Option<&'a AgreementWitness>,
@@ -75,7 +75,7 @@ fn two<'a>(ledger: &Ledger, a: &'a Agreement, lanes: String, other: Option<&str>
                 _ => classes(&a.types, MOST, "other type").join(", "),
             };
             let (open, of) = (count(open), count(a.open));
-            format!("{as_other} but for {open} of {of} poison results and {inside} in range ({types})")
+            format!("{as_other} except {open} of {of} poison results and {inside} in range ({types})")
         }
     };
     let [ours, theirs] = match other {
@@ -94,7 +94,7 @@ fn results(a: &Agreement) -> String {
     let poison = if a.open == 0 { "none".to_owned() } else { count(a.open) };
     let others = match a.not_compared {
         0 => String::new(),
-        n => format!("; {} more are outside its domain", count(n)),
+        n => format!("; {} more are outside the domain", count(n)),
     };
     format!("{}, {poison} of them poison{others}", plural(a.results as usize, "result"))
 }

@@ -1,4 +1,4 @@
-//! What a run catches: which part of a plan shows each known bug, and which faults of one place are seen.
+//! What a run detects: the part of a plan that detects each known bug, and the detected localized faults.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ pub struct Kill {
     pub op: String,
     /// The mutant.
     pub mutant: String,
-    /// Where it ran.
+    /// Lane of the run.
     pub lane: String,
     /// Class of its differences.
     pub class: String,
@@ -31,7 +31,7 @@ pub struct Planted {
     pub op: String,
     /// Kind of the fault, such as `from element`.
     pub family: String,
-    /// How rare it is: the size, the width, or the period.
+    /// Rarity of the fault: size, width, or period.
     pub threshold: String,
     /// Faults planted.
     pub tried: u64,
@@ -41,9 +41,9 @@ pub struct Planted {
     pub cases: u64,
     /// The same: the most.
     pub most_cases: u64,
-    /// Of those convicted, how many one part of the plan shows and no other.
+    /// Number of detected faults that only one part of the plan detects, by part.
     pub only: BTreeMap<String, u64>,
-    /// Those that were not convicted.
+    /// Undetected faults.
     pub holes: Vec<Hole>,
 }
 
@@ -58,7 +58,7 @@ pub struct Hole {
     pub struck: u64,
 }
 
-/// Of the mutants those that a generator shows and no other.
+/// Mutants that only one generator detects, by generator.
 pub fn indispensable(kills: &[Kill]) -> BTreeMap<(&str, &str), Vec<&str>> {
     let mut all: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for kill in kills {

@@ -27,11 +27,11 @@ pub(crate) fn sentence(ledger: &Ledger) -> Option<String> {
         Some(n) => {
             format!("at least {calls} a kernel and lane: a fault in more than 1 of {} is excluded at 95 %", count(n))
         }
-        None => format!("at least {calls} a kernel and lane: too few to exclude a rate of faults"),
+        None => format!("at least {calls} a kernel and lane: too few to exclude any rate of faults"),
     })
 }
 
-/// For each kernel the calls in each lane, with the rate that they exclude.
+/// Calls of each kernel in each lane, with the excluded rate of faults.
 pub(crate) fn lines(ledger: &Ledger) -> Vec<String> {
     let mut kernels: BTreeMap<(&str, &str), Vec<&Row>> = BTreeMap::new();
     for row in rows(ledger) {

@@ -1,5 +1,8 @@
 //! Text of others, made fit to be drawn: a worker, a lanes file and a ledger of somebody else may hold anything, and must neither move the
 //! cursor of a terminal, nor begin a heading of Markdown, nor hide what stands beside them.
+//!
+//! Foreign texts are escaped twice: when an answer or a lanes file is read, and when a report draws a ledger, because a
+//! ledger may come from somebody else. JSON escapes by itself.
 
 use crate::ledger::Ledger;
 use serde_json::{Map, Value};
@@ -30,7 +33,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same in at most so many characters, with a mark where the rest is missing.
+/// Drawable text of at most `most` characters, with a mark for the missing rest.
 pub fn bounded(text: &str, most: usize) -> String {
     const MARK: &str = " (cut)";
     let text = escaped(text);

@@ -31,7 +31,7 @@ pub const JUNIT: &str = "junit.xml";
 pub const MISMATCH_COLUMNS: [&str; 10] =
     ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class", "command"];
 
-/// What was written, and where.
+/// Written files, with their paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// `ledger.json`.
@@ -73,7 +73,7 @@ pub enum WriteError {
     Create {
         /// The directory.
         dir: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         cause: io::Error,
     },
     /// A file in it cannot be written.
@@ -81,7 +81,7 @@ pub enum WriteError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         cause: io::Error,
     },
     /// A directory has the name of a file.
@@ -237,12 +237,12 @@ pub enum ReadError {
     /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] Unreadable),
-    /// It is not JSON, or not that of a ledger.
+    /// The file is not JSON, or not the JSON of a ledger.
     #[error("{} is not a ledger of format {FORMAT}: {cause}; write it again with `cargo xtask verify --out DIR`", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with line and column.
+        /// Error, with line and column.
         cause: serde_json::Error,
     },
     /// Its counts are larger than those of any run.
@@ -259,7 +259,7 @@ pub enum ReadError {
         /// The two fields.
         what: String,
     },
-    /// It has a format that this program does not know.
+    /// The ledger has a format unknown to this program.
     #[error("{} has ledger format {found}, and this program reads formats {OLDEST} to {FORMAT}; use the version of tiebreak that wrote it", path.display())]
     Format {
         /// The file.

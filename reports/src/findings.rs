@@ -37,9 +37,9 @@ const HISTORY: &str = "depends-on-history";
 pub(crate) struct Alike<'a> {
     /// The first of them.
     pub(crate) finding: &'a Finding,
-    /// How many they are.
+    /// Number of findings.
     pub(crate) count: usize,
-    /// Who has them, in a sentence; nothing where it is one finding.
+    /// Sentence on the kernels that share the finding; `None` for a single finding.
     pub(crate) others: Option<String>,
 }
 
@@ -68,13 +68,13 @@ pub(crate) fn alike(ledger: &Ledger) -> Vec<Alike<'_>> {
     out
 }
 
-/// `the same in 13 kernels of conv2d and matmul (host, aarch64-qemu): look first at the code that they share; a, b, c and 10 more`.
+/// `the same in 13 kernels of conv2d and matmul (host, aarch64-qemu): examine the shared code first; a, b, c and 10 more`.
 fn shared(all: &[&Finding]) -> String {
     let ops = distinct(all, |finding| &finding.op).join(" and ");
     let lanes = distinct(all, |finding| &finding.lane).join(", ");
     let kernels = distinct(all, |finding| &finding.kernel);
     let named = text::some(&kernels, 3);
-    format!("the same in {} kernels of {ops} ({lanes}): look first at the code that they share; {named}", kernels.len())
+    format!("the same in {} kernels of {ops} ({lanes}): examine the shared code first; {named}", kernels.len())
 }
 
 fn distinct<'a>(all: &[&'a Finding], of: impl Fn(&'a Finding) -> &'a String) -> Vec<&'a str> {

@@ -131,7 +131,7 @@ use crate::view;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What `--format json` prints, drawn from a ledger.
+/// Output of `--format json`, drawn from a ledger.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary<'a> {
     /// Version of this form: that of the ledger.
@@ -165,11 +165,11 @@ pub struct Summary<'a> {
     pub catalogue: &'a [CatalogueRun],
     /// Kernels compared to the bit, also where their contract gives no value.
     pub agreements: &'a [Agreement],
-    /// Where each kernel is safe.
+    /// Safe bounds of each kernel.
     pub bounds: &'a [Bound],
     /// Kernels whose domain holds none of the run's parameters.
     pub outside_domain: &'a [OutsideDomain],
-    /// What each kernel was to run in each lane, and what it ran.
+    /// Planned and run inputs of each kernel in each lane.
     pub planned: &'a [Planned],
     /// The results that the caller's case names by `at`.
     pub positions: &'a [Position],
@@ -179,7 +179,7 @@ pub struct Summary<'a> {
     pub self_checks: SelfChecks<'a>,
     /// Everything that breaks a contract.
     pub findings: &'a [Finding],
-    /// What classes mean.
+    /// Meanings of classes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub meanings: &'a BTreeMap<String, String>,
     /// The numbers of the figures of a report.

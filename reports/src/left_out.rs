@@ -77,7 +77,7 @@ pub(crate) fn spared(ledger: &Ledger, most: usize) -> Vec<String> {
         let kernels: Vec<String> = kernels.collect();
         let cases = format!("{} of {}", text::count(spared), text::plural(all as usize, "case"));
         let (number, named) = (text::plural(kernels.len(), "kernel"), text::some(&kernels, most));
-        let why = "without vector instructions, they gave the first lane's results on the others";
+        let why = "their code has no vector instructions, and equals the first lane in the cases that ran";
         format!("{lane}: quick effort left out {cases} of {number} ({named}): {why}")
     };
     lanes.into_iter().map(sentence).collect()
@@ -102,7 +102,7 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
         });
         let counts: Vec<_> = counts.collect();
         (!counts.is_empty())
-            .then(|| format!("{lane}: its worker offers {}; the others are not run there", counts.join(", ")))
+            .then(|| format!("{lane}: the worker offers {}; other kernels do not run there", counts.join(", ")))
     };
     lanes.iter().filter_map(sentence).collect()
 }
@@ -132,7 +132,7 @@ fn kernels_unjudged(ledger: &Ledger) -> Vec<String> {
 }
 
 /// The sentence about a kernel that ran, and of which its contract judged no input.
-pub const NOTHING_JUDGED: &str = "no input was judged by a contract, so that its status is unknown";
+pub const NOTHING_JUDGED: &str = "no input was judged by a contract, so its status is unknown";
 
 /// The sentence about a kernel or a lane without a judged input.
 pub fn nothing_judged(ledger: &Ledger, op: Option<&str>, lane: &str) -> String {

@@ -27,7 +27,7 @@ pub(crate) struct Operation<'a> {
     failing: usize,
     /// Kernels of which some lane judged no input.
     unjudged: usize,
-    /// Whether any kernel is compared with a reference.
+    /// True if any kernel is compared with a reference.
     referenced: bool,
     /// Deviations that contracts declare.
     deviating: Count,
@@ -37,7 +37,7 @@ pub(crate) struct Operation<'a> {
     classes: Vec<&'a str>,
 }
 
-/// How an operation came out against its contracts.
+/// Result of an operation against its contracts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Good,
@@ -69,7 +69,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Whether a contract held on everything that was judged, and in a few words how.
+    /// Result of the contracts in a few words, and whether they held on all judged inputs.
     pub(crate) fn contract(&self) -> (String, Outcome) {
         match self {
             Self { failing: 1, .. } => ("1 fails".to_owned(), Outcome::Bad),
@@ -81,12 +81,12 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Kernels that differ from the reference, which none of them has to equal, and inputs: `12 on 41,155,946`.
+    /// Kernels that differ from the reference, which none of them has to equal, and inputs: `41,155,946 (12 kernels)`.
     pub(crate) fn reference(&self) -> String {
         match self.differing {
             _ if !self.referenced => "-".to_owned(),
             Count { kernels: 0, .. } => "none".to_owned(),
-            Count { kernels, inputs } => format!("{kernels} on {}", count(inputs)),
+            Count { kernels, inputs } => format!("{} ({})", count(inputs), plural(kernels, "kernel")),
         }
     }
 
@@ -120,8 +120,12 @@ impl<'a> Operation<'a> {
         let reference = match self.differing {
             _ if !self.referenced => String::new(),
             Count { kernels: 0, .. } => ", equal to the reference".to_owned(),
-            Count { kernels: 1, inputs } => format!(", 1 differs from the reference on {}", count(inputs)),
-            Count { kernels, inputs } => format!(", {kernels} differ from the reference on {}", count(inputs)),
+            Count { kernels: 1, inputs } => {
+                format!(", 1 differs from the reference on {}", count(inputs))
+            }
+            Count { kernels, inputs } => {
+                format!(", {kernels} differ from the reference on {}", count(inputs))
+            }
         };
         let classes = match named {
             _ if self.classes.is_empty() => String::new(),
@@ -177,7 +181,7 @@ pub(crate) fn operations(ledger: &Ledger) -> Vec<Operation<'_>> {
     all
 }
 
-/// What the star beside `exact` stands for, where any operation has it.
+/// Meaning of the star beside `exact`; `None` if no operation has one.
 pub(crate) fn deviations(operations: &[Operation<'_>]) -> Option<String> {
     let sum = operations.iter().fold(Count::default(), |sum, operation| Count {
         kernels: sum.kernels + operation.deviating.kernels,
@@ -186,12 +190,12 @@ pub(crate) fn deviations(operations: &[Operation<'_>]) -> Option<String> {
     let inputs = count(sum.inputs);
     match sum.kernels {
         0 => None,
-        1 => Some(format!("* 1 kernel deviates on {inputs} inputs as its contract declares")),
-        n => Some(format!("* {n} kernels deviate on {inputs} inputs as their contracts declare")),
+        1 => Some(format!("* 1 kernel deviates on {inputs} inputs, as its contract declares")),
+        n => Some(format!("* {n} kernels deviate on {inputs} inputs, as their contracts declare")),
     }
 }
 
-/// What a lane judged.
+/// Inputs judged in a lane.
 pub(crate) fn of_lane(ledger: &Ledger, lane: &str) -> Count {
     let lines = view::lines(ledger).into_iter().filter(|line| line.row().lane == lane && line.inputs() > 0);
     let (mut kernels, mut inputs) = (BTreeSet::new(), 0);
@@ -202,7 +206,7 @@ pub(crate) fn of_lane(ledger: &Ledger, lane: &str) -> Count {
     Count { kernels: kernels.len(), inputs }
 }
 
-/// How a lane is reached, in so many columns: its program without arguments where there is no room for these.
+/// Connection of a lane, in at most `room` columns: the program without arguments if these do not fit.
 pub(crate) fn reached(arch: &str, via: &str, room: usize) -> String {
     let whole = text::lane(&LaneStatus::Ran { arch: arch.to_owned(), via: via.to_owned() });
     if whole.chars().count() <= room {
@@ -255,12 +259,12 @@ fn bounds(ledger: &Ledger) -> Option<Check> {
     (!ledger.bounds.is_empty()).then_some(check)
 }
 
-/// Which rate of faults the calls of a run exclude.
+/// Rate of faults that the calls of a run exclude.
 fn calls(ledger: &Ledger) -> Option<Check> {
     Some(Check { name: "calls", sentence: calls::sentence(ledger)?, passed: true })
 }
 
-/// Where contracts are silent nothing is promised, so that no difference here fails a run.
+/// Comparisons to the bit. Contracts give no value there, so that no difference here fails a run.
 fn agreements(ledger: &Ledger) -> Option<Check> {
     let all = ledger.agreements.len();
     let differ = ledger.agreements.iter().filter(|a| a.differ + a.differ_open > 0).count();

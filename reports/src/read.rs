@@ -21,10 +21,10 @@ pub enum Unreadable {
     Refused {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         cause: io::Error,
     },
-    /// It is larger than the limit, or has no end.
+    /// The file is larger than the limit, or has no end.
     #[error("cannot read {}: it is larger than {most} bytes, which is the limit of such a file, or it has no end; give a smaller file", path.display())]
     TooLarge {
         /// The file.
@@ -32,7 +32,7 @@ pub enum Unreadable {
         /// The limit.
         most: u64,
     },
-    /// It is no text.
+    /// The file is not text.
     #[error("cannot read {}: it is no UTF-8 text from byte {at} on", path.display())]
     NotText {
         /// The file.

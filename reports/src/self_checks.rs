@@ -28,7 +28,7 @@ pub struct Mutants {
 /// Controls, counted once for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Controls {
-    /// Those that were equal.
+    /// Number of equal controls.
     pub equal: usize,
     /// All that ran.
     pub total: usize,
@@ -50,7 +50,7 @@ impl<'a> SelfChecks<'a> {
         }
     }
 
-    /// Whether there were any.
+    /// True if a self-check ran.
     pub fn ran(&self) -> bool {
         self.mutants.total + self.controls.total > 0
     }
@@ -59,7 +59,7 @@ impl<'a> SelfChecks<'a> {
     pub fn sentence(&self) -> String {
         let Self { mutants, controls, .. } = self;
         if !self.ran() {
-            return "not run: they run with all kernels of an operation on its own plan".to_owned();
+            return "not run: self-checks run only with all kernels of an operation, on its own plan".to_owned();
         }
         format!(
             "mutants {}/{} killed, controls {}/{} equal",

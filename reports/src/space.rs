@@ -3,6 +3,14 @@
 //! Its lines are JSON: the plan ([`Plan`]), one line for each chunk in the plan's order, one for each shift, the total. Nothing in it
 //! depends on which machine counted a chunk, or when. Counts of accumulators are decimal strings, because many readers of JSON
 //! round numbers above 2^53.
+//!
+//! The ledger has chunks, not only sums: anyone can count the chunk of a line again (`--shift=S --multipliers=A..B`), and
+//! sums that are read back must equal, to the byte, the sums of their chunks. Times go to standard error, because they are
+//! no part of the count.
+//!
+//! A checksum proves nothing about the author. Ledgers and journals that are read back are therefore compared with the
+//! schemes again: the ranges of all counts, the two pairs that each chunk names, and one chunk in 64 as a whole (all chunks
+//! if there are few). The content decides which chunks, and the run prints how many; `--verify-all` counts all of them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -67,7 +67,7 @@ pub(crate) fn unreached(ledger: &Ledger) -> Option<String> {
     (!named.is_empty()).then(|| format!("no result was {}", named.join("; ")))
 }
 
-/// What the inputs of a kernel spanned, for a reader: sizes, kinds, and everything else.
+/// Range of the inputs of a kernel, for a reader: sizes, kinds, and everything else.
 pub(crate) fn described(row: &Row) -> [String; 3] {
     let size = |(name, size): (&String, &Size)| {
         let Size { least, greatest, remainders } = *size;

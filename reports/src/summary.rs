@@ -51,7 +51,7 @@ fn front(ledger: &Ledger) -> String {
         list("Operations", operations(ledger), OPERATIONS),
         list("Checks", checks(ledger), CHECKS),
         list("Not covered", uncovered(ledger), UNCOVERED),
-        format!("Folded below, and whole in `{}` beside this file:\n", crate::files::DETAILS),
+        format!("Folded below, and complete in `{}`:\n", crate::files::DETAILS),
     ];
     blocks.into_iter().filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! How a number, a case, a witness and a finding read, the same in every report.
+//! Text of numbers, cases, witnesses and findings, the same in every report.
 
 use crate::ledger::{
     Bound, BoundWitness, Case, CatalogueRun, Coverage, Example, Finding, LaneStatus, OutsideDomain, Verdict, Witness,
@@ -24,7 +24,7 @@ pub fn big_count(n: u128) -> String {
     out
 }
 
-/// How many parameter pairs: a dash for an operation that takes none.
+/// Number of parameter pairs: a dash for an operation without pairs.
 pub fn parameters(n: u64) -> String {
     if n == 0 { "-".to_owned() } else { count(n) }
 }
@@ -207,7 +207,7 @@ pub fn rerun<'a>(finding: &'a Finding, run: &'a str) -> &'a str {
     }
 }
 
-/// How a lane went: `aarch64, via qemu-aarch64 worker`, or `not run: reason`.
+/// Status of a lane: `aarch64, via qemu-aarch64 worker`, or `not run: reason`.
 pub fn lane(status: &LaneStatus) -> String {
     let line = match status {
         LaneStatus::Ran { arch, via } if via == "in process" => format!("{arch}, in process"),
@@ -254,7 +254,7 @@ pub fn catalogue(run: &CatalogueRun) -> String {
     let outcome = catalogue_outcome([run.judged, run.broken, run.unanswered]);
     let not_taken = match run.not_taken {
         0 => String::new(),
-        n => format!(" ({} taken by no kernel of this run)", count(n)),
+        n => format!(" ({} accepted by no kernel of this run)", count(n)),
     };
     format!("{} {}: {} cases{not_taken}, {} outputs, {outcome}", run.op, run.lane, count(run.cases), count(run.judged))
 }
@@ -275,13 +275,13 @@ pub fn bound(bound: &Bound) -> String {
         .map_or("none".to_owned(), |n| if n < 0 { format!("-{}", count(n.unsigned_abs())) } else { count(n as u64) })
 }
 
-/// What one past a bound gives: `got -2147451646, exact 2147515650`.
+/// Results one past a bound: `got -2147451646, exact 2147515650`.
 pub fn past(bound: &Bound) -> String {
     let format_values = |w: &BoundWitness| format!("got {}, exact {}", w.got, w.exact);
     bound.witness_past_bound.as_ref().map_or("safe everywhere".to_owned(), format_values)
 }
 
-/// How many bounds were shown.
+/// Number of bounds that were shown.
 pub fn bounds(all: &[Bound]) -> String {
     let shown = all.iter().filter(|b| b.shown).count();
     let open = all.len() - shown;

@@ -16,10 +16,10 @@ const LANES: usize = 6;
 
 /// One reason for which something was not looked at.
 pub(crate) struct Uncovered {
-    /// What it is about.
+    /// Subject of the gap.
     pub(crate) subject: &'static str,
     pub(crate) sentence: String,
-    /// Whether nobody planned or allowed it.
+    /// True if the gap was neither planned nor allowed.
     pub(crate) unexpected: bool,
 }
 
@@ -97,7 +97,7 @@ fn not_offered(ledger: &Ledger) -> Vec<String> {
     let lanes = lanes.into_iter().filter(|(_, [_, others])| !others.is_empty());
     let sentence = |(lane, [offered, others]): (&str, [BTreeSet<_>; 2])| {
         let all = plural(offered.len() + others.len(), "kernel");
-        format!("{lane}: its worker offers {} of {all}; the others did not run there", count(offered.len() as u64))
+        format!("{lane}: the worker offers {} of {all}; other kernels did not run there", count(offered.len() as u64))
     };
     lanes.map(sentence).collect()
 }
@@ -129,7 +129,7 @@ fn outside_domain(ledger: &Ledger) -> Option<String> {
         .then(|| format!("{kernels} did not run, with no parameter or lane of this run{reason}: {}", some(&names)))
 }
 
-/// What the plan has and a kernel's domain has not.
+/// Planned parameters outside the domains of kernels.
 fn plan(ledger: &Ledger) -> Option<String> {
     let planned = ledger.planned.iter().filter(|planned| !planned.given && planned.run > 0);
     let (mut all, mut outside, mut kernels) = (0, 0, BTreeSet::new());
@@ -147,7 +147,7 @@ fn plan(ledger: &Ledger) -> Option<String> {
 
 fn not_taken(ledger: &Ledger) -> Option<String> {
     let cases: u64 = ledger.catalogue.iter().map(|run| run.not_taken).sum();
-    (cases > 0).then(|| format!("{} no kernel takes (summed over lanes)", plural(cases as usize, "kept case")))
+    (cases > 0).then(|| format!("{} accepted by no kernel (summed over lanes)", plural(cases as usize, "kept case")))
 }
 
 fn without_value(ledger: &Ledger) -> Option<String> {

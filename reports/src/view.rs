@@ -81,7 +81,7 @@ pub(crate) fn reference(ledger: &Ledger) -> Option<&str> {
     shared(rows.map(|row| row.scheme.as_str()))
 }
 
-/// How a kernel is called in a table: with its operation only where the ledger has several.
+/// Label of a kernel in a table: with its operation if the ledger has several.
 pub(crate) fn kernel_label(ledger: &Ledger, row: &Row) -> String {
     label(ledger, &row.op, &row.kernel)
 }
@@ -209,7 +209,7 @@ pub(crate) fn verdict(ledger: &Ledger) -> String {
         Verdict::Holds => "every contract held".to_owned(),
         Verdict::Broken => text::plural(ledger.findings.len(), "finding"),
         Verdict::Unfinished => {
-            let why = ledger.unfinished.as_deref().unwrap_or("it does not say why");
+            let why = ledger.unfinished.as_deref().unwrap_or("no reason is recorded");
             let findings = text::plural(ledger.findings.len(), "finding");
             text::one_line(&format!("no verdict, because the run did not end: {why}; until then {findings}"))
         }

@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode};
 /// The arguments of `browser`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Pages to open [default: reports of two runs that are made for it, one of them broken, the published ones, and an index over them]
+    /// Pages to open [default: reports of two new runs, one of them broken, the published reports, and an index]
     #[arg(value_name = "PAGE")]
     pages: Vec<PathBuf>,
 }

@@ -41,9 +41,9 @@ struct Cli {
 /// The commands of xtask itself; those of `tiebreak` are in [`forward::FORWARDED`].
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List each tool: what it is for, whether it is there, and the command that installs it
+    /// List each tool: its use, its version, and the command that installs it
     Doctor(doctor::Arguments),
-    /// Install what is missing
+    /// Install missing tools
     Setup(setup::Arguments),
     /// Check format, lints and tests, on the host and on aarch64
     Test(test::Arguments),
@@ -52,9 +52,9 @@ enum Command {
     Bench(bench::Arguments),
     /// Run fuzz targets with cargo-fuzz, which is installed if absent
     Fuzz(fuzz::Arguments),
-    /// Count how many small changes of the kernels' code a quick verification convicts, or how many of the oracle's its tests do, with cargo-mutants, which is installed if absent
+    /// Count small changes of the kernels' code that a quick verification detects, or of the oracle's code that its tests detect; cargo-mutants makes the changes, and is installed if absent
     Bite(bite::Arguments),
-    /// Open reports in Chromium: sorting, filtering, a phone's width, contrast and accessibility, in light and dark
+    /// Test reports in Chromium: sorting, filtering, a phone's width, contrast and accessibility, in light and dark
     Browser(browser::Arguments),
     /// Build the book in docs/ with mdBook, which is installed if absent
     Book(book::Arguments),

@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode};
 /// The arguments of `setup`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// What to install in addition
+    /// Additional tools to install
     #[arg(long, value_enum, value_name = "NAME")]
     with: Vec<Extra>,
 }
@@ -28,7 +28,7 @@ enum Extra {
     Mlir,
     /// Two real models from PyPI, for the tests of `audit`; needs python3 with pip
     Models,
-    /// Chromium, Node.js and what drives the browser, for `cargo xtask browser`
+    /// Chromium, Node.js and the packages that drive the browser, for `cargo xtask browser`
     Browser,
     /// The SMT solvers z3 and cvc5, for `cargo xtask prove --confirm`
     Solvers,

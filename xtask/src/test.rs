@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     /// Steps to run [default: all]
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Step>,
-    /// Let property tests draw other cases than every time, from a new seed, which is printed. A case that fails is kept in a file below a
+    /// Draw new cases for the property tests, from a new seed, which is printed. A failing case is kept in a file below a
     /// `proptest-regressions` directory, to be committed with the repair
     #[arg(long)]
     new_seed: bool,

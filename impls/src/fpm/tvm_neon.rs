@@ -9,6 +9,9 @@
 //! the rule four lanes at a time; elements after the last whole vector, and multipliers that are not Q0.31, take the
 //! default lowering of [`super::tvm_qmuls`], which rounds once.
 //!
+//! The fallback is a declared deviation: body and tail of one tensor follow different schemes. The contract says so, and a
+//! run must see the difference.
+//!
 //! Source: RFC on fixed point multiplication; apache/tvm `python/tvm/topi/arm_cpu/tensor_intrin.py`,
 //! `_q_multiply_shift_arm`, from pull request 5980.
 

@@ -4,6 +4,9 @@
 //! `31 + max(-s, 0)`, `cast(i32)`. The rounding constant is `2^(30 + max(-s, 0))`, which rounds ties up (UPWARD); TONEAREST
 //! uses one less where the product is negative, which rounds ties away from zero.
 //!
+//! Left shifts are exact although the 64-bit product can overflow: for `s > 0` the right shift is 31, so only bits 31 to 62
+//! reach the result. A wrap modulo 2^64 does not change these bits.
+//!
 //! Source: RFC "Using arm intrinsics to implement fixed point multiplication in TVM"; apache/tvm
 //! `src/relay/qnn/utils.cc`, `FixedPointMultiplyToNearest` and `FixedPointMultiplyPerChannel`.
 

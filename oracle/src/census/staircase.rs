@@ -4,6 +4,9 @@
 //! with a constant, rounding, clamp) is monotone in the accumulator, so the result is, and the end of a run of one result is found by
 //! doubling and bisection. A scheme of fixed point multiply is folded into pieces, and the end of a run is one division. Two staircases
 //! differ on intervals, whose lengths are the counts.
+//!
+//! A scheme in floats has no pieces, but it is monotone: audit and census search only for the accumulators at which the
+//! result changes. A test compares the runs with each accumulator, by machine integers and by rationals.
 
 use super::consecutive::{Consecutive, tally};
 use super::{Counts, MOST_PIECES};

@@ -3,6 +3,9 @@
 //!
 //! Source of the operation: gemmlowp doc/low-precision.md, steps 1 to 3. lhs is `[M, K]`, rhs `[K, N]`, the result
 //! `[M, N]`, all row-major.
+//!
+//! Narrow lanes see raw elements, so a scheme of narrow lanes is the exact sum plus the loss of each lane. Raw products and
+//! offsets are separate terms: the oracle never expands offsets, and kernels always do.
 
 mod exact;
 mod lanes;

@@ -1,4 +1,4 @@
-//! What the command of a run asks for, and why a second run did not have to have something.
+//! Requests of a run's command, and the reason why a second run need not have a result.
 
 use crate::ledger::{Ledger, Row};
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ impl Asked {
     fn leaves_out(&self, option: &str, name: &str) -> Option<String> {
         let values = self.values(option);
         let all = values.is_empty() || values.contains(name) || (option == "--op" && values.contains("all"));
-        (!all).then(|| format!("the second run is of {option} {}", values.into_iter().collect::<Vec<_>>().join(", ")))
+        (!all).then(|| format!("the second run has {option} {}", values.into_iter().collect::<Vec<_>>().join(", ")))
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn why_not(old: &Ledger, new: &Ledger, row: &Row) -> Option<String> {
             Some(format!("{} in the first run, {} in the second", before.parameters(), after.parameters()))
         }
         () if allowed => Some(format!("the second run has --allow-not-run {}", row.lane)),
-        () if has_file(&before) != has_file(&after) => Some("one of the runs alone has --lanes".to_owned()),
+        () if has_file(&before) != has_file(&after) => Some("only one of the runs has --lanes".to_owned()),
         () if is_there && old.effort != new.effort => {
             Some(format!("--effort {} in the first run, {} in the second", old.effort, new.effort))
         }

@@ -10,7 +10,7 @@ use crate::ledger::{Against, Coverage, Finding, Ledger, Row, Verdict};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of something from the first run to the second.
+/// Change of a result from the first run to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
@@ -59,17 +59,17 @@ impl Count {
         Self { differ: row.differ, inputs: row.inputs }
     }
 
-    /// Whether more of the inputs differ.
+    /// True if a larger share of the inputs differs.
     fn is_more_than(self, other: Self) -> bool {
         u128::from(self.differ) * u128::from(other.inputs.max(1))
             > u128::from(other.differ) * u128::from(self.inputs.max(1))
     }
 }
 
-/// One thing that changed.
+/// One changed result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What became of it.
+    /// Kind of the change.
     pub change: Change,
     /// Operation.
     pub op: String,
@@ -77,13 +77,13 @@ pub struct Difference {
     pub kernel: String,
     /// Lane.
     pub lane: String,
-    /// What it was compared with; none of a finding.
+    /// Contract or reference of the comparison; `None` for a finding.
     pub against: Option<Against>,
     /// Class; none of a kernel as a whole.
     pub class: Option<String>,
-    /// In the first run.
+    /// Value in the first run.
     pub old: Option<Count>,
-    /// In the second run.
+    /// Value in the second run.
     pub new: Option<Count>,
     /// The witness of the run that has it, what the finding says, what of the plan changed, or why nobody asked for it.
     pub says: Option<String>,
@@ -100,7 +100,7 @@ pub struct Diff {
     pub new: Verdict,
     /// Rows that both runs have, of one plan.
     pub compared: usize,
-    /// What changed, the worst first.
+    /// Changes, the worst first.
     pub differences: Vec<Difference>,
 }
 
@@ -174,7 +174,7 @@ fn findings(old: &Ledger, new: &Ledger) -> Vec<Difference> {
     [of(new, old, Change::Worse), lost].concat()
 }
 
-/// What of the plan changed for what a finding of the first run is about.
+/// Changed part of the plan for the subject of a finding of the first run.
 fn changed_plan(old: &Ledger, new: &Ledger, lost: &Difference) -> Option<String> {
     let about = |row: &&Row| (&row.op, &row.kernel, &row.lane) == (&lost.op, &lost.kernel, &lost.lane);
     let (before, after) = (rows(old), rows(new));
@@ -243,7 +243,7 @@ fn classes<'a>(old: &'a Row, new: &'a Row) -> impl Iterator<Item = Difference> +
 }
 
 impl Diff {
-    /// Whether the second run is worse, or has lost something: exit code 1.
+    /// True if the second run is worse, or has lost a result: exit code 1.
     pub fn is_worse(&self) -> bool {
         let lost = self.count(Change::Worse) + self.count(Change::Gone) > 0;
         lost || (self.old == Verdict::Holds && self.new == Verdict::Broken)
@@ -260,7 +260,7 @@ impl Diff {
         self.differences.iter().filter(|difference| difference.change == change).count()
     }
 
-    /// What of the plans changed, or what was not asked for, with the number of differences that it explains, the most frequent first.
+    /// Changed parts of plans and missing requests, with the number of differences that each explains, the most frequent first.
     pub fn reasons(&self) -> Vec<(&str, usize)> {
         let explained = |d: &&Difference| matches!(d.change, Change::PlanChanged | Change::NotAsked);
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,10 +1,13 @@
 //! Whether two rows are of one plan: only then do their counts say which of them is worse.
+//!
+//! Counts are compared only within one plan, because a larger count among other cases does not describe the kernel. Rows of
+//! one seed, effort, scheme and set of cases are compared; for other rows the report names the changed part of the plan.
 
 use super::asked::Asked;
 use crate::ledger::{DropReason, Ledger, Planned, Row};
 use crate::text::count;
 
-/// What of two plans differs, in words; `None` where a row of the first run was planned as that of the second.
+/// Difference of two plans, as text; `None` if a row of the first run has the plan of a row of the second.
 pub(super) fn change(old: (&Ledger, &Row), new: (&Ledger, &Row)) -> Option<String> {
     of_runs(old.0, new.0).or_else(|| of_rows(old.1, new.1)).or_else(|| of_cases(old, new))
 }
@@ -37,11 +40,10 @@ fn of_cases((old, before): (&Ledger, &Row), (new, after): (&Ledger, &Row)) -> Op
     let [first, second] = inputs;
     let spans = (!before.sizes.is_empty() && !after.sizes.is_empty())
         && (&before.sizes, &before.ranges) != (&after.sizes, &after.ranges);
-    differ("inputs", first, second)
-        .or_else(|| spans.then(|| "the sizes or parameters of the cases are others".to_owned()))
+    differ("inputs", first, second).or_else(|| spans.then(|| "the sizes or parameters of the cases differ".to_owned()))
 }
 
-/// What was planned for a row's kernel in its lane; `None` in a ledger that does not say.
+/// Plan of a row's kernel in its lane; `None` in a ledger without plans.
 fn planned<'a>(ledger: &'a Ledger, row: &Row) -> Option<Vec<&'a Planned>> {
     let of_row = |p: &&Planned| (&p.op, &p.kernel, &p.lane) == (&row.op, &row.kernel, &row.lane);
     let mut all: Vec<&Planned> = ledger.planned.iter().filter(of_row).collect();

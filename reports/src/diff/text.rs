@@ -34,11 +34,7 @@ impl Diff {
             let _ = writeln!(out, "| {} |", difference.cells().join(" | "));
         }
         if let Some(more) = self.differences.len().checked_sub(MOST).filter(|more| *more > 0) {
-            let _ = writeln!(
-                out,
-                "\n{} more are in the table that `--format table` prints.",
-                crate::text::count(more as u64)
-            );
+            let _ = writeln!(out, "\n`--format table` prints {} more.", crate::text::count(more as u64));
         }
         for (why, n) in self.reasons() {
             let _ = writeln!(out, "\n{}: {}", crate::text::plural(n, "row"), crate::markdown::plain(why));

@@ -1,4 +1,4 @@
-//! What the harness checks beside the kernels: which lane killed which known bug, the kept corner cases, bounds, comparisons to the bit.
+//! Checks of the harness: known bugs and the lanes that detect them, corner cases, bounds, comparisons to the bit.
 
 use super::command;
 use super::table::{Cell, Row, Table};
@@ -58,7 +58,8 @@ fn matrix_row(ledger: &Ledger, first: &SelfCheck, all: &[&SelfCheck], lanes: &[&
 
 /// Kept corner cases by operation and lane.
 pub(super) fn catalogue(ledger: &Ledger) -> Option<Table> {
-    let heads = ["operation", "lane", "#kept cases", "#taken by no kernel", "#outputs judged", "#outside a contract"];
+    let heads =
+        ["operation", "lane", "#kept cases", "#accepted by no kernel", "#outputs judged", "#outside a contract"];
     let mut table = Table::new("catalogue-runs", "The catalogue of corner cases, run first", &heads);
     for (i, run) in ledger.catalogue.iter().enumerate() {
         let at = |field: &str| format!("/catalogue/{i}/{field}");
@@ -83,7 +84,7 @@ pub(super) fn bounds(ledger: &Ledger) -> Option<Table> {
     let heads = ["operation", "kernel", "quantity", "#safe up to", "one past it", "lanes"];
     let mut table = Table::new(
         "bound-statements",
-        "How far each kernel gives the sum itself: right at the bound, wrong one past it, where a sum leaves its type and wraps as the contract allows",
+        "Bounds of exact sums: right at the bound, wrong one past it, because a sum overflows there and wraps as the contract allows",
         &heads,
     );
     for (bound, lanes) in view::bounds(ledger) {

@@ -2,7 +2,7 @@
 
 use crate::ledger::{Figure, FigureKind, Ledger};
 
-/// Where the CSV files are, beside the page.
+/// Directory of the CSV files, relative to the page.
 pub(crate) const DIRECTORY: &str = "figures";
 
 /// Names and contents of all of a ledger's figures, each with a header.

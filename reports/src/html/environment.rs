@@ -26,13 +26,13 @@ pub(super) fn short(commit: &str) -> String {
 pub(super) fn all(ledger: &Ledger) -> Vec<(&'static str, String)> {
     let mut all = vec![("program", format!("tiebreak {}, ledger format {}", ledger.version, ledger.format))];
     match &ledger.environment {
-        None => all.push(("machine", "not recorded: ledgers have it from format 4 on".to_owned())),
+        None => all.push(("machine", "not recorded in ledgers before format 4".to_owned())),
         Some(environment) => {
             let commit = environment
                 .commit
                 .as_deref()
-                .unwrap_or("not known: git did not say, or the program was installed elsewhere");
-            let cpu = environment.cpu.as_deref().unwrap_or("not named by the system");
+                .unwrap_or("not known: git gave no commit, or the program is installed elsewhere");
+            let cpu = environment.cpu.as_deref().unwrap_or("unknown to the system");
             all.push(("commit", commit.to_owned()));
             all.extend(environment.sources.iter().map(|sources| ("sources", sources.clone())));
             all.push(("date", environment.date.clone()));
@@ -48,11 +48,8 @@ pub(super) fn all(ledger: &Ledger) -> Vec<(&'static str, String)> {
 
 /// Every file that takes part in what a lane runs.
 pub(super) fn tools(ledger: &Ledger) -> Option<Table> {
-    let mut table = Table::new(
-        "tools",
-        "Files that the lanes' code comes from, by content",
-        &["lane", "purpose", "file", "#bytes", "SHA-256"],
-    );
+    let mut table =
+        Table::new("tools", "Files of the lanes' code, by content", &["lane", "purpose", "file", "#bytes", "SHA-256"]);
     for (i, lane) in ledger.lanes.iter().enumerate() {
         table.rows.extend(lane.files.iter().enumerate().map(|(j, file)| Row {
             cells: vec![

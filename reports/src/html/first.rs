@@ -34,7 +34,7 @@ pub(super) struct Checked {
     pub(super) passed: bool,
 }
 
-/// What is wrong or right, and the measure of the run.
+/// Heading with the verdict, and the measure of the run.
 pub(super) fn heading(ledger: &Ledger) -> (String, String) {
     let heading = match ledger.verdict {
         Verdict::Holds => "Every contract held".to_owned(),
@@ -56,11 +56,11 @@ pub(super) fn findings(ledger: &Ledger) -> Vec<Shown> {
     findings::by_severity(ledger).into_iter().map(shown).collect()
 }
 
-/// What ran where.
+/// Table of lanes.
 pub(super) fn lanes(ledger: &Ledger) -> Table {
     let mut table = Table::new(
         "lanes",
-        "What ran where",
+        "Lanes of the run",
         &["lane", "runs on", "#kernels", "#inputs", "code (SHA-256 of the worker)"],
     );
     table.rows = ledger.lanes.iter().map(|lane| of_lane(ledger, lane)).collect();
@@ -102,7 +102,7 @@ pub(super) fn judged(ledger: &Ledger, line: &view::Line<'_>) -> Option<String> {
     Some(format!("/rows/{at}/inputs"))
 }
 
-/// What nobody planned or allowed comes first.
+/// Uncovered inputs, unplanned and unallowed ones first.
 pub(super) fn uncovered(ledger: &Ledger) -> Vec<Gap> {
     let gap =
         |gap: uncovered::Uncovered| Gap { subject: gap.subject, sentence: gap.sentence, is_unexpected: gap.unexpected };

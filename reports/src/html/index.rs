@@ -16,18 +16,18 @@ use askama::Template;
 pub struct Entry {
     /// Its name; a date in front is the report's.
     pub directory: String,
-    /// What it holds.
+    /// Content of the directory.
     pub holds: Holds,
 }
 
-/// What a directory of the index holds.
+/// Content of a directory of the index.
 #[derive(Clone, Debug)]
 pub enum Holds {
     /// The ledger of a run.
     Run(Box<Ledger>),
     /// Another result, such as the ledger of a space: its title, and the file that shows it.
     Other {
-        /// In a few words.
+        /// Title of a few words.
         title: String,
         /// The name of a page or document in the directory.
         file: String,

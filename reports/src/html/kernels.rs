@@ -53,7 +53,7 @@ pub(super) fn table(ledger: &Ledger, op: &str) -> Table {
     table
 }
 
-/// What all rows of a table share stands in its caption.
+/// Values that all rows of a table share; the caption has them.
 struct Shared<'a> {
     lanes: Option<Vec<&'a str>>,
     coverage: Option<Coverage>,
@@ -63,7 +63,7 @@ impl Shared<'_> {
     fn caption(&self, op: &str) -> String {
         let lanes = self.lanes.as_ref().map(|lanes| format!("each in {}", lanes.join(", ")));
         let coverage = self.coverage.map(|coverage| match coverage {
-            Coverage::Exhaustive => "on all inputs that there are",
+            Coverage::Exhaustive => "on all inputs",
             Coverage::Sampled => "on samples of the inputs",
         });
         let kernels = format!("Kernels of {op}");
@@ -76,7 +76,7 @@ fn lanes<'a>(group: &Group<'a>) -> Vec<&'a str> {
     group.lines.iter().map(|line| line.row().lane.as_str()).collect()
 }
 
-/// What two lanes must share to stand in one row.
+/// Values that two lanes must share to have one row.
 fn compared(line: &Line<'_>) -> Vec<String> {
     let of = |row: Option<&Judged>| {
         row.map_or(String::new(), |row| {
@@ -109,14 +109,14 @@ fn row(ledger: &Ledger, group: &Group<'_>) -> Row {
     }
 }
 
-/// Whether the contract held, in a few words.
+/// Result of the contract in a few words, and its class of style.
 fn contract(line: &Line<'_>) -> (String, &'static str) {
     let Some(row) = line.contract else { return ("no contract row".to_owned(), "notable") };
     let deviations: u64 = row.deviations.values().sum();
     match (row.differ, row.inputs, deviations) {
         (0, 0, 0) => ("not judged".to_owned(), "bad"),
         (0, _, 0) => ("exact".to_owned(), "good"),
-        (0, _, n) => (format!("exact but for {} declared deviations", count(n)), "good"),
+        (0, _, n) => (format!("exact except {} declared deviations", count(n)), "good"),
         (n, ..) => (format!("{} differ: {}", count(n), text::classes(&row.classes, MOST, "class").join(", ")), "bad"),
     }
 }

@@ -2,6 +2,9 @@
 //! what was not covered come first; then each operation, the checks of the harness itself, and the machine.
 //!
 //! Numbers of a table's cells name their place in `ledger.json` (`data-from`, a JSON pointer; several, with spaces between them, are summed).
+//!
+//! Every number of the page names its place in the ledger, so a test can compare all of them, and a reader can look them
+//! up.
 
 mod checks;
 mod command;
@@ -31,7 +34,7 @@ const SCRIPT: &str = include_str!("../../templates/script.js");
 /// Earlier runs that a page compares with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Earlier<'a> {
-    /// In the order of their dates, the last one the run just before.
+    /// Earlier runs by date, the last one just before this run.
     pub runs: &'a [Ledger],
 }
 
@@ -95,7 +98,7 @@ pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     page.render().expect("written to memory")
 }
 
-/// Whether a run has a verdict.
+/// True if the run has a verdict.
 fn has_ended(ledger: &Ledger) -> bool {
     ledger.verdict != Verdict::Unfinished
 }

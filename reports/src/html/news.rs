@@ -1,4 +1,4 @@
-//! What is new against an earlier run, and the runs before that.
+//! Changes since an earlier run, and the list of earlier runs.
 
 use super::command;
 use super::environment::short;
@@ -16,7 +16,7 @@ pub(super) struct News {
     /// Nothing where there is no earlier run.
     pub(super) line: Option<String>,
     pub(super) differences: Option<Table>,
-    /// How many the table leaves out.
+    /// Number of differences that the table leaves out.
     pub(super) more: usize,
     /// The runs, where there are at least two earlier ones.
     pub(super) history: Option<Table>,

@@ -18,7 +18,7 @@ const CLASSES: usize = 60;
 pub(super) struct Section {
     pub(super) id: String,
     pub(super) op: String,
-    /// What came out, in a sentence.
+    /// Result in a sentence.
     pub(super) sentence: String,
     pub(super) kernels: Table,
     pub(super) classes: Option<Table>,
@@ -62,7 +62,7 @@ fn line(ledger: &Ledger, operation: &Operation<'_>) -> Row {
     }
 }
 
-/// What the star beside `exact` stands for.
+/// Meaning of the star beside `exact`.
 pub(super) fn legend(ledger: &Ledger) -> Option<String> {
     overview::deviations(&overview::operations(ledger))
 }
@@ -104,7 +104,7 @@ fn classes(ledger: &Ledger, op: &str) -> Option<Table> {
     }
     let mut table = Table::new(
         &format!("{}-classes", id(op)),
-        format!("{op}: why results differ from the reference, which no contract forbids"),
+        format!("{op}: causes of differences from the reference, which break no contract"),
         &["class", "#number of kernels", "#inputs, summed over kernels and lanes", "meaning", "kernels"],
     );
     let mut classes: Vec<_> = classes.into_iter().collect();
@@ -136,7 +136,7 @@ fn deviations(ledger: &Ledger, op: &str) -> Option<Table> {
     let mut table = Table::new(
         &format!("{}-deviations", id(op)),
         format!("{op}: deviations that contracts declare"),
-        &["kernel", "lanes", "class", "what the run saw"],
+        &["kernel", "lanes", "class", "observed"],
     );
     let of_op = view::deviations(ledger).filter(|declared| declared.row.op == op);
     let lines = of_op.map(|declared| {

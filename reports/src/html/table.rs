@@ -10,14 +10,14 @@ const FILTERED: usize = 12;
 #[derive(Clone, Debug, Template)]
 #[template(path = "table.html")]
 pub(crate) struct Table {
-    /// Of the element; it is also the front of the identifiers inside.
+    /// Identifier of the element; identifiers inside begin with it.
     pub(crate) id: String,
     pub(crate) caption: String,
     pub(crate) heads: Vec<Head>,
     pub(crate) rows: Vec<Row>,
-    /// Whether the caption is seen; otherwise a heading above says the same.
+    /// True if the caption is visible; otherwise a heading above has the same text.
     pub(crate) is_captioned: bool,
-    /// Whether it turns into a list on a narrow screen; otherwise it scrolls in a box of its own.
+    /// True if the table turns into a list on a narrow screen; otherwise it scrolls in a box of its own.
     pub(crate) is_list: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Row {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     pub(crate) text: String,
-    /// Where its number stands in the ledger.
+    /// Place of the number in the ledger.
     pub(crate) from: String,
     /// A class of the style, or nothing.
     pub(crate) class: &'static str,
@@ -65,7 +65,7 @@ impl Table {
         Self { id: id.to_owned(), caption: caption.into(), heads, rows: Vec::new(), is_captioned: false, is_list: true }
     }
 
-    /// The same where it has rows.
+    /// The table, or `None` without rows.
     pub(crate) fn filled(self) -> Option<Self> {
         (!self.rows.is_empty()).then_some(self)
     }

@@ -43,11 +43,11 @@ fn of_run(ledger: &Ledger) -> Option<String> {
     })
     .or_else(|| {
         let why = ledger.unfinished.as_deref().filter(|_| ended)?;
-        Some(format!("it has a verdict, and `unfinished` says why it has none: {why}"))
+        Some(format!("it has a verdict, although `unfinished` has a reason for none: {why}"))
     })
 }
 
-/// What the verdict says of everything else.
+/// Contradictions between the verdict and other fields.
 fn of_verdict(ledger: &Ledger) -> Option<String> {
     let findings = ledger.findings.len();
     match ledger.verdict {
@@ -88,18 +88,18 @@ fn deviating(row: &Row, class: &str) -> u64 {
     row.deviations.get(class).copied().unwrap_or(0)
 }
 
-/// What breaks a contract is a finding about its kernel in its lane.
+/// Contradictions between broken contracts and findings: each broken contract is a finding about its kernel in its lane.
 fn unfound(ledger: &Ledger) -> Option<String> {
     let found: BTreeSet<[&str; 3]> = ledger.findings.iter().map(|f| [&*f.op, &*f.kernel, &*f.lane]).collect();
     let broken = ledger.rows.iter().filter(|row| row.against == Against::Contract && row.differ > 0);
     let row = broken.into_iter().find(|row| !found.contains(&[&*row.op, &*row.kernel, &*row.lane]));
     let check = ledger.self_checks.iter().find(|c| !c.passed && !found.contains(&[&*c.op, &*c.name, &*c.lane]));
     row.map(|row| format!("{} differs, and no finding is about that kernel in that lane", name(row))).or_else(|| {
-        check.map(|c| format!("the self-check {} {} {} did not pass, and no finding says so", c.op, c.name, c.lane))
+        check.map(|c| format!("the self-check {} {} {} did not pass, and no finding names it", c.op, c.name, c.lane))
     })
 }
 
-/// What ran, ran in a lane that ran.
+/// Contradictions about lanes: every result belongs to a lane that ran.
 fn of_lanes(ledger: &Ledger) -> Option<String> {
     let mut ran: BTreeMap<&str, bool> = BTreeMap::new();
     for lane in &ledger.lanes {

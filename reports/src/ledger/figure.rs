@@ -25,21 +25,21 @@ pub struct Environment {
     pub system: String,
 }
 
-/// What a figure shows, which decides how it is drawn and how its columns are read.
+/// Subject of a figure, which decides its drawing and the meaning of its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
-    /// On how many of all accumulators a scheme differs from the reference: scheme, shift, inputs, differ, one_up, one_down.
+    /// Number of accumulators on which a scheme differs from the reference: scheme, shift, inputs, differ, one_up, one_down.
     RateByShift,
     /// Exact value and results around a tie: x, exact, and a column for each scheme.
     ErrorAroundTie,
-    /// Where the results of a quantizer change: scheme, last, first, below, above.
+    /// Boundaries at which the results of a quantizer change: scheme, last, first, below, above.
     Staircase,
     /// Along the accumulators, how many differ: scheme, first, last, one_up, one_down, further.
     DeltaByAccumulator,
     /// Every two schemes: left, right, inputs, differ, most, and the m and shift where most differ.
     Atlas,
-    /// For each scheme, shift and sign the accumulator nearest to zero: scheme, shift, delta, x, m, exact, reference, result.
+    /// Accumulator nearest to zero for each scheme, shift and sign: scheme, shift, delta, x, m, exact, reference, result.
     CornerCases,
 }
 
@@ -54,7 +54,7 @@ impl FigureKind {
         Self::CornerCases,
     ];
 
-    /// As the ledger has it; also the name of its CSV file.
+    /// Name in the ledger, and of the CSV file.
     pub fn name(self) -> &'static str {
         match self {
             Self::RateByShift => "rate-by-shift",
@@ -70,13 +70,13 @@ impl FigureKind {
 /// The numbers of a figure: a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What it shows.
+    /// Subject.
     pub kind: FigureKind,
     /// Operation.
     pub op: String,
-    /// In a few words.
+    /// Title of a few words.
     pub title: String,
-    /// What exactly was counted or evaluated, and how.
+    /// Counted or evaluated quantity, with the method.
     pub says: String,
     /// The command that gives a row again, with `{column}` in place of the row's values.
     pub command: String,
@@ -85,7 +85,7 @@ pub struct Figure {
     pub same: BTreeMap<String, Vec<String>>,
     /// The columns.
     pub columns: Vec<Column>,
-    /// As many values each as there are columns.
+    /// Rows; each has one value for each column.
     pub rows: Vec<Vec<Value>>,
 }
 

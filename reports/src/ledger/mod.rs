@@ -46,7 +46,7 @@ pub struct Ledger {
     pub environment: Option<Environment>,
     /// Lanes asked for, in order.
     pub lanes: Vec<Lane>,
-    /// One row for each kernel, lane and scheme it was judged against.
+    /// One row for each kernel, lane and scheme of comparison.
     pub rows: Vec<Row>,
     /// The corner catalogue, by operation and lane.
     #[serde(default)]
@@ -54,13 +54,13 @@ pub struct Ledger {
     /// Kernels compared to the bit, also where their contract gives no value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agreements: Vec<Agreement>,
-    /// Where each kernel is safe: each bound shown to be right, and tight, by running the kernel at it and past it.
+    /// Safe bounds of each kernel: each shown to be right, and tight, by running the kernel at the bound and one past it.
     #[serde(default)]
     pub bounds: Vec<Bound>,
     /// Kernels not run because their domain holds none of the run's parameters.
     #[serde(default)]
     pub outside_domain: Vec<OutsideDomain>,
-    /// What each kernel was to run in each lane, what it ran, and what was left out for which reason.
+    /// Planned and run inputs of each kernel in each lane, and dropped inputs with reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub planned: Vec<Planned>,
     /// The results at the position that the caller's case names by `at`.
@@ -73,7 +73,7 @@ pub struct Ledger {
     pub self_checks: Vec<SelfCheck>,
     /// Everything that breaks a contract; empty where the verdict is `holds`, and never where it is `broken`.
     pub findings: Vec<Finding>,
-    /// What the classes of its differences and findings mean, in a sentence each.
+    /// Meaning of each class of the run's differences and findings, in a sentence.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meanings: BTreeMap<String, String>,
     /// The numbers of the figures of a report.
@@ -87,7 +87,7 @@ pub struct Ledger {
 pub enum Verdict {
     /// Every contract held on everything the run covered.
     Holds,
-    /// At least one finding.
+    /// The run has at least one finding.
     Broken,
     /// None: the run goes on, or did not end.
     #[default]
@@ -99,7 +99,7 @@ pub enum Verdict {
 pub struct Lane {
     /// `host`, `aarch64-qemu`, `aarch64-native`, or a name from the lanes file.
     pub name: String,
-    /// Whether it ran.
+    /// Status of the lane.
     #[serde(flatten)]
     pub status: LaneStatus,
     /// The files that its kernels' code comes from, by content; none where it did not run.
@@ -135,7 +135,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// As the ledger has it.
+    /// Name of the role in the ledger.
     pub fn name(self) -> &'static str {
         match self {
             Self::Worker => "worker",
@@ -146,38 +146,38 @@ impl Role {
     }
 }
 
-/// Whether a lane ran.
+/// Status of a lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "status")]
 pub enum LaneStatus {
-    /// It ran.
+    /// The lane ran.
     Ran {
         /// Architecture the kernels ran on.
         arch: String,
-        /// How it was reached: `in process`, or the command of the worker.
+        /// Connection: `in process`, or the command of the worker.
         via: String,
     },
-    /// It did not run.
+    /// The lane did not run.
     NotRun {
         /// Why.
         reason: String,
-        /// Whether the caller allowed it by name; otherwise the run is broken.
+        /// True if the caller allowed it by name; otherwise the run is broken.
         allowed: bool,
     },
 }
 
-/// How many inputs a known fault changes, of all that a row covers.
+/// Number of inputs, among all inputs of a row, that a known fault changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extent {
-    /// So many at most.
+    /// Upper bound on affected results.
     pub most: u64,
-    /// Whether it changes each of them: another number of deviations breaks the run.
+    /// True if the fault changes each of them: another number of deviations then breaks the run.
     pub each: bool,
     /// The arithmetic.
     pub because: String,
 }
 
-/// What a kernel was judged against.
+/// Side of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
@@ -188,7 +188,7 @@ pub enum Against {
     Reference,
 }
 
-/// Whether a row covers its whole input space.
+/// Coverage of a row's input space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coverage {
@@ -208,7 +208,7 @@ pub struct Row {
     pub kernel: String,
     /// Lane.
     pub lane: String,
-    /// What executed, such as `neon: sqrdmulh, srshl`.
+    /// Executed code, such as `neon: sqrdmulh, srshl`.
     pub isa_path: String,
     /// Contract or reference.
     pub against: Against,
@@ -222,7 +222,7 @@ pub struct Row {
     /// failed to answer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub calls: u64,
-    /// Whether these are all there are.
+    /// Coverage of the input space.
     pub coverage: Coverage,
     /// Inputs to which the scheme gives no int32 value, and which are therefore not compared.
     pub out_of_domain: u64,
@@ -233,7 +233,7 @@ pub struct Row {
     /// against the contract.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sizes: BTreeMap<String, Size>,
-    /// What their other parameters spanned, such as zero points and scales.
+    /// Ranges of the other parameters, such as zero points and scales.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ranges: BTreeMap<String, Range>,
     /// Inputs on which the kernel differs.
@@ -247,10 +247,10 @@ pub struct Row {
     /// Deviations that the contract declares, by class, each with its reason; empty in rows against the reference.
     #[serde(default)]
     pub declared: BTreeMap<String, String>,
-    /// How many inputs known faults of the lane's code can change, by class, where the row covers all of them and arithmetic says so.
+    /// Number of inputs that known faults of the lane's code can change, by class, if the row covers all of them and arithmetic gives the number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extents: BTreeMap<String, Extent>,
-    /// How the reference becomes the scheme of the contract, one change at a time, over all inputs; where schemes are compared so.
+    /// Path from the reference to the scheme of the contract, one change at a time, over all inputs; empty if the schemes are not compared so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<PathStep>,
     /// Smallest differing input.
@@ -273,7 +273,7 @@ pub struct Size {
     pub least: u64,
     /// The greatest.
     pub greatest: u64,
-    /// How many of the 64 remainders modulo 64 they have: where it is 64, each tail of each vector of up to 64 elements was run.
+    /// Number of distinct remainders modulo 64: with 64 of them, each tail of each vector of up to 64 elements was run.
     pub remainders: u32,
 }
 
@@ -297,7 +297,7 @@ pub struct PathStep {
     pub to: String,
     /// Inputs on which they differ.
     pub differ: u64,
-    /// How many of them were judged again by big rationals: all if they are few.
+    /// Number of cases judged again by big rationals: all of them if they are few.
     #[serde(default)]
     pub rejudged: u64,
     /// The smallest of them, with both values.
@@ -343,15 +343,15 @@ pub type Case = IndexMap<String, Value>;
 pub struct Witness {
     /// The case by argument, such as `x`, `m`, `s`.
     pub case: Case,
-    /// What the kernel gave.
+    /// Result of the kernel.
     pub got: Value,
-    /// What the scheme gives; absent where the kernel gave nothing to compare (a crash).
+    /// Result of the scheme; absent if the kernel gave no result to compare (a crash).
     pub expected: Option<Value>,
     /// Scheme that gives `expected`: the row's, or that of the declared deviation that binds this input.
     pub scheme: String,
     /// Class of the difference.
     pub class: String,
-    /// What reproduces the kernel's output, in words.
+    /// Cause that reproduces the kernel's output, as text.
     pub because: String,
     /// Command that runs this case again.
     pub command: String,
@@ -364,9 +364,9 @@ pub struct Example {
     pub class: String,
     /// The case, as `mismatches.csv` has it.
     pub case: String,
-    /// What the kernel gave.
+    /// Result of the kernel.
     pub got: Value,
-    /// What the scheme gives.
+    /// Result of the scheme.
     pub expected: Value,
     /// Command that runs this case again.
     pub command: String,
@@ -383,17 +383,17 @@ pub struct SelfCheck {
     pub lane: String,
     /// `mutant` or `control`.
     pub kind: CheckKind,
-    /// Whether it came out as it must.
+    /// True if the result is the required one.
     pub passed: bool,
     /// Class the mutant must be given; empty for a control.
     pub expected_class: String,
-    /// What was seen: the class and witness, or why nothing was.
+    /// Observed class and witness, or the reason why none was observed.
     pub seen: String,
     /// Repository and issue the defect comes from.
     pub origin: String,
 }
 
-/// What a self check is.
+/// Kind of a self-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckKind {
@@ -415,7 +415,7 @@ pub struct Finding {
     /// Class: of the mismatch, or `crash`, `hang`, `wrong-length`, `stale-deviation`, `not-run`, `self-check`,
     /// `outside-domain` (parameters given that a named kernel did not run), `nothing-judged`.
     pub class: String,
-    /// What is wrong, in one line, without repeating kernel, lane and case, which every report puts before it.
+    /// Error in one line, without kernel, lane and case, which every report puts before it.
     pub message: String,
     /// Witness, where there is one.
     pub witness: Option<Witness>,
@@ -436,9 +436,9 @@ pub struct Mismatch {
     pub scheme: String,
     /// The whole case, such as `x=-1 m=1073741825 s=-1`; `at` is the result that differs, where there are several.
     pub case: String,
-    /// What the kernel gave.
+    /// Result of the kernel.
     pub got: Value,
-    /// What the scheme gives.
+    /// Result of the scheme.
     pub expected: Value,
     /// Class.
     pub class: String,
@@ -455,7 +455,7 @@ pub struct CatalogueRun {
     pub lane: String,
     /// Kept cases.
     pub cases: u64,
-    /// Those of them that no kernel of the run takes in this lane.
+    /// Cases that no kernel of the run accepts in this lane.
     #[serde(default)]
     pub not_taken: u64,
     /// Outputs judged: cases by kernels whose domain holds them.
@@ -485,7 +485,7 @@ pub struct Agreement {
     /// Results not compared: the domain of the other kernel does not hold their case.
     #[serde(default)]
     pub not_compared: u64,
-    /// Of those compared, those to which the contract gives no value: poison.
+    /// Compared results to which the contract gives no value: poison.
     pub open: u64,
     /// Results that differ where the contract gives a value.
     pub differ: u64,
@@ -502,15 +502,15 @@ pub struct Agreement {
 pub struct AgreementWitness {
     /// The case by argument.
     pub case: Case,
-    /// What the kernel gave.
+    /// Result of the kernel.
     pub got: Value,
-    /// What the other gave.
+    /// Result of the other side.
     pub other: Value,
     /// Command that runs this case again.
     pub command: String,
 }
 
-/// How far a quantity may go before a kernel's results are no longer those of unbounded integers.
+/// Bound of a quantity, up to which a kernel's results equal those of unbounded integers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     /// Operation.
@@ -519,7 +519,7 @@ pub struct Bound {
     pub kernel: String,
     /// Lane in which it was shown.
     pub lane: String,
-    /// What is bounded: a depth, the values of an operand, the number of certain products in one lane.
+    /// Bounded quantity: a depth, the values of an operand, the number of certain products in one lane.
     pub quantity: String,
     /// The largest value (for a lower end the smallest) that is always safe; `None` where every value is.
     pub bound: Option<i64>,
@@ -527,9 +527,9 @@ pub struct Bound {
     pub because: String,
     /// The extreme input at the bound: the kernel is right.
     pub witness_at_bound: Option<BoundWitness>,
-    /// One past it: the kernel is wrong.
+    /// Case one past the bound: the kernel is wrong.
     pub witness_past_bound: Option<BoundWitness>,
-    /// Whether both came out as they must.
+    /// True if both cases gave the required results.
     pub shown: bool,
 }
 
@@ -538,9 +538,9 @@ pub struct Bound {
 pub struct BoundWitness {
     /// The input, in words that `--case` takes where it is small.
     pub case: String,
-    /// What the kernel gave.
+    /// Result of the kernel.
     pub got: i64,
-    /// What unbounded integers give.
+    /// Result of unbounded integers.
     pub exact: i64,
     /// Command that runs it again.
     pub command: String,
@@ -553,6 +553,6 @@ pub struct OutsideDomain {
     pub op: String,
     /// Kernel.
     pub kernel: String,
-    /// What its domain is.
+    /// Domain of the kernel, as text.
     pub domain: String,
 }

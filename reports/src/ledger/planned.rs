@@ -1,10 +1,10 @@
-//! What a run planned, what it ran, and what it left out for which reason.
+//! Planned, run and dropped inputs, with reasons.
 
 use super::Value;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// What one kernel was to run in one lane, what it ran, and what was left out.
+/// Planned, run and dropped inputs of one kernel in one lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
     /// Operation.
@@ -13,20 +13,20 @@ pub struct Planned {
     pub kernel: String,
     /// Lane.
     pub lane: String,
-    /// What is counted.
+    /// Unit of the counts.
     pub unit: Unit,
-    /// Whether the caller gave them; otherwise they come from the plan.
+    /// True if the caller gave the inputs; otherwise they come from the plan.
     pub given: bool,
-    /// How many there are.
+    /// Number of planned inputs.
     pub planned: u64,
-    /// How many of them ran.
+    /// Number of inputs that ran.
     pub run: u64,
-    /// Those that did not, by reason: together with `run` they are `planned`.
+    /// Dropped inputs by reason: together with `run` they are `planned`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<Dropped>,
 }
 
-/// What a run is planned in.
+/// Unit of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -57,9 +57,9 @@ impl Unit {
 pub struct Dropped {
     /// Why.
     pub why: DropReason,
-    /// The same in words, such as the domain.
+    /// Reason as text, such as the domain.
     pub because: String,
-    /// How many.
+    /// Number of dropped inputs.
     pub count: u64,
     /// The first of them, as a case; empty if they come from a plan and were not enumerated.
     pub first: String,
@@ -92,9 +92,9 @@ pub struct Position {
     pub lane: String,
     /// Index among the results.
     pub at: u64,
-    /// What the kernel gave.
+    /// Result of the kernel.
     pub got: Value,
-    /// What each scheme gives there, by label, contract first; null where it gives no value.
+    /// Result of each scheme, by label, contract first; null if the scheme gives no value.
     pub expected: IndexMap<String, Option<Value>>,
 }
 

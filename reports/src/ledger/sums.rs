@@ -7,7 +7,7 @@ use super::{Against, Ledger, Row};
 const MOST: u128 = (u64::MAX / 2) as u128;
 
 impl Ledger {
-    /// Whether no sum of its counts leaves 63 bits.
+    /// True if no sum of the counts exceeds 63 bits.
     pub fn adds_up(&self) -> bool {
         let rows = self.rows.iter().flat_map(of_row);
         let catalogue = self.catalogue.iter().flat_map(|run| [run.cases, run.not_taken, run.judged, run.broken]);

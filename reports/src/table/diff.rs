@@ -30,17 +30,17 @@ pub fn render_diff(diff: &Diff, style: Style) -> String {
     }
     page.table(table);
     if !diff.reasons().is_empty() {
-        page.heading("What the runs did not plan alike");
+        page.heading("Parts of the plan that differ");
     }
     for (why, n) in diff.reasons() {
         page.line(2, &format!("{}: {}", plural(n, "row"), one_line(why)), Ink::Plain);
     }
     let worse: Vec<_> = diff.differences.iter().filter(|difference| difference.change == Change::Worse).collect();
     if !worse.is_empty() {
-        page.heading("What is worse");
+        page.heading("Worse results");
     }
     for difference in worse {
-        let says = difference.says.as_deref().unwrap_or("no witness of this class is in the ledger");
+        let says = difference.says.as_deref().unwrap_or("the ledger has no witness of this class");
         page.line(2, &format!("{} {} {}: {says}", difference.op, difference.kernel, difference.lane), Ink::Plain);
         if let Some(command) = &difference.command {
             page.line(4, command, Ink::Faint);

@@ -149,7 +149,7 @@ fn cell(ledger: &Ledger, line: &Line<'_>, column: Column, above: Option<&Row>) -
     }
 }
 
-/// How many deltas or classes a cell names before it sums up the rest.
+/// Number of deltas or classes that a cell names before it sums up the rest.
 const MOST: usize = 2;
 
 fn classes(row: &Row) -> String {
@@ -160,10 +160,10 @@ fn class_names(row: &Row) -> String {
     row.classes.keys().map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// What the star after `exact` says.
-pub(super) const FOOTNOTE: &str = "* deviates on some inputs, as its contract declares: see below";
+/// Meaning of the star after `exact`.
+pub(super) const FOOTNOTE: &str = "* deviates on some inputs, as the contract declares: see below";
 
-/// Whether a kernel is exact only together with deviations that its contract declares.
+/// True if a kernel is exact only together with deviations that its contract declares.
 pub(super) fn deviates(row: &Row) -> bool {
     row.differ == 0 && !row.deviations.is_empty()
 }

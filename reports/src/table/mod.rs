@@ -24,16 +24,16 @@ use std::path::Path;
 
 pub use diff::render_diff;
 
-/// How the caller wants it. The default is plain and as wide as it needs to be.
+/// Style that the caller chooses. The default is plain and as wide as necessary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Whether to colour; the caller knows the terminal and `NO_COLOR`.
+    /// True for colour; the caller knows the terminal and `NO_COLOR`.
     pub colour: bool,
     /// Columns of the terminal, where it is one.
     pub width: Option<u16>,
 }
 
-/// How much of a run is printed.
+/// Amount of detail of a printed run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// One screen: a line for each operation, everything else counted.
@@ -242,7 +242,7 @@ fn outside_domain(page: &mut Page, ledger: &Ledger) {
     if ledger.outside_domain.is_empty() {
         return;
     }
-    page.heading("Not run: no parameter of this run in the domain");
+    page.heading("Not run: the domain has no parameter of this run");
     for outside in text::outside_domain(&ledger.outside_domain) {
         page.prose(2, &outside, Ink::Faint);
     }
@@ -258,7 +258,7 @@ fn left_out(page: &mut Page, ledger: &Ledger) {
 
 fn positions(page: &mut Page, ledger: &Ledger) {
     if !ledger.positions.is_empty() {
-        page.heading("The position asked for");
+        page.heading("Requested position");
         ledger.positions.iter().for_each(|position| page.prose(2, &left_out::position(position), Ink::Plain));
     }
 }

@@ -4,7 +4,7 @@ use super::Style;
 use comfy_table::{Cell, Color, Table, TableStyle};
 use std::fmt::Write;
 
-/// What a colour stands for.
+/// Meaning of a colour.
 #[derive(Clone, Copy)]
 pub(super) enum Ink {
     Plain,

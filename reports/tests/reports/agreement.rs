@@ -34,21 +34,21 @@ fn the_nearest_is_told_and_every_two_lanes() {
     expect![[r#"
         To the bit, also where the contract gives no value
           mlir-qcast  host
-            as mlir-qcast-vector but for 7 of 1,313,714 poison results and none in range (i8:f32)
+            as mlir-qcast-vector except 7 of 1,313,714 poison results and none in range (i8:f32)
             type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-qcast 255, mlir-qcast-vector 0
             cargo xtask verify --op quantize --kernel mlir-qcast --lane host --case '...'
           mlir-qcast  host
-            as mlir-qcast-arm but for 9 of 1,313,714 poison results and none in range (u8:f32: 5, i8:f32: 4)
+            as mlir-qcast-arm except 9 of 1,313,714 poison results and none in range (u8:f32: 5, i8:f32: 4)
             type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-qcast 255, mlir-qcast-arm 0
             cargo xtask verify --op quantize --kernel mlir-qcast --lane host --case '...'
           mlir-opt-qcast-o0  mlir-x86
             as mlir-qcast in all 4,204,203 results, 1,313,714 of them poison
           mlir-opt-qcast-o0  mlir-x86 and mlir-aarch64, mlir-x86 and mlir-aarch64-bf16
-            the same but for 635,023 of 1,313,714 poison results and none in range (u8:f32)
+            the same except 635,023 of 1,313,714 poison results and none in range (u8:f32)
             type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-x86 255, mlir-aarch64 0
             cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-x86 --case '...'
           mlir-opt-qcast-o0  mlir-aarch64
-            as mlir-qcast-arm but for 3 of 1,313,714 poison results and 6 in range (i8:bf16: 8, u8:f32: 1)
+            as mlir-qcast-arm except 3 of 1,313,714 poison results and 6 in range (i8:bf16: 8, u8:f32: 1)
             type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-opt-qcast-o0 255, mlir-qcast-arm 0
             cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-aarch64 --case '...'"#]]
     .assert_eq(section(&text, "\n\n"));
@@ -62,17 +62,17 @@ fn a_pull_request_has_them() {
     expect![[r#"
         To the bit, also where the contract gives no value
 
-        - `mlir-qcast` host: as mlir-qcast-vector but for 7 of 1,313,714 poison results and none in range (i8:f32)
+        - `mlir-qcast` host: as mlir-qcast-vector except 7 of 1,313,714 poison results and none in range (i8:f32)
           - `type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-qcast 255, mlir-qcast-vector 0`
           - again: `cargo xtask verify --op quantize --kernel mlir-qcast --lane host --case '...'`
-        - `mlir-qcast` host: as mlir-qcast-arm but for 9 of 1,313,714 poison results and none in range (u8:f32: 5, i8:f32: 4)
+        - `mlir-qcast` host: as mlir-qcast-arm except 9 of 1,313,714 poison results and none in range (u8:f32: 5, i8:f32: 4)
           - `type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-qcast 255, mlir-qcast-arm 0`
           - again: `cargo xtask verify --op quantize --kernel mlir-qcast --lane host --case '...'`
         - `mlir-opt-qcast-o0` mlir-x86: as mlir-qcast in all 4,204,203 results, 1,313,714 of them poison
-        - `mlir-opt-qcast-o0` mlir-x86 and mlir-aarch64, mlir-x86 and mlir-aarch64-bf16: the same but for 635,023 of 1,313,714 poison results and none in range (u8:f32)
+        - `mlir-opt-qcast-o0` mlir-x86 and mlir-aarch64, mlir-x86 and mlir-aarch64-bf16: the same except 635,023 of 1,313,714 poison results and none in range (u8:f32)
           - `type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-x86 255, mlir-aarch64 0`
           - again: `cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-x86 --case '...'`
-        - `mlir-opt-qcast-o0` mlir-aarch64: as mlir-qcast-arm but for 3 of 1,313,714 poison results and 6 in range (i8:bf16: 8, u8:f32: 1)
+        - `mlir-opt-qcast-o0` mlir-aarch64: as mlir-qcast-arm except 3 of 1,313,714 poison results and 6 in range (i8:bf16: 8, u8:f32: 1)
           - `type=!quant.uniform<u8:f32,0.1> x=-0.1: mlir-opt-qcast-o0 255, mlir-qcast-arm 0`
           - again: `cargo xtask verify --op quantize --kernel mlir-opt-qcast-o0 --lane mlir-aarch64 --case '...'`
     "#]].assert_eq(section(&markdown::render(&compared()), "\n## "));

@@ -33,7 +33,9 @@ const OF_HOLDS: [(&str, Edit); 29] = [
     }),
     ("its verdict is broken, and it has no finding", |l| l.verdict = Verdict::Broken),
     ("its effort is `some`, and a run has one of quick, standard, exhaustive", |l| l.effort = "some".into()),
-    ("it has a verdict, and `unfinished` says why it has none: a signal", |l| l.unfinished = Some("a signal".into())),
+    ("it has a verdict, although `unfinished` has a reason for none: a signal", |l| {
+        l.unfinished = Some("a signal".into())
+    }),
     ("lane host is listed twice", |l| l.lanes.push(l.lanes[0].clone())),
     ("is of lane elsewhere, which is not listed", |l| l.rows[0].lane = "elsewhere".into()),
     ("is of lane aarch64-native, which did not run", |l| l.self_checks[0].lane = "aarch64-native".into()),
@@ -89,7 +91,7 @@ const OF_BROKEN: [(&str, Edit); 3] = [
             l.findings.retain(|finding| finding.class != "tie-direction");
         },
     ),
-    ("the self-check fpm ties-other-way host did not pass, and no finding says so", |l| {
+    ("the self-check fpm ties-other-way host did not pass, and no finding names it", |l| {
         l.findings.retain(|finding| finding.class != "self-check");
     }),
 ];

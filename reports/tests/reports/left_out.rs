@@ -51,7 +51,7 @@ fn what_a_lane_does_not_offer_is_one_line() {
         sample::planned("tvm-neon-rfc", "mine", 4, &not),
         sample::planned("gemmlowp-neon", "mine", 4, &not),
     ];
-    let expected = "mine: its worker offers 1 of 3 kernels of fpm; the others are not run there";
+    let expected = "mine: the worker offers 1 of 3 kernels of fpm; other kernels do not run there";
     assert_eq!(beneath(&holding_with(planned), "Left out"), [expected]);
 }
 
@@ -101,7 +101,7 @@ fn what_a_lane_is_spared_is_named() {
         spared("gemmlowp-scalar", "mine"),
         spared("tvm-relay", "other"),
     ]);
-    let why = "without vector instructions, they gave the first lane's results on the others";
+    let why = "their code has no vector instructions, and equals the first lane in the cases that ran";
     let expected = [
         format!("mine: quick effort left out 14 of 16 cases of 2 kernels (fpm tvm-relay, fpm gemmlowp-scalar): {why}"),
         format!("other: quick effort left out 7 of 8 cases of 1 kernel (fpm tvm-relay): {why}"),
@@ -118,7 +118,7 @@ fn a_lane_without_self_checks_and_a_position() {
     let without = Ledger { self_checks: Vec::new(), ..ledger.clone() };
     assert_eq!(beneath(&without, "Self-check"), [expected]);
     let position = "matmul arm-uadalp host, at=3: got 5, exact:wrap 5, exact has no value";
-    assert_eq!(beneath(&ledger, "The position asked for"), [position]);
+    assert_eq!(beneath(&ledger, "Requested position"), [position]);
 }
 
 /// What the first screen says was not covered, on one line.

@@ -46,7 +46,7 @@ fn each_operation_has_its_line() {
         let inputs: u64 = ledger.rows.iter().filter(of).map(|row| row.inputs).sum();
         assert_eq!(words[2].replace(',', ""), inputs.to_string(), "{line}");
     }
-    assert!(lines[13].contains("* 2 kernels deviate on 95,504,616 inputs as their contracts declare"), "{page}");
+    assert!(lines[13].contains("* 2 kernels deviate on 95,504,616 inputs, as their contracts declare"), "{page}");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn what_was_not_covered_is_counted() {
         "no contract judged an input of 17 kernels: dot dot-kernel-0 (host, aarch64-qemu), ",
         "and 14 more",
         "999 of 1,000 pairs given not run, the first m=5 s=31: outside its domain",
-        "mine: its worker offers 0 of 12 kernels",
+        "mine: the worker offers 0 of 12 kernels",
         "mlir-x86, mlir-aarch64, mlir-aarch64-bf16 not run: mlir-opt and llc are not installed",
         "9 kernels did not run, with no parameter or lane of this run (shifts 1..=31): fpm left-0, ",
     ] {
@@ -246,7 +246,7 @@ fn kernels_that_fail_alike_are_one_finding() {
     let lines = beneath(&page, "Findings").len();
     assert!(page.contains("the same in 5 kernels of matmul"), "{page}");
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("look first at the code that they share; one, two, three and 2 more"), "{page}");
+    assert!(words.contains("examine the shared code first; one, two, three and 2 more"), "{page}");
     assert!(!page.contains("matmul two "), "{page}");
     assert!(lines < 10, "{page}");
     // Three may do the same by chance.

@@ -20,11 +20,11 @@ const NEAR: i64 = 64;
 pub struct Cell {
     /// Accumulators on which both have a value.
     pub inputs: u64,
-    /// Those on which they differ.
+    /// Accumulators on which the schemes differ.
     pub differ: u64,
     /// Largest absolute difference; `None` if it is larger than a census lists.
     pub largest: Option<u64>,
-    /// Whether they also have values on the same accumulators.
+    /// True if both schemes have values on the same accumulators.
     pub same_domain: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct Atlas {
 }
 
 impl Atlas {
-    /// How many multipliers were examined.
+    /// Number of examined multipliers.
     pub fn multipliers(&self) -> usize {
         let mut all: Vec<i32> = self.channels.iter().map(|c| c.multiplier).collect();
         all.sort_unstable();

@@ -1,18 +1,18 @@
 //! All budgets, in one file.
 
-/// How much a run does.
+/// Effort of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// A quarter of a minute: catalogue, directed inputs, a few random ones, every position; a part of them where the same code has shown nothing new.
+    /// A quarter of a minute: catalogue, directed inputs, a few random inputs, every position; only a sample in lanes that run identical code.
     Quick,
-    /// A minute: the same with many more parameters.
+    /// A minute: as quick, with many more parameters.
     Standard,
     /// Every accumulator of each parameter pair.
     Exhaustive,
 }
 
-/// What an effort buys.
+/// Number of inputs of each kind for an effort.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// Random (multiplier, shift) pairs beside the directed grid, when the caller gives none.
@@ -45,7 +45,7 @@ impl Effort {
         }
     }
 
-    /// What it buys.
+    /// Number of inputs of each kind for this effort.
     pub fn budget(self) -> Budget {
         match self {
             Self::Quick => Budget {

@@ -8,7 +8,7 @@ use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_oracle::pair_sum::PairSum;
 use tiebreak_oracle::rounding::RoundingRule;
 
-/// What a class is a class of.
+/// Kind of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A result that differs from a scheme.
@@ -25,7 +25,7 @@ impl Kind {
     /// Every kind, in the order of the table.
     pub const ALL: [Self; 4] = [Self::Mismatch, Self::Undefined, Self::Lane, Self::Run];
 
-    /// As a heading.
+    /// Heading of the kind.
     pub fn title(self) -> &'static str {
         match self {
             Self::Mismatch => "Results that differ",
@@ -51,12 +51,12 @@ macro_rules! classes {
                 match self { $($(Self::$class => $name,)+)+ }
             }
 
-            /// What it means, in a sentence.
+            /// Meaning, in a sentence.
             pub fn meaning(self) -> &'static str {
                 match self { $($(Self::$class => $meaning,)+)+ }
             }
 
-            /// What it is a class of.
+            /// Kind of the class.
             pub fn kind(self) -> Kind {
                 match self { $($(Self::$class)|+ => Kind::$kind,)+ }
             }
@@ -117,7 +117,7 @@ DependsOnHistory "depends-on-history" "The results depend on the calls before, o
         StrayWrite "stray-write" "The kernel wrote outside its results."
         ChangedOperand "changed-operand" "The kernel changed an operand."
         Unwritten "unwritten" "The kernel left a result as it was."
-        FloatMode "float-mode" "The kernel left another rounding mode behind, or flushing to zero: the calls after it compute floats otherwise."
+        FloatMode "float-mode" "The kernel changed the rounding mode, or turned on flushing to zero, and so the floats of later calls."
         Refused "refused" "The worker refused the job, or its answer is none of the protocol."
     }
     Run {

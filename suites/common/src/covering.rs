@@ -95,7 +95,7 @@ impl Missing {
         Some(row)
     }
 
-    /// How many missing combinations a level completes, with what a row has so far.
+    /// Number of missing combinations that a level completes, together with the present levels of a row.
     fn gained(&self, row: &[Option<usize>], factor: usize, level: usize) -> usize {
         let of = |f: usize| if f == factor { Some(level) } else { row[f] };
         let groups = self.of_factor.get(&factor).into_iter().flatten();

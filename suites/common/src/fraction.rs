@@ -1,4 +1,4 @@
-//! How an exact rational reads.
+//! Text of exact rationals.
 
 use tiebreak_oracle::Rational;
 

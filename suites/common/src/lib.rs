@@ -1,4 +1,4 @@
-//! What every room of the harness may use, and what knows of none: classes, budgets, parameters, random streams, decimals, files by content.
+//! Parts that every room of the harness may use: classes, budgets, parameters, random streams, decimals, files by content.
 
 #![forbid(unsafe_code)]
 

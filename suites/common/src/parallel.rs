@@ -10,7 +10,7 @@ fn each(count: usize, task: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(task);
 }
 
-/// What `f` makes of each item, in their order.
+/// Results of `f` for each item, in the order of the items.
 pub fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let made = Mutex::new(items.iter().map(|_| None).collect::<Vec<Option<R>>>());
     each(items.len(), &|at| {

@@ -1,4 +1,4 @@
-//! Where the (multiplier, shift) pairs of a run come from: the caller, a CSV file, or a directed grid with random pairs.
+//! (multiplier, shift) pairs of a run, from the caller, a CSV file, or a directed grid with random pairs.
 
 use crate::budget::Budget;
 use crate::stream::{below, int32, int32_of_any_size, stream};
@@ -15,7 +15,7 @@ pub const SHIFTS: std::ops::RangeInclusive<i32> = -31..=31;
 /// A parameter file that cannot be used.
 #[derive(Debug, Error)]
 pub enum BadParameters {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
     /// Two columns of one name, of which only one would be read.
@@ -26,14 +26,14 @@ pub enum BadParameters {
         /// The column.
         column: String,
     },
-    /// It lacks a column.
+    /// The file lacks a column.
     #[error("{} has no column `{column}`; its columns are: {found}. Name one `multiplier` and one `shift`", path.display())]
     MissingColumn {
         /// The file.
         path: PathBuf,
         /// The column.
         column: &'static str,
-        /// What there is.
+        /// Columns of the file.
         found: String,
     },
     /// There is nothing in it.
@@ -74,9 +74,9 @@ pub enum BadParameters {
     },
 }
 
-/// What a multiplier must be, or another number of 32 bits.
+/// Description of a valid multiplier, or another number of 32 bits.
 pub const INT32: &str = "an int32 (-2147483648..=2147483647)";
-/// What a shift must be.
+/// Description of a valid shift.
 const SHIFT: &str = "a shift in -31..=31";
 
 /// Columns `multiplier` and `shift` of a CSV file, in the file's order, repetitions kept.

@@ -1,6 +1,8 @@
 //! One way for every operation, which names none. A request goes through stages, each of which knows those before it alone:
 //! [`operation`], [`case`], [`plan`], [`run`], [`judge`], [`explain`], [`ledger`], [`verification`]. Kernels run in [`lane`]s, up to [`explain`]; from there on
 //! there is data. [`self_check`] runs known bugs through the same stages.
+//!
+//! The engine uses `mlir`, because a lane of compiled modules is a lane: it gets its objects before it starts.
 
 #![forbid(unsafe_code)]
 

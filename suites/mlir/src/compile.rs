@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tiebreak_common::identity::hash;
 
-/// How the casts become LLVM's dialect: the dialect's own lowering first, then tensors to loops over memory.
+/// Passes that lower casts to LLVM's dialect: the dialect's own lowering first, then tensors to loops over memory.
 ///
 /// Sizes being dynamic, scale and zero point are filled into buffers, and each step of the lowering is a separate loop.
 const PIPELINE: &str = "builtin.module(func.func(lower-quant-ops),strip-func-quant-types,canonicalize,cse,\
@@ -25,7 +25,7 @@ const PIPELINE: &str = "builtin.module(func.func(lower-quant-ops),strip-func-qua
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit<'a> {
     pub(super) toolchain: &'a Toolchain,
-    /// What the toolchain is, by content.
+    /// Content of the toolchain.
     pub(super) identity: &'a Identity,
     pub(super) level: u32,
     /// The module in MLIR.
@@ -38,7 +38,7 @@ pub(super) struct Unit<'a> {
 #[derive(Debug)]
 pub(super) struct Object {
     pub(super) file: PathBuf,
-    /// Whether it was not there before.
+    /// True if the object was compiled now.
     pub(super) made_now: bool,
 }
 
@@ -140,7 +140,7 @@ fn note(object: &Path, key: &str) -> std::io::Result<String> {
     Ok(format!("{}\n{key}", hash(object)?))
 }
 
-/// Whether an object is there, whole, and made of this.
+/// True if the object exists, is undamaged, and has this content.
 fn is_as_made(object: &Path, made: &Path, key: &str) -> bool {
     let kept = fs::read_to_string(made);
     kept.is_ok_and(|kept| kept.ends_with(key) && note(object, key).is_ok_and(|now| now == kept))

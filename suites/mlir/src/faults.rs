@@ -19,15 +19,15 @@ pub struct Known {
     pub containers: &'static [Container],
     /// Class of the differences.
     pub class: Class,
-    /// What is at fault.
+    /// Faulty program, and its finding.
     pub reason: &'static str,
-    /// What it does.
+    /// Effect of the fault.
     pub effect: Effect,
     /// Whether all code of the kernel has it, so that every result that it can change is changed. Vector code has it, and the scalar loop over the remaining elements does not.
     pub each: bool,
 }
 
-/// What a fault does.
+/// Effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// int32 is rounded to f32 before the expressed type: results are those of this scheme, in tensors with the zero point rounded to f32 first. That
@@ -150,7 +150,7 @@ pub fn twice_rounded(min: i64, max: i64) -> impl Iterator<Item = i64> {
 /// The first integer that f16 rounds to an infinity.
 const FIRST_INFINITE: i64 = 65_520;
 
-/// Whether a scale, rounded to f16, is 2^-n, n of 1 or more.
+/// True if a scale, rounded to f16, is 2^-n for some n of 1 or more.
 fn is_inverse_power(scale: Scale) -> bool {
     let Some(exact) = Rational::from_f64(scale.0) else { return false };
     let rounded = Format::F16.decode(Format::F16.nearest(&exact));

@@ -1,5 +1,9 @@
 //! The quant dialect's casts as the shipped compiler makes them: modules written as text, lowered by `mlir-opt`, compiled by LLVM
 //! at each level, and loaded by the worker of an `mlir-*` lane.
+//!
+//! Lanes of compiled modules run if their tools are installed. Otherwise they are listed as `not run`, with the command
+//! that installs the tools, and fail a run only if `--lane` names them: half a gigabyte of compiler is no condition for
+//! everything else. `.ci/run` installs the tools, and the tests of these lanes fail without them.
 
 #![forbid(unsafe_code)]
 
@@ -73,7 +77,7 @@ impl Plan {
         &self.symbols
     }
 
-    /// How many objects it gives a lane.
+    /// Number of objects for a lane.
     pub fn objects(&self) -> usize {
         self.modules.len() * LEVELS.len()
     }

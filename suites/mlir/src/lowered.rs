@@ -7,7 +7,7 @@ use anyhow::Result;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What was lowered so far, by the tools and the text that it was made of.
+/// Modules lowered so far, by their tools and text.
 #[derive(Debug, Default)]
 pub(super) struct Lowered(Mutex<HashMap<String, Arc<String>>>);
 

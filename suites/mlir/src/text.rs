@@ -1,4 +1,14 @@
 //! Modules as text: one function a cast, type and container, with dynamic sizes.
+//!
+//! Functions have dynamic sizes, so that one function serves every shape of a type. The shipped passes then fill scale and
+//! zero point into buffers, and each step of the lowering is a separate loop.
+//!
+//! Blocks are fixed by their type: `!quant.uniform<i8:f32:{0:2, 1:3}, {{...}}>` gives the size of the blocks and, by its
+//! braces, their number. Along such an axis a function has a static size, so that the shipped verifier compares the size
+//! with the scales; it does not check dynamic sizes.
+//!
+//! Scalars pass as bits, and an object names its own kernels. So neither a calling convention of f16 nor a file name has to
+//! be trusted.
 
 use crate::types::type_text;
 use std::fmt::Write;

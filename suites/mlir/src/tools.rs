@@ -1,4 +1,8 @@
 //! The files that make a lane's objects, by content: the tools, the libraries that they load, and the files that are linked in.
+//!
+//! An object is kept with the hash of everything that made it: the tools, the libraries that their loader gives them
+//! (`ldd`), and the files that the linker starts and links (`-###`, `--trace` of an empty file). A tool that is a script
+//! may start anything, so each run compiles its objects again. Programs that a compiled tool starts by itself are not seen.
 
 use super::toolchain::Toolchain;
 use anyhow::{Context, Result, anyhow};

@@ -7,13 +7,13 @@ use tiebreak_oracle::quantize as oracle;
 /// What is wrong with a type that values are to be quantized by.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TypeError {
-    /// It is no type.
+    /// The text is not a type.
     #[error(transparent)]
     Syntax(#[from] quant_type::Error),
-    /// It is another type.
+    /// The type is not quantized.
     #[error("`{0}` is not a quantized type by itself, such as !quant.uniform<i8:f32,0.1:3>")]
     NotQuantized(String),
-    /// It has so many scales.
+    /// The type has too many scales.
     #[error("{0} scales are more than the {MOST_SCALES} that are run at a time; give the type of some of them")]
     TooManyScales(usize),
     /// Its axis.

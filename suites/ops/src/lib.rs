@@ -1,4 +1,7 @@
 //! The operations, one folder each: what is tried, what is expected, and which changes to a scheme a kernel may make. [`registry`] lists them.
+//!
+//! An operation here is a type of its own, not the type in `impls`: a crate may implement a foreign trait only for its own
+//! types.
 
 #![forbid(unsafe_code)]
 

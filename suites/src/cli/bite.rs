@@ -25,10 +25,10 @@ pub(super) struct MutantsArgs {
 pub(super) struct CorruptArgs {
     #[command(flatten)]
     what: What,
-    /// Faults of each family and threshold in each kernel
+    /// Number of faults of each family and threshold in each kernel
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     sample: u32,
-    /// Print every family and threshold, not only those with faults that are not seen
+    /// Print every family and threshold, not only those with undetected faults
     #[arg(long, short)]
     verbose: bool,
 }
@@ -45,7 +45,7 @@ struct What {
     /// Lanes file
     #[arg(long, value_name = "FILE")]
     lanes: Option<PathBuf>,
-    /// The plan whose cases are run
+    /// Size of the plan
     #[arg(long, value_enum, default_value = "quick")]
     effort: Effort,
     /// Seed of the plan
@@ -71,7 +71,7 @@ impl What {
         Lane::open(&self.lane, &lanes)?.map_err(|reason| anyhow!("the lane {} cannot run: {reason}", self.lane))
     }
 
-    /// What each operation gives.
+    /// Results of each operation.
     fn each<T>(&self, sample: u32, of: impl Fn(&dyn Verifies, &Measure<'_>) -> Result<Vec<T>>) -> Result<Vec<T>> {
         let lane = self.lane()?;
         let measure = Measure { lane: &lane, effort: self.effort, seed: self.seed, sample };
@@ -80,7 +80,7 @@ impl What {
             all.extend(of(op, &measure)?);
         }
         if all.is_empty() {
-            bail!("the lane {} offers nothing of what was asked for", self.lane);
+            bail!("the lane {} offers no kernel of the requested operations", self.lane);
         }
         Ok(all)
     }
@@ -97,10 +97,10 @@ pub(super) fn mutants(args: &MutantsArgs) -> Result<bool> {
     Ok(kills.iter().all(|kill| kill.generator.is_some()))
 }
 
-const HEADER: [&str; 8] = ["op", "mutant", "lane", "first shown by", "cases", "class", "shown by", "witness"];
+const HEADER: [&str; 8] = ["op", "mutant", "lane", "first detected by", "cases", "class", "detected by", "witness"];
 
 fn cells(kill: &Kill) -> Vec<String> {
-    let first = kill.generator.as_deref().unwrap_or("nothing: it is alive");
+    let first = kill.generator.as_deref().unwrap_or("none: not detected");
     vec![
         kill.op.clone(),
         kill.mutant.clone(),
@@ -113,14 +113,14 @@ fn cells(kill: &Kill) -> Vec<String> {
     ]
 }
 
-/// The mutants, then the generators with the mutants that nothing else shows.
+/// The mutants, then the generators with the mutants that only this part detects.
 fn matrix(kills: &[Kill]) -> String {
     let row = |kill: &Kill| {
         let [op, mutant, _, first, cases, class, ..] = <[String; 8]>::try_from(cells(kill)).expect("eight cells");
         let others = kill.generators.len().saturating_sub(1);
         vec![op, mutant, first, cases, others.to_string(), class]
     };
-    let header = ["op", "mutant", "first shown by", "cases", "others", "class"];
+    let header = ["op", "mutant", "first detected by", "cases", "others", "class"];
     let mut text = table_within(&header, kills.iter().map(row).collect(), None);
     let generators = indispensable(kills);
     let row = |((op, generator), only): (&(&str, &str), &Vec<&str>)| {
@@ -129,13 +129,13 @@ fn matrix(kills: &[Kill]) -> String {
     };
     text.push('\n');
     text += &table_within(
-        &["op", "part of the plan", "mutants that nothing else shows"],
+        &["op", "part of the plan", "mutants that only this part detects"],
         generators.iter().map(row).collect(),
         Some(super::WIDTH_ELSEWHERE),
     );
     let alive = kills.iter().filter(|kill| kill.generator.is_none()).count();
     text + &format!(
-        "\n{} of {} killed; without one of the parts of a plan {} of {} would leave a mutant alive.\n",
+        "\n{} of {} detected; {} of {} parts of a plan each detect a mutant that no other part detects.\n",
         kills.len() - alive,
         plural(kills.len(), "mutant"),
         generators.values().filter(|only| !only.is_empty()).count(),
@@ -153,7 +153,7 @@ pub(super) fn corrupt(args: &CorruptArgs) -> Result<()> {
     }
 }
 
-const FAULTS: [&str; 7] = ["op", "fault", "threshold", "planted", "seen", "cases", "most cases"];
+const FAULTS: [&str; 7] = ["op", "fault", "threshold", "injected", "detected", "cases", "most cases"];
 
 fn planted(row: &Planted) -> Vec<String> {
     let numbers = [row.tried, row.convicted, row.cases, row.most_cases].map(|n| n.to_string());
@@ -170,8 +170,8 @@ fn faults(rows: &[Planted], verbose: bool) -> String {
     for row in rows {
         for hole in row.holes.iter().take(if verbose { usize::MAX } else { 1 }) {
             let why = match hole.struck {
-                0 => "no case has it".to_owned(),
-                n => format!("{} struck, and none is another for it", plural(n as usize, "result")),
+                0 => "no case reaches the place".to_owned(),
+                n => format!("{} hit; none changed", plural(n as usize, "result")),
             };
             text += &format!("{} {}, {} {}: {why}: {}\n", row.op, hole.kernel, row.family, row.threshold, hole.fault);
         }
@@ -182,12 +182,12 @@ fn faults(rows: &[Planted], verbose: bool) -> String {
     }
     let parts = only.iter().map(|((op, part), n)| vec![(*op).to_owned(), (*part).to_owned(), n.to_string()]);
     text.push('\n');
-    text += &table_within(&["op", "part of the plan", "faults that nothing else shows"], parts.collect(), None);
+    text += &table_within(&["op", "part of the plan", "faults that only this part detects"], parts.collect(), None);
     text.push('\n');
     let (tried, seen) = rows.iter().fold((0, 0), |(tried, seen), row| (tried + row.tried, seen + row.convicted));
     let whole = rows.iter().filter(|row| row.convicted == row.tried).count();
     text + &format!(
-        "{} of {} faults are seen; every one at {} of {} families and thresholds.\n",
+        "{} of {} faults are detected; all faults at {} of {} families and thresholds.\n",
         count(seen),
         count(tried),
         whole,

@@ -15,7 +15,7 @@ pub(super) struct Args {
     /// Kernel, by name [default: all that have bounds]
     #[arg(long, value_name = "NAME")]
     kernel: Vec<String>,
-    /// Lane in which the kernels are run at their bounds
+    /// Lane in which kernels run at their bounds
     #[arg(long, value_name = "NAME", default_value = HOST)]
     lane: String,
     /// Output format
@@ -53,14 +53,11 @@ fn not_offered(names: &[String], lane: &Lane) -> Result<Vec<&'static str>> {
     match &missing[..] {
         [] => Ok(missing),
         [first, ..] if !names.is_empty() => {
-            bail!("lane {} does not offer {first}, so that its bounds cannot be shown there", lane.name)
+            bail!("lane {} does not offer {first}; name a lane that does", lane.name)
         }
         _ if offered.is_empty() => {
             let all = missing.join(", ");
-            bail!(
-                "lane {} offers no kernel that has bounds, so that there is nothing to show; those are {all}",
-                lane.name
-            )
+            bail!("lane {} offers no kernel with bounds; kernels with bounds are {all}", lane.name)
         }
         _ => Ok(missing),
     }

@@ -16,7 +16,7 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// How many scales a table shows.
+/// Number of scales that a table shows.
 const SHOWN: usize = 16;
 
 /// Prints what the text means; fails if it breaks a rule.

@@ -24,7 +24,7 @@ enum Format {
 /// Arguments of `show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// A `ledger.json`, or the directory that has one
+    /// `ledger.json`, or its directory
     #[arg(value_name = "LEDGER")]
     ledger: PathBuf,
     /// Print the tables of all kernels, and every finding
@@ -38,10 +38,10 @@ pub(super) struct ShowArgs {
 /// Arguments of `diff`.
 #[derive(Debug, clap::Args)]
 pub(super) struct DiffArgs {
-    /// The `ledger.json` of the first run, or the directory that has it
+    /// `ledger.json` of the first run, or its directory
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The `ledger.json` of the second run, or the directory that has it
+    /// `ledger.json` of the second run, or its directory
     #[arg(value_name = "NEW")]
     new: PathBuf,
     /// Output format
@@ -71,7 +71,7 @@ pub(super) fn compare(args: &DiffArgs) -> Result<bool> {
         Format::Markdown => print(&diff.markdown())?,
     }
     if let Some(why) = diff.nothing_compared().filter(|_| !diff.is_worse()) {
-        bail!("nothing of the two runs can be compared: {why}; compare runs of one plan");
+        bail!("the two runs have no plan in common: {why}; compare runs of one plan");
     }
     Ok(!diff.is_worse())
 }
@@ -85,8 +85,8 @@ pub(super) fn read(path: &Path) -> Result<Ledger> {
 pub(super) fn ended(path: &Path) -> Result<Ledger> {
     let ledger = read(path)?;
     if ledger.verdict == Verdict::Unfinished {
-        let why = ledger.unfinished.as_deref().unwrap_or("it says no reason");
-        bail!("{}: the run did not end ({why}), so that it cannot be compared; run it again", path.display());
+        let why = ledger.unfinished.as_deref().unwrap_or("no reason is recorded");
+        bail!("{}: the run did not end ({why}) and cannot be compared; run it again", path.display());
     }
     Ok(ledger)
 }

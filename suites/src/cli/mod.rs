@@ -45,7 +45,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// How much a run of `verify` prints; none for another command.
+    /// Amount of detail of a run of `verify`; `None` for another command.
     pub fn detail(&self) -> Option<Result<Detail>> {
         match &self.command {
             Action::Verify(args) => Some(verify::detail(args)),
@@ -58,42 +58,42 @@ impl Cli {
 enum Action {
     /// Verify kernels against the exact oracle, in every lane.
     Verify(Box<verify::Args>),
-    /// Derive how deep a product or how large a weight each kernel allows, and run it at that bound and past it.
+    /// Derive the largest depth and weight that each kernel allows, and run the kernel at the bound and one past it.
     Bounds(bounds::Args),
     /// List kernels with their contracts.
     Kernels(list::Args),
     /// List schemes with their steps.
     Schemes(list::Args),
-    /// Show which part of a plan kills which known bug, and which parts no mutant needs. Exit code 1 if a mutant is alive.
+    /// List the part of a plan that detects each known bug, and the parts that no bug needs. Exit code 1 if a bug is not detected.
     Mutants(bite::MutantsArgs),
-    /// Plant faults that strike in one place only in what kernels answer, and count those that a run sees.
+    /// Inject localized faults into results, and count those that the plan detects.
     Corrupt(bite::CorruptArgs),
     /// Evaluate one case: the exact value, and the result of each scheme.
     Case(case::Args),
-    /// Explain one input: every step of each scheme or kernel, what each step lost, and why the results differ.
+    /// Explain one input: every step of each scheme or kernel, the loss of each step, and the reason of a difference.
     Explain(explain::Args),
-    /// Audit a model: do its results change if the runtime changes, where, and by how much?
+    /// Audit a model: changes of its results between runtimes, by layer and channel
     Audit(Box<audit::Args>),
     /// Compare every two schemes over all accumulators of many multipliers and shifts, and show where they agree.
     Atlas(atlas::Args),
-    /// Prove for all accumulators and multipliers of a shift that two schemes are identical, or where they differ. Exit code 1 if a shift is undecided.
+    /// Prove that two schemes are identical, or find a difference, over all accumulators and multipliers of a shift. Exit code 1 if a shift is undecided.
     Prove(prove::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
     CheckType(check_type::Args),
     /// Identify a library's rounding from sample outputs.
     Fingerprint(fingerprint::Args),
-    /// Count on how many of all accumulators two schemes differ, and list them; with --space, over all parameters too.
+    /// Count and list the accumulators on which two schemes differ; with --space, over all parameters too.
     Census(Box<census::Args>),
     /// Merge the ledgers of the shards of `census --space` into one.
     Merge(space::MergeArgs),
     /// Print a run again from its ledger.
     Show(ledgers::ShowArgs),
-    /// Compare two runs by their ledgers: what is worse, better, new or gone. Exit code 1 if something is worse or gone, 2 if the runs have no row of one
-    /// plan.
+    /// Compare two runs by their ledgers: worse, better, new and gone results. Exit code 1 if a result is worse or gone, 2 if the runs have no plan in
+    /// common.
     Diff(ledgers::DiffArgs),
-    /// Draw a run as one page of HTML, from its ledger: what ran where, what is new, what was not covered, and the figures.
+    /// Draw a run as one page of HTML, from its ledger: lanes, news, uncovered inputs, kernels and figures.
     Report(report::Args),
-    /// Measure which values the rewrites of MLIR's quant dialect change.
+    /// Count the values that rewrites of MLIR's quant dialect change.
     Rewrites(rewrites::Args),
     /// Run the kernels of lane `host` for another process.
     #[command(hide = true)]

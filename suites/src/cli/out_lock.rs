@@ -20,7 +20,10 @@ pub(super) fn take(out: &Path) -> Result<Option<File>> {
             holder(named)
         ),
         Err(TryLockError::Error(cause)) => {
-            note(&format!("cannot lock {} ({cause}): a second run into it would not be noticed", named.display()));
+            note(&format!(
+                "cannot lock {} ({cause}): a second run into this directory would not be noticed",
+                named.display()
+            ));
             Ok(None)
         }
     }

@@ -17,19 +17,19 @@ use tiebreak_reports::text;
 /// Arguments of `prove`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Scheme whose results are subtracted, NAME or NAME:POLICY
+    /// Left scheme, NAME or NAME:POLICY
     #[arg(long, value_name = "NAME", requires = "right", value_parser = scheme::<&'static Definition>)]
     left: Option<Scheme>,
-    /// Scheme from whose results they are subtracted
+    /// Right scheme; deltas are right - left
     #[arg(long, value_name = "NAME", requires = "left", value_parser = scheme::<&'static Definition>)]
     right: Option<Scheme>,
-    /// Scheme of which each two are compared, NAME or NAME:POLICY [default: all schemes]
+    /// Schemes to compare pairwise, NAME or NAME:POLICY [default: all schemes]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["left", "right"], value_parser = scheme::<&'static Definition>)]
     scheme: Vec<Scheme>,
     /// Shifts, first to last [default: -31..31]
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = shifts)]
     shift: Option<RangeInclusive<i32>>,
-    /// Put each statement to the SMT solvers z3 and cvc5, too; `cargo xtask setup --with solvers` installs them
+    /// Also confirm each statement with the SMT solvers z3 and cvc5; `cargo xtask setup --with solvers` installs them
     #[arg(long)]
     confirm: bool,
     /// Output format
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         _ => args.scheme.clone(),
     };
     if schemes.len() < 2 {
-        bail!("one --scheme has nothing to be compared with: give at least two, or none for all schemes");
+        bail!("--scheme needs at least two schemes, or none for all schemes");
     }
     let shifts = args.shift.clone().unwrap_or(SHIFTS);
     let proofs = examine(&schemes, &shifts);

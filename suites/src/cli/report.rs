@@ -13,18 +13,18 @@ use tiebreak_reports::read;
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A `ledger.json`, or the directory that has one. Of several, in the order of their dates, the last is drawn and compared with the
-    /// one before it [default: tiebreak-out, compared with the latest run of the same command in reports/published]
+    /// `ledger.json`, or its directory. Of several ledgers, ordered by date, the last is drawn and compared with the one
+    /// before it [default: tiebreak-out, compared with the latest run of the same command in reports/published]
     #[arg(value_name = "LEDGER")]
     ledgers: Vec<PathBuf>,
-    /// The ledger that it is compared with, where this is not the one before it
+    /// Ledger to compare with [default: the one before the last]
     #[arg(long, value_name = "LEDGER")]
     against: Option<PathBuf>,
-    /// Directory for report.html and figures/*.csv [default: that of the last ledger]
+    /// Directory for report.html and figures/*.csv [default: directory of the last ledger]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Draw the reports of all ledgers DIR/*/ledger.json, each compared with the one before it that has its name after the date, and
-    /// DIR/index.html over them
+    /// Draw the reports of all ledgers DIR/*/ledger.json, each compared with the previous one of the same name (without the date), and
+    /// DIR/index.html
     #[arg(long, value_name = "DIR", conflicts_with_all = ["ledgers", "against", "out"])]
     index: Option<PathBuf>,
 }

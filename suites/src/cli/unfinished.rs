@@ -1,4 +1,7 @@
 //! The files of a run that has not ended: they say so from its beginning, whatever was there before.
+//!
+//! A run marks its files before any other work, even for a call with wrong arguments: a reader of `ledger.json` after exit
+//! code 2, a signal or a kill must not find the `holds` of an earlier run.
 
 use super::{environment, interrupt, out_lock};
 use crate::verify::{Heading, Kept, Outcome};
@@ -10,7 +13,7 @@ use tiebreak_reports::files::{self, WriteError};
 use tiebreak_reports::ledger::Environment;
 
 /// What the files say until something else is known.
-const BEGUN: &str = "it is still going on, or was killed";
+const BEGUN: &str = "the run is still going on, or was killed";
 
 /// The files of a run.
 pub(super) struct Unfinished {
@@ -55,9 +58,9 @@ impl Unfinished {
 
     fn interrupted(&self, signal: &str) {
         let locked = self.locked();
-        match self.write(&format!("{signal} interrupted it")) {
+        match self.write(&format!("interrupted by {signal}")) {
             Ok(()) => super::note(&format!(
-                "interrupted by {signal}: what was judged until then is in {}, marked as unfinished",
+                "interrupted by {signal}: {} has the results judged until then, marked as unfinished",
                 self.out.display()
             )),
             Err(error) => super::note(&format!("interrupted by {signal}: {error}")),

@@ -32,11 +32,11 @@ pub(super) struct Args {
     /// Kernel, by name; a mutant's name works too [default: all kernels]
     #[arg(long, value_name = "NAME")]
     kernel: Vec<String>,
-    /// Lane: host, aarch64-qemu, aarch64-native, or a name from the lanes file [default: host and aarch64; with a lanes file of your
-    /// own, host and every lane of yours]
+    /// Lane: host, aarch64-qemu, aarch64-native, or a name from the lanes file [default: host and aarch64; with a lanes file of
+    /// your own, host and all lanes of that file]
     #[arg(long, value_name = "NAME")]
     lane: Vec<String>,
-    /// How much to run
+    /// Size of the plan
     #[arg(long, value_enum, default_value = "standard")]
     effort: Effort,
     /// One multiplier, with --shift
@@ -45,7 +45,7 @@ pub(super) struct Args {
     /// One shift, positive = left, with --multiplier
     #[arg(long, value_name = "S", requires = "multiplier", allow_negative_numbers = true, value_parser = shift)]
     shift: Option<i32>,
-    /// One accumulator, with --multiplier and --shift; run at every position of every length from 1 to 9
+    /// One accumulator, with --multiplier and --shift; it runs at every position of every length from 1 to 9
     #[arg(long, value_name = "X", requires = "multiplier", allow_negative_numbers = true, value_parser = accumulator)]
     x: Option<i32>,
     /// Fractional bits of the given multipliers
@@ -54,24 +54,25 @@ pub(super) struct Args {
     /// CSV file with columns multiplier and shift
     #[arg(long, value_name = "FILE.csv")]
     params: Option<PathBuf>,
-    /// One case of the operation named by --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; what is not named is 0. A whole
-    /// tensor is also filled by a list, lhs=[1,2,0*6], by consecutive values, lhs=1.., or by what a run fills it with, lhs=uniform@1/17. Given several times, the cases run one after the other in one worker
+    /// One case of the operation of --op, such as 'm=1 n=1 k=16 lhs[0,0]=255 rhs=1'; elements without a value are 0. A tensor may be a
+    /// list, lhs=[1,2,0*6], consecutive values, lhs=1.., or the filling of a plan, lhs=uniform@1/17. Repeated, the cases run one after the
+    /// other in one worker
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Vec<String>,
-    /// TensorFlow Lite model: each of its layers as a convolution and as a matrix product, on random and extreme data, with random weights and
-    /// its own; and its multipliers and biases as a requantization
+    /// TensorFlow Lite model: each layer runs as a convolution and as a matrix product, on random and extreme data, with random weights and
+    /// the model's weights; its multipliers and biases run as a requantization
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
     model: Option<PathBuf>,
-    /// Scheme that differences are counted against, NAME or NAME:wrap, NAME:saturate
+    /// Scheme with which all kernels of fpm are compared, NAME or NAME:wrap, NAME:saturate
     #[arg(long, value_name = "SCHEME", default_value = "ties-up")]
     reference: String,
-    /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', in place of those that quantize and dequantize plan
+    /// Quantized type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>', instead of the planned types of quantize and dequantize
     #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["multiplier", "params", "case", "model"], value_parser = quantized::read_run_type)]
     types: Vec<Quantized>,
-    /// Rule by which a reference rounds that is the exact result rounded once, as that of quantize: ties-even, ties-away, toward-zero, ...
+    /// Rounding rule of the single-rounding reference (quantize, add, mul): ties-even, ties-away, toward-zero, ...
     #[arg(long, value_name = "RULE", default_value = USUAL_ROUNDING, value_parser = rounding)]
     rounding: RoundingRule,
-    /// Seed of everything sampled: a number, or `random` for one that is drawn, printed, and named in every command of the run
+    /// Seed of all samples: a number, or `random` for a new number, which every printed command of the run contains
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = seed)]
     seed: u64,
     /// Threads, and workers of each lane [default: all cores]
@@ -80,7 +81,7 @@ pub(super) struct Args {
     /// Directory for report.html, ledger.json, mismatches.csv, summary.md, details.md and junit.xml
     #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
     out: PathBuf,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     /// Print the tables of all kernels, the witness of each difference and every finding, whatever the run covers
@@ -89,23 +90,23 @@ pub(super) struct Args {
     /// Lane that may be absent without breaking the run
     #[arg(long, value_name = "NAME")]
     allow_not_run: Vec<String>,
-    /// Accept that a kernel named with --kernel leaves out parameters given that are outside its domain
+    /// Accept that parameters of the caller are outside the domain of a kernel named with --kernel
     #[arg(long)]
     allow_outside_domain: bool,
-    /// End at the first kernel that has findings: the files hold what was judged until then, marked as unfinished
+    /// End at the first kernel with findings: the files have the results until then, marked as unfinished
     #[arg(long)]
     fail_fast: bool,
-    /// The lanes there are beside host, in place of those that `cargo xtask` builds; all lanes of your own run unless --lane names
-    /// some; see docs/src/adding-your-own.md
+    /// Lanes file that replaces the built-in lanes; host remains, and all lanes of the file run unless --lane names some; see
+    /// docs/src/lanes.md
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
 }
 
-/// What is printed, at the end of the help.
+/// Note on the printed output, at the end of the help.
 const SCREEN: &str = "\
-A run of every operation and kernel prints one screen: a line for each operation, and at most six findings. A run that is narrowed by \
+A run of every operation and kernel prints one screen: a line for each operation, and at most six findings. A run narrowed by \
 --op, --kernel, --case, --type, --model, --rounding or parameters prints the tables of all its kernels, the witness of each difference \
-and every finding. --verbose prints these always. The files hold everything in either case.";
+and every finding. --verbose prints these always. The files have everything in both cases.";
 
 fn int32(text: &str, what: &str) -> Result<i32, String> {
     text.parse().map_err(|_| format!("{what} must be an int32, -2147483648..=2147483647"))
@@ -126,7 +127,7 @@ fn shift(text: &str) -> Result<i32, String> {
     }
 }
 
-/// What `--seed` takes in place of a number.
+/// Value of `--seed` for a random seed.
 const RANDOM: &str = "random";
 
 /// A seed, or a new one: of 32 bits, which are quickly copied.
@@ -137,7 +138,7 @@ fn seed(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Whether the caller left the seed to chance.
+/// True if the caller requests a random seed.
 fn is_drawn(arguments: &[String]) -> bool {
     seed_at(arguments).is_some_and(|(_, value)| value == RANDOM)
 }
@@ -175,9 +176,7 @@ fn once<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
 /// Help of `--op`.
 fn operations() -> String {
     let names = OPS.join(", ");
-    format!(
-        "Operation: {names}; or all, alone: every one, and with parameters, a type or a model the usual ones that take it [default: all]"
-    )
+    format!("Operation: {names}; or `all` (alone): every operation that accepts the given inputs [default: all]")
 }
 
 /// Fractional bits of multipliers, where nothing else is named.
@@ -202,7 +201,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
     let files = Unfinished::begin(&args.out, heading, kept.clone())?;
     if is_drawn(&arguments()) {
-        note(&format!("seed {0}, drawn at random: --seed {0} runs the same again", args.seed));
+        note(&format!("seed {0}, drawn at random: --seed {0} runs the same cases again", args.seed));
     }
     let mut outcome = match ready.and_then(|()| outcome(args, &kept)) {
         Ok(outcome) => outcome,
@@ -227,7 +226,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     Ok(outcome.ledger.verdict == Verdict::Holds)
 }
 
-/// Whether all kernels of an operation run on its own plan: then the figures of a report are of them all.
+/// True if all kernels of an operation run on its own plan: the figures of a report then cover all of them.
 fn is_whole(args: &Args) -> bool {
     let given = args.multiplier.is_some() || args.params.is_some() || !args.case.is_empty() || args.model.is_some();
     args.kernel.is_empty() && args.types.is_empty() && !given
@@ -254,10 +253,13 @@ fn request(args: &Args) -> Result<Request> {
     let layers = args.model.as_deref().map_or_else(|| Ok(Vec::new()), layers)?;
     let ops = ops(args, !channels.is_empty(), &layers)?;
     if args.q != USUAL_Q && args.effort == Effort::Exhaustive && args.x.is_none() {
-        bail!("--effort exhaustive sweeps multipliers of Q0.31, and none of --q {}; leave one of them out", args.q);
+        bail!(
+            "--effort exhaustive sweeps only multipliers of Q0.31, not of --q {}; leave out one of the two options",
+            args.q
+        );
     }
     if channels.is_empty() && args.q != USUAL_Q {
-        bail!("--q goes with --multiplier and --shift, or --params: the grid runs every format by itself");
+        bail!("--q needs --multiplier and --shift, or --params; without them a run covers every format");
     }
     let reference = Scheme::parse(&args.reference)?.label();
     let known_lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
@@ -292,7 +294,7 @@ fn layers(path: &Path) -> Result<Vec<Layer>> {
     let named = || path.display().to_string();
     let layers = model::parse(&bytes).with_context(named)?;
     if layers.is_empty() {
-        bail!("{}: no convolution and no fully connected layer is in this model", path.display());
+        bail!("{}: the model has no convolution and no fully connected layer", path.display());
     }
     let constants = audit::constants(&bytes).with_context(named)?;
     let usable = |(layer, constants): (&model::Layer, Option<Constants>)| {
@@ -323,50 +325,49 @@ fn rounded() -> Vec<&'static str> {
 /// Fixed point multiply, which has options of its own.
 const MULTIPLY: &str = <Fpm as tiebreak_impls::operation::Operation>::NAME;
 
-/// What `--op` takes beside the operations: as where none is named.
+/// Value of `--op` for every operation.
 const ALL: &str = "all";
 
 fn ops(args: &Args, given_pairs: bool, layers: &[Layer]) -> Result<Vec<String>> {
     let op = match &args.op[..] {
         [all] if all == ALL => &[],
-        named if named.iter().any(|op| op == ALL) => bail!("--op {ALL} is every operation: give it alone"),
+        named if named.iter().any(|op| op == ALL) => bail!("--op {ALL} selects every operation: give it alone"),
         named => named,
     };
     if let Some(name) = op.iter().find(|op| !OPS.contains(&op.as_str())) {
         bail!("{}; operations are {}", unknown("operation", name, OPS.iter().copied()), OPS.join(", "));
     }
     if !args.case.is_empty() && once(op).len() != 1 {
-        bail!("--case is a case of one operation: name it with --op");
+        bail!("--case belongs to one operation: name the operation with --op");
     }
     let stranger = |known: &[&str]| op.iter().find(|op| !known.contains(&op.as_str()));
     let models = taking(Parameter::Model);
     if args.model.is_some() && stranger(&models).is_some() {
-        bail!("--model gives layers: it goes with --op {}", models.join(" or "));
+        bail!("--model applies only to --op {}", models.join(" or "));
     }
     let of_model = with_layers(layers);
     if let (Some(op), true) = (stranger(&of_model), args.model.is_some()) {
         bail!(
-            "--op {op}: no layer of this model is one for it; a requantization needs constant weights and scales, of which multipliers are \
-             made, and a matrix product a layer of one group"
+            "--op {op}: this model has no such layer; a requantization needs constant weights and scales, from which multipliers are \
+             derived, and a matrix product needs a layer of one group"
         );
     }
     let scaled = taking(Parameter::Pairs);
     if given_pairs && stranger(&scaled).is_some() {
-        bail!(
-            "--multiplier, --shift and --params are parameters of {}; the other operations take none",
-            scaled.join(" and ")
-        );
+        bail!("--multiplier, --shift and --params apply only to --op {}", scaled.join(" or "));
     }
     if let (Some(op), true) = (stranger(&[MULTIPLY]), args.x.is_some() || args.q != USUAL_Q) {
-        bail!("--x and --q are of {MULTIPLY}; {op} takes an accumulator by --case, and multipliers of Q0.31");
+        bail!(
+            "--x and --q apply only to --op {MULTIPLY}; give {op} accumulators with --case, and multipliers of Q0.31"
+        );
     }
     let casts = taking(Parameter::Types);
     if let Some(op) = stranger(&casts).filter(|_| !args.types.is_empty()) {
-        bail!("--type is of {}, not of {op}", casts.join(" and "));
+        bail!("--type applies only to --op {}, not to {op}", casts.join(" or "));
     }
     let rounds = args.rounding.name() != USUAL_ROUNDING;
     if rounds && stranger(&rounded()).is_some() {
-        bail!("--rounding is of the reference of {0}: it goes with --op {0}", rounded().join(" or "));
+        bail!("--rounding applies only to --op {0}", rounded().join(" or "));
     }
     let usual = |names: &[&str]| names.iter().map(|op| (*op).to_owned()).collect();
     Ok(match () {

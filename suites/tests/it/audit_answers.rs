@@ -58,7 +58,7 @@ fn no_change_is_not_said_of_operators_that_were_not_examined() {
     let path = file(&dir, "part.tflite", &with(&[SOFTMAX, LOGISTIC, SOFTMAX]));
     let part = answer(&audit(&path, &["--to=tflite-micro"]).exits(0));
     assert!(part.contains("no change in the 1 layer examined."), "{part}");
-    assert!(part.contains("Not examined, and perhaps changed: 3 operators (2 SOFTMAX, 1 LOGISTIC)."), "{part}");
+    assert!(part.contains("Not examined, and possibly changed: 3 operators (2 SOFTMAX, 1 LOGISTIC)."), "{part}");
 }
 
 /// RESHAPE computes nothing, so that it is no gap of the audit.

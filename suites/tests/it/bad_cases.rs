@@ -139,10 +139,10 @@ fn cases_that_other_operations_have_not() {
 #[test]
 fn cases_without_their_operation() {
     refused(&verify(&["--case=m=1"]), &["--op"]);
-    refused(&verify(&["--case=m=1", "--op=matmul", "--op=dot"]), &["--case is a case of one operation", "--op"]);
+    refused(&verify(&["--case=m=1", "--op=matmul", "--op=dot"]), &["--case belongs to one operation", "--op"]);
     refused(&verify(&["--case=m=1", "--op=matmul", "--multiplier=1", "--shift=0"]), &["--case", "cannot be used with"]);
     refused(&verify(&["--op=matmul", "--case=k=0"]), &["no matmul kernel takes this", "k: must be at least 1, not 0"]);
-    refused(&verify(&["--op=matmul", "--multiplier=1", "--shift=0"]), &["parameters of fpm and requantize"]);
+    refused(&verify(&["--op=matmul", "--multiplier=1", "--shift=0"]), &["apply only to --op fpm or requantize"]);
     refused(&verify(&["--op=matmul", "--kernel=arm-uadal"]), &["unknown kernel `arm-uadal`", "`arm-uadalp`"]);
     refused(&verify(&["--op=matmull"]), &["unknown operation `matmull`", "`matmul`"]);
     // Requantization is none of a matrix product's kernels.

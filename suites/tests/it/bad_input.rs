@@ -60,7 +60,7 @@ fn options_that_need_or_exclude_others() {
     refused(&verify(&["--x=1"]), &["--multiplier"]);
     refused(&verify(&["--multiplier=1"]), &["--shift"]);
     refused(&verify(&["--shift=1"]), &["--multiplier"]);
-    refused(&verify(&["--q=15"]), &["--q", "the grid runs every format by itself"]);
+    refused(&verify(&["--q=15"]), &["--q", "without them a run covers every format"]);
     refused(&verify(&["--params=a.csv", "--multiplier=1", "--shift=0"]), &["--params", "cannot be used with"]);
     refused(&verify(&["--op=fpm", "quick"]), &["quick"]);
     refused(&tiebreak(&["verfy"]), &["verify"]);

@@ -74,7 +74,7 @@ fn schemes_in_floats() {
     let alone = ["--multiplier=1", "--shift=0"];
     refused(
         &[&["--left=ties-up", "--right=f32-dequantize-quantize"], &alone[..]].concat(),
-        &["takes the scales of a layer apart"],
+        &["needs the scales of a layer"],
     );
     refused(
         &["--left=f32-product", "--right=ties-up", "--space=q31", "--shift=-1"],

@@ -178,7 +178,7 @@ fn a_lane_of_ones_own_is_asked_for_what_it_offers() {
     let dir = TempDir::new().expect("a temporary directory");
     let file = offering(dir.path(), "mine", &["tvm-relay"]);
     let run = verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine"]).exits(0);
-    assert!(run.stdout.contains("mine: its worker offers 1 of 20 kernels of fpm"), "{}", run.printed());
+    assert!(run.stdout.contains("mine: the worker offers 1 of 20 kernels of fpm"), "{}", run.printed());
     assert!(run.stdout.contains("no self-check in this lane: mine (fpm)"), "{}", run.printed());
     let ledger = run.ledger();
     assert_eq!(planned(&ledger, "tflite-single", "mine", "pair")["dropped"][0]["why"], "not-offered");
@@ -219,7 +219,7 @@ fn a_lane_of_the_projects_own_must_offer_every_kernel() {
         let file = offering(dir.path(), "host-worker", kernels);
         tiebreak(&["bounds", "--lane=host-worker", "--lanes", file.to_str().expect("UTF-8")])
     };
-    refused(&run(&["tvm-relay"]), &["lane host-worker offers no kernel that has bounds", "nothing to show"]);
+    refused(&run(&["tvm-relay"]), &["lane host-worker offers no kernel with bounds", "kernels with bounds are"]);
 }
 
 /// `bounds` had nothing to say of a lane, and said that all of it was right.
@@ -228,7 +228,7 @@ fn bounds_of_a_lane_without_any() {
     let dir = TempDir::new().expect("a temporary directory");
     let file = offering(dir.path(), "mine", &["tvm-relay"]);
     let bounds = ["bounds", "--lane=mine", "--lanes", file.to_str().expect("UTF-8")];
-    refused(&tiebreak(&bounds), &["lane mine offers no kernel that has bounds"]);
+    refused(&tiebreak(&bounds), &["lane mine offers no kernel with bounds"]);
     refused(&tiebreak(&[&bounds[..], &["--kernel=arm-uadalp"]].concat()), &["lane mine does not offer arm-uadalp"]);
 }
 
@@ -306,8 +306,8 @@ fn options_that_an_operation_would_leave_alone() {
     let pair = ["--multiplier=12345", "--shift=-3", "--lane=host"];
     let with = |more: &[&str]| verify(&[&pair[..], more].concat());
     refused(&with(&["--kernel=tvm-neon-rfc", "--effort=exhaustive", "--q=15"]), &["--effort exhaustive", "--q 15"]);
-    refused(&with(&["--op=requantize", "--x=15"]), &["--x and --q are of fpm", "--case"]);
-    refused(&with(&["--op=requantize", "--q=15"]), &["--x and --q are of fpm", "Q0.31"]);
+    refused(&with(&["--op=requantize", "--x=15"]), &["--x and --q apply only to --op fpm", "--case"]);
+    refused(&with(&["--op=requantize", "--q=15"]), &["--x and --q apply only to --op fpm", "Q0.31"]);
 }
 
 /// Once a ledger said nothing of what its inputs spanned: no add had a length that was no multiple of 16, no requantization had more than seven

@@ -73,7 +73,7 @@ fn what_a_lane_does_not_offer_is_on_the_screen_and_verbose_prints_tables() {
     let call = ["--lane=mine", "--effort=quick"];
     let screen = verify_in(&file, &call).exits(0);
     let gaps = beneath(&screen.stdout, "Not covered");
-    assert!(gaps.iter().any(|line| line.contains("mine: its worker offers 1 of ")), "{}", screen.printed());
+    assert!(gaps.iter().any(|line| line.contains("mine: the worker offers 1 of ")), "{}", screen.printed());
     assert!(screen.stdout.lines().count() <= 50, "{}", screen.printed());
     let tables = verify_in(&file, &[&call[..], &["--verbose"]].concat()).exits(0);
     let headings = ["Left out", "Catalogue", "Self-check"];

@@ -50,11 +50,11 @@ fn all_operations_by_name() {
         |ledger: &Value| items(ledger, "rows").iter().map(|row| row["kernel"].to_string()).collect::<Vec<_>>();
     assert_eq!(kernels(&run.ledger()), kernels(&usual.ledger()));
     refused(&verify(&["--op=all", "--op=fpm"]), &["--op all", "give it alone"]);
-    refused(&verify(&["--op=all", "--case=m=1"]), &["--case is a case of one operation"]);
+    refused(&verify(&["--op=all", "--case=m=1"]), &["--case belongs to one operation"]);
     let help = tiebreak(&["verify", "--help"]).exits(0).stdout;
     OPS.iter()
         .copied()
-        .chain(["or all, alone", "[default: all]"])
+        .chain(["or `all` (alone)", "[default: all]"])
         .for_each(|op| assert!(help.contains(op), "{op}\n{help}"));
 }
 

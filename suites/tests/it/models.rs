@@ -122,7 +122,10 @@ fn the_constants_of_a_model_are_run() {
         let inputs = row["inputs"].as_u64().expect("a number");
         assert!(if row["op"] == "requantize" { inputs > 8 * 400 } else { inputs == 16 * 96 }, "{row}");
     }
-    refused(&layers(&model(&[conv(INT8, 0, 0)]), &["--op=requantize"]), &["--op requantize", "no layer of this model"]);
+    refused(
+        &layers(&model(&[conv(INT8, 0, 0)]), &["--op=requantize"]),
+        &["--op requantize", "this model has no such layer"],
+    );
 }
 
 #[test]

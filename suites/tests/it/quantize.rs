@@ -173,5 +173,5 @@ fn what_cannot_be_is_told_with_exit_code_2() {
     case("type=!quant.uniform<i8:f32,0.1> container=tensor", "unknown container");
     case("type=!quant.uniform<i8:f32,0.1> shape=2y3", "is not sizes");
     let run = verify(&["--op=matmul", "--lane=host", "--type", "!quant.uniform<i8:f32, 0.1>"]).exits(2);
-    assert!(run.stderr.contains("--type is of quantize and dequantize"), "{}", run.printed());
+    assert!(run.stderr.contains("--type applies only to --op quantize or dequantize"), "{}", run.printed());
 }

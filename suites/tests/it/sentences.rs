@@ -75,6 +75,8 @@ fn the_lanes_and_the_worker_of_the_book_are_the_files() {
         "docs/example-worker.py",
         "docs/src/adding-your-own.md",
         "docs/src/commands.md",
+        "docs/src/formats.md",
+        "docs/src/lanes.md",
         "docs/src/concepts.md",
         "CONTRIBUTING.md",
         "ARCHITECTURE.md",
@@ -88,7 +90,7 @@ fn the_lanes_and_the_worker_of_the_book_are_the_files() {
         }
     }
     let help = tiebreak(&["verify", "--help"]).exits(0).stdout;
-    assert!(help.contains("see docs/src/adding-your-own.md"), "{help}");
+    assert!(help.contains("see docs/src/lanes.md"), "{help}");
 }
 
 /// A worker that replays kept answers holds at their seed: a build server needs a new one each time, and the one that was drawn to run it again.

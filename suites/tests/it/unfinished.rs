@@ -109,7 +109,7 @@ fn an_old_verdict_does_not_survive_a_kill() {
     let dir = held();
     let (child, _) = waiting(dir.path());
     assert_eq!(end(child, "-KILL").status.code(), None);
-    unfinished(dir.path(), "it is still going on, or was killed");
+    unfinished(dir.path(), "the run is still going on, or was killed");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn interrupted_by(signal: &str, code: i32, sleep: &str, front: &[&str]) {
     let described = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{described}");
     assert!(described.contains("marked as unfinished"), "{described}");
-    let ledger = unfinished(dir.path(), "interrupted it");
+    let ledger = unfinished(dir.path(), "interrupted by");
     let dots = items(&ledger, "rows").iter().filter(|row| row["op"] == "dot" && row["lane"] == "host");
     assert!(dots.map(|row| row["inputs"].as_u64().expect("a count")).sum::<u64>() > 1000, "{ledger:#}");
     assert_eq!(items(&ledger, "lanes").len(), 2);

@@ -37,22 +37,22 @@ pub(crate) struct Arguments {
     /// Operation whose kernels are changed, or part of the oracle; may be repeated [default: all]
     #[arg(long)]
     op: Vec<String>,
-    /// Change the oracle in place of the kernels, and let its own tests judge
+    /// Change the oracle instead of the kernels; its own tests judge the changes
     #[arg(long, conflicts_with = "corrupt")]
     oracle: bool,
-    /// Change what the kernels answer, in one place each, in place of their code: `cargo xtask corrupt`
+    /// Inject localized faults into results instead of changing code: `cargo xtask corrupt`
     #[arg(long, conflicts_with = "shard")]
     corrupt: bool,
-    /// How many changes of each operation are tried, or of the whole oracle, chosen by the seed [default: all]
+    /// Number of changes of each operation, or of the whole oracle, chosen by the seed [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sample: Option<u32>,
     /// Seed of the sample
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The part I of N parts of the changes, such as 1/4
+    /// Part I of N parts of the changes, such as 1/4
     #[arg(long, value_name = "I/N", value_parser = sample::shard)]
     shard: Option<(u32, u32)>,
-    /// CSV that keeps what became of each change: those in it are counted and not tried again
+    /// CSV file that keeps the outcome of each change: a change in the file is counted and not tried again
     #[arg(long, value_name = "FILE.csv", conflicts_with = "corrupt")]
     outcomes: Option<PathBuf>,
 }

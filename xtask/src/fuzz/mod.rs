@@ -36,22 +36,22 @@ const FOUND_WITHIN: u64 = 60;
 /// The arguments of `fuzz`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Target [default: each in turn]
+    /// Target [default: all targets in turn]
     #[arg(value_parser = PossibleValuesParser::new(TARGETS.iter()))]
     target: Option<String>,
     /// Seconds for each target
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// Inputs for each target, in place of seconds and from a fixed seed: the same amount of work on every machine
+    /// Inputs for each target instead of seconds, from a fixed seed: the same work on every machine
     #[arg(long, value_name = "N", conflicts_with = "seconds", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
-    /// Kernel or known bug to run, in place of all kernels of the operation
+    /// Kernel or known bug to run, instead of all kernels of the operation
     #[arg(long, value_name = "NAME", requires = "target")]
     kernel: Option<String>,
     /// Judge this input alone, without the fuzzer
     #[arg(long, value_name = "FILE", requires = "target")]
     input: Option<PathBuf>,
-    /// Then plant a known bug in fpm, in matmul and in quantize, each of which must be found within a minute
+    /// Then inject known bugs into fpm, matmul and quantize, each of which must be found within a minute
     #[arg(long, conflicts_with_all = ["target", "kernel", "input"])]
     planted: bool,
     /// Passed to libFuzzer, such as `-max_len=200`

@@ -1,4 +1,7 @@
 //! Scales that the systems take for an addition: what their sources check, as statements about exact numbers.
+//!
+//! The domain of scales belongs to the oracle. A check inside a kernel decides nothing about the inputs of a run: a kernel
+//! that refuses an input of this domain is a finding.
 
 use super::{LeftShift, Parameters};
 use crate::derivation::dyadic::exponent;

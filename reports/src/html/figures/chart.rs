@@ -1,4 +1,6 @@
-//! What charts share: size, marks, and colours that the style sheet replaces, so that a chart follows light, dark and print.
+//! Parts shared by charts: size, marks, and colours that the style sheet replaces, so that a chart follows light, dark and print.
+//!
+//! Charts are drawn in placeholder colours; the style sheet gives each its value for light, dark and print.
 
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
@@ -26,7 +28,7 @@ pub(super) struct Chart {
     pub(super) svg: String,
     pub(super) alt: String,
     pub(super) legend: Vec<String>,
-    /// Whether the legend names the numbers of the axes, and not series.
+    /// True if the legend explains numbers of the axes instead of series.
     pub(super) numbered: bool,
 }
 
@@ -83,7 +85,7 @@ where
     inner(&svg)
 }
 
-/// What stands inside the `svg` element of a document.
+/// Content of the `svg` element of a document.
 pub(super) fn inner(svg: &str) -> Option<String> {
     let (_, rest) = svg.split_once("<svg")?;
     let (_, rest) = rest.split_once('>')?;

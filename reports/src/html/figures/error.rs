@@ -7,7 +7,7 @@ use crate::text;
 
 /// Columns before those of the schemes: accumulator and exact value.
 const OWN: usize = 2;
-/// How far apart the marks of two schemes stand that err alike.
+/// Distance between the marks of two schemes with equal errors.
 const APART: f64 = 0.028;
 
 pub(super) fn draw(figure: &Figure) -> Option<Chart> {

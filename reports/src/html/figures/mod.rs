@@ -21,7 +21,7 @@ pub(super) struct Drawn {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) says: String,
-    /// What the drawing shows, for those who do not see it.
+    /// Description of the drawing for readers who do not see it.
     pub(super) alt: String,
     /// The inside of an `svg` element; `None` where the figure is a table alone.
     pub(super) svg: Option<String>,
@@ -38,7 +38,7 @@ pub(super) struct Drawn {
 /// An entry of a legend.
 pub(super) struct Series {
     pub(super) label: String,
-    /// Of the colour and the mark; `None` where the entry is a number of an axis.
+    /// Place of colour and mark; `None` if the entry is a number of an axis.
     pub(super) place: Option<usize>,
     pub(super) number: usize,
 }

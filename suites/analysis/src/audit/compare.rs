@@ -1,4 +1,4 @@
-//! How often two requantizations differ on the accumulators that a channel has, and two operations on the values of two tensors.
+//! Number of accumulators of a channel on which two requantizations differ, and of operand pairs on which two operations on tensors differ.
 
 use super::reach::Reach;
 use super::report::{ChannelCounts, Input, Witness};

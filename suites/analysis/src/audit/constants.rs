@@ -1,4 +1,4 @@
-//! What the layers of a TFLite model have for kernels: weights, and what their sums are rescaled by.
+//! Constants of the layers of a TFLite model, for kernels: weights, and the parameters that rescale their sums.
 
 use super::{Runtime, Side, Sums, scales};
 use crate::model::operators::{Arithmetic, Products};

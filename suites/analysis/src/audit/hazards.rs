@@ -1,4 +1,4 @@
-//! Where fast kernels are not safe for the weights of a channel: products that are added in pairs of 16 bits.
+//! Weights of a channel for which fast kernels are not safe: products that are added in pairs of 16 bits.
 
 use super::report::{PairWitness, Pairs};
 
@@ -7,9 +7,9 @@ use super::report::{PairWitness, Pairs};
 pub struct Lanes {
     /// Name used everywhere.
     pub name: &'static str,
-    /// What they do, and who has them.
+    /// Behaviour of the lanes, and the systems that have them.
     pub summary: &'static str,
-    /// What is added to an int8 activation, and to an int8 weight, before the product.
+    /// Offset of an int8 activation, and of an int8 weight, before the product.
     offsets: (i32, i32),
     /// Values that the sum may have.
     word: (i32, i32),

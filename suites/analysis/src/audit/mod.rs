@@ -39,7 +39,7 @@ const MAX_WEIGHTS: usize = 1 << 28;
 /// Most channels of a model.
 const MAX_CHANNELS: usize = 1 << 20;
 
-/// How many channels are listed as the worst.
+/// Number of channels in the list of the worst.
 const WORST: usize = 10;
 
 /// Derivations that are shown for each channel.

@@ -1,4 +1,4 @@
-//! Which accumulators a channel can have, from its weights, its bias, and the range of its activations.
+//! Accumulators that a channel can have, from its weights, its bias, and the range of its activations.
 //!
 //! An accumulator is `bias + sum of w * (x - zero point)`. With `t = x - smallest x` where w is positive and `largest x - x` where it is
 //! negative, it is the smallest accumulator plus the sum of `|w| * t`, each t in 0..=255 on its own. Divided by the greatest common
@@ -8,6 +8,9 @@
 //! until all of them but `T` at each end are there and no weight left is larger than that middle: then the middle stays whole with each weight
 //! more, and only the ends are counted on, which are alike: `t` and 255 less `t` exchange them.
 //! Padding is an activation at the zero point, which is among the values.
+//!
+//! The audit counts accumulators that can occur, not an interval: sums of products have gaps if the weights have a common
+//! divisor or no small weight. A test takes every choice of activations.
 
 use std::ops::RangeInclusive;
 
@@ -24,9 +27,9 @@ pub struct Reach {
     pub hi: i64,
     /// All are this far apart, or a multiple of it: a whole number above 0.
     pub step: i64,
-    /// Which of the steps from `lo` on are accumulators; `None` where all are.
+    /// Steps from `lo` on that are accumulators; `None` if all are.
     gaps: Option<Gaps>,
-    /// Whether each one counted can occur. Otherwise some cannot: there were too many to look at.
+    /// True if each counted accumulator can occur. Otherwise some cannot: there were too many to examine.
     pub exact: bool,
 }
 
@@ -56,7 +59,7 @@ impl Reach {
         (lo <= hi).then_some(lo..=hi)
     }
 
-    /// How many accumulators there are in `lo..=hi`.
+    /// Number of accumulators in `lo..=hi`.
     pub fn count(&self, lo: i64, hi: i64) -> u64 {
         let Some((first, last)) = self.steps(lo, hi) else { return 0 };
         self.gaps.as_ref().map_or(last - first + 1, |gaps| gaps.count(first, last))
@@ -101,7 +104,7 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Whether the sums have no gap.
+/// True if the sums have no gap.
 fn whole(sizes: &[u32], span: u64) -> bool {
     let mut reached = 0u64;
     sizes.iter().all(|w| {
@@ -148,7 +151,7 @@ fn sums(sizes: &[u32], span: u64) -> (Option<Gaps>, bool) {
     (Some(Gaps { ends, end, last }), true)
 }
 
-/// Which sums of `0..=last` there are.
+/// Existing sums among `0..=last`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Gaps {
     /// Those below `end`, and as many at the other end, in reverse.

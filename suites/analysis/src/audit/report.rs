@@ -1,4 +1,4 @@
-//! What an audit says. Its JSON is these types; `docs/src/audit.md` explains each key.
+//! Types of an audit's JSON; `docs/src/audit.md` explains each key.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -89,9 +89,9 @@ pub struct Channel {
     /// How far 16-bit lanes are from their ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<Pairs>,
-    /// Whether a partial sum, in some order, can leave int32.
+    /// True if a partial sum, in some order, can overflow int32.
     pub overflows_int32: bool,
-    /// Whether some accumulator is no float32.
+    /// True if some accumulator is not exact in float32.
     pub inexact_in_float: bool,
 }
 
@@ -102,9 +102,9 @@ pub struct Accumulators {
     pub min: i64,
     /// Largest.
     pub max: i64,
-    /// How many there are.
+    /// Number of accumulators.
     pub count: u64,
-    /// Whether each of them can occur; otherwise they were too many to look at, and some cannot.
+    /// True if each of them can occur; otherwise they were too many to examine, and some cannot.
     pub exact: bool,
 }
 
@@ -126,11 +126,11 @@ impl From<(i32, i32)> for Multiplier {
 /// Neighbouring products that a kernel adds in 16 bits.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pairs {
-    /// Which lanes: the key of `LANES`.
+    /// Kind of lanes: the key of `LANES`.
     pub lanes: &'static str,
     /// Neighbouring pairs of weights.
     pub pairs: usize,
-    /// Those whose sum can leave the lane.
+    /// Pairs whose sum can overflow the lane.
     pub unsafe_pairs: usize,
     /// The first of these.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,7 +169,7 @@ pub struct Comparison {
     pub right_version: Option<&'static str>,
     /// Over all layers that were compared.
     pub totals: Totals,
-    /// What the derivation of the multiplier changes alone, with the scheme of the left side.
+    /// Changes by the derivation of the multiplier alone, with the scheme of the left side.
     pub derivation: Totals,
     /// The ten channels, or operators on two tensors, of the highest rate.
     pub worst: Vec<Worst>,
@@ -188,11 +188,11 @@ pub struct Totals {
     pub channels_that_differ: u64,
     /// Reachable accumulators, or pairs of stored values, on which both sides have a result.
     pub inputs: u64,
-    /// Those for which the left result is not at an end of the clamp.
+    /// Inputs whose left result is not at an end of the clamp.
     pub inside: u64,
-    /// Those that give another result.
+    /// Inputs with different results.
     pub differ: u64,
-    /// Those of `inside` that give another result.
+    /// Inputs of `inside` with different results.
     pub differ_inside: u64,
     /// The largest difference.
     pub largest: u64,
@@ -248,11 +248,11 @@ pub struct ChannelCounts {
     pub right: Option<Multiplier>,
     /// Inputs on which both sides have a result.
     pub inputs: u64,
-    /// Those for which the left result is not at an end of the clamp.
+    /// Inputs whose left result is not at an end of the clamp.
     pub inside: u64,
-    /// Those that give another result.
+    /// Inputs with different results.
     pub differ: u64,
-    /// Those of `inside` that give another result.
+    /// Inputs of `inside` with different results.
     pub differ_inside: u64,
     /// `differ / inputs`, to be read.
     pub rate: f64,
@@ -261,7 +261,7 @@ pub struct ChannelCounts {
     /// The differing input nearest to zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<Witness>,
-    /// How it was counted: `closed-form`, `bisection` of monotone results, or `each` input.
+    /// Method of the count: `closed-form`, `bisection` of monotone results, or `each` input.
     pub method: &'static str,
 }
 

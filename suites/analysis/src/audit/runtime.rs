@@ -1,4 +1,4 @@
-//! What each runtime does with the sums of a layer: how it derives the multiplier, and the scheme by which it rescales.
+//! Rescaling by each runtime: derivation of the multiplier, and scheme, for the sums of a layer.
 
 use super::runtimes::RUNTIMES;
 use crate::model::operators::{Kind, Products};
@@ -87,9 +87,9 @@ pub(super) type Names = (&'static str, &'static str);
 pub struct Sums {
     /// The operator.
     pub kind: Kind,
-    /// Whether each channel has a scale of its own.
+    /// True if each channel has a scale of its own.
     pub per_channel: bool,
-    /// Whether activations and weights are bytes without sign.
+    /// True if activations and weights are unsigned bytes.
     pub bytes: bool,
 }
 
@@ -112,7 +112,7 @@ pub struct Runtime {
     pub version: &'static str,
     /// Repositories and files.
     pub source: &'static str,
-    /// Of convolutions and matrix products, where it is defined.
+    /// Rescaling of convolutions and matrix products; `None` if undefined.
     pub(super) products: fn(Sums) -> Option<Names>,
     /// Of the operators that only rescale, by the types of both tensors, where it is defined.
     pub(super) rescale: fn((Element, Element)) -> Option<Names>,
@@ -122,7 +122,7 @@ pub struct Runtime {
     pub(super) elementwise_bytes: Elementwise,
 }
 
-/// What is compared: a runtime, or one scheme with one derivation for everything.
+/// One side of a comparison: a runtime, or one scheme with one derivation for everything.
 #[derive(Clone, Copy, Debug)]
 pub enum Side {
     /// Each operator as the runtime has it.
@@ -131,10 +131,10 @@ pub enum Side {
     Scheme(Rescaling, &'static Derivation),
 }
 
-/// How a layer is rescaled by one side.
+/// Rescaling of a layer by one side.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// How the multiplier is derived.
+    /// Derivation of the multiplier.
     pub derivation: &'static Derivation,
     /// The scheme.
     pub rescaling: Rescaling,
@@ -186,7 +186,7 @@ impl Side {
         }
     }
 
-    /// How sums of products are rescaled.
+    /// Rescaling of sums of products.
     pub fn products(&self, sums: Sums) -> Option<Way> {
         match self {
             Self::Runtime(runtime) => (runtime.products)(sums).map(way),

@@ -2,6 +2,10 @@
 //!
 //! What is measured is measured on the published packages: `tests/observed` has the observations with the versions and hashes,
 //! and a test holds every entry against them. The rest is read from sources, and says so.
+//!
+//! What a runtime computes depends on operator, type and scales: LiteRT's reference kernels round a matrix product once, in
+//! double, and a convolution twice. Each entry therefore selects by these. An entry that is read from sources says so in
+//! every output.
 
 use super::runtime::{Elementwise, Names, Runtime, Sums};
 use crate::model::operators::Kind;

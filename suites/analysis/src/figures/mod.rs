@@ -1,6 +1,10 @@
 //! The numbers of the figures of a report: what the schemes of a run's contracts do over whole lines of inputs, in closed form.
 //!
 //! A run shows that a kernel is its scheme; what the scheme does on all 2^32 accumulators is then counted without the kernel.
+//!
+//! Figures are numbers before they are drawings: a run puts them into the ledger, counted in closed form for the schemes of
+//! its contracts. The run shows that kernels match their schemes. Page and CSV are drawn from these numbers, because
+//! `reports` does not know the oracle.
 
 mod corners;
 mod heat;

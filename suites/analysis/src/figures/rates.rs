@@ -1,4 +1,4 @@
-//! On how many of all accumulators each scheme differs from the reference, shift by shift.
+//! Number of accumulators on which each scheme differs from the reference, shift by shift.
 
 use super::{FPM, Grouped, MOST_PIECES, MULTIPLIER, empty, value};
 use tiebreak_common::parameters::SHIFTS;

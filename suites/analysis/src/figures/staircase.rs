@@ -1,4 +1,4 @@
-//! Where the results of a quantizer change, to the float.
+//! Boundaries at which the results of a quantizer change, to the float.
 
 use super::{Grouped, QUANTIZE, empty};
 use tiebreak_common::floats::shortest;

@@ -1,4 +1,4 @@
-//! What is tried: every derivation of a multiplier with every scheme that takes one, in fixed point and in floats.
+//! Candidates: every derivation of a multiplier with every scheme that takes one, in fixed point and in floats.
 
 use super::observations::{Observations, Parameters, Setting};
 use super::search::MOST_SETTINGS;

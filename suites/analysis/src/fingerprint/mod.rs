@@ -12,20 +12,20 @@ use observations::Observations;
 use search::{Group, Next};
 use std::collections::BTreeMap;
 
-/// What the observations say.
+/// Result of the observations.
 #[derive(Debug)]
 pub struct Fingerprint {
     /// All candidates, in the order of the registries.
     pub candidates: Vec<Candidate>,
-    /// For each candidate, the first observation that excludes it with what it gives there, or nothing.
+    /// First observation that excludes each candidate, with the candidate's result; `None` for a consistent candidate.
     pub excluded: Vec<Option<Exclusion>>,
-    /// For each candidate, how many observations it explains.
+    /// Number of observations that each candidate explains.
     pub explained: Vec<usize>,
     /// Consistent candidates, those together that give the same outputs.
     pub groups: Vec<Group>,
     /// The input that separates the most groups, if there are several.
     pub next: Option<Next>,
-    /// For each family, the first observation that none of its candidates gives.
+    /// First observation of each family that none of its candidates gives.
     pub given_by_none: BTreeMap<Family, usize>,
 }
 
@@ -75,7 +75,7 @@ impl Fingerprint {
         Self { candidates, excluded, explained, groups, next, given_by_none }
     }
 
-    /// Whether a candidate is left.
+    /// True if a candidate is left.
     pub fn is_consistent(&self) -> bool {
         !self.groups.is_empty()
     }

@@ -13,7 +13,7 @@ use tiebreak_oracle::fpm::pieces::Output;
 use tiebreak_oracle::names::{UnknownName, unknown};
 use tiebreak_reports::read;
 
-/// What a file says.
+/// Content of a file of observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observations {
     /// Parameters and outputs, each once, in the file's order.
@@ -59,14 +59,14 @@ pub struct Observation {
     pub setting: usize,
     /// Accumulator.
     pub x: i32,
-    /// What the library gave.
+    /// Output of the library.
     pub observed: i32,
 }
 
 /// A file that cannot be used.
 #[derive(Debug, Error)]
 pub enum BadObservations {
-    /// It cannot be read, or a line or a cell is malformed.
+    /// The file cannot be read, or a line or a cell is malformed.
     #[error(transparent)]
     File(#[from] BadParameters),
     /// A column that means nothing here.

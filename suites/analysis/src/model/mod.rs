@@ -72,20 +72,20 @@ impl Layer {
 /// A model that cannot be used.
 #[derive(Debug, Error)]
 pub enum BadModel {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// It is no model, or has a layer that no kernel takes.
+    /// The file is not a model, or has a layer that no kernel accepts.
     #[error("{}: {fault}", path.display())]
     Fault {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Error of the reader.
         fault: Fault,
     },
 }
 
-/// What is wrong with a model, where, and what to do.
+/// Error of a model, with its place and a remedy.
 #[derive(Debug, Error)]
 pub enum Fault {
     /// It is something else.
@@ -141,7 +141,7 @@ pub fn load(path: &Path) -> Result<Vec<u8>, Unreadable> {
     read::bytes(path, read::MODEL)
 }
 
-/// Whether the file begins as a TFLite model does.
+/// True if the file begins like a TFLite model.
 pub fn is_tflite(bytes: &[u8]) -> bool {
     bytes.get(4..8) == Some(b"TFL3")
 }

@@ -1,4 +1,4 @@
-//! What an audit reads of a model: each operator with its tensors' scales and zero points, and its weights and biases.
+//! Operators of a model for an audit: scales and zero points of their tensors, weights and biases.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,11 +24,11 @@ pub struct Operator<'a> {
     pub op: String,
     /// Name of its result, or of the operator itself.
     pub name: String,
-    /// What it computes, or why it is not audited.
+    /// Arithmetic of the operator, or the reason why it is not audited.
     pub arithmetic: Result<Arithmetic<'a>, String>,
 }
 
-/// What an operator computes.
+/// Arithmetic of an operator.
 #[derive(Debug)]
 pub enum Arithmetic<'a> {
     /// Sums of products with constant weights, rescaled.
@@ -77,12 +77,12 @@ impl Products<'_> {
         self.scales[if self.per_channel() { channel } else { 0 }]
     }
 
-    /// Whether each channel has a scale of its own.
+    /// True if each channel has a scale of its own.
     pub fn per_channel(&self) -> bool {
         self.scales.len() > 1
     }
 
-    /// What is added to a channel's sum.
+    /// Bias: addend of a channel's sum.
     pub fn bias(&self, channel: usize) -> i32 {
         self.bias.get(channel).copied().unwrap_or(0)
     }

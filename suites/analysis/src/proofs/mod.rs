@@ -29,7 +29,7 @@ pub struct Proofs {
 }
 
 impl Proofs {
-    /// Whether each shift is decided.
+    /// True if every shift is decided.
     pub fn decided(&self) -> bool {
         self.verdicts.iter().all(|(_, verdict)| !matches!(verdict, Verdict::Unknown { .. }))
     }

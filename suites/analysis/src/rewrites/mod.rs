@@ -17,7 +17,7 @@ use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::{self, Quantization};
 use tiebreak_oracle::{dequantize, quantize::Storage as Stored};
 
-/// What the RFC says of a rewrite.
+/// Statement of the RFC on a rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Said {
@@ -51,11 +51,11 @@ pub struct Claim {
     pub coverage: Coverage,
     /// Inputs judged.
     pub inputs: u128,
-    /// Where both sides are defined and the same.
+    /// Inputs on which both sides are defined and equal.
     pub same: u128,
-    /// Where both are defined and differ.
+    /// Inputs on which both sides are defined and differ.
     pub differ: u128,
-    /// Where one side is poison.
+    /// Inputs on which one side is poison.
     pub undefined: u128,
     /// The largest difference: in stored values, or for expressed values exact, as a fraction.
     pub largest: Option<String>,

@@ -1,4 +1,7 @@
 //! Hashes kept from run to run, so that hundreds of megabytes of compiler are not read by each.
+//!
+//! Hashes are kept in `hashes.json` by path, size, inode and dates, among them ctime, which no program sets. Without this
+//! cache, hashing is half of a single-case run.
 
 use super::Stamp;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Which libraries a program loads: asked of the system's own loader, or seen in a process that runs.
+//! Libraries that a program loads: as the system's loader lists them, or as a running process has them.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What makes a lane's code, by content: a file is known by its SHA-256, whatever its version, date or name says.
+//! Identity of a lane's code, by content: the SHA-256 of a file identifies it, not its version, date or name.
 
 mod kept;
 mod linker;
@@ -83,7 +83,7 @@ pub fn hash(path: &Path) -> std::io::Result<String> {
     Ok(hexadecimal(hasher))
 }
 
-/// The same of bytes that are already at hand.
+/// SHA-256 of bytes, in hexadecimal.
 pub fn hash_bytes(bytes: &[u8]) -> String {
     hexadecimal(Sha256::new_with_prefix(bytes))
 }

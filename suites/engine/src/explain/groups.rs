@@ -1,4 +1,7 @@
 //! Differences with their causes, group by group, each with a small witness.
+//!
+//! Outputs are gathered over the whole run before they are explained. An explanation for each batch was tried first: at `m
+//! = 1`, or for three differing outputs, a wrong cause often fits.
 
 use crate::explain::cause::{Explanation, explain};
 use crate::explain::whereabouts;

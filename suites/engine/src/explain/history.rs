@@ -1,5 +1,10 @@
 //! Differences of history or address: the witness is run again in a fresh worker, as the printed command runs it. Where it is right there, the class is
 //! `depends-on-history`, and of the calls before it the fewest are looked for that show it again.
+//!
+//! Every witness runs again before it is printed, because the printed command starts in a fresh process, in which a fault
+//! of history would not occur. `Lane::fresh` starts a worker without earlier calls; for lane `host` that is the hidden
+//! command `worker` of the program itself. Only time bounds the search for the fewest calls, and only broken contracts
+//! start it.
 
 use crate::case::again::kernel_again;
 use crate::case::{catalogue, text};

@@ -1,5 +1,9 @@
 //! The programs that were built together with this one. A lane is the project's where one of them runs in it: that is seen by the content of what
 //! its process has mapped, and not taken from what a worker or a lanes file says.
+//!
+//! A worker's statements about itself, such as the ISA path `scalar`, decide what is printed, never what is left out. The
+//! architecture is the exception: a lane may be another machine, reached through `ssh`, so the worker states it. A lane
+//! with a name of the project must state the architecture that the name promises.
 
 use std::fs;
 use std::path::{Path, PathBuf};

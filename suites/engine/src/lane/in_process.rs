@@ -1,4 +1,7 @@
 //! The `host` lane: kernels called in this process.
+//!
+//! The lane runs the host's own vector instructions for kernels that use them (AVX2 on x86-64). On aarch64 it runs the
+//! portable models, because another lane runs the instructions.
 
 use super::{Failure, Input, Order, Session};
 use std::collections::VecDeque;

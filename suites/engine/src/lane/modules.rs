@@ -1,4 +1,8 @@
 //! Lanes of compiled modules, provided with the modules of a run.
+//!
+//! A lane is not asked for casts that its modules lack. The harness knows which casts it compiled; a refusal costs a new
+//! worker, and shrinking proposes many types that nobody compiled. Cases of a plan are posed all the same: there a refusal
+//! is a finding.
 
 use super::config::Lanes;
 use anyhow::{Context, Result};

@@ -1,4 +1,8 @@
 //! Why a lane cannot run: it is not installed, which a caller may allow, or it is and does not start, which is a finding.
+//!
+//! A worker that is installed and dies, hangs or speaks another protocol is a finding, and `--allow-not-run` does not
+//! accept it. Only a lane that the lanes file marks `not_run` counts as absent. To find the module that ends a worker, the
+//! worker is started with each module alone.
 
 use super::Failure;
 use super::process::Worker;

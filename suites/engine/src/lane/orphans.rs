@@ -1,5 +1,9 @@
 //! Processes that leave the group of their worker: by `setsid`, or into a group of their own. Those below a worker are seen before it ends. One whose own
 //! parent has ended is this program's from then on, on Linux, and is known by its environment; one that cleared that ends with this program.
+//!
+//! `tiebreak` asks Linux to adopt orphans (`PR_SET_CHILD_SUBREAPER`), so processes that a worker leaves become its
+//! children. `PR_SET_PDEATHSIG` does not serve: it signals the end of the thread that started the worker, and threads end
+//! before the process. A `tiebreak` that is killed by SIGKILL closes the pipes of its workers, and does no more.
 
 use super::group::INSIDE;
 use procfs::process::{Process, Stat};

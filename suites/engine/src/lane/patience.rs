@@ -11,6 +11,13 @@
 //! - while this program did not run itself (stopped, asleep, or short of a processor), no more than two ticks, on any system.
 //!
 //! So a worker that spins for ever is found as soon as one that sleeps for ever, and neither a pause nor a busy machine is a hang.
+//!
+//! Workers time out on silence, not on total time, because a large batch may take long. CPU time alone does not count as
+//! progress; otherwise an infinite loop would never time out.
+//!
+//! Every wait is bounded: a kernel is given up after three failures, a witness after 20 seconds or two timeouts, and a lane
+//! after two minutes of timeouts summed over all threads. Questions that were not asked are counted as given up, and the
+//! lane has a finding.
 
 use super::group::{Activity, Group};
 use super::{Input, Order};

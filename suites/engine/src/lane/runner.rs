@@ -1,5 +1,9 @@
 //! A kernel that is asked in a lane. A batch that fails is narrowed down to an input that fails alone, tried again where there is none, and after a few
 //! failures nothing more is asked: whatever the operation is, and whether its inputs are sampled or swept.
+//!
+//! One function asks kernels, for every operation. A sweep is narrowed by halving, a case by its results and then by
+//! smaller shapes. A failure that does not occur again is still a finding, but costs no coverage. `sweep.rs` is the one
+//! driver of sweeps: two blocks in flight, lost blocks run again one at a time.
 
 use crate::lane::{Failure, Lane, Lease, Order};
 use std::collections::VecDeque;

@@ -1,4 +1,11 @@
 //! What a run was to look at and did not: counted for each kernel and lane, and a finding where the caller named it.
+//!
+//! A lane of the project must offer every kernel and mutant; otherwise a dropped kernel would go unnoticed. A lane of the
+//! caller has the kernels of the caller's library: kernels that it lacks are counted, and are no finding. All lanes in a
+//! user's file run by default.
+//!
+//! A caller's lane can be left out only because the caller narrowed the run (a lane of modules, in a run without compiled
+//! kernels). The report lists such a lane; it is no finding. A lane that runs and judges nothing is a finding.
 
 use crate::lane::Lane;
 use crate::lane::config::Lanes;

@@ -1,4 +1,9 @@
 //! A case, and a spec of which one is made.
+//!
+//! Large cases have a turn (`Spec::turn`), and in a short run so do the further cases: one kernel in so many runs each of
+//! them, by the seed and the kernel's place in the operation's list, so that all kernels together run all cases. A kernel
+//! that the caller names runs all of them; known bugs run none. The ledger's plan of a kernel is what that kernel is to
+//! run.
 
 use crate::operation::fill::Fill;
 use std::fmt::{self, Debug, Formatter};

@@ -1,5 +1,8 @@
 //! What may be done otherwise than a scheme says. An operation lists the changes to a scheme once: the cause of a difference, the way from a reference to a
 //! contract, and the words of `explain` are all looked for in that list.
+//!
+//! Three commands share the list: `verify` searches it for a cause, the path from reference to contract takes the changes
+//! that lead nearer to the contract, and `explain` takes the fewest changes that give the other result.
 
 use crate::operation::case::Case;
 use crate::operation::expected::Expected;

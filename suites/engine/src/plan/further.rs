@@ -1,4 +1,9 @@
 //! What every plan has beside the operation's own cases: calls that differ little from the one before, and tensors in which parts are zero or alike.
+//!
+//! Some of the operation's own cases are bases for two kinds of cases: calls that differ in one parameter or by an exchange
+//! of two, followed by the first parameters again (`sequences.rs`), and tensors with empty or equal slices
+//! (`structured.rs`). Both work on parameters as text and on tensor dimensions, so a new operation needs no code for them.
+//! `bite/history.rs` and `bite/slices.rs` define the same kinds independently, for fault injection.
 
 use crate::operation::Operation;
 use crate::operation::case::{Case, Spec};

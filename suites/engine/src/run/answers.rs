@@ -1,4 +1,8 @@
 //! What lanes give for cases: one at a time, or several in flight where that saves waiting. A case that fails is narrowed down and tried again.
+//!
+//! Up to sixteen cases are in flight, because most cases are small and waiting for each one took a worker longer than
+//! running it. A worker's death belongs to the first case without an answer; later cases in flight run again and are no
+//! failures. The test `processes::a_failure_among_batches_in_flight_is_that_of_its_own` holds this.
 
 use crate::activity::doing;
 use crate::lane::runner::{Ahead, FailedBatch, Runner};

@@ -18,15 +18,15 @@ pub struct Dyadic {
 pub struct Scale {
     /// As the type holds it.
     pub scale: f64,
-    /// What one step is worth: the scale rounded to the expressed type.
+    /// Value of one step: the scale rounded to the expressed type.
     pub step: Dyadic,
     /// The bits of that.
     pub bits: String,
     /// The stored value of real 0.
     pub zero_point: i64,
-    /// What the smallest stored value stands for.
+    /// Real value of the smallest stored value.
     pub least: Dyadic,
-    /// What the largest stored value stands for.
+    /// Real value of the largest stored value.
     pub most: Dyadic,
     /// Reals between these, both excluded, are converted to the storage type before mlir-opt's lowering clamps; others are poison.
     pub converted: [Dyadic; 2],

@@ -11,9 +11,9 @@ use tiebreak_oracle::names::unknown;
 /// An op, and its types, which fit it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
-    /// What it does.
+    /// Direction of the cast.
     pub cast: Cast,
-    /// How it is spelled.
+    /// Spelling of the op.
     pub form: Form,
     /// Name of the result, without `%`, where it has one.
     pub result_name: Option<String>,
@@ -25,7 +25,7 @@ pub struct Op {
     pub result: Type,
 }
 
-/// How an op is spelled.
+/// Spelling of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `quant.qcast %0 : f32 to T`

@@ -1,4 +1,4 @@
-//! What a scale, a zero point, a tensor's type and an op must fit.
+//! Rules for a scale, a zero point, a tensor's type and an op.
 //!
 //! Sources: the RFC's "Per-axis quantization integrity" and the "Verification" of each op; blocks:
 //! llvm/llvm-project mlir/lib/Dialect/Quant/IR/QuantOps.cpp, `verifySubChannelQuantization`.

@@ -1,5 +1,8 @@
 //! How far each kernel is safe: bounds derived by the oracle from the operand types and accumulator widths alone, then shown by running the
 //! kernel on the extreme input at the bound, where it must be right, and one past it, where it must be wrong.
+//!
+//! Every run poses the cases at the bounds and one past them. A kernel must differ one past its bound; otherwise the bound
+//! is not tight, and the run fails.
 
 mod claims;
 

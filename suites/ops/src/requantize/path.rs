@@ -1,4 +1,7 @@
 //! How the reference becomes the scheme of a contract, one change at a time: what each difference from the reference is due to.
+//!
+//! Only this operation has path steps that are no scheme: the contract's own steps without the wrap distinguish a wrapping
+//! left shift from a rounding.
 
 use super::changes::multiplication;
 use super::{Requantize, parameters};

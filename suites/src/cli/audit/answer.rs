@@ -5,7 +5,7 @@ use crate::audit::report::{Audit, Comparison, NotAudited, Totals};
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_reports::text;
 
-/// How many operators that were not examined are named.
+/// Number of unexamined operators that are named.
 const NAMED: usize = 4;
 
 /// What no count of layers bounds.
@@ -65,7 +65,7 @@ fn unexamined(audit: &Audit, c: &Comparison) -> String {
     let apart = all_unexamined(audit, c).any(|n| n.reason.contains(crate::model::operators::ELSEWHERE));
     let apart = if apart { " Values in another file were not read: save the model as one file." } else { "" };
     format!(
-        " Not examined, and perhaps changed: {} ({}{more}).{apart}",
+        " Not examined, and possibly changed: {} ({}{more}).{apart}",
         text::plural(count, "operator"),
         named.join(", ")
     )

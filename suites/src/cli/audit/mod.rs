@@ -21,25 +21,26 @@ pub(super) struct Args {
     /// The model, a .tflite or an .onnx file with 8-bit layers
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Compare schemes instead of runtimes: every layer by this one, NAME or NAME:POLICY of fixed point multiply, or one in floats
+    /// Compare two schemes instead of runtimes: left scheme of every layer, NAME or NAME:POLICY of fixed point multiply, or a scheme in
+    /// floats
     #[arg(long, value_name = "SCHEME", requires = "right", conflicts_with_all = ["from", "to"], value_parser = rescaling)]
     left: Option<Rescaling>,
-    /// And by this one; deltas are right - left
+    /// Right scheme of every layer; deltas are right - left
     #[arg(long, value_name = "SCHEME", requires = "left", value_parser = rescaling)]
     right: Option<Rescaling>,
-    /// How both schemes derive multipliers from scales [default: f64, and f32 for a scheme in floats of 32 bits]
+    /// Derivation of multipliers from scales, for both schemes [default: f64, and f32 for a scheme in floats of 32 bits]
     #[arg(long, value_name = "NAME", requires = "left", value_parser = derivation)]
     derivation: Option<&'static Derivation>,
-    /// The runtime whose results are known [default: tflite-reference, and onnxruntime for an .onnx file]
+    /// Runtime whose results are known [default: tflite-reference, and onnxruntime for an .onnx file]
     #[arg(long, value_name = "RUNTIME", value_parser = runtime)]
     from: Option<&'static Runtime>,
     /// Runtimes to change to [default: xnnpack,cmsis-nn,tvm, and tflite-reference,tvm for an .onnx file]
     #[arg(long, value_name = "RUNTIME,..", value_delimiter = ',', value_parser = runtime)]
     to: Vec<&'static Runtime>,
-    /// Exit with 1 if a result changes in some comparison, and with 2 if a comparison has nothing to compare
+    /// Exit with 1 if a comparison changes a result, and with 2 if a comparison has no layer
     #[arg(long)]
     fail_if_changed: bool,
-    /// Output format; CSV has one line for each channel and comparison, HTML is one page without links to elsewhere
+    /// Output format; CSV has one line for each channel and comparison, HTML is one page that needs no network
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }

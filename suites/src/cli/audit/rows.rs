@@ -41,7 +41,7 @@ pub(super) fn facts(audit: &Audit) -> Vec<String> {
     }
     let apart = |name: &str| channels().filter(|(_, c)| c.multipliers.get(name) != c.multipliers.get("f64")).count();
     let mut out = vec![format!(
-        "Derivation: of {} the multiplier of f32 is not that of f64 in {}, and that of f32-f64 is not that of f64 in {}.",
+        "Derivation: among {}, the multiplier by f32 differs from the multiplier by f64 in {}, and the multiplier by f32-f64 in {}.",
         text::plural(all, "channel"),
         text::count(apart("f32") as u64),
         text::count(apart("f32-f64") as u64),
@@ -56,7 +56,7 @@ pub(super) fn facts(audit: &Audit) -> Vec<String> {
     }
     for c in audit.comparisons.iter().filter(|c| c.derivation.inputs > 0) {
         out.push(format!(
-            "With the scheme of {} and the multipliers of {}, {} accumulators change: that is the derivation alone.",
+            "With the scheme of {} and the multipliers of {}, {} accumulators change, by the derivation alone.",
             c.left,
             c.right,
             text::count(c.derivation.differ),
@@ -66,11 +66,11 @@ pub(super) fn facts(audit: &Audit) -> Vec<String> {
     let overflowing: Vec<_> = channels().filter(|(_, c)| c.overflows_int32).collect();
     out.push(match overflowing.first() {
         None => format!(
-            "int32: no partial sum leaves it, in any order; the accumulator farthest from zero is {}.",
+            "int32: no partial sum overflows, in any order; the accumulator farthest from zero is {}.",
             text::count(farthest as u64)
         ),
         Some((layer, channel)) => format!(
-            "int32: a partial sum can leave it in {}, first in layer {} channel {}.",
+            "int32: a partial sum can overflow in {}, first in layer {} channel {}.",
             text::plural(overflowing.len(), "channel"),
             layer.index,
             channel.channel,
@@ -78,16 +78,16 @@ pub(super) fn facts(audit: &Audit) -> Vec<String> {
     });
     let inexact = channels().filter(|(_, c)| c.inexact_in_float).count();
     out.push(match inexact {
-        0 => "float32: every accumulator is a float32, so that converting it rounds nothing.".to_owned(),
+        0 => "float32: every accumulator is exact in float32.".to_owned(),
         n => {
-            format!("float32: {} beyond 2^24, which float32 rounds.", text::plural(n, "channel") + " with accumulators")
+            format!("float32: {} beyond 2^24, which are rounded.", text::plural(n, "channel") + " with accumulators")
         }
     });
     let unlooked = channels().filter(|(_, c)| !c.accumulators.exact).count();
     if unlooked > 0 {
         let channels = text::plural(unlooked, "channel");
         out.push(format!(
-            "Reach: in {channels} some of the accumulators counted cannot occur; there were too many to look at."
+            "Reach: in {channels} some counted accumulators cannot occur; there were too many to examine."
         ));
     }
     out
@@ -135,7 +135,7 @@ pub(super) fn not_audited(audit: &Audit) -> Vec<Vec<String>> {
     rows.into_iter().map(|((op, reason), at)| vec![op, text::count(at.len() as u64), reason]).collect()
 }
 
-/// How many channels are listed as the worst.
+/// Number of channels in the list of the worst.
 const WORST: usize = 10;
 
 /// A comparison, the number and name of an operator, and the counts of a channel.

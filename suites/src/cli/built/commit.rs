@@ -1,4 +1,7 @@
 //! The commit of sources.
+//!
+//! The commit in a ledger is that of the built sources, since a program runs only beside them. The caller's variables and
+//! settings for git (`GIT_DIR`, `diff.external`) do not change it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,5 +1,10 @@
 //! What this program was built from, and whether that is what its workspace holds now: cargo compares dates alone, and a program that other sources made
 //! would say `holds` of kernels that nobody has any more.
+//!
+//! A program that is called directly refuses to run (exit code 2) if its workspace has other sources. In the directory of
+//! its build, it belongs to the workspace that it is called in; elsewhere to the workspace that it was built in. A program
+//! that is installed elsewhere has no workspace: it runs, and its ledger has the hash of its sources
+//! (`environment.sources`) and no commit.
 
 mod commit;
 
@@ -135,7 +140,7 @@ fn refusal(root: &Path, stale: &[&str]) -> String {
         .map_or(String::new(), |home| format!(" It was built in {home}."));
     let scripts: Vec<String> = stale.iter().map(|package| format!("{package}/build.rs")).collect();
     format!(
-        "this program is not built from the sources in {root}: those of {} are others.{built_in} Call it by `cargo xtask`, which builds it again; or run \
+        "this program is not built from the sources in {root}: sources of {} have changed.{built_in} Call it by `cargo xtask`, which builds it again; or run \
          `touch {}` in {root}, and build it there",
         stale.join(", "),
         scripts.join(" ")

@@ -37,10 +37,10 @@ pub(super) struct Args {
     /// Shift, positive = left; with --space also a range A..B, both ends included [default with --space: all]
     #[arg(long, value_name = "S", required_unless_present_any = ["params", "space"], allow_hyphen_values = true, value_parser = shift)]
     shift: Option<Ends>,
-    /// Multiplier of the right scheme, where it is another
+    /// Multiplier of the right scheme [default: that of the left]
     #[arg(long, value_name = "M", requires = "right_shift", conflicts_with_all = ["params", "space"], allow_negative_numbers = true, value_parser = int32())]
     right_multiplier: Option<i32>,
-    /// Shift of the right scheme, where it is another
+    /// Shift of the right scheme [default: that of the left]
     #[arg(long, value_name = "S", requires = "right_multiplier", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-31..=31))]
     right_shift: Option<i32>,
     /// CSV file with columns multiplier and shift; each line gets its own census
@@ -52,10 +52,10 @@ pub(super) struct Args {
     /// Last accumulator
     #[arg(long, value_name = "B", default_value_t = i32::MAX, allow_negative_numbers = true, value_parser = int32())]
     x_max: i32,
-    /// Compare outputs instead: the zero point to add to each result [default with --clamp: 0]
+    /// Compare outputs instead of results: zero point, added to each result [default with --clamp: 0]
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = int32())]
     zero_point: Option<i32>,
-    /// Compare outputs instead: the smallest and the largest output, such as -128:127 [default with --zero-point: all of int32]
+    /// Compare outputs instead of results: smallest and largest output, such as -128:127 [default with --zero-point: all of int32]
     #[arg(long, value_name = "LO:HI", allow_hyphen_values = true, value_parser = interval)]
     clamp: Option<(i32, i32)>,
     /// Also list the N differing accumulators nearest to zero, each with its exact value
@@ -87,7 +87,7 @@ pub(super) fn rescaling(text: &str) -> Result<Rescaling, String> {
     })?;
     match rescaling.at(1 << 30, 0) {
         Some(_) => Ok(rescaling),
-        None => Err(format!("`{text}` takes the scales of a layer apart; `cargo xtask audit` counts it on a model")),
+        None => Err(format!("`{text}` needs the scales of a layer; `cargo xtask audit` counts it on a model")),
     }
 }
 
@@ -149,7 +149,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if args.whole.space.is_some() {
         let (Rescaling::Fixed(left), Rescaling::Fixed(right)) = (args.left, args.right) else {
             bail!(
-                "--space counts schemes of fixed point multiply; of a scheme in floats give --multiplier and --shift"
+                "--space counts schemes of fixed point multiply; for a scheme in floats give --multiplier and --shift"
             );
         };
         return space::run(left, right, args.shift, &args.whole, args.format);

@@ -23,7 +23,7 @@ struct Shared {
     /// The type, such as '!quant.uniform<i8<-8:7>:f32, 0.3:1>'
     #[arg(long = "type", value_name = "TYPE")]
     text: String,
-    /// For a type with several channels or blocks: which scale, counted from 0
+    /// Number of the scale, from 0, for a type with several channels or blocks
     #[arg(long, value_name = "N")]
     channel: Option<usize>,
     /// Output format; CSV has one line for each step
@@ -36,7 +36,7 @@ struct Shared {
 pub(super) struct ToStored {
     #[command(flatten)]
     shared: Shared,
-    /// Scheme, NAME or NAME:POLICY; the others are compared with the first
+    /// Scheme, NAME or NAME:POLICY; further schemes are compared with the first
     #[arg(long, value_name = "NAME", required_unless_present = "kernel", value_parser = scheme::<&'static Quantization>)]
     scheme: Vec<to_stored::Scheme>,
     /// Kernel to run in this process; compared with the first scheme, or with its contract if no scheme is given
@@ -52,7 +52,7 @@ pub(super) struct ToStored {
 pub(super) struct ToFloat {
     #[command(flatten)]
     shared: Shared,
-    /// Scheme; the others are compared with the first
+    /// Scheme; further schemes are compared with the first
     #[arg(long, value_name = "NAME", required_unless_present = "kernel", value_parser = scheme::<&'static Dequantization>)]
     scheme: Vec<to_float::Scheme>,
     /// Kernel to run in this process; compared with the first scheme, or with its contract if no scheme is given
@@ -76,16 +76,16 @@ fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
     let count = all.scales.len();
     let at = match (shared.channel, &all.granularity) {
         (None, Granularity::Layer) => 0,
-        (None, _) => bail!("--channel: the type has {count} scales; say which with --channel 0 to {}", count - 1),
+        (None, _) => bail!("--channel: the type has {count} scales; choose one with --channel 0 to {}", count - 1),
         (Some(at), _) if at < count => at,
-        (Some(at), _) => bail!("--channel: {at} is beyond the last of {count} scales; they count from 0"),
+        (Some(at), _) => bail!("--channel: {at} is beyond the last of {count} scales, which are numbered from 0"),
     };
     let (scale, zero_point) = (all.scales[at], all.zero_points[at]);
     let quantized =
         Quantized { granularity: Granularity::Layer, scales: vec![scale], zero_points: vec![zero_point], ..all };
     let format = format(quantized.expressed);
     let text = format!("{:?}", scale.0);
-    let bits = format.from_decimal(&text).ok_or_else(|| anyhow!("--type: the scale {text} is no number"))?;
+    let bits = format.from_decimal(&text).ok_or_else(|| anyhow!("--type: the scale {text} is not a number"))?;
     Ok((quantized, cast::read("scale", &text, format, bits).into_iter().collect()))
 }
 
@@ -130,7 +130,7 @@ pub(super) fn dequantize(args: &ToFloat) -> Result<()> {
     let range = quantized.storage.range();
     if !range.contains(&args.q) {
         let (min, max) = range.into_inner();
-        bail!("--q: {} is no {}, which has {min} to {max}", args.q, quantized.storage.name());
+        bail!("--q: {} does not fit {}, which has {min} to {max}", args.q, quantized.storage.name());
     }
     let mut sheet =
         dequantize::explain(&quantized, args.q, &args.scheme, &args.kernel).map_err(|reason| anyhow!(reason))?;

@@ -12,7 +12,7 @@ use tiebreak_oracle::fpm::{Definition, Scheme};
 /// Arguments of `explain fpm`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Scheme, NAME or NAME:POLICY; the others are compared with the first
+    /// Scheme, NAME or NAME:POLICY; further schemes are compared with the first
     #[arg(long, value_name = "NAME", num_args = 1.., required_unless_present = "kernel", value_parser = scheme::<&'static Definition>)]
     scheme: Vec<Scheme>,
     /// Kernel or mutant to run in this process; compared with the first scheme, or with its contract if no scheme is given

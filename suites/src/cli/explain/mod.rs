@@ -23,7 +23,7 @@ enum Op {
     Requantize(requantize::Args),
     /// Quantization: a float to the stored value of a type of MLIR's quant dialect.
     Quantize(casts::ToStored),
-    /// Dequantization: a stored value of such a type to a float.
+    /// Dequantization: a stored value of a type of MLIR's quant dialect to a float.
     Dequantize(casts::ToFloat),
 }
 

@@ -11,7 +11,7 @@ use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
 /// Arguments of `explain requantize`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Scheme, NAME or NAME:POLICY: one of fixed point multiply, or legacy, or legacy-ties-away; the others are compared with the first
+    /// Scheme, NAME or NAME:POLICY of fixed point multiply, or legacy, or legacy-ties-away; further schemes are compared with the first
     #[arg(long, value_name = "NAME", num_args = 1.., required = true, value_parser = scheme::<Definition>)]
     scheme: Vec<Scheme>,
     /// Accumulator

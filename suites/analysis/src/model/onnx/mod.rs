@@ -1,5 +1,7 @@
 //! ONNX models: the operators that compute on stored values (`QLinearConv`, ...), and those in float between `DequantizeLinear` and
 //! `QuantizeLinear`, which runtimes fuse into the former.
+//!
+//! Lists are kept as bytes and decoded one by one, because a decoded message needs many times the memory of its bytes.
 
 mod graph;
 mod products;
@@ -92,7 +94,7 @@ impl proto::Node {
         self.attribute(name).map(|attribute| attribute.f)
     }
 
-    /// How many groups a convolution has.
+    /// Number of groups of a convolution.
     fn groups(&self) -> i64 {
         self.attribute("group").map_or(1, |attribute| attribute.i)
     }

@@ -1,6 +1,9 @@
 //! The tables that are read, over the verifier and the accessors of the flatbuffers crate: tensorflow/tensorflow
 //! `tensorflow/compiler/mlir/lite/schema/schema.fbs`. A field's number is its place in its table, counted from 0; a union counts twice,
 //! its type first.
+//!
+//! All `unsafe` of the readers is in this file: the accessors of the flatbuffers crate may be called only for fields that
+//! its verifier has followed, and one list of fields makes both.
 
 // A field is followed only in a table that the verifier has followed before, by the same list of fields.
 #![allow(unsafe_code)]
