@@ -204,7 +204,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
 }
 
 impl<A: Arithmetic> Elementwise<A> {
-    fn own(contract: &Scheme<A::Definition>, _: &Scheme<A::Definition>) -> Option<Change<Self>> {
+    fn own(contract: &Scheme<Definition<A>>, _: &Scheme<Definition<A>>) -> Option<Change<Self>> {
         let because = format!("the results are those of {}", contract.label());
         Some(Change::scheme(Class::OtherScheme, because, *contract))
     }
