@@ -1,5 +1,7 @@
 //! What every operation gives the engine: its cases, what its schemes expect of them, and which changes to a scheme a kernel may make.
 
+#![expect(clippy::type_complexity, reason = "the signature of a capability belongs in its field")]
+
 pub mod arguments;
 pub mod asked;
 pub mod case;
