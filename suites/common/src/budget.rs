@@ -65,12 +65,12 @@ impl Effort {
                 near_ties: 128,
                 position_parameters: 16,
                 instruction_pairs: 1 << 16,
-                repeated_calls: 16,
+                repeated_calls: 64,
                 random_tensors: 512,
                 every_tail: true,
                 sweep: false,
             },
-            Self::Exhaustive => Budget { sweep: true, repeated_calls: 64, ..Self::Standard.budget() },
+            Self::Exhaustive => Budget { sweep: true, ..Self::Standard.budget() },
         }
     }
 }

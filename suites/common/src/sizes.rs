@@ -27,9 +27,17 @@ pub fn channels(budget: &Budget) -> Vec<usize> {
     out
 }
 
-/// Lengths of long batches: the first alone in a short run, and all of them in an exhaustive one.
-pub fn lengths(budget: &Budget) -> &'static [usize] {
-    &LENGTHS[..1 + usize::from(budget.every_tail) + usize::from(budget.sweep)]
+/// Lengths of long batches, each with the number of kernels of which one runs it: the first alone in a short run; the longest by turns but in an exhaustive
+/// run.
+pub fn lengths(budget: &Budget) -> &'static [(usize, usize)] {
+    const SHORT: [(usize, usize); 1] = [(LENGTHS[0], 1)];
+    const STANDARD: [(usize, usize); 3] = [(LENGTHS[0], 1), (LENGTHS[1], 1), (LENGTHS[2], 4)];
+    const EXHAUSTIVE: [(usize, usize); 3] = [(LENGTHS[0], 1), (LENGTHS[1], 1), (LENGTHS[2], 1)];
+    match (budget.every_tail, budget.sweep) {
+        (false, _) => &SHORT,
+        (true, false) => &STANDARD,
+        (true, true) => &EXHAUSTIVE,
+    }
 }
 
 #[cfg(test)]
@@ -50,7 +58,7 @@ mod tests {
     fn no_share_divides_a_long_batch() {
         assert_eq!(
             [Effort::Quick, Effort::Standard, Effort::Exhaustive].map(|e| lengths(&e.budget()).len()),
-            [1, 2, 3]
+            [1, 3, 3]
         );
         for len in LENGTHS {
             assert!((2..1100).all(|share| len % share != 0), "{len}");

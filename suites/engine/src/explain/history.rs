@@ -21,6 +21,7 @@ use crate::operation::request::Request;
 use crate::run::answers::{lacks, outs};
 use crate::run::subject::Subject;
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tiebreak_common::class::Class;
@@ -51,7 +52,7 @@ pub(crate) struct History<'a, O: Operation> {
     pub(crate) request: &'a Request,
     pub(crate) subject: &'a Subject<O>,
     pub(crate) lane: &'a Lane,
-    pub(crate) specs: &'a [Spec<O::Params>],
+    pub(crate) specs: &'a [Arc<Spec<O::Params>>],
     /// Fresh workers so far.
     pub(crate) replays: Cell<u32>,
 }
@@ -238,7 +239,7 @@ impl<O: Operation> History<'_, O> {
     /// What fills the tensors of a case of the plan.
     fn made(&self, case: &Case<O::Params>) -> [Option<String>; 3] {
         let domain = &self.subject.kernel.contract.domain;
-        let of = |(i, spec): (usize, &Spec<O::Params>)| {
+        let of = |(i, spec): (usize, &Arc<Spec<O::Params>>)| {
             let same = (&spec.params, spec.misalign) == (&case.params, case.misalign);
             let is = same && spec.case::<O>(domain, self.request.seed, i).is_some_and(|made| made == *case);
             is.then(|| spec.made(self.request.seed, i))

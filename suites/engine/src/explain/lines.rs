@@ -11,6 +11,7 @@ use crate::operation::Operation;
 use crate::operation::case::{Case, Spec};
 use crate::operation::observed::{Observed, Witness};
 use crate::run::answers::lacks;
+use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against};
 
@@ -34,7 +35,7 @@ pub(crate) struct Line<P> {
 pub(crate) fn lines<O: Operation>(
     comparison: &Comparison<'_, O>,
     side: &Side<O::Params>,
-    specs: &[Spec<O::Params>],
+    specs: &[Arc<Spec<O::Params>>],
     explained: &[Explained<O::Params>],
 ) -> Vec<Line<O::Params>> {
     let mut smallest: Vec<_> =
@@ -79,7 +80,7 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
 /// where the kernel gives the same for them, and otherwise with what fills its tensors.
 fn complete<O: Operation>(
     comparison: &Comparison<'_, O>,
-    specs: &[Spec<O::Params>],
+    specs: &[Arc<Spec<O::Params>>],
     witness: Witness<O::Params>,
 ) -> Option<(Witness<O::Params>, ledger::Case)> {
     let domain = comparison.domain();
@@ -93,7 +94,7 @@ fn complete<O: Operation>(
     if let Some(alone) = alone(comparison, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {
         return Some(alone);
     }
-    let of = |(i, spec): (usize, &Spec<O::Params>)| {
+    let of = |(i, spec): (usize, &Arc<Spec<O::Params>>)| {
         let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
         let made = same.then(|| spec.case::<O>(domain, comparison.request.seed, i)).flatten()?;
         (made == witness.case).then(|| spec.made(comparison.request.seed, i))

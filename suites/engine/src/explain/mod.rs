@@ -25,6 +25,7 @@ use crate::run::repeats::{self, Repeats};
 use crate::run::subject::Subject;
 use anyhow::Result;
 use std::cell::Cell;
+use std::sync::Arc;
 use tiebreak_common::budget::Effort;
 
 /// Explanations of what was judged.
@@ -47,7 +48,7 @@ pub(crate) struct ExplainedLane<'a, O: Operation> {
 pub(crate) fn explained<'a, O: Operation>(
     request: &Request,
     subject: &'a Subject<O>,
-    specs: &[Spec<O::Params>],
+    specs: &[Arc<Spec<O::Params>>],
     judged: &[JudgedLane<'_, O>],
     agreements: &Agreements<'_, O>,
 ) -> Result<ExplainedKernel<'a, O>> {

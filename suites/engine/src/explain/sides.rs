@@ -20,6 +20,7 @@ use crate::operation::{Operation, changes_in};
 use crate::run::answers::outs;
 use crate::run::subject::Subject;
 use std::cell::Cell;
+use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
 use tiebreak_reports::ledger::Against;
@@ -41,7 +42,7 @@ pub(crate) fn record<'a, O: Operation>(
     request: &Request,
     subject: &'a Subject<O>,
     lane: &Lane,
-    (record, specs): (&Record<O::Params>, &[Spec<O::Params>]),
+    (record, specs): (&Record<O::Params>, &[Arc<Spec<O::Params>>]),
 ) -> Vec<ExplainedSide<'a, O>> {
     let sides = [
         (Against::Contract, Some(&subject.contract), &record.contract),

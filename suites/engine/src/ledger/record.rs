@@ -13,6 +13,7 @@ use crate::operation::fault::{Extent, Seen, Sighting};
 use crate::operation::request::Request;
 use crate::run::subject::Subject;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
 
@@ -97,10 +98,11 @@ pub(crate) fn stale<O: Operation>(
     subject: &Subject<O>,
     lane: &Lane,
     record: &Record<O::Params>,
-    specs: &[Spec<O::Params>],
+    specs: &[Arc<Spec<O::Params>>],
 ) -> Vec<Finding> {
     let seen = |class: &Class| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
-    let of = |spec: &Spec<O::Params>| (O::CAPABILITIES.compiled.faults)(subject.kernel.name, &lane.name, &spec.params);
+    let of =
+        |spec: &Arc<Spec<O::Params>>| (O::CAPABILITIES.compiled.faults)(subject.kernel.name, &lane.name, &spec.params);
     let covered: BTreeSet<Class> = specs.iter().flat_map(of).collect();
     let unseen = covered.into_iter().filter(|class| !seen(class));
     let finding = |class| {

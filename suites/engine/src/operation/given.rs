@@ -1,6 +1,7 @@
 //! What the caller gave an operation in place of its plan, and how much of it a kernel's cases run.
 
 use crate::operation::case::Spec;
+use std::sync::Arc;
 use tiebreak_reports::ledger::Unit;
 
 /// Parameters that the caller gave.
@@ -33,7 +34,7 @@ impl Given {
 }
 
 /// The parameters of cases, those that follow each other and are the same once: a plan has many cases of each.
-pub fn distinct<P: Clone + PartialEq>(specs: &[Spec<P>]) -> Vec<&P> {
+pub fn distinct<P: Clone + PartialEq>(specs: &[Arc<Spec<P>>]) -> Vec<&P> {
     let mut out: Vec<&P> = specs.iter().map(|spec| &spec.params).collect();
     out.dedup();
     out

@@ -27,6 +27,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_impls::fpm::Channel;
@@ -221,7 +222,7 @@ pub struct Causes<O: Operation> {
 
 /// Count of what the caller gave: domain, what was asked, the cases that run, budget and seed.
 pub type Counts<O> =
-    fn(&<O as Operation>::Domain, &Asked, &[Spec<<O as Operation>::Params>], (&Budget, u64)) -> Option<Given>;
+    fn(&<O as Operation>::Domain, &Asked, &[Arc<Spec<<O as Operation>::Params>>], (&Budget, u64)) -> Option<Given>;
 
 /// What a caller may give in place of the plan, beside a case.
 pub struct Options<O: Operation> {

@@ -42,9 +42,9 @@ impl<O: Operation> Planned<O> {
             _ => all,
         };
         let planned = all.len() as u64;
-        let covered = |spec: &&Spec<O::Params>| O::covers(domain, &spec.params);
+        let covered = |spec: &&Arc<Spec<O::Params>>| O::covers(domain, &spec.params);
         let others: Vec<_> = all.iter().filter(|spec| !covered(spec)).collect();
-        let described = |spec: &Spec<O::Params>| {
+        let described = |spec: &Arc<Spec<O::Params>>| {
             let arguments = O::arguments(&spec.params).into_iter().collect();
             (words::case(&arguments), O::domain_text(domain))
         };
@@ -80,7 +80,7 @@ impl<O: Operation> Planned<O> {
             let spec = Spec::given(draft.case(domain)?);
             at = draft.at(domain)?;
             outside = outside.or_else(|| (!O::covers(domain, &spec.params)).then_some(text));
-            specs.push(spec);
+            specs.push(Arc::new(spec));
         }
         let reason = outside.map(|text| (text.clone(), O::domain_text(domain)));
         if reason.is_some() {

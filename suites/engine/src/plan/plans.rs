@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tiebreak_common::budget::Budget;
 
-/// The cases of a domain, made once for all who run them.
-pub type Shared<P> = Arc<Vec<Spec<P>>>;
+/// Cases of a domain, made once for all who run them: lists of a part of them hold the same cases.
+pub type Shared<P> = Arc<Vec<Arc<Spec<P>>>>;
 
 type Place = Arc<OnceLock<Arc<dyn Any + Send + Sync>>>;
 
@@ -43,14 +43,19 @@ pub fn whole<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, s
 /// [`whole`], kept where the caller gave nothing in its place: short plans for good, long ones as long as a [`Long`] of the operation says.
 pub fn plan<O: Operation>(domain: &O::Domain, asked: &Asked, budget: &Budget, seed: u64) -> Shared<O::Params> {
     if !asked.is_nothing() {
-        return Arc::new(whole::<O>(domain, asked, budget, seed));
+        return shared(whole::<O>(domain, asked, budget, seed));
     }
     let text = format!("{seed} {budget:?} {domain:?}");
     let key = Key { operation: TypeId::of::<O>(), is_long: budget.every_tail, text };
     let place = Arc::clone(kept().entry(key).or_default());
     // Whoever comes second waits for the first, and others for nobody.
-    let made = place.get_or_init(|| Arc::new(whole::<O>(domain, asked, budget, seed)));
-    Arc::clone(made).downcast::<Vec<Spec<O::Params>>>().expect("the plan of this operation")
+    let made = place.get_or_init(|| shared(whole::<O>(domain, asked, budget, seed)));
+    Arc::clone(made).downcast::<Vec<Arc<Spec<O::Params>>>>().expect("the plan of this operation")
+}
+
+/// Cases that several lists may hold.
+pub fn shared<P>(specs: Vec<Spec<P>>) -> Shared<P> {
+    Arc::new(specs.into_iter().map(Arc::new).collect())
 }
 
 /// The place of a kernel in its operation's list, by which kernels take turns; nothing where it is none of them, and runs everything.

@@ -5,6 +5,7 @@ use crate::lane::{Failure, Input, Lane, Order};
 use crate::operation::case::{Case, Spec};
 use crate::operation::request::Request;
 use crate::operation::{Kernel, Operation, job, products};
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 
 /// Words read and written times the words of an inner sum, of a call that is repeated.
@@ -40,11 +41,11 @@ pub(crate) fn run<O: Operation>(
     request: &Request,
     kernel: &Kernel<O>,
     lane: &Lane,
-    specs: &[Spec<O::Params>],
+    specs: &[Arc<Spec<O::Params>>],
 ) -> Repeats<O::Params> {
     let domain = &kernel.contract.domain;
-    let cost = |(_, spec): &(usize, &Spec<O::Params>)| cost::<O>(domain, &spec.params);
-    let small = |at: &(usize, &Spec<O::Params>)| cost(at).is_some_and(|(work, _)| work <= WORK);
+    let cost = |(_, spec): &(usize, &Arc<Spec<O::Params>>)| cost::<O>(domain, &spec.params);
+    let small = |at: &(usize, &Arc<Spec<O::Params>>)| cost(at).is_some_and(|(work, _)| work <= WORK);
     let largest = specs.iter().enumerate().filter(small).max_by_key(|at| cost(at).map_or(0, |(_, words)| words));
     let case = largest.and_then(|(i, spec)| spec.case::<O>(domain, request.seed, i));
     let mut all = Repeats { calls: 0, failure: None, differs: None };

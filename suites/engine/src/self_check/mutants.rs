@@ -18,6 +18,7 @@ use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
 use crate::run::subject::Posed;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
@@ -59,15 +60,15 @@ impl<O: Operation> Trial<O> {
 }
 
 /// The cases of a self-check: those of the operation, or the quick plan's without the cases that kernels run in turns, which are large.
-fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Spec<O::Params>> {
+fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::Params>>> {
     if let Some(trial) = O::CAPABILITIES.self_checks.trial {
-        return trial(domain, seed);
+        return trial(domain, seed).into_iter().map(Arc::new).collect();
     }
     let plan = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), seed);
     plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
 }
 
-fn made<O: Operation>(domain: &O::Domain, specs: &[Spec<O::Params>], seed: u64) -> Vec<Case<O::Params>> {
+fn made<O: Operation>(domain: &O::Domain, specs: &[Arc<Spec<O::Params>>], seed: u64) -> Vec<Case<O::Params>> {
     specs.iter().enumerate().filter_map(|(i, spec)| spec.case::<O>(domain, seed, i)).collect()
 }
 

@@ -10,6 +10,7 @@ mod products;
 mod usual;
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
@@ -146,7 +147,7 @@ impl Conv2d {
         factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         (!asked.layers.is_empty()).then(|| plan::given(domain, &asked.layers, specs))
     }
 }

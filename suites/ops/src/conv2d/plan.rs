@@ -2,6 +2,7 @@
 //! width and number of channels up to 80, conditions that come together, layers of networks; and the layers of a model. Larger ones are in `large.rs`.
 
 use super::{Conv2d, conjunctions, large, networks};
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::given::distinct;
@@ -147,7 +148,7 @@ fn moved(domain: &Domain, layer: &Params) -> Params {
 }
 
 /// The layers that the caller gave, and those that no case has.
-pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Spec<Params>]) -> Given {
+pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> Given {
     let run = distinct(specs);
     let described = |at: usize, layer: &Layer| {
         let arguments = Conv2d::arguments(&layer.shape).into_iter().collect();

@@ -8,6 +8,7 @@ use crate::quantized::overflow::infinite_from;
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
 use rug::{Integer, Rational};
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_common::stream::{int32, stream};
@@ -179,7 +180,7 @@ impl Dequantize {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         quantized::given(domain, asked, specs)
     }
 

@@ -7,7 +7,7 @@ use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
 use tiebreak_common::stream::{below, int32, stream};
 use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, by};
+use tiebreak_engine::operation::{Spec, Turn, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::operation::TensorOperation;
@@ -19,6 +19,9 @@ const PAIRS: usize = 4096;
 const SOME: usize = 1024;
 /// The directed scales at which a short run tries all pairs: results of the whole range.
 const IN_FULL: usize = 3;
+/// Random scales at which kernels of 8 bits take turns at all pairs, one kernel in so many at each; not in a short run.
+const FURTHER_SETS: usize = 36;
+const TURNS: usize = 6;
 /// Tensors at random parameters, in a short run and in others: enough for every zero point of 8 bits.
 const TENSORS: [usize; 2] = [256, 768];
 /// The first length that 16 bits do not count; a step through all pairs that has no common factor with their number.
@@ -46,6 +49,9 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64
         }
         out.push(varied(Params { len: SOME, ..params }, &mut rng).by("directed parameters"));
     }
+    if budget.every_tail && element != Element::I16 {
+        by("all pairs", &mut out, |out| further_pairs::<A>(element, clamp, seed, out));
+    }
     let mut previous: Option<Params> = None;
     for i in 0..TENSORS[usize::from(budget.every_tail)] {
         let mut drawn = random::<A>(element, clamp, i, &mut rng);
@@ -61,9 +67,11 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, seed: u64
     by("scales at which little decides", &mut out, |out| out.extend(near::plan::<A>(domain, budget, &mut rng)));
     // The first of the long tensors has all pairs.
     by("long tensors", &mut out, |out| {
-        for len in &sizes::lengths(budget)[1..] {
+        for (len, of) in &sizes::lengths(budget)[1..] {
             let params = A::taken(directed(element, clamp, A::SCALES[IN_FULL], (IN_FULL, 0)));
-            out.push(Spec::new(Params { len: *len, ..params }, [Fill::Uniform, Fill::Uniform, Fill::None], 3));
+            let turn = Turn::one_in(*of, (seed % 1024) as usize);
+            let spec = Spec::new(Params { len: *len, ..params }, [Fill::Uniform, Fill::Uniform, Fill::None], 3);
+            out.push(Spec { turn, ..spec });
         }
     });
     out
@@ -153,6 +161,16 @@ fn with_scales_of(drawn: Params, kept: Params, i: usize) -> Params {
 pub(super) fn of(element: Element, rng: &mut ChaCha8Rng) -> i32 {
     let range = element.range();
     *range.start() + below(rng, range.end().abs_diff(*range.start()) + 1) as i32
+}
+
+/// Every pair of stored values at random parameters.
+fn further_pairs<A: Arithmetic>(element: Element, clamp: bool, seed: u64, out: &mut Vec<Spec<Params>>) {
+    let mut rng = stream(seed, &format!("{}/all pairs", A::Impl::OP));
+    for set in 0..FURTHER_SETS {
+        let first = out.len();
+        all_pairs(&A::taken(random::<A>(element, clamp, set, &mut rng)), false, out);
+        out[first..].iter_mut().for_each(|spec| spec.turn = Turn::one_in(TURNS, set));
+    }
 }
 
 /// Every pair of stored values, in cases that are small enough to be kept as evidence, or in a call longer than 16 bits count; of 16 bits those around ends and

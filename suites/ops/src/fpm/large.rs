@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
 use tiebreak_common::stream::{below, int32, int32_of_any_size, stream};
-use tiebreak_engine::operation::Spec;
 use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 
@@ -32,12 +32,13 @@ pub(super) fn channels(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<
 
 /// Long batches of any accumulators.
 pub(super) fn lengths(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Batch>> {
-    let one = |(i, len): (usize, &usize)| {
+    let one = |(i, (len, of)): (usize, &(usize, usize))| {
         let mut rng = stream(seed, &format!("fpm/long/{len}"));
         let usual = LONG.into_iter().filter(|channel| domain.contains(channel.multiplier, channel.shift, Q31));
         let mut channels: Vec<Channel> = usual.chain(drawn(domain, &mut rng)).collect();
         channels.truncate(if domain.per_channel { LONG.len() } else { 1 });
-        batch(channels, *len, i + 1)
+        let turn = Turn::one_in(*of, (seed % 1024) as usize);
+        batch(channels, *len, i + 1).map(|spec| Spec { turn, ..spec })
     };
     sizes::lengths(budget).iter().enumerate().filter_map(one).collect()
 }

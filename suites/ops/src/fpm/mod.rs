@@ -13,6 +13,7 @@ pub mod sweep;
 use crate::listing;
 use promised::{Promised, Regime};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
@@ -183,7 +184,12 @@ impl FixedPointMultiply {
         plan::trial(domain, seed, 1)
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Batch>], (budget, seed): (&Budget, u64)) -> Option<Given> {
+    fn given(
+        domain: &Domain,
+        asked: &Asked,
+        specs: &[Arc<Spec<Batch>>],
+        (budget, seed): (&Budget, u64),
+    ) -> Option<Given> {
         let run: BTreeSet<(Channel, u32)> = specs.iter().flat_map(|spec| Self::pairs(&spec.params)).collect();
         let planned = plan::pairs(asked, budget, seed);
         let outside = || planned.iter().filter(|pair| !run.contains(pair));

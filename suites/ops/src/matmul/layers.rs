@@ -2,6 +2,7 @@
 //! several groups are several products, and are left to the convolutions.
 
 use super::Matmul;
+use std::sync::Arc;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::given::distinct;
 use tiebreak_engine::operation::{Given, Layer, Operation, Spec};
@@ -53,7 +54,7 @@ pub(crate) fn fills(domain: &Domain, layer: &Layer) -> Vec<[Fill; 2]> {
 }
 
 /// The layers that are products, and those of them that no case has.
-pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Spec<Params>]) -> Given {
+pub(super) fn given(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> Given {
     let run = distinct(specs);
     let products: Vec<(usize, Params)> = layers
         .iter()

@@ -9,6 +9,7 @@ mod offsets;
 pub(crate) mod plan;
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
@@ -134,7 +135,7 @@ impl Matmul {
         layers::is_product(layer)
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         (!asked.layers.is_empty()).then(|| layers::given(domain, &asked.layers, specs))
     }
 }

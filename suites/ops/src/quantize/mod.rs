@@ -7,6 +7,7 @@ mod smaller;
 pub mod sweep;
 
 use crate::quantized::{self, places, plan, quantizations};
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_engine::lane::runner::Runner;
@@ -163,7 +164,7 @@ impl Quantize {
         quantized::at_fault::<Self>(kernel, lane, contract, case, possible)
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         quantized::given(domain, asked, specs)
     }
 

@@ -10,6 +10,7 @@ mod random;
 mod ranks;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tiebreak_engine::operation::fault::Fault;
 use tiebreak_engine::operation::given::distinct;
 use tiebreak_engine::operation::{
@@ -118,7 +119,7 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
 }
 
 /// The types that the caller gave, and those that no case has.
-pub fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>]) -> Option<Given> {
+pub fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>]) -> Option<Given> {
     let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
     let described = |_, ty: &Quantized| {
         let reason = quantizations(ty).map_or_else(|error| error.to_string(), |_| domain_text(domain));

@@ -5,8 +5,8 @@ use super::plan::Draft;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::sizes;
 use tiebreak_common::stream::{int32, stream};
-use tiebreak_engine::operation::Spec;
 use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;
 
@@ -34,7 +34,7 @@ impl Draft<'_> {
 
     /// Long batches of any accumulators, at scales that make every result of them.
     pub(super) fn long_batches(&self, budget: &Budget) -> Vec<Spec<Params>> {
-        let one = |(i, len): (usize, &usize)| {
+        let one = |(i, (len, of)): (usize, &(usize, usize))| {
             let mut rng = stream(self.seed, &format!("requantize/long/{len}"));
             let width = if self.domain.channels.per_channel { LONG_CHANNELS } else { 1 };
             let right = 32 - self.values().ilog2() as i32;
@@ -47,7 +47,8 @@ impl Draft<'_> {
             let range = self.domain.output.range();
             let zero_point = if self.domain.zero_point { range.start().midpoint(*range.end()) + 1 } else { 0 };
             let params = Params { len: *len, bias: vec![0; channels.len()], channels, ..self.whole_type(zero_point) };
-            Spec::new(params, [Fill::Uniform, Fill::None, Fill::None], i + 1)
+            let turn = Turn::one_in(*of, (self.seed % 1024) as usize);
+            Spec { turn, ..Spec::new(params, [Fill::Uniform, Fill::None, Fill::None], i + 1) }
         };
         sizes::lengths(budget).iter().enumerate().map(one).collect()
     }

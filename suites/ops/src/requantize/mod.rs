@@ -11,6 +11,7 @@ pub mod sweep;
 pub mod targets;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fields::{self, Field};
@@ -206,7 +207,7 @@ impl Requantize {
         layer.output.is_some()
     }
 
-    fn given(domain: &Domain, asked: &Asked, specs: &[Spec<Params>], _: (&Budget, u64)) -> Option<Given> {
+    fn given(domain: &Domain, asked: &Asked, specs: &[Arc<Spec<Params>>], _: (&Budget, u64)) -> Option<Given> {
         let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
         let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
         let layers: Vec<&Params> = asked.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
