@@ -186,7 +186,7 @@ fn a_second_run_into_one_directory_is_refused() {
     let named = format!("another run writes to tiebreak-out (process {})", child.id());
     let named = if cfg!(target_os = "linux") { &*named } else { "another run writes to tiebreak-out" };
     assert!(message.contains(named) && message.contains("--out DIR"), "{message}");
-    unfinished(dir.path(), "it is still going on");
+    unfinished(dir.path(), "the run is still going on");
     let elsewhere = output(call(dir.path(), &SOUND).arg("--out=elsewhere"));
     assert_eq!(elsewhere.status.code(), Some(0));
     end(child, "-TERM");

@@ -134,7 +134,9 @@ fn open(request: &Request) -> Result<(File, Contents)> {
     let mut bytes = Vec::new();
     (&file).take(LEDGER + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read {name}"))?;
     if bytes.len() as u64 > LEDGER {
-        bail!("{name} is larger than {LEDGER} bytes: name another file with --out");
+        bail!(
+            "{name} is larger than {LEDGER} bytes, the limit of such a file, or it has no end: name another file with --out"
+        );
     }
     if !bytes.is_empty() && !request.resume {
         bail!("{name} exists: continue or print it with --resume, or name another file with --out");
