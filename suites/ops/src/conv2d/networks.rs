@@ -105,7 +105,7 @@ const MOST: [usize; 2] = [300_000, 8_000_000];
 /// Its own sizes, one more, one less.
 const VARIANTS: [usize; 2] = [1, 3];
 /// Cost of a layer for each kernel on average, at most: products, and so many for each result, which is written, sent and judged.
-const EACH: [usize; 2] = [3_000, 20_000];
+const EACH: [usize; 2] = [2_000, 12_000];
 const RESULT: usize = 30;
 
 /// Every layer with its own sizes; but for a short run, also with one more along every axis, and with one less.

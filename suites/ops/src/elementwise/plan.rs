@@ -21,7 +21,7 @@ const SOME: usize = 1024;
 const IN_FULL: usize = 3;
 /// Random scales at which kernels of 8 bits take turns at all pairs, one kernel in so many at each; not in a short run.
 const FURTHER_SETS: usize = 36;
-const TURNS: usize = 6;
+const TURNS: usize = 8;
 /// Tensors at random parameters, in a short run and in others: enough for every zero point of 8 bits.
 const TENSORS: [usize; 2] = [256, 768];
 /// The first length that 16 bits do not count; a step through all pairs that has no common factor with their number.
