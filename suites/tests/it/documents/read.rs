@@ -42,7 +42,7 @@ pub(super) fn paths(directory: &str, wanted: &[&str]) -> Vec<String> {
 
 /// Every document, and the examples that print how to be run.
 pub(super) fn documents() -> Vec<Document> {
-    let mut all: Vec<String> = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].map(str::to_owned).to_vec();
+    let mut all: Vec<String> = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SOUNDNESS.md"].map(str::to_owned).to_vec();
     all.extend(paths("docs", &[".md", ".py"]));
     all.extend(paths("reports/published", &[".md"]));
     let read = |path: String| {
