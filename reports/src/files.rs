@@ -238,7 +238,7 @@ pub enum ReadError {
     #[error(transparent)]
     Read(#[from] Unreadable),
     /// The file is not JSON, or not the JSON of a ledger.
-    #[error("{} is not a ledger of format {FORMAT}: {cause}; write it again with `cargo xtask verify --out DIR`", path.display())]
+    #[error("{} is not a ledger of format {FORMAT}: {cause}; write it again with `verify --out DIR`", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -246,13 +246,13 @@ pub enum ReadError {
         cause: serde_json::Error,
     },
     /// Its counts are larger than those of any run.
-    #[error("{} has counts that add up to more than 2^63, as those of no run do; write it again with `cargo xtask verify --out DIR`", path.display())]
+    #[error("{} has counts that add up to more than 2^63, as those of no run do; write it again with `verify --out DIR`", path.display())]
     Sums {
         /// The file.
         path: PathBuf,
     },
     /// One field contradicts another.
-    #[error("{} contradicts itself: {what}; no run writes such a ledger: write it again with `cargo xtask verify --out DIR`", path.display())]
+    #[error("{} contradicts itself: {what}; no run writes such a ledger: write it again with `verify --out DIR`", path.display())]
     Contradiction {
         /// The file.
         path: PathBuf,

@@ -100,7 +100,7 @@ pub(super) fn bounds(ledger: &Ledger) -> Option<Table> {
                 Cell::text(lanes.join(", ")),
             ],
             says: vec![text::one_line(&bound.because)],
-            command: bound_command(bound),
+            command: bound_command(ledger, bound),
             ..Row::default()
         });
     }
@@ -112,9 +112,12 @@ fn past(bound: &Bound) -> String {
     format!("{shown}{}", text::past(bound))
 }
 
-fn bound_command(bound: &Bound) -> String {
+fn bound_command(ledger: &Ledger, bound: &Bound) -> String {
     let witness = bound.witness_past_bound.as_ref().or(bound.witness_at_bound.as_ref());
-    witness.map_or_else(|| "cargo xtask bounds".to_owned(), |witness| text::one_line(&witness.command))
+    witness.map_or_else(
+        || format!("{} bounds", super::command::program(ledger)),
+        |witness| text::one_line(&witness.command),
+    )
 }
 
 /// Kernels compared to the bit.

@@ -27,6 +27,12 @@ pub(super) fn narrowed(ledger: &Ledger, options: &[(&str, &str)]) -> String {
     crate::text::one_line(&command.join(" "))
 }
 
+/// The words with which the run was called, up to its command: `cargo xtask` or `tiebreak`.
+pub(super) fn program(ledger: &Ledger) -> &str {
+    let command = &ledger.command;
+    command.split_once(" verify").map_or("tiebreak", |(program, _)| program)
+}
+
 /// The words of a command, each as it is quoted there.
 fn words(command: &str) -> Vec<&str> {
     let mut is_quoted = false;

@@ -4,6 +4,7 @@
 
 pub mod accumulators;
 pub mod budget;
+pub mod called;
 pub mod class;
 pub mod covering;
 pub mod floats;

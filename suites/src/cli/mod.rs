@@ -12,6 +12,7 @@ mod date;
 mod environment;
 mod explain;
 mod fingerprint;
+mod installed;
 mod interrupt;
 mod ledgers;
 mod list;
@@ -30,6 +31,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use tiebreak_common::called;
 use tiebreak_oracle::scheme::{Registered, Scheme};
 use tiebreak_reports::drawable::escaped;
 use tiebreak_reports::table::Detail;
@@ -38,7 +40,7 @@ use tiebreak_reports::table::Style;
 /// Exact verification of quantized kernels: on which inputs a kernel differs from the arithmetic it promises, by how much, and
 /// why.
 #[derive(Debug, Parser)]
-#[command(name = "tiebreak", bin_name = "cargo xtask", version, disable_help_subcommand = true)]
+#[command(name = "tiebreak", bin_name = called::program(), version, disable_help_subcommand = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Action,
@@ -95,6 +97,12 @@ enum Action {
     Report(report::Args),
     /// Count the values that rewrites of MLIR's quant dialect change.
     Rewrites(rewrites::Args),
+    /// Print the completions of a shell: bash, elvish, fish, powershell or zsh.
+    #[command(hide = true)]
+    Completions(installed::CompletionsArgs),
+    /// Write manual pages.
+    #[command(hide = true)]
+    Man(installed::ManArgs),
     /// Run the kernels of lane `host` for another process.
     #[command(hide = true)]
     Worker,
@@ -144,7 +152,7 @@ fn interval_of(text: &str) -> Result<std::ops::RangeInclusive<i32>, String> {
 fn scheme<D: Registered + Send + Sync>(text: &str) -> Result<Scheme<D>, String> {
     Scheme::parse(text).map_err(|unknown| match unknown.nearest {
         Some(_) => unknown.to_string(),
-        None => format!("{unknown}; `cargo xtask schemes` lists them"),
+        None => format!("{unknown}; `{} schemes` lists them", called::program()),
     })
 }
 
@@ -155,6 +163,9 @@ pub fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(message) if message.kind() == clap::error::ErrorKind::DisplayVersion => {
+            return ended(print(&format!("tiebreak {}\n", installed::version())).map(|()| true));
+        }
         Err(message) => return explained(&message),
     };
     if let Err(error) = interrupt::watch() {
@@ -194,6 +205,8 @@ fn run(action: Action) -> Result<bool> {
         Action::Fingerprint(args) => fingerprint::run(&args),
         Action::Merge(args) => space::merge(&args),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
+        Action::Completions(args) => installed::completions(&args).map(|()| true),
+        Action::Man(args) => installed::man(&args).map(|()| true),
         Action::Worker => worker::run().map(|()| true),
     }
 }

@@ -4,6 +4,7 @@ use super::ledgers::{ended, read as read_ledger};
 use super::print;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
+use tiebreak_common::called;
 use tiebreak_reports::files::{self, LEDGER, REPORT, write_report};
 use tiebreak_reports::html::Earlier;
 use tiebreak_reports::html::index::{self, Entry, Holds};
@@ -107,8 +108,9 @@ fn entries(directory: &Path) -> Result<Vec<Entry>> {
     }
     if entries.iter().all(|entry| entry.ledger().is_none()) {
         bail!(
-            "{}: none of its directories has a {LEDGER}; write one with `cargo xtask verify --out DIR`",
-            directory.display()
+            "{}: none of its directories has a {LEDGER}; write one with `{} verify --out DIR`",
+            directory.display(),
+            called::program()
         );
     }
     entries.sort_by(|a, b| a.directory.cmp(&b.directory));

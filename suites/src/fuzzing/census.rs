@@ -5,6 +5,7 @@
 use crate::fuzzing::numbers::Numbers;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
+use tiebreak_common::called;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::census::{Census, Comparison, Requantizer};
 use tiebreak_oracle::derivation::floats;
@@ -175,7 +176,8 @@ impl Question {
         let last = self.first + i64::from(self.count) - 1;
         let output = self.output.map(|[zero, min, max]| format!(" --zero-point={zero} --clamp={min}:{max}"));
         format!(
-            "cargo xtask census --left {} --right {} --multiplier={} --shift={} --x-min={} --x-max={}{} --list {NEAREST}",
+            "{} census --left {} --right {} --multiplier={} --shift={} --x-min={} --x-max={}{} --list {NEAREST}",
+            called::program(),
             self.left,
             self.right,
             self.multiplier,

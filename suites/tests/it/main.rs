@@ -33,6 +33,7 @@ mod fingerprint;
 mod first_screen;
 mod history;
 mod installed_lanes;
+mod installed_program;
 mod judged;
 mod judging;
 mod lanes_alike;

@@ -1,6 +1,7 @@
 //! The accumulators nearest to zero on which a scheme is one above, and one below the reference, for each shift.
 
 use super::{FPM, Grouped, MOST_PIECES, MULTIPLIER, empty};
+use tiebreak_common::called;
 use tiebreak_common::parameters::SHIFTS;
 use tiebreak_oracle::census::{Census, Counter};
 use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
@@ -30,7 +31,7 @@ pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
             reference.label(),
             MULTIPLIERS.map(|m| m.to_string()).join(", ")
         ),
-        "cargo xtask case --x={x} --multiplier={m} --shift={shift}".to_owned(),
+        format!("{} case --x={{x}} --multiplier={{m}} --shift={{shift}}", called::program()),
         &[("scheme", ""), ("shift", "bits, positive = left"), ("delta", "scheme less reference"), ("x", "accumulator"), ("m", "multiplier"), ("exact", "exact value, a fraction"), ("reference", "int32"), ("result", "int32")],
     ))
 }

@@ -2,6 +2,7 @@
 
 use super::{FPM, empty, value};
 use crate::atlas::{Atlas, Between, examine};
+use tiebreak_common::called;
 use tiebreak_common::parameters::CORNER_MULTIPLIERS;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Scheme;
@@ -34,7 +35,12 @@ pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
             SHIFTS.start(),
             SHIFTS.end()
         ),
-        format!("cargo xtask atlas --scheme {{left}} --scheme {{right}} --shift={}..{}", SHIFTS.start(), SHIFTS.end()),
+        format!(
+            "{} atlas --scheme {{left}} --scheme {{right}} --shift={}..{}",
+            called::program(),
+            SHIFTS.start(),
+            SHIFTS.end()
+        ),
         &[
             ("left", ""),
             ("right", ""),

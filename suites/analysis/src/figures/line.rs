@@ -1,6 +1,7 @@
 //! Along the line of accumulators, where a scheme is above the reference and where below.
 
 use super::{FPM, Grouped, MOST_PIECES, MULTIPLIER, empty, value};
+use tiebreak_common::called;
 use tiebreak_oracle::census::{Census, Counter, Counts};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{Figure, FigureKind, Value};
@@ -28,7 +29,8 @@ pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
             reference.label()
         ),
         format!(
-            "cargo xtask census --left {} --right {{scheme}} --multiplier={MULTIPLIER} --shift={SHIFT} --x-min={{first}} --x-max={{last}}",
+            "{} census --left {} --right {{scheme}} --multiplier={MULTIPLIER} --shift={SHIFT} --x-min={{first}} --x-max={{last}}",
+            called::program(),
             reference.label()
         ),
         &[("scheme", ""), ("first", "accumulator"), ("last", "accumulator"), ("one_up", "accumulators"), ("one_down", "accumulators"), ("further", "accumulators")],

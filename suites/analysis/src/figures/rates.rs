@@ -1,6 +1,7 @@
 //! Number of accumulators on which each scheme differs from the reference, shift by shift.
 
 use super::{FPM, Grouped, MOST_PIECES, MULTIPLIER, empty, value};
+use tiebreak_common::called;
 use tiebreak_common::parameters::SHIFTS;
 use tiebreak_oracle::census::{Census, Counter};
 use tiebreak_oracle::fpm::{Parameters, Scheme};
@@ -22,7 +23,7 @@ pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
              Counted in closed form, none sampled. A shift on which they agree has no row.",
             reference.label()
         ),
-        format!("cargo xtask census --left {} --right {{scheme}} --multiplier={MULTIPLIER} --shift={{shift}}", reference.label()),
+        format!("{} census --left {} --right {{scheme}} --multiplier={MULTIPLIER} --shift={{shift}}", called::program(), reference.label()),
         &[("scheme", ""), ("shift", "bits, positive = left"), ("inputs", "accumulators"), ("differ", "accumulators"), ("one_up", "accumulators"), ("one_down", "accumulators")],
     ))
 }

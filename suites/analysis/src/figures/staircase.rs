@@ -1,6 +1,7 @@
 //! Boundaries at which the results of a quantizer change, to the float.
 
 use super::{Grouped, QUANTIZE, empty};
+use tiebreak_common::called;
 use tiebreak_common::floats::shortest;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::{Quantization, Runs, Scheme, Storage, Stored};
@@ -29,7 +30,7 @@ pub(super) fn figure(schemes: &[Scheme]) -> Option<Figure> {
             "Every float of f32 through {type_name}: at each step the last float of the smaller result and the first of the larger one, with nothing between \
              them. Found by bisection, and held against big rationals."
         ),
-        format!("cargo xtask explain quantize --type '{type_name}' --x={{first}}"),
+        format!("{} explain quantize --type '{type_name}' --x={{first}}", called::program()),
         &[("scheme", ""), ("last", "f32"), ("first", "f32"), ("below", "stored value"), ("above", "stored value")],
     ))
 }

@@ -2,6 +2,7 @@
 
 use super::{FPM, empty};
 use std::collections::BTreeMap;
+use tiebreak_common::called;
 use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
 use tiebreak_reports::ledger::{Column, Figure, FigureKind, Value};
 
@@ -34,7 +35,7 @@ pub(super) fn figure(reference: Scheme, schemes: &[Scheme]) -> Option<Figure> {
             "The exact value x * m * 2^(s-31) and the result of each scheme, at multiplier {MULTIPLIER} and shift {SHIFT}: a quarter of the accumulator. The \
              error is the result less the exact value; one rounding errs by one half at most."
         ),
-        format!("cargo xtask case --x={{x}} --multiplier={MULTIPLIER} --shift={SHIFT}"),
+        format!("{} case --x={{x}} --multiplier={MULTIPLIER} --shift={SHIFT}", called::program()),
         &[("x", "accumulator"), ("exact", "exact value, a fraction")],
     );
     let schemes = groups.iter().map(|(labels, _)| Column { name: labels[0].clone(), unit: "int32".to_owned() });

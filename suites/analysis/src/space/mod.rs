@@ -120,7 +120,13 @@ pub fn command(plan: &Plan, out: &Path, resume: bool) -> String {
     let option =
         |name: &str, value: String, usual: bool| if usual { String::new() } else { format!(" --{name}={value}") };
     [
-        format!("cargo xtask census --space {} --left {} --right {}", plan.space, plan.left, plan.right),
+        format!(
+            "{} census --space {} --left {} --right {}",
+            tiebreak_common::called::program(),
+            plan.space,
+            plan.left,
+            plan.right
+        ),
         option("shift", ends(plan.shifts), plan.shifts == whole(&SHIFTS)),
         option("multipliers", ends(plan.multipliers), plan.multipliers == whole(&MULTIPLIERS)),
         option("chunk", plan.chunk.to_string(), plan.chunk == CHUNK),

@@ -107,7 +107,8 @@ fn refused(scheme: Scheme, NoClosedForm { multiplier, shift }: NoClosedForm) -> 
     let label = scheme.label();
     anyhow::anyhow!(
         "{label} has no closed form at multiplier {multiplier}, shift {shift}, and a space is too large for anything else; \
-         without --space a census sweeps: cargo xtask census --left {label} --right ties-up --multiplier {multiplier} --shift={shift}"
+         without --space a census sweeps: {} census --left {label} --right ties-up --multiplier {multiplier} --shift={shift}",
+        tiebreak_common::called::program()
     )
 }
 

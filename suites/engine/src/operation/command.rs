@@ -1,10 +1,8 @@
 //! The commands printed beside what a report states.
 
 use std::collections::BTreeMap;
+use tiebreak_common::called;
 use tiebreak_common::shell::quoted;
-
-/// How the user starts the program.
-const PROGRAM: &str = "cargo xtask verify";
 
 /// The command of a run, and how to narrow it down to one case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,13 +19,13 @@ impl Command {
     /// The whole run.
     pub fn whole(&self) -> String {
         let quoted = self.arguments.iter().map(|a| quoted(a));
-        std::iter::once(PROGRAM.to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+        std::iter::once(format!("{} verify", called::program())).chain(quoted).collect::<Vec<_>>().join(" ")
     }
 
     /// One kernel in one lane.
     pub fn kernel(&self, op: &str, kernel: &str, lane: &str) -> String {
         let reference = self.references.get(op).map(|option| format!(" {option}")).unwrap_or_default();
         let lanes = self.lanes.as_ref().map(|file| format!(" --lanes {}", quoted(file))).unwrap_or_default();
-        format!("{PROGRAM}{lanes} --op {op} --kernel {kernel} --lane {lane}{reference}")
+        format!("{} verify{lanes} --op {op} --kernel {kernel} --lane {lane}{reference}", called::program())
     }
 }

@@ -15,6 +15,7 @@ use crate::self_check::{Measure, Planned, planned};
 use anyhow::{Result, bail};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use tiebreak_common::called;
 use tiebreak_common::parallel;
 use tiebreak_common::stream::stream;
 use tiebreak_reports::bite::{Hole, Planted};
@@ -87,14 +88,21 @@ fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>) ->
     for case in &cases {
         let Some(outs) = answers::<O>(&runner, kernel, std::slice::from_ref(&case.posed), true).each.pop().flatten()
         else {
-            bail!("{} {} does not answer: `cargo xtask verify --kernel {}` shows it", O::OP, kernel.name, kernel.name);
+            bail!(
+                "{} {} does not answer: `{} verify --kernel {}` shows it",
+                O::OP,
+                kernel.name,
+                called::program(),
+                kernel.name
+            );
         };
         // Otherwise every fault would be seen where the kernel differs without it.
         if differs(&case.posed.contract, &outs) {
             bail!(
-                "{} {} differs from its contract: `cargo xtask verify --kernel {}` shows it",
+                "{} {} differs from its contract: `{} verify --kernel {}` shows it",
                 O::OP,
                 kernel.name,
+                called::program(),
                 kernel.name
             );
         }

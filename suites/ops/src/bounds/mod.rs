@@ -10,6 +10,7 @@ use crate::dot::Dot;
 use crate::matmul::Matmul;
 use crate::requantize::Requantize;
 use anyhow::{Result, bail};
+use tiebreak_common::called;
 use tiebreak_common::parallel;
 use tiebreak_engine::case::text;
 use tiebreak_engine::lane::{Failure, Lane};
@@ -178,7 +179,7 @@ fn witness(claim: &Claim, probe: &Probe, exact: i64, lane: &Lane, command: &Comm
     let command = if !case.is_empty() && probe.told_by_a_run(claim.kernel, exact) {
         format!("{} --case '{case}'", command.kernel(claim.op, claim.kernel, &lane.name))
     } else {
-        format!("cargo xtask bounds --kernel {} --lane {}", claim.kernel, lane.name)
+        format!("{} bounds --kernel {} --lane {}", called::program(), claim.kernel, lane.name)
     };
     Ok(BoundWitness { case, got, exact, command })
 }

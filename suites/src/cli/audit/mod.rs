@@ -12,6 +12,7 @@ use crate::model;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use std::path::PathBuf;
+use tiebreak_common::called;
 use tiebreak_oracle::derivation::{DERIVATIONS, Derivation, floats};
 
 /// Arguments of `audit`.
@@ -60,7 +61,7 @@ enum Format {
 
 fn rescaling(text: &str) -> Result<Rescaling, String> {
     Rescaling::parse(text).map_err(|unknown| {
-        format!("{unknown}; `cargo xtask schemes` lists those of fixed point, --help those in floats")
+        format!("{unknown}; `{} schemes` lists those of fixed point, --help those in floats", called::program())
     })
 }
 

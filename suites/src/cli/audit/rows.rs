@@ -5,6 +5,7 @@ use crate::audit::report::{Audit, ChannelCounts, Comparison, Input, Layer, Layer
 use crate::cli::csv_of;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
+use tiebreak_common::called;
 use tiebreak_reports::text;
 
 /// Right minus left, at most three deltas.
@@ -195,16 +196,23 @@ fn closer(
     };
     let (x_min, x_max) = (channel.accumulators.min.max(i32::MIN.into()), channel.accumulators.max.min(i32::MAX.into()));
     let mut out = vec![format!(
-        "cargo xtask census --left {a} --right {b} --multiplier {} --shift={}{other} --zero-point={} --clamp={}:{} --x-min={x_min} --x-max={x_max} --list 5",
-        left.multiplier, left.shift, layer.output.zero_point, layer.clamp.0, layer.clamp.1,
+        "{} census --left {a} --right {b} --multiplier {} --shift={}{other} --zero-point={} --clamp={}:{} --x-min={x_min} --x-max={x_max} --list 5",
+        called::program(),
+        left.multiplier,
+        left.shift,
+        layer.output.zero_point,
+        layer.clamp.0,
+        layer.clamp.1,
     )];
     let fixed = |scheme: &str| !scheme.starts_with("f32-") && !scheme.starts_with("f64-");
     if let (Some(Witness { input: Input::Accumulator { x }, .. }), true) =
         (counts.witness, left == right && fixed(&a) && fixed(&b))
     {
         out.push(format!(
-            "cargo xtask explain fpm --scheme {a} --scheme {b} --x={x} --multiplier {} --shift={}",
-            left.multiplier, left.shift
+            "{} explain fpm --scheme {a} --scheme {b} --x={x} --multiplier {} --shift={}",
+            called::program(),
+            left.multiplier,
+            left.shift
         ));
     }
     out

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tiebreak_common::called;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::census::{Census, Comparison, Counts};
 use tiebreak_oracle::fpm::pieces::Output;
@@ -82,12 +83,15 @@ pub(super) fn rescaling(text: &str) -> Result<Rescaling, String> {
     let rescaling = Rescaling::parse(text).map_err(|unknown| match unknown.nearest {
         Some(_) => unknown.to_string(),
         None => format!(
-            "{unknown}; `cargo xtask schemes` lists those of fixed point, `cargo xtask audit --help` those in floats"
+            "{unknown}; `{0} schemes` lists those of fixed point, `{0} audit --help` those in floats",
+            called::program()
         ),
     })?;
     match rescaling.at(1 << 30, 0) {
         Some(_) => Ok(rescaling),
-        None => Err(format!("`{text}` needs the scales of a layer; `cargo xtask audit` counts it on a model")),
+        None => {
+            Err(format!("`{text}` needs the scales of a layer; `{} audit` counts it on a model", called::program()))
+        }
     }
 }
 

@@ -54,9 +54,10 @@ fn xtask(arguments: &[String]) -> Run {
     ended(output, dir)
 }
 
-/// The words of a command after `cargo xtask`.
+/// The words of a command after `cargo xtask`, or after `tiebreak`.
 fn arguments(command: &str) -> Vec<String> {
-    words(command).split_off(2)
+    let program = read::CALLS.into_iter().find(|call| command.starts_with(call)).expect("a command of the program");
+    words(command).split_off(program.split_whitespace().count())
 }
 
 fn listed(command: &str) -> Option<&'static Instead> {

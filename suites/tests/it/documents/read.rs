@@ -42,7 +42,8 @@ pub(super) fn paths(directory: &str, wanted: &[&str]) -> Vec<String> {
 
 /// Every document, and the examples that print how to be run.
 pub(super) fn documents() -> Vec<Document> {
-    let mut all: Vec<String> = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SOUNDNESS.md"].map(str::to_owned).to_vec();
+    let mut all: Vec<String> =
+        ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SOUNDNESS.md"].map(str::to_owned).to_vec();
     all.extend(paths("docs", &[".md", ".py"]));
     all.extend(paths("reports/published", &[".md"]));
     let read = |path: String| {
@@ -66,6 +67,13 @@ pub(super) fn example_files() -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
+/// Beginnings of a command: in a clone, and of an installed program.
+pub(super) const CALLS: [&str; 2] = ["cargo xtask ", "tiebreak "];
+
+fn is_command(text: &str) -> bool {
+    CALLS.into_iter().any(|call| text.starts_with(call))
+}
+
 /// Every command of a document.
 pub(super) fn commands(document: &Document) -> Vec<Printed> {
     let mut out: Vec<Printed> = Vec::new();
@@ -84,16 +92,16 @@ pub(super) fn commands(document: &Document) -> Vec<Printed> {
         } else if !fenced {
             out.extend(commands_in_prose(line).iter().map(|command| printed(command)));
         } else if let Some(command) = text.strip_prefix("$ ") {
-            below = command.starts_with("cargo xtask ");
+            below = is_command(command);
             out.extend(below.then(|| printed(without_comment(command))));
         } else if below {
             // What an output prints to be run is run, too.
-            if text.starts_with("cargo xtask ") {
+            if is_command(text) {
                 let last = out.len() - 1;
                 out.insert(last, printed(without_comment(text)));
             }
             out.last_mut().expect("a command").output.push(line.to_owned());
-        } else if text.starts_with("cargo xtask ") {
+        } else if is_command(text) {
             out.push(printed(without_comment(text)));
         }
     }
@@ -103,7 +111,7 @@ pub(super) fn commands(document: &Document) -> Vec<Printed> {
 /// Commands between backticks.
 pub(super) fn commands_in_prose(text: &str) -> Vec<String> {
     let spans = text.split('`').skip(1).step_by(2);
-    spans.filter(|span| span.starts_with("cargo xtask ")).map(str::to_owned).collect()
+    spans.filter(|span| is_command(span)).map(str::to_owned).collect()
 }
 
 fn without_comment(command: &str) -> &str {

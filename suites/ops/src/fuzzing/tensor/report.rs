@@ -1,6 +1,7 @@
 //! What a target found, in words: the smallest witness, a line for the catalogue, and the commands that show it again.
 
 use super::{Fuzzed, Kernel};
+use tiebreak_common::called;
 use tiebreak_engine::case::again::{again, line};
 use tiebreak_engine::case::catalogue;
 use tiebreak_engine::case::text::arguments;
@@ -70,5 +71,5 @@ fn commands<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme, witness
     let spelled = (O::CAPABILITIES.spelling.result)(place.0, place.1, None)
         .or_else(|| arguments::<O>(&kernel.contract.domain, place.0));
     let explained = spelled.and_then(|case| O::explained(&case, kernel.name, &label::<O>(contract)));
-    explained.map_or(again.clone(), |explained| format!("{again}\nexplain: cargo xtask explain {explained}"))
+    explained.map_or(again.clone(), |explained| format!("{again}\nexplain: {} explain {explained}", called::program()))
 }
