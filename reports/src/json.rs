@@ -81,6 +81,9 @@
 //!   "outside_domain": [                     // kernels not run: their domain holds no parameter of the run
 //!     {"op": "fpm", "kernel": "xnnpack-rndnu-neon", "domain": "..."}
 //!   ],
+//!   "left_out": [                           // what the caller gave and no kernel takes; absent where there is nothing
+//!     {"item": "layer Model.subgraphs[0].operators[3]", "reason": "..."}
+//!   ],
 //!   "planned": [{                           // what each kernel was to run in each lane, and what it ran
 //!     "op": "fpm", "kernel": "tvm-neon-rfc", "lane": "host",
 //!     "unit": "pair",                       // of multiplier and shift; "type", "layer" or "case"
@@ -123,7 +126,8 @@
 //! ```
 
 use crate::ledger::{
-    Agreement, Bound, CatalogueRun, Environment, Figure, Finding, Lane, Ledger, OutsideDomain, Planned, Position,
+    Agreement, Bound, CatalogueRun, Environment, Figure, Finding, Lane, Ledger, LeftOut, OutsideDomain, Planned,
+    Position,
 };
 use crate::ledger::{Row, Unchecked, Verdict};
 use crate::self_checks::SelfChecks;
@@ -169,6 +173,9 @@ pub struct Summary<'a> {
     pub bounds: &'a [Bound],
     /// Kernels whose domain holds none of the run's parameters.
     pub outside_domain: &'a [OutsideDomain],
+    /// What the caller gave and no kernel takes.
+    #[serde(skip_serializing_if = "<[LeftOut]>::is_empty")]
+    pub left_out: &'a [LeftOut],
     /// Planned and run inputs of each kernel in each lane.
     pub planned: &'a [Planned],
     /// The results that the caller's case names by `at`.
@@ -206,6 +213,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         agreements: &ledger.agreements,
         bounds: &ledger.bounds,
         outside_domain: &ledger.outside_domain,
+        left_out: &ledger.left_out,
         planned: &ledger.planned,
         positions: &ledger.positions,
         unchecked: &ledger.unchecked,

@@ -60,6 +60,9 @@ pub struct Ledger {
     /// Kernels not run because their domain holds none of the run's parameters.
     #[serde(default)]
     pub outside_domain: Vec<OutsideDomain>,
+    /// What the caller gave and no kernel takes, such as a layer in floats.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Planned and run inputs of each kernel in each lane, and dropped inputs with reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub planned: Vec<Planned>,
@@ -79,6 +82,15 @@ pub struct Ledger {
     /// The numbers of the figures of a report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
+}
+
+/// Part of the caller's input that no kernel takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The part, such as a layer of a model by its place in the file.
+    pub item: String,
+    /// Why no kernel takes it, and what to do.
+    pub reason: String,
 }
 
 /// Outcome of a run.

@@ -170,6 +170,7 @@ pub(crate) fn holding() -> Ledger {
         agreements: Vec::new(),
         bounds: bounds(),
         outside_domain: Vec::new(),
+        left_out: Vec::new(),
         planned: Vec::new(),
         positions: Vec::new(),
         unchecked: Vec::new(),

@@ -41,6 +41,7 @@ fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Headi
     part.findings.extend(bounds.iter().filter(|bound| !bound.shown).map(not_shown));
     let Outcome { mut ledger, mismatches } = part.outcome(heading, statuses);
     ledger.bounds = bounds;
+    ledger.left_out.clone_from(&request.left_out);
     ledger.findings.extend(coverage::exhausted(&lanes));
     let unseen = coverage::findings(request, &ledger);
     ledger.findings.extend(unseen);

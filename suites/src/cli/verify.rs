@@ -2,7 +2,7 @@
 
 use super::unfinished::Unfinished;
 use super::{Format, built, note, print, style, threads};
-use crate::audit::{self, Constants};
+use crate::audit;
 use crate::budget::Effort;
 use crate::lane::config::Lanes;
 use crate::operation::{Asked, Layer, Parameter, ReferenceOption};
@@ -20,7 +20,7 @@ use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::json;
-use tiebreak_reports::ledger::Verdict;
+use tiebreak_reports::ledger::{LeftOut, Verdict};
 use tiebreak_reports::table::{self, Detail};
 
 /// Arguments of `verify`.
@@ -250,7 +250,7 @@ fn request(args: &Args) -> Result<Request> {
         (None, Some(multiplier), Some(shift)) => vec![Channel { multiplier, shift }],
         _ => Vec::new(),
     };
-    let layers = args.model.as_deref().map_or_else(|| Ok(Vec::new()), layers)?;
+    let (layers, left_out) = args.model.as_deref().map_or_else(|| Ok(Default::default()), layers)?;
     let ops = ops(args, !channels.is_empty(), &layers)?;
     if args.q != USUAL_Q && args.effort == Effort::Exhaustive && args.x.is_none() {
         bail!(
@@ -275,6 +275,7 @@ fn request(args: &Args) -> Result<Request> {
         ops,
         kernels: once(&args.kernel),
         lanes: once(&args.lane),
+        left_out,
         allow_outside_domain: args.allow_outside_domain,
         fail_fast: args.fail_fast,
         allow_not_run: args.allow_not_run.clone(),
@@ -287,22 +288,31 @@ fn request(args: &Args) -> Result<Request> {
     })
 }
 
-/// The layers of a model, with their own weights and multipliers where it has them. One that no kernel can be given is reported: it must not pass
-/// by being left out.
-fn layers(path: &Path) -> Result<Vec<Layer>> {
+/// The layers of a model, with their own weights and multipliers if the model has them; and the layers that no kernel takes, which the ledger names.
+fn layers(path: &Path) -> Result<(Vec<Layer>, Vec<LeftOut>)> {
     let bytes = model::load(path)?;
     let named = || path.display().to_string();
-    let layers = model::parse(&bytes).with_context(named)?;
+    let layers = model::layers(&bytes).with_context(named)?;
     if layers.is_empty() {
         bail!("{}: the model has no convolution and no fully connected layer", path.display());
     }
     let constants = audit::constants(&bytes).with_context(named)?;
-    let usable = |(layer, constants): (&model::Layer, Option<Constants>)| {
-        layer.params.sizes().with_context(|| format!("{}: layer {} cannot be run", path.display(), layer.name))?;
-        let (weights, output) = constants.map(|constants| (constants.weights, constants.output)).unzip();
-        Ok(Layer { shape: layer.on_int8(), weights, output })
-    };
-    layers.iter().zip(constants).map(usable).collect()
+    let (mut usable, mut left_out) = (Vec::new(), Vec::new());
+    for (layer, constants) in layers.iter().zip(constants) {
+        match layer {
+            Err(one) => left_out.push(LeftOut { item: format!("layer {}", one.place), reason: one.problem.clone() }),
+            Ok(layer) => {
+                let cannot = || format!("{}: layer {} cannot be run", path.display(), layer.name);
+                layer.params.sizes().with_context(cannot)?;
+                let (weights, output) = constants.map(|constants| (constants.weights, constants.output)).unzip();
+                usable.push(Layer { shape: layer.on_int8(), weights, output });
+            }
+        }
+    }
+    if let (true, [first, ..]) = (usable.is_empty(), &left_out[..]) {
+        bail!("{}: no kernel takes a layer of the model: {}: {}", path.display(), first.item, first.reason);
+    }
+    Ok((usable, left_out))
 }
 
 /// Names of the operations that take a parameter; the first is meant where none is named.

@@ -137,6 +137,7 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
         fail_fast: false,
         effort: Effort::Quick,
         asked: Asked::default(),
+        left_out: Vec::new(),
         reference: "ties-up".to_owned(),
         rounding: RoundingRule::TiesEven,
         seed: SEED,

@@ -174,3 +174,29 @@ fn a_layer_that_no_kernel_can_be_given_is_refused() {
         &["small.tflite", "layer layer cannot be run", "elements are more than"],
     );
 }
+
+/// O.4: a layer in floats, or one whose shape is open until the model runs, rejected the whole file.
+#[test]
+fn a_layer_in_floats_is_left_out_with_the_reason() {
+    let mut float = small_layer();
+    float.tensors.iter_mut().for_each(|tensor| tensor.kind = 0);
+    let mut open = small_layer();
+    open.tensors[0].signature = vec![-1, 6, 5, 4];
+    open.tensors[2].shape = vec![1, 1, 1, 8];
+    let run = layers(&model(&[small_layer(), float.clone(), open]), &["--op=conv2d"]).exits(0);
+    let ledger = run.ledger();
+    let left_out = items(&ledger, "left_out");
+    let of = |at: usize, key: &str| left_out[at][key].as_str().expect("a text").to_owned();
+    assert_eq!(left_out.len(), 2, "{left_out:?}");
+    assert!(of(0, "item").contains("operators[1]") && of(0, "reason").contains("FLOAT32"), "{left_out:?}");
+    assert!(of(1, "item").contains("operators[2]") && of(1, "reason").contains("shape_signature is -1"), "{left_out:?}");
+    let page = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("2 parts that no kernel takes"), "{page}");
+    // The layer that runs gives what it gives alone.
+    let alone = layers(&model(&[small_layer()]), &["--op=conv2d"]).exits(0).ledger();
+    let inputs = |ledger: &serde_json::Value| -> Vec<u64> {
+        items(ledger, "rows").iter().map(|row| row["inputs"].as_u64().expect("a count")).collect()
+    };
+    assert_eq!(inputs(&ledger), inputs(&alone));
+    refused(&layers(&model(&[float]), &[]), &["small.tflite", "no kernel takes a layer", "FLOAT32"]);
+}

@@ -128,8 +128,23 @@ pub fn read(path: &Path) -> Result<Vec<Layer>, BadModel> {
     parse(&bytes).map_err(|fault| BadModel::Fault { path: path.to_owned(), fault })
 }
 
-/// [`read`] of bytes that are already at hand.
+/// [`read`] of bytes that are already at hand. A layer that no kernel takes is an error.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Layer>, Fault> {
+    let refused = |LeftOut { place, problem }| Fault::Unsupported { place, problem };
+    layers(bytes)?.into_iter().map(|layer| layer.map_err(refused)).collect()
+}
+
+/// A layer that no kernel takes: one in floats, or one without a shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Table and field.
+    pub place: String,
+    /// What is there, and what to do.
+    pub problem: String,
+}
+
+/// Every layer of a file, in its order, and instead of one that no kernel takes the reason.
+pub fn layers(bytes: &[u8]) -> Result<Vec<Result<Layer, LeftOut>>, Fault> {
     if !is_tflite(bytes) {
         return Err(Fault::NotTflite);
     }

@@ -5,6 +5,7 @@ use crate::operation::asked::{Asked, Wanted};
 use crate::operation::command::Command;
 use tiebreak_common::budget::Effort;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_reports::ledger::LeftOut;
 
 /// What is to be verified.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ pub struct Request {
     pub effort: Effort,
     /// What operations run in place of their plan.
     pub asked: Asked,
+    /// What the caller gave and no kernel takes, such as a layer in floats.
+    pub left_out: Vec<LeftOut>,
     /// Scheme of fixed point multiply that differences are counted against, with its policy.
     pub reference: String,
     /// Rule by which a quantization is rounded once, for what its differences are counted against.

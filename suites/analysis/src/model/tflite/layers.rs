@@ -2,7 +2,7 @@
 
 use super::tables::{self, Model, Operator, OperatorCode, Tables};
 use super::tensor::{Context, Place, Tensor, printable, product};
-use crate::model::{Fault, Layer, MAX_LAYERS, MAX_OPERATORS, Op};
+use crate::model::{Fault, Layer, LeftOut, MAX_LAYERS, MAX_OPERATORS, Op};
 use tiebreak_impls::conv2d::Params;
 
 /// The operators of every subgraph in the file's order, each with its code and place.
@@ -72,14 +72,18 @@ impl OperatorCode<'_> {
     }
 }
 
-pub(in crate::model) fn layers(file: &[u8]) -> Result<Vec<Layer>, Fault> {
+pub(in crate::model) fn layers(file: &[u8]) -> Result<Vec<Result<Layer, LeftOut>>, Fault> {
     let mut layers = Vec::new();
     each(&tables::root(file)?, |context, operator, code, visited| {
         let Some(op) = code.op() else { return Ok(()) };
         if layers.len() == MAX_LAYERS {
             return Err(visited.place.unsupported(format!("more than {MAX_LAYERS} layers; give a smaller model")));
         }
-        layers.push(layer(context, operator, &visited.place, op)?.layer);
+        layers.push(match layer(context, operator, &visited.place, op) {
+            Ok(tensors) => Ok(tensors.layer),
+            Err(Fault::Unsupported { place, problem }) => Err(LeftOut { place, problem }),
+            Err(fault) => return Err(fault),
+        });
         Ok(())
     })?;
     Ok(layers)
