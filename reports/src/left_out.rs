@@ -10,7 +10,21 @@ use std::collections::BTreeSet;
 /// All sentences, the most important first.
 pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
     let spared = spared(ledger, usize::MAX);
-    [dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger), spared].concat()
+    let given: Vec<String> = given(ledger, usize::MAX).into_iter().collect();
+    [given, dropped(ledger, None), not_offered(ledger), kernels_unjudged(ledger), lanes_unjudged(ledger), spared]
+        .concat()
+}
+
+/// Parts of the caller's input that no kernel takes, such as layers in floats; the sentence names `most` of them.
+pub(crate) fn given(ledger: &Ledger, most: usize) -> Option<String> {
+    let items: Vec<&str> = ledger.left_out.iter().map(|one| one.item.as_str()).collect();
+    let first = ledger.left_out.first()?;
+    Some(format!(
+        "{} that no kernel takes: {}: {}",
+        text::plural(items.len(), "part"),
+        text::some(&items, most),
+        first.reason
+    ))
 }
 
 /// Parameters of the caller and cases of the plan that some kernel did not run. Each sentence names `most` kernels and counts the

@@ -36,7 +36,7 @@ pub(crate) fn all(ledger: &Ledger) -> Vec<Uncovered> {
     out.extend(not_offered(ledger).into_iter().map(entry("kernels", true)));
     out.extend(unchecked(ledger).into_iter().map(entry("self-check", true)));
     out.extend(expected.into_iter().map(entry("lanes", false)));
-    out.extend(given(ledger).map(entry("model", false)));
+    out.extend(left_out::given(ledger, NAMED).map(entry("model", false)));
     out.extend(outside_domain(ledger).map(entry("kernels", false)));
     out.extend(plan(ledger).map(entry("plan", false)));
     out.extend(left_out::spared(ledger, NAMED).into_iter().map(entry("plan", false)));
@@ -117,18 +117,6 @@ fn unchecked(ledger: &Ledger) -> Vec<String> {
         format!("no mutant and no control in {} ({})", text::some(&lanes, LANES), text::some(&ops, NAMED))
     };
     lanes.into_iter().map(sentence).collect()
-}
-
-/// What the caller gave and no kernel takes.
-fn given(ledger: &Ledger) -> Option<String> {
-    let items: Vec<&str> = ledger.left_out.iter().map(|one| one.item.as_str()).collect();
-    let first = ledger.left_out.first()?;
-    Some(format!(
-        "{} that no kernel takes: {}: {}",
-        plural(items.len(), "part"),
-        text::some(&items, NAMED),
-        first.reason
-    ))
 }
 
 /// Kernels for which the run has no parameter, or no lane; with the reason where they share it.

@@ -41,7 +41,7 @@ fn commands_of_an_installed_program_run_where_it_is_installed() {
         .as_array()
         .expect("findings")
         .iter()
-        .filter_map(|finding| finding["command"].as_str())
+        .filter_map(|finding| finding["witness"]["command"].as_str())
         .collect();
     assert!(!commands.is_empty(), "{ledger}");
     for command in &commands {

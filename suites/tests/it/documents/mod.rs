@@ -121,8 +121,9 @@ fn every_printed_command_is_one() {
             }
             None | Some(Instead::With(_) | Instead::Parsed) => {
                 let refused = Cli::try_parse_from(["cargo xtask".to_owned()].iter().chain(&words)).err();
-                // Help is printed by way of an error.
-                let refused = refused.filter(|error| error.kind() != ErrorKind::DisplayHelp);
+                // Help and the version are printed by way of an error.
+                let printed = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion];
+                let refused = refused.filter(|error| !printed.contains(&error.kind()));
                 assert!(refused.is_none(), "{command}: {}", refused.map_or(String::new(), |e| e.to_string()));
             }
         }
