@@ -83,7 +83,7 @@ pub trait TensorOperation: 'static {
     /// Shape, offsets, ...
     type Params: Clone + Debug + Eq + Send + Sync + Serialize + DeserializeOwned;
     /// What a contract's domain is made of.
-    type Domain: Debug + Send + Sync + 'static;
+    type Domain: Clone + Debug + Send + Sync + 'static;
     /// Function type of its kernels.
     type Run: Copy + Send + Sync + 'static;
 

@@ -18,6 +18,12 @@
 //! < {"answer":"failed","reason":"no range requests here"}
 //! ```
 //!
+//! A worker may offer a kernel of its own, with the contract that it claims; requests then have its name:
+//!
+//! ```text
+//! < {"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{"op":"requantize","kernel":"mylib-requantize","isa_path":"avx2","like":"tflite-requantize-i8","scheme":"tflite-single"}]}
+//! ```
+//!
 //! `docs/example-worker.py` is a worker in thirty lines.
 //!
 //! Pipes connect harness and worker, not shared memory: a sweep sends one line for a block and receives 4 bytes for a
@@ -170,6 +176,7 @@ fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {
         op: O::NAME.to_owned(),
         kernel: kernel.name().to_owned(),
         isa_path: kernel.isa_path(form),
+        ..Offer::default()
     })
 }
 
@@ -236,7 +243,10 @@ impl Hello {
 }
 
 /// One kernel that a worker offers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// A kernel that the project does not have has a name of its own, and a claim: `like` names the kernel whose contract it
+/// claims, `scheme` its scheme. With both, the domain is that of `like`, and the scheme is its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
     /// `fpm`, `instruction`.
     pub op: String,
@@ -244,6 +254,19 @@ pub struct Offer {
     pub kernel: String,
     /// What executes: `scalar`, `portable`, or `neon: sqrdmulh, srshl`.
     pub isa_path: String,
+    /// Kernel of the project whose domain and, without `scheme`, whose promise the kernel claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<String>,
+    /// Scheme that the kernel claims, `NAME` or `NAME:POLICY`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
+}
+
+impl Offer {
+    /// Whether the kernel is none of the project's.
+    pub fn is_own(&self) -> bool {
+        self.like.is_some() || self.scheme.is_some()
+    }
 }
 
 #[cfg(test)]
@@ -257,7 +280,7 @@ mod tests {
             shown.iter().filter_map(|l| l.strip_prefix(mark)).filter(|l| l.starts_with('{')).collect()
         };
         let (requests, answers) = (lines("> "), lines("< "));
-        assert_eq!((requests.len(), answers.len()), (3, 3));
+        assert_eq!((requests.len(), answers.len()), (3, 4));
         for line in requests {
             let request: Request = serde_json::from_str(line).expect("a request");
             assert_eq!(serde_json::to_string(&request).expect("JSON"), line);

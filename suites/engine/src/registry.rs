@@ -21,6 +21,8 @@ pub trait Verifies: Sync {
     fn op(&self) -> &'static str;
     /// Its kernels, known bugs last.
     fn names(&self) -> Vec<&'static str>;
+    /// Kernels that lanes offer under names of their own.
+    fn own_names(&self, lanes: &[Lane]) -> Result<Vec<&'static str>>;
     /// Its kernels and mutants, as they are listed.
     fn listed(&self) -> Vec<Value>;
     /// Its schemes.

@@ -8,7 +8,7 @@ use crate::ledger::place::finding;
 use crate::opened::{Opened, lane_names, left_out, open_lanes, with_modules};
 use crate::operation::request::Request;
 use crate::registry::{Registry, Verifies};
-use crate::selected::{Selected, select};
+use crate::selected::{Selected, own, select};
 use crate::{activity, progress};
 use anyhow::Result;
 use std::time::Instant;
@@ -29,9 +29,10 @@ pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcom
 
 /// The outcome of a run that goes to its end.
 fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Heading) -> Result<Outcome> {
-    let selected = select(request, registry)?;
+    let selected = select(request, registry, None)?;
     let names = lane_names(request, registry);
     let Opened { lanes, statuses, findings } = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
+    let selected = select(request, registry, Some(&own(request, registry, &lanes)?))?;
     let statuses: Vec<ledger::Lane> = statuses.into_iter().chain(left_out(request, &names)).collect();
     let mut part = Part { findings, ..Part::default() };
     kept.lanes(&statuses, &part);

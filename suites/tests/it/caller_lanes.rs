@@ -10,14 +10,14 @@ use tempfile::TempDir;
 use tiebreak_reports::drawable::is_drawable;
 
 /// A lanes file with these lanes.
-fn lanes(dir: &Path, lanes: &[Value]) -> PathBuf {
+pub(crate) fn lanes(dir: &Path, lanes: &[Value]) -> PathBuf {
     let file = dir.join("lanes.json");
     fs::write(&file, json!({ "lanes": lanes }).to_string()).expect("written");
     file
 }
 
 /// The worker of the documentation with something replaced.
-fn python(dir: &Path, changes: &[(&str, &str)]) -> Vec<String> {
+pub(crate) fn python(dir: &Path, changes: &[(&str, &str)]) -> Vec<String> {
     let mut text = fs::read_to_string(workspace().join("docs/example-worker.py")).expect("the worker of the book");
     for (old, new) in changes {
         assert!(text.contains(old), "{old}");

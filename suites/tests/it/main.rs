@@ -49,6 +49,7 @@ mod mutants;
 mod object_code;
 mod pages;
 mod paths;
+mod own_kernels;
 mod plans;
 mod planted_faults;
 mod positions;

@@ -55,7 +55,7 @@ fn load(file: &PathBuf) -> Result<Module, Unusable> {
         // SAFETY: as above; the symbol's address is that of the string.
         let text = unsafe { CStr::from_ptr(text.try_as_raw_ptr().unwrap_or_default().cast()) };
         let isa_path = text.to_string_lossy().into_owned();
-        kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path });
+        kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path, ..Offer::default() });
     }
     if kernels.is_empty() {
         return Err(Unusable::NoKernel(file.clone()));

@@ -154,6 +154,11 @@ impl Lanes {
         names
     }
 
+    /// Whether a lane is the caller's own.
+    pub fn has_callers(&self) -> bool {
+        self.of_the_caller(|_| true).next().is_some()
+    }
+
     /// Lanes of the caller's own.
     fn of_the_caller(&self, wanted: impl Fn(&Entry) -> bool) -> impl Iterator<Item = String> {
         self.lanes.iter().filter(move |l| !Self::is_ours(&l.name) && wanted(l)).map(|l| l.name.clone())

@@ -86,8 +86,9 @@ impl LastWords {
 fn drawable(answer: Answer) -> Answer {
     match answer {
         Answer::Hello(Hello { protocol, arch, mut kernels, sources }) => {
-            for Offer { op, kernel, isa_path } in &mut kernels {
-                [op, kernel, isa_path].into_iter().for_each(|text| *text = bounded(text, MOST_NAME));
+            for Offer { op, kernel, isa_path, like, scheme } in &mut kernels {
+                let claimed = like.iter_mut().chain(scheme);
+                [op, kernel, isa_path].into_iter().chain(claimed).for_each(|text| *text = bounded(text, MOST_NAME));
             }
             let sources = sources.map(|text| bounded(&text, MOST_NAME));
             Answer::Hello(Hello { protocol, arch: bounded(&arch, MOST_NAME), kernels, sources })

@@ -78,7 +78,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// Shape, offsets, ...
     type Params: Clone + Debug + Eq + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// What a contract's domain is made of.
-    type Domain: Debug + Send + Sync + 'static;
+    type Domain: Clone + Debug + Send + Sync + 'static;
     /// Function type of the kernels.
     type Run: Copy + Send + Sync + 'static;
     /// A mathematical definition with its overflow policy.

@@ -8,7 +8,7 @@ use crate::ledger::coverage::not_run;
 use crate::ledger::part::Part;
 use crate::ledger::{add, agreed};
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation, is_compiled};
+use crate::operation::{Kernel, Operation, find, is_compiled};
 use crate::plan::planned::Planned;
 use crate::run::subject::Subject;
 use anyhow::{Result, bail};
@@ -39,8 +39,9 @@ pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     }
     let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
         fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
-    for lane in others {
-        planned.not_offered(kernel, lane, &mut part);
+    // A kernel of a worker's own is expected of no other lane.
+    if find::<O>(kernel.name).is_some() {
+        others.into_iter().for_each(|lane| planned.not_offered(kernel, lane, &mut part));
     }
     if offering.is_empty() {
         return Ok(part);

@@ -3,6 +3,7 @@
 pub mod catalogue;
 pub mod kernel;
 pub mod listing;
+mod own;
 
 use crate::activity::doing;
 use crate::case::text;
@@ -46,6 +47,10 @@ impl<O: Operation> Verifies for Pipeline<O> {
         every_name::<O::Impl>()
     }
 
+    fn own_names(&self, lanes: &[Lane]) -> Result<Vec<&'static str>> {
+        Ok(own::offered::<O>(lanes)?.into_iter().map(|kernel| kernel.name).collect())
+    }
+
     fn listed(&self) -> Vec<Value> {
         listing::kernels_and_mutants::<O>()
     }
@@ -87,7 +92,9 @@ impl<O: Operation> Verifies for Pipeline<O> {
     }
 
     fn verify(&self, (request, kept): (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part> {
-        let named = named::<O>(names);
+        let mut named = named::<O>(names);
+        let own = own::offered::<O>(lanes)?;
+        named.extend(own.into_iter().filter(|own| names.is_empty() || names.iter().any(|name| name == own.name)));
         let mut part = Part::default();
         let catalogue =
             if request.asked.is_nothing() { run_catalogue::<O>(request, &named, lanes)? } else { Part::default() };

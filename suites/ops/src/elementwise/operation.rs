@@ -60,7 +60,7 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
     /// Its exact definition.
     type Oracle: oracle::Arithmetic;
     /// The parameters that a kernel takes.
-    type Domain: Debug + Send + Sync + 'static;
+    type Domain: Clone + Debug + Send + Sync + 'static;
     /// Way in which a scheme scales.
     type Kind: Copy;
     /// Name in a sentence.
