@@ -20,6 +20,8 @@ pub enum FailureKind {
     Unwritten,
     /// The kernel left another float mode behind.
     FloatMode,
+    /// The worker says that the batch is outside the domain of its kernel: neither a failure nor a pass.
+    OutsideDomain,
 }
 
 impl FailureKind {

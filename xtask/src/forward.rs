@@ -2,9 +2,10 @@
 //! its exit code and its standard output.
 
 use crate::cargo;
-use crate::lanes;
+use crate::lanes::{self, Lane};
 use crate::process;
 use crate::setup;
+use crate::shipped;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -67,43 +68,61 @@ pub(crate) fn select(arguments: &[OsString]) -> Option<(&'static Forwarded, &[Os
 /// Builds what the command needs and becomes `tiebreak`.
 pub(crate) fn run(forwarded: &Forwarded, arguments: &[OsString]) -> Result<ExitCode> {
     let workspace = Workspace::locate()?;
+    let shipped = shipped_lanes(&workspace, forwarded.lanes, arguments)?;
     let lanes = wants_lanes(forwarded.lanes, arguments);
-    let mut command = if lanes { with_lanes(&workspace, forwarded)? } else { without_lanes(&workspace, forwarded)? };
+    let mut command = match lanes {
+        true => with_lanes(&workspace, forwarded, &shipped)?,
+        false => without_lanes(&workspace, forwarded, &shipped)?,
+    };
     process::become_program(command.args(arguments))
 }
 
-/// Whether lanes must be built. A call that names only the host, or its own lanes file, needs none.
+/// The values of an option.
+fn values(arguments: &[OsString], option: &str) -> Vec<String> {
+    let text: Vec<_> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
+    let joined = text.iter().filter_map(|a| a.strip_prefix(&format!("{option}=")).map(str::to_owned));
+    let apart = text.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1].clone());
+    joined.chain(apart).collect()
+}
+
+/// The lanes of libraries that a call names; a caller's own lanes file has none of them.
+fn shipped_lanes(workspace: &Workspace, wants: Wants, arguments: &[OsString]) -> Result<Vec<Lane>> {
+    match wants != Wants::Never && values(arguments, "--lanes").is_empty() {
+        true => shipped::named(workspace, &values(arguments, "--lane")),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Whether lanes must be built. A call that names only the host and libraries, or its own lanes file, needs none.
 fn wants_lanes(wants: Wants, arguments: &[OsString]) -> bool {
-    let values = |option: &str| -> Vec<String> {
-        let text: Vec<_> = arguments.iter().map(|a| a.to_string_lossy().into_owned()).collect();
-        let joined = text.iter().filter_map(|a| a.strip_prefix(&format!("{option}=")).map(str::to_owned));
-        let apart = text.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1].clone());
-        joined.chain(apart).collect()
-    };
-    let lanes = values("--lane");
-    let others = lanes.iter().any(|lane| lane != "host");
+    let lanes = values(arguments, "--lane");
+    let others = lanes.iter().any(|lane| lane != "host" && shipped::Library::find(lane).is_none());
     let wanted = match wants {
         Wants::Never => false,
         Wants::Named => others,
         Wants::Usually => others || lanes.is_empty(),
     };
-    wanted && values("--lanes").is_empty()
+    wanted && values(arguments, "--lanes").is_empty()
 }
 
-fn with_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
+fn with_lanes(workspace: &Workspace, forwarded: &Forwarded, shipped: &[Lane]) -> Result<Command> {
     let probe = setup::provision(workspace, &Tool::needed(crate::workspace::Host::CURRENT));
     setup::require(&probe, &Tool::BASE)?;
     let built = lanes::build(workspace, &probe)?;
+    let file = if shipped.is_empty() { built.file } else { lanes::with(workspace, Some(&built.file), shipped)? };
     let mut command = Command::new(built.tiebreak);
-    command.arg(forwarded.name).arg("--lanes").arg(built.file);
+    command.arg(forwarded.name).arg("--lanes").arg(file);
     Ok(command)
 }
 
-fn without_lanes(workspace: &Workspace, forwarded: &Forwarded) -> Result<Command> {
+fn without_lanes(workspace: &Workspace, forwarded: &Forwarded, shipped: &[Lane]) -> Result<Command> {
     setup::provide(workspace, &Tool::BASE)?;
     let built = cargo::build(workspace, &[cargo::TIEBREAK])?;
     let mut command = Command::new(&built[cargo::TIEBREAK.1]);
     command.arg(forwarded.name);
+    if !shipped.is_empty() {
+        command.arg("--lanes").arg(lanes::with(workspace, None, shipped)?);
+    }
     Ok(command)
 }
 

@@ -23,16 +23,16 @@ struct Lanes {
 
 /// One lane: how to start its worker, or why it is not run.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-struct Lane {
-    name: &'static str,
+pub(crate) struct Lane {
+    pub(crate) name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<Vec<String>>,
+    pub(crate) command: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    objdump: Option<String>,
+    pub(crate) objdump: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    modules: Option<Toolchain>,
+    pub(crate) modules: Option<Toolchain>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    not_run: Option<String>,
+    pub(crate) not_run: Option<String>,
 }
 
 /// What was built for the lanes.
@@ -65,6 +65,50 @@ pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
     lanes.hashes = file.parent().map(text);
     write(&file, &(serde_json::to_string_pretty(&lanes)? + "\n"))?;
     Ok(Built { file, tiebreak: native[cargo::TIEBREAK.1].clone() })
+}
+
+/// The lanes file with further lanes, beside the one without them; `tiebreak` tells both from a caller's file by the end of their paths.
+pub(crate) fn with(workspace: &Workspace, built: Option<&Path>, further: &[Lane]) -> Result<PathBuf> {
+    let mut lanes = match built {
+        Some(file) => read(file)?,
+        None => serde_json::json!({"lanes": [], "hashes": text(&workspace.target.join("tiebreak"))}),
+    };
+    let all = lanes["lanes"].as_array_mut().context("the lanes file has no lanes")?;
+    for lane in further {
+        all.push(serde_json::to_value(lane)?);
+    }
+    let file = workspace.target.join("tiebreak/shipped/tiebreak/lanes.json");
+    write(&file, &(serde_json::to_string_pretty(&lanes)? + "\n"))?;
+    Ok(file)
+}
+
+fn read(file: &Path) -> Result<serde_json::Value> {
+    let text = fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not a lanes file", file.display()))
+}
+
+/// Each lane of the project with its status, what it is and the command that builds it, as the last build found it.
+pub(crate) fn described(workspace: &Workspace) -> Vec<[String; 4]> {
+    let built = read(&workspace.target.join("tiebreak/lanes.json")).unwrap_or_default();
+    let row = |name: &str, about: &str, command: &str| {
+        let lane = built["lanes"].as_array().into_iter().flatten().find(|lane| lane["name"] == name);
+        let status = match lane {
+            None if name == "host" => "installed".to_owned(),
+            None => "not built".to_owned(),
+            Some(lane) => lane["not_run"].as_str().map_or("installed".to_owned(), |why| format!("not here ({why})")),
+        };
+        [name.to_owned(), status, about.to_owned(), command.to_owned()]
+    };
+    let (verify, mlir) = ("cargo xtask verify", "cargo xtask setup --with mlir");
+    vec![
+        row("host", "this process", verify),
+        row("host-worker", "the kernels of this machine in a worker process", verify),
+        row("aarch64-qemu", "aarch64 instructions under qemu-user", verify),
+        row("aarch64-native", "aarch64 instructions on an aarch64 machine", verify),
+        row("mlir-x86", "casts lowered by mlir-opt and compiled for x86-64", mlir),
+        row("mlir-aarch64", "casts lowered by mlir-opt and compiled for aarch64", mlir),
+        row("mlir-aarch64-bf16", "the same with the instructions of bf16", mlir),
+    ]
 }
 
 /// The worker of compiled modules, if a lane that is emulated, or one that is not, will start it.

@@ -20,6 +20,7 @@ mod probe;
 mod process;
 mod say;
 mod setup;
+mod shipped;
 mod test;
 mod tools;
 mod workspace;
@@ -45,6 +46,8 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Install missing tools
     Setup(setup::Arguments),
+    /// List every lane: installed or not, its version, and the command that installs it
+    Lanes(shipped::Arguments),
     /// Check format, lints and tests, on the host and on aarch64
     Test(test::Arguments),
     /// Run `cargo bench --workspace` with the arguments that follow
@@ -85,6 +88,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
     match cli.command {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
+        Command::Lanes(arguments) => shipped::list(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

@@ -5,6 +5,7 @@ use crate::models;
 use crate::probe::Probe;
 use crate::process::{self, which};
 use crate::say::note;
+use crate::shipped;
 use crate::tools::{self, Manager, Tool};
 use crate::workspace::{AARCH64, Host, Workspace};
 use anyhow::{Context, Result, bail};
@@ -32,6 +33,12 @@ enum Extra {
     Browser,
     /// The SMT solvers z3 and cvc5, for `cargo xtask prove --confirm`
     Solvers,
+    /// Every library of `cargo xtask lanes`
+    Shipped,
+    /// The library gemmlowp, for the lanes gemmlowp and gemmlowp-scalar
+    Gemmlowp,
+    /// ONNX Runtime from PyPI, for the lane onnxruntime
+    Onnxruntime,
 }
 
 /// The names of the emulator of aarch64.
@@ -67,6 +74,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     })?;
     if with(Extra::Models) {
         models::provision(&workspace)?;
+    }
+    if with(Extra::Shipped) {
+        shipped::provide(&workspace, &[])?;
+    } else {
+        let named = [(Extra::Gemmlowp, "gemmlowp"), (Extra::Onnxruntime, "onnxruntime")];
+        let names: Vec<&str> = named.into_iter().filter(|(extra, _)| with(*extra)).map(|(_, name)| name).collect();
+        if !names.is_empty() {
+            shipped::provide(&workspace, &names)?;
+        }
     }
     if with(Extra::Browser) {
         browser::packages(&workspace, &probe)?;
@@ -134,6 +150,21 @@ fn attempt(name: &str, result: Result<()>) {
         Ok(()) => note(format_args!("installed {name}")),
         Err(error) => note(format_args!("could not install {name}: {error:#}")),
     }
+}
+
+/// Installs packages of Debian or Ubuntu that are absent; elsewhere the system must have what they hold.
+pub(crate) fn packages(wanted: &[&'static str]) -> Result<()> {
+    let absent = |package: &&str| process::output(Command::new("dpkg-query").args(["--status", package])).is_err();
+    if which(&["apt-get"]).is_none() {
+        return Ok(());
+    }
+    let absent: Vec<&str> = wanted.iter().copied().filter(|package| absent(&package)).collect();
+    if absent.is_empty() {
+        return Ok(());
+    }
+    install(&absent).with_context(|| format!("`sudo apt-get install {}` installs what is absent", absent.join(" ")))?;
+    note(format_args!("installed {}", absent.join(" ")));
+    Ok(())
 }
 
 /// Installs packages of Debian or Ubuntu. Needs root, or a sudo that asks nothing.

@@ -18,6 +18,12 @@
 //! < {"answer":"failed","reason":"no range requests here"}
 //! ```
 //!
+//! A batch that is outside the domain of a kernel is counted, and is neither a failure nor a pass:
+//!
+//! ```text
+//! < {"answer":"failed","reason":"offsets below 0 only","kind":"outside-domain"}
+//! ```
+//!
 //! A worker may offer a kernel of its own, with the contract that it claims; requests then have its name:
 //!
 //! ```text
@@ -280,7 +286,7 @@ mod tests {
             shown.iter().filter_map(|l| l.strip_prefix(mark)).filter(|l| l.starts_with('{')).collect()
         };
         let (requests, answers) = (lines("> "), lines("< "));
-        assert_eq!((requests.len(), answers.len()), (3, 4));
+        assert_eq!((requests.len(), answers.len()), (3, 5));
         for line in requests {
             let request: Request = serde_json::from_str(line).expect("a request");
             assert_eq!(serde_json::to_string(&request).expect("JSON"), line);

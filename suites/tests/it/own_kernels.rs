@@ -24,7 +24,11 @@ fn claim(keys: &[(&str, &str)]) -> Value {
 }
 
 fn rows<'a>(ledger: &'a Value, key: &str) -> Vec<&'a str> {
-    items(ledger, "rows").iter().filter(|row| row["against"] == "contract").filter_map(|row| row[key].as_str()).collect()
+    items(ledger, "rows")
+        .iter()
+        .filter(|row| row["against"] == "contract")
+        .filter_map(|row| row[key].as_str())
+        .collect()
 }
 
 /// By scheme, like a kernel, and like a kernel with another scheme.

@@ -35,6 +35,8 @@ pub struct Record<P> {
     pub given_up: u64,
     /// Cases that were not to be run.
     pub spared: u64,
+    /// Cases that the worker called outside the domain of its kernel, and why it said so first.
+    pub outside: (u64, String),
     /// Cases that were to be run and gave no result, those not run any more among them.
     pub unanswered: u64,
     /// Cases without an answer at first.
@@ -57,6 +59,7 @@ impl<P> Default for Record<P> {
             cases: 0,
             given_up: 0,
             spared: 0,
+            outside: Default::default(),
             unanswered: 0,
             contract: Side::default(),
             reference: Side::default(),
@@ -81,6 +84,11 @@ impl<P: Clone> Record<P> {
         self.cases += other.cases;
         self.given_up += other.given_up;
         self.spared += other.spared;
+        let (outside, reason) = other.outside;
+        self.outside.0 += outside;
+        if self.outside.1.is_empty() {
+            self.outside.1 = reason;
+        }
         self.unanswered += other.unanswered;
         self.contract.merge(other.contract);
         self.reference.merge(other.reference);
@@ -158,8 +166,10 @@ pub fn judged<O: Operation>(
     let begun = Instant::now();
     let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..Record::default() };
     record.spared = answers.spared;
-    record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - answers.spared;
-    record.cases = cases.len() as u64 - record.given_up - record.spared;
+    record.outside.clone_from(&answers.outside);
+    let others = answers.spared + answers.outside.0;
+    record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - others;
+    record.cases = cases.len() as u64 - record.given_up - others;
     let made = Made::<O> { kernel: kernel.name, lane: &lane.name, contract };
     for (class, reason) in (O::CAPABILITIES.deviations.declared)(contract) {
         record.faults.insert(class, Sighting::none(reason));

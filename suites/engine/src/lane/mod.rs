@@ -69,7 +69,16 @@ impl Failure {
                 FailureKind::ChangedOperand => Class::ChangedOperand,
                 FailureKind::Unwritten => Class::Unwritten,
                 FailureKind::FloatMode => Class::FloatMode,
+                FailureKind::OutsideDomain => Class::OutsideDomain,
             },
+        }
+    }
+
+    /// Why the worker says that a batch is outside the domain of its kernel, if it says so.
+    pub fn outside(&self) -> Option<&str> {
+        match self {
+            Self::Failed(FailureKind::OutsideDomain, reason) => Some(reason),
+            _ => None,
         }
     }
 

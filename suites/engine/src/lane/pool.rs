@@ -287,9 +287,11 @@ impl Lease<'_> {
         Ok(self.session.as_mut().expect("just started"))
     }
 
-    /// After a failure the session's state is unknown: the next batch gets a fresh one.
+    /// After a failure the session's state is unknown: the next batch gets a fresh one. A worker that calls a batch outside its domain goes on.
     fn checked(&mut self, result: Result<(), Failure>) -> Result<(), Failure> {
-        if let Err(failure) = &result {
+        if let Err(failure) = &result
+            && failure.outside().is_none()
+        {
             self.session = None;
             self.lost = Some(failure.clone());
             if let Failure::Hung(waited) = failure {

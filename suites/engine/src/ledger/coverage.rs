@@ -81,6 +81,12 @@ pub fn no_such_case(count: u64) -> Dropped {
     Dropped { why: DropReason::NoSuchCase, because, count, first: String::new() }
 }
 
+/// What a worker calls outside the domain of its kernel.
+pub fn as_the_worker_says(count: u64, reason: &str) -> Dropped {
+    let because = format!("the worker says: {reason}");
+    Dropped { why: DropReason::OutsideDomain, because, count, first: String::new() }
+}
+
 /// Cases that quick effort spares a lane, where the others gave what they give in another one.
 pub fn nothing_new(count: u64) -> Dropped {
     let because = "the same code gave the first lane's results on the cases that ran".to_owned();

@@ -2,7 +2,9 @@
 
 use crate::judge::record::Record;
 use crate::lane::Lane;
-use crate::ledger::coverage::{PlannedCount, no_such_case, not_asked_again, nothing_new, outside_domain};
+use crate::ledger::coverage::{
+    PlannedCount, as_the_worker_says, no_such_case, not_asked_again, nothing_new, outside_domain,
+};
 use crate::ledger::part::Part;
 use crate::operation::given::Given;
 use crate::operation::{Kernel, Operation};
@@ -33,14 +35,29 @@ impl<O: Operation> Planned<O> {
 
     /// Notes a lane in which cases ran, and others did not: those that nothing new was expected of, and those after failures to answer.
     pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, part: &mut Part) {
-        let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared;
+        let (outside, reason) = &record.outside;
+        let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared - outside;
         part.planned.extend(self.plans(kernel).iter().map(|plan| {
             let left_out = match plan.unit {
-                Unit::Case => [no_such_case(lost), nothing_new(record.spared), not_asked_again(record.given_up, lane)],
+                Unit::Case => [
+                    no_such_case(lost),
+                    nothing_new(record.spared),
+                    not_asked_again(record.given_up, lane),
+                    as_the_worker_says(*outside, reason),
+                ],
                 _ => {
                     let unasked = self.pairs().saturating_sub(self.parameters(record));
-                    let (spared, given_up) = if record.given_up > 0 { (0, unasked) } else { (unasked, 0) };
-                    [no_such_case(0), nothing_new(spared), not_asked_again(given_up, lane)]
+                    let (spared, given_up, outside) = match (record.given_up, record.spared) {
+                        (0, 0) => (0, 0, unasked),
+                        (0, _) => (unasked, 0, 0),
+                        _ => (0, unasked, 0),
+                    };
+                    [
+                        no_such_case(0),
+                        nothing_new(spared),
+                        not_asked_again(given_up, lane),
+                        as_the_worker_says(outside, reason),
+                    ]
                 }
             };
             plan.ran(lane, left_out)
@@ -56,6 +73,6 @@ impl<O: Operation> Planned<O> {
 
     /// Those of them that were run.
     pub(crate) fn parameters<P>(&self, record: &Record<P>) -> u64 {
-        if record.given_up + record.spared == 0 { self.pairs() } else { record.pairs.len() as u64 }
+        if record.given_up + record.spared + record.outside.0 == 0 { self.pairs() } else { record.pairs.len() as u64 }
     }
 }

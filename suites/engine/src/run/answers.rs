@@ -69,6 +69,8 @@ pub struct Answers<P> {
     pub(crate) given_up: u64,
     /// Cases that were not to be run.
     pub(crate) spared: u64,
+    /// Cases that the worker called outside the domain of its kernel, and why it said so first.
+    pub(crate) outside: (u64, String),
     /// Seconds until the last answer.
     pub seconds: f64,
 }
@@ -76,7 +78,15 @@ pub struct Answers<P> {
 impl<P> Answers<P> {
     /// Results that no lane gave.
     pub fn of(each: Vec<Option<Vec<i32>>>) -> Self {
-        Self { each, failures: Vec::new(), given_up: 0, spared: 0, seconds: 0.0 }
+        Self { each, failures: Vec::new(), given_up: 0, spared: 0, outside: Default::default(), seconds: 0.0 }
+    }
+
+    fn is_outside(&mut self, cases: u64, reason: &str) {
+        let (count, first) = &mut self.outside;
+        *count += cases;
+        if first.is_empty() {
+            reason.clone_into(first);
+        }
     }
 
     /// Whether no case failed to be answered.
@@ -105,6 +115,7 @@ impl<P> Answers<P> {
     pub fn with(mut self, others: Self) -> Self {
         self.each.iter_mut().zip(others.each).for_each(|(ours, theirs)| *ours = ours.take().or(theirs));
         self.failures.extend(others.failures);
+        self.is_outside(others.outside.0, &others.outside.1);
         Self { given_up: self.given_up + others.given_up, spared: 0, seconds: self.seconds + others.seconds, ..self }
     }
 
@@ -112,6 +123,7 @@ impl<P> Answers<P> {
     pub fn followed_by(&mut self, others: Self) {
         self.each.extend(others.each);
         self.failures.extend(others.failures);
+        self.is_outside(others.outside.0, &others.outside.1);
         self.given_up += others.given_up;
         self.seconds += others.seconds;
     }
@@ -144,6 +156,11 @@ pub fn answers<'a, O: Operation>(
             all.each.push(Some(std::mem::take(&mut out)));
             continue;
         };
+        if let Some(reason) = failure.outside() {
+            all.each.push(None);
+            all.is_outside(1, reason);
+            continue;
+        }
         // Those after it were no failures of their own.
         ahead.lost().into_iter().rev().for_each(|posed| again.push_front(posed));
         let case = &posed.case;

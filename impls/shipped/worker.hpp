@@ -1,0 +1,98 @@
+// Protocol of a worker (impls/src/protocol/mod.rs), for adapters of libraries in C and C++: one line of JSON and little-endian int32 on
+// standard input, and the same on standard output.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace shipped {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::int32_t>;
+
+// One call: parameters, inputs, and results, of which there are `out.size()`.
+struct Call {
+  const Json& params;
+  const Words& in;
+  Words& out;
+};
+
+// A kernel of a library: its own name, the kernel of the project whose contract or domain it claims, and the code.
+struct Kernel {
+  std::string op;
+  std::string name;
+  std::string like;
+  std::string scheme;  // Empty: that of `like`.
+  std::function<void(const Call&)> run;
+};
+
+inline void answer(const Json& header, const Words& payload) {
+  const std::string line = header.dump() + "\n";
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fwrite(payload.data(), sizeof(std::int32_t), payload.size(), stdout);
+  std::fflush(stdout);
+}
+
+inline Json greeting(const std::string& isa_path, const std::vector<Kernel>& kernels) {
+  Json offers = Json::array();
+  for (const Kernel& kernel : kernels) {
+    Json offer = {{"op", kernel.op}, {"kernel", kernel.name}, {"isa_path", isa_path}, {"like", kernel.like}};
+    if (!kernel.scheme.empty()) offer["scheme"] = kernel.scheme;
+    offers.push_back(offer);
+  }
+#if defined(__aarch64__)
+  const char* arch = "aarch64";
+#else
+  const char* arch = "x86_64";
+#endif
+  return {{"answer", "hello"}, {"protocol", 1}, {"arch", arch}, {"kernels", offers}};
+}
+
+inline void run(const Json& request, const std::vector<Kernel>& kernels, const Words& in, Words& out) {
+  for (const Kernel& kernel : kernels) {
+    if (kernel.op == request.at("op") && kernel.name == request.at("kernel")) {
+      return kernel.run(Call{request.at("params"), in, out});
+    }
+  }
+  throw std::runtime_error("no such kernel");
+}
+
+// Answers requests until the input ends.
+inline int serve(const std::string& isa_path, const std::vector<Kernel>& kernels) {
+  std::string line;
+  std::ios::sync_with_stdio(false);
+  while (std::getline(std::cin, line)) {
+    const Json request = Json::parse(line);
+    if (request.at("command") == "hello") {
+      answer(greeting(isa_path, kernels), {});
+      continue;
+    }
+    const std::size_t count = request.at("len");
+    const Json& source = request.at("source");
+    if (!source.contains("payload")) {
+      answer({{"answer", "failed"}, {"reason", "no range requests here"}}, {});
+      continue;
+    }
+    const std::size_t bytes = source.at("payload").at("bytes");
+    Words in(bytes / sizeof(std::int32_t)), out(count);
+    std::cin.read(reinterpret_cast<char*>(in.data()), static_cast<std::streamsize>(bytes));
+    try {
+      run(request, kernels, in, out);
+      answer({{"answer", "done"}, {"bytes", count * sizeof(std::int32_t)}}, out);
+    } catch (const std::exception& error) {
+      answer({{"answer", "failed"}, {"reason", error.what()}}, {});
+    }
+  }
+  return 0;
+}
+
+}  // namespace shipped

@@ -1,0 +1,289 @@
+//! Libraries that people ship, as lanes: how each is installed, and the program in `impls/shipped` that drives it.
+//!
+//! A lane of this list is not a part of a run that does not name it: `cargo xtask verify --lane gemmlowp` judges the library that the machine has installed.
+
+use crate::lanes::{self, Lane};
+use crate::process::{self, which};
+use crate::say::{self, note};
+use crate::setup;
+use crate::workspace::{Host, Workspace};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// The program that drives a library.
+enum Driver {
+    /// A source of C++ in the library's directory, with the compiler's arguments on x86-64 and elsewhere.
+    Cxx { source: &'static str, x86_64: &'static [&'static str], others: &'static [&'static str] },
+    /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
+    Python { script: &'static str },
+}
+
+/// A library as a lane.
+pub(crate) struct Library {
+    /// Name of the lane.
+    pub(crate) name: &'static str,
+    /// What is driven.
+    about: &'static str,
+    /// Directory in `impls/shipped`.
+    directory: &'static str,
+    /// Packages of Debian that it needs; the first is the library.
+    packages: &'static [&'static str],
+    driver: Driver,
+}
+
+/// Every library, in the order of lists.
+pub(crate) const LIBRARIES: &[Library] = &[
+    Library {
+        name: "gemmlowp",
+        about: "gemmlowp with the vectors of the machine: output stages, fixed-point functions, GEMM",
+        directory: "gemmlowp",
+        packages: &["libgemmlowp-dev", "nlohmann-json3-dev", "g++"],
+        driver: Driver::Cxx { source: "worker.cpp", x86_64: &["-msse4.1"], others: &[] },
+    },
+    Library {
+        name: "gemmlowp-scalar",
+        about: "gemmlowp without vectors",
+        directory: "gemmlowp",
+        packages: &["libgemmlowp-dev", "nlohmann-json3-dev", "g++"],
+        driver: Driver::Cxx {
+            source: "worker.cpp",
+            x86_64: &["-DGEMMLOWP_ALLOW_SLOW_SCALAR_FALLBACK"],
+            others: &["-DGEMMLOWP_ALLOW_SLOW_SCALAR_FALLBACK", "-U__ARM_NEON", "-U__ARM_NEON__"],
+        },
+    },
+    Library {
+        name: "onnxruntime",
+        about: "ONNX Runtime's CPU kernels: QuantizeLinear, DequantizeLinear, MatMulInteger, QLinearAdd, QLinearMul",
+        directory: "onnxruntime",
+        packages: &["python3", "python3-venv"],
+        driver: Driver::Python { script: "worker.py" },
+    },
+];
+
+/// What is known of an installed library.
+#[derive(Debug, Serialize, Deserialize)]
+struct Installed {
+    /// Version of the package.
+    version: String,
+    /// Command of the worker.
+    command: Vec<String>,
+}
+
+impl Library {
+    /// The library of that name.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        LIBRARIES.iter().find(|library| library.name == name)
+    }
+
+    /// Where it is built.
+    fn place(&self, workspace: &Workspace) -> PathBuf {
+        workspace.target.join("tiebreak/shipped").join(self.name)
+    }
+
+    fn record(&self, workspace: &Workspace) -> PathBuf {
+        self.place(workspace).join("installed.json")
+    }
+
+    /// What is installed, unless it is absent or its program was built from another source.
+    fn installed(&self, workspace: &Workspace) -> Option<Installed> {
+        let text = fs::read_to_string(self.record(workspace)).ok()?;
+        let installed: Installed = serde_json::from_str(&text).ok()?;
+        let there = installed.command.iter().all(|word| !word.starts_with('/') || Path::new(word).exists());
+        there.then_some(installed)
+    }
+
+    /// Installs and builds it.
+    fn provide(&self, workspace: &Workspace) -> Result<()> {
+        let place = self.place(workspace);
+        fs::create_dir_all(&place).with_context(|| format!("creating {}", place.display()))?;
+        setup::packages(self.packages)?;
+        let sources = workspace.root.join("impls/shipped").join(self.directory);
+        let (version, command) = match &self.driver {
+            Driver::Cxx { source, x86_64, others } => {
+                let flags = if Host::CURRENT.arch == "x86_64" { x86_64 } else { others };
+                let program = compiled(&sources.join(source), &place, flags)?;
+                (version_of(self.packages[0])?, vec![text(&program)])
+            }
+            Driver::Python { script } => {
+                let python = environment(&sources, &place)?;
+                (
+                    pinned(&sources.join("requirements.txt"), self.directory)?,
+                    vec![text(&python), text(&sources.join(script))],
+                )
+            }
+        };
+        let installed = serde_json::to_string_pretty(&Installed { version, command })?;
+        fs::write(self.record(workspace), installed + "\n").context("writing what was installed")?;
+        note(format_args!("installed {}: {}", self.name, self.about));
+        Ok(())
+    }
+}
+
+/// Builds a worker in C++.
+fn compiled(source: &Path, place: &Path, flags: &[&str]) -> Result<PathBuf> {
+    let Some(compiler) = which(&["c++", "g++", "clang++"]) else {
+        bail!("no compiler of C++ is on the search path; install one, such as `sudo apt-get install g++`");
+    };
+    let program = place.join("worker");
+    let mut command = Command::new(compiler);
+    command.args(["-O2", "-std=c++17", "-I/usr/include/gemmlowp"]).args(flags).arg(source).arg("-o").arg(&program);
+    process::output(command.arg("-lpthread")).with_context(|| format!("building {}", source.display()))?;
+    Ok(program)
+}
+
+/// An environment of Python with the packages that a library pins; pip refuses files with other hashes.
+fn environment(sources: &Path, place: &Path) -> Result<PathBuf> {
+    let Some(python) = which(&["python3", "python"]) else {
+        bail!("no python3 is on the search path; install it, such as `sudo apt-get install python3-venv`");
+    };
+    let environment = place.join("venv");
+    process::output(Command::new(python).args(["-m", "venv"]).arg(&environment))
+        .context("making an environment of Python; `sudo apt-get install python3-venv` installs what it needs")?;
+    let own = environment.join("bin/python");
+    let mut install = Command::new(&own);
+    install.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]);
+    process::output(install.arg("--requirement").arg(sources.join("requirements.txt")))
+        .context("fetching packages from PyPI")?;
+    Ok(own)
+}
+
+/// Version of a package of Debian.
+fn version_of(package: &str) -> Result<String> {
+    let shown = process::output(Command::new("dpkg-query").args(["--show", "--showformat=${Version}", package]));
+    Ok(shown.unwrap_or_else(|_| "of an unknown version".to_owned()))
+}
+
+/// Version that a file of requirements pins.
+fn pinned(requirements: &Path, package: &str) -> Result<String> {
+    let text = fs::read_to_string(requirements).with_context(|| format!("reading {}", requirements.display()))?;
+    let version =
+        text.lines().find_map(|line| line.strip_prefix(package)?.strip_prefix("==")?.split_whitespace().next());
+    version.map(str::to_owned).with_context(|| format!("{} does not pin {package}", requirements.display()))
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Installs the libraries of these names, or all.
+pub(crate) fn provide(workspace: &Workspace, names: &[&str]) -> Result<()> {
+    let wanted = LIBRARIES.iter().filter(|library| names.is_empty() || names.contains(&library.directory));
+    wanted
+        .map(|library| library.provide(workspace).with_context(|| format!("{} is not installed", library.name)))
+        .collect()
+}
+
+/// The lanes of the libraries that a call names. A library that is not installed is an error, with the command that installs it.
+pub(crate) fn named(workspace: &Workspace, lanes: &[String]) -> Result<Vec<Lane>> {
+    let lane = |library: &&'static Library| {
+        let installed = library.installed(workspace).with_context(|| {
+            let with = library.directory;
+            format!("the lane {} is not installed; `cargo xtask setup --with {with}` installs it", library.name)
+        })?;
+        Ok(Lane { name: library.name, command: Some(installed.command), ..Lane::default() })
+    };
+    LIBRARIES
+        .iter()
+        .filter(|library| lanes.iter().any(|name| name == library.name))
+        .map(|library| lane(&library))
+        .collect()
+}
+
+/// The arguments of `lanes`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// Output format of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table for the terminal
+    Table,
+    /// JSON, for programs
+    Json,
+}
+
+/// A lane as a list has it.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    status: String,
+    version: Option<String>,
+    about: String,
+    install: Option<String>,
+}
+
+/// Lists every lane: those of the project, as the last build found them, and libraries.
+pub(crate) fn list(arguments: &Arguments) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    let mut all: Vec<Listed> = lanes::described(&workspace)
+        .into_iter()
+        .map(|[name, status, about, install]| Listed { name, status, version: None, about, install: Some(install) })
+        .collect();
+    all.extend(LIBRARIES.iter().map(|library| {
+        let installed = library.installed(&workspace);
+        Listed {
+            name: library.name.to_owned(),
+            status: if installed.is_some() { "installed" } else { "not installed" }.to_owned(),
+            version: installed.map(|installed| installed.version),
+            about: library.about.to_owned(),
+            install: Some(format!("cargo xtask setup --with {}", library.directory)),
+        }
+    }));
+    let text = match arguments.format {
+        Format::Json => serde_json::to_string_pretty(&all)? + "\n",
+        Format::Table => all.iter().map(Listed::line).collect(),
+    };
+    say::print(text).map(|()| ExitCode::SUCCESS)
+}
+
+impl Listed {
+    fn line(&self) -> String {
+        let version = self.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        let install = self.install.iter().filter(|_| self.status != "installed").map(|command| format!("; {command}"));
+        format!("{:<18} {}{version}: {}{}\n", self.name, self.status, self.about, install.collect::<String>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A library without a pinned version could change between two runs of one commit.
+    #[test]
+    fn each_library_has_its_sources_and_python_its_hashes() {
+        let root = crate::workspace::own_root();
+        for library in LIBRARIES {
+            let sources = root.join("impls/shipped").join(library.directory);
+            match &library.driver {
+                Driver::Cxx { source, .. } => assert!(sources.join(source).is_file(), "{}", library.name),
+                Driver::Python { script } => {
+                    assert!(sources.join(script).is_file(), "{}", library.name);
+                    let requirements = fs::read_to_string(sources.join("requirements.txt")).expect("requirements");
+                    assert!(pinned(&sources.join("requirements.txt"), library.directory).is_ok());
+                    let lines = || requirements.lines().filter(|line| line.contains("=="));
+                    assert!(
+                        lines().count() > 0 && lines().all(|line| line.contains("--hash=sha256:")),
+                        "{requirements}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_lane_that_is_not_installed_is_refused_with_the_command_that_installs_it() {
+        let target = std::env::temp_dir().join(format!("tiebreak-shipped-{}", std::process::id()));
+        let workspace = Workspace { root: crate::workspace::own_root(), target };
+        let error = named(&workspace, &["gemmlowp-scalar".to_owned()]).expect_err("nothing is installed there");
+        assert!(error.to_string().contains("cargo xtask setup --with gemmlowp"), "{error}");
+        assert!(named(&workspace, &["host".to_owned()]).expect("no library").is_empty());
+    }
+}
