@@ -66,6 +66,20 @@ inline void run(const Json& request, const std::vector<Kernel>& kernels, const W
   throw std::runtime_error("no such kernel");
 }
 
+// The inputs of a request: those that follow it, or consecutive ones.
+inline Words read(const Json& source, std::size_t count) {
+  if (source.contains("payload")) {
+    const std::size_t bytes = source.at("payload").at("bytes");
+    Words in(bytes / sizeof(std::int32_t));
+    std::cin.read(reinterpret_cast<char*>(in.data()), static_cast<std::streamsize>(bytes));
+    return in;
+  }
+  Words in(count);
+  const std::int64_t start = source.at("range").at("start");
+  for (std::size_t i = 0; i < count; ++i) in[i] = static_cast<std::int32_t>(start + static_cast<std::int64_t>(i));
+  return in;
+}
+
 // Answers requests until the input ends.
 inline int serve(const std::string& isa_path, const std::vector<Kernel>& kernels) {
   std::string line;
@@ -77,14 +91,8 @@ inline int serve(const std::string& isa_path, const std::vector<Kernel>& kernels
       continue;
     }
     const std::size_t count = request.at("len");
-    const Json& source = request.at("source");
-    if (!source.contains("payload")) {
-      answer({{"answer", "failed"}, {"reason", "no range requests here"}}, {});
-      continue;
-    }
-    const std::size_t bytes = source.at("payload").at("bytes");
-    Words in(bytes / sizeof(std::int32_t)), out(count);
-    std::cin.read(reinterpret_cast<char*>(in.data()), static_cast<std::streamsize>(bytes));
+    const Words in = read(request.at("source"), count);
+    Words out(count);
     try {
       run(request, kernels, in, out);
       answer({{"answer", "done"}, {"bytes", count * sizeof(std::int32_t)}}, out);

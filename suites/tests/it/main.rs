@@ -64,6 +64,7 @@ mod rewrites;
 mod scratch;
 mod scratch_tensors;
 mod sentences;
+mod shipped;
 mod silence;
 mod spaces;
 mod spaces_edited;

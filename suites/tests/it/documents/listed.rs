@@ -23,6 +23,13 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test --only unit --new-seed", Xtask, "runs these tests"),
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
+    ("cargo xtask setup --with shipped", Xtask, "installs packages"),
+    ("cargo xtask lanes", Xtask, "lists what is installed, and runs nothing else"),
+    (
+        "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane onnxruntime --effort quick",
+        Parsed,
+        "needs installed libraries; the tests of `shipped` run it where they are",
+    ),
     ("cargo xtask setup --with models", Xtask, "fetches files from PyPI"),
     ("cargo xtask audit target/tiebreak/models/alexa.tflite", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/alexa.tflite --format html", Parsed, FETCHED),

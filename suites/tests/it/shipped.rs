@@ -1,0 +1,163 @@
+//! K: what the project says of a library is what the library itself gives. The lanes are there after `cargo xtask setup --with shipped`.
+
+use crate::caller_lanes::lanes;
+use crate::common::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Libraries, by the names of their lanes.
+const LIBRARIES: [&str; 3] = ["gemmlowp", "gemmlowp-scalar", "onnxruntime"];
+
+/// Kernels that break their contract on x86-64, as `docs/src/findings.md` says of each; every other one holds.
+const BROKEN: [(&str, &str); 18] = [
+    ("gemmlowp", "shipped-gemmlowp"),
+    ("gemmlowp", "shipped-gemmlowp-fixedpoint-u8"),
+    ("gemmlowp", "shipped-gemmlowp-fixedpoint-i16"),
+    ("gemmlowp", "shipped-gemmlowp-exponent-u8"),
+    ("gemmlowp", "shipped-gemmlowp-exponent-i8"),
+    ("gemmlowp", "shipped-gemmlowp-exponent-i16"),
+    ("gemmlowp", "shipped-gemmlowp-pipeline-u8"),
+    ("gemmlowp", "shipped-gemmlowp-pipeline-i8"),
+    ("gemmlowp", "shipped-gemmlowp-pipeline-i16"),
+    ("gemmlowp-scalar", "shipped-gemmlowp"),
+    ("gemmlowp-scalar", "shipped-gemmlowp-exponent-u8"),
+    ("gemmlowp-scalar", "shipped-gemmlowp-exponent-i8"),
+    ("gemmlowp-scalar", "shipped-gemmlowp-exponent-i16"),
+    ("gemmlowp-scalar", "shipped-gemmlowp-pipeline-u8"),
+    ("gemmlowp-scalar", "shipped-gemmlowp-pipeline-i8"),
+    ("gemmlowp-scalar", "shipped-gemmlowp-pipeline-i16"),
+    ("onnxruntime", "shipped-onnxruntime-qlinearadd-i8"),
+    ("onnxruntime", "shipped-onnxruntime-qlinearadd-u8"),
+];
+
+/// Whether this machine has the instructions without which ONNX Runtime sums u8 x s8 in saturating pairs (finding 5).
+#[cfg(target_arch = "x86_64")]
+fn has_vnni() -> bool {
+    std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_vnni() -> bool {
+    true
+}
+
+/// The command of a library's worker, if it is installed.
+fn worker_of(library: &str) -> Option<Value> {
+    let record = target().join("tiebreak/shipped").join(library).join("installed.json");
+    let text = std::fs::read_to_string(record).ok()?;
+    let installed: Value = serde_json::from_str(&text).expect("a record of xtask");
+    Some(json!({"name": library, "command": installed["command"], "patience_seconds": 60}))
+}
+
+/// A lanes file of these libraries; nothing if one is not installed.
+fn installed(dir: &Path, libraries: &[&str]) -> Option<PathBuf> {
+    let workers: Option<Vec<Value>> = libraries.iter().map(|library| worker_of(library)).collect();
+    if workers.is_none() {
+        not_run("shipped libraries are not installed; `cargo xtask setup --with shipped` installs them");
+    }
+    Some(lanes(dir, &workers?))
+}
+
+/// Each kernel in each lane: judged, and broken where the page of findings says so, and nowhere else.
+#[test]
+fn each_library_gives_what_the_findings_say() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(file) = installed(dir.path(), &LIBRARIES) else { return };
+    if !cfg!(target_arch = "x86_64") {
+        return not_run("the findings are of libraries built for x86-64");
+    }
+    let named: Vec<String> = LIBRARIES.iter().map(|library| format!("--lane={library}")).collect();
+    let arguments: Vec<&str> = named.iter().map(String::as_str).chain(["--effort=quick"]).collect();
+    let ledger = verify_in(&file, &arguments).exits(1).ledger();
+    let mut judged: BTreeMap<(String, String), [u64; 2]> = BTreeMap::new();
+    for row in items(&ledger, "rows").iter().filter(|row| row["against"] == "contract") {
+        let of = |key: &str| row[key].as_str().expect("a name").to_owned();
+        let [inputs, differ] = judged.entry((of("lane"), of("kernel"))).or_default();
+        *inputs += row["inputs"].as_u64().expect("a count");
+        *differ += row["differ"].as_u64().expect("a count");
+    }
+    println!("{judged:#?}");
+    assert_eq!(judged.len(), 2 * 12 + 9, "kernels in lanes");
+    for ((lane, kernel), [inputs, differ]) in &judged {
+        let saturates = kernel == "shipped-onnxruntime-matmulinteger-u8i8" && !has_vnni();
+        let broken = saturates || BROKEN.contains(&(lane, kernel));
+        assert!(*inputs > 50_000 && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
+    }
+    // Nothing failed to answer, and no finding is of another kind than a difference.
+    let unanswered: Vec<&Value> = items(&ledger, "findings").iter().filter(|f| f["class"] == "refused").collect();
+    assert!(unanswered.is_empty(), "{unanswered:?}");
+}
+
+/// Findings 16, 17 and 19, each by its own input.
+#[test]
+fn findings_of_shipped_libraries_are_shown_by_one_input() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(file) = installed(dir.path(), &LIBRARIES) else { return };
+    if !cfg!(target_arch = "x86_64") {
+        return not_run("the findings are of libraries built for x86-64");
+    }
+    let cases = [
+        (
+            "requantize",
+            "shipped-gemmlowp-fixedpoint-u8",
+            "gemmlowp",
+            "--case=m=-2147483648 s=0 zero_point=0 min=0 max=255 len=9 x[7]=-2147483648 misalign=8 at=7",
+            "got 0, gemmlowp-double 255",
+        ),
+        (
+            "add",
+            "shipped-onnxruntime-qlinearadd-i8",
+            "onnxruntime",
+            "--case=lhs_scale=0.5 rhs_scale=0.5 out_scale=4.656612873077393e-10 lhs=1 rhs=1",
+            "got -128, onnx 127",
+        ),
+    ];
+    for (op, kernel, lane, case, gives) in cases {
+        let [op, kernel, lane] = [("op", op), ("kernel", kernel), ("lane", lane)].map(|(k, v)| format!("--{k}={v}"));
+        let run = verify_in(&file, &[&op, &kernel, &lane, case]).exits(1);
+        let printed = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(printed.contains(gives), "{printed}");
+    }
+    let shift =
+        ["--op=fpm", "--kernel=shipped-gemmlowp", "--lane=gemmlowp-scalar", "--multiplier=1", "--shift=31", "--x=-1"];
+    let run = verify_in(&file, &shift).exits(1);
+    assert!(run.stdout.contains("got 1, gemmlowp-double"), "{}", run.printed());
+}
+
+/// A corrupt build of a library: one result of a vector is one too large.
+#[test]
+fn a_library_with_one_wrong_position_is_shown_there() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(Value::Object(worker)) = worker_of("gemmlowp") else {
+        return not_run("gemmlowp is not installed; `cargo xtask setup --with gemmlowp` installs it");
+    };
+    let wrapper = dir.path().join("wrapper.py");
+    std::fs::write(&wrapper, WRAPPER).expect("the temporary directory can be written");
+    let mut command = vec![json!("python3"), json!(wrapper)];
+    command.extend(worker["command"].as_array().expect("a command").iter().cloned());
+    let file = lanes(dir.path(), &[json!({"name": "gemmlowp", "command": command})]);
+    let kernel = "shipped-gemmlowp-quantize-down";
+    let run = verify_in(&file, &["--op=requantize", "--kernel", kernel, "--lane=gemmlowp", "--effort=quick"]).exits(1);
+    let ledger = run.ledger();
+    let witness = &items(&ledger, "findings")[0]["witness"];
+    assert_eq!(witness["case"]["at"], 5, "{}", run.printed());
+    assert_eq!(witness["case"]["len"].as_i64(), Some(6), "{}", run.printed());
+}
+
+/// Passes everything on, and adds one to the sixth of every eight results.
+const WRAPPER: &str = r#"
+import json, struct, subprocess, sys
+worker = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for line in sys.stdin.buffer:
+    request = json.loads(line)
+    payload = request.get("source", {}).get("payload", {}).get("bytes", 0)
+    worker.stdin.write(line + sys.stdin.buffer.read(payload))
+    worker.stdin.flush()
+    header = worker.stdout.readline()
+    count = json.loads(header).get("bytes", 0) // 4
+    out = list(struct.unpack("<%di" % count, worker.stdout.read(4 * count)))
+    out[5::8] = [(x + 1 + 2**31) % 2**32 - 2**31 for x in out[5::8]]
+    sys.stdout.buffer.write(header + struct.pack("<%di" % count, *out))
+    sys.stdout.buffer.flush()
+"#;
