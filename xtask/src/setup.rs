@@ -158,7 +158,7 @@ pub(crate) fn packages(wanted: &[&'static str]) -> Result<()> {
     if which(&["apt-get"]).is_none() {
         return Ok(());
     }
-    let absent: Vec<&str> = wanted.iter().copied().filter(|package| absent(&package)).collect();
+    let absent: Vec<&str> = wanted.iter().copied().filter(|package| absent(package)).collect();
     if absent.is_empty() {
         return Ok(());
     }

@@ -18,8 +18,8 @@ use std::process::{Command, ExitCode};
 enum Driver {
     /// A source of C++ in the library's directory, with the compiler's arguments on x86-64 and elsewhere.
     Cxx { source: &'static str, x86_64: &'static [&'static str], others: &'static [&'static str] },
-    /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
-    Python { script: &'static str },
+    /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash; `emulator` is what starts Python, if anything.
+    Python { script: &'static str, emulator: &'static [&'static str] },
 }
 
 /// A library as a lane.
@@ -60,7 +60,15 @@ pub(crate) const LIBRARIES: &[Library] = &[
         about: "ONNX Runtime's CPU kernels: QuantizeLinear, DequantizeLinear, MatMulInteger, QLinearAdd, QLinearMul",
         directory: "onnxruntime",
         packages: &["python3", "python3-venv"],
-        driver: Driver::Python { script: "worker.py" },
+        driver: Driver::Python { script: "worker.py", emulator: &[] },
+    },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "onnxruntime-avx2",
+        about: "the same on an emulated CPU that has AVX2 and no VNNI, for which ONNX Runtime chooses other kernels",
+        directory: "onnxruntime",
+        packages: &["python3", "python3-venv", "qemu-user"],
+        driver: Driver::Python { script: "worker.py", emulator: &["qemu-x86_64", "-cpu", "Haswell-noTSX"] },
     },
 ];
 
@@ -108,12 +116,12 @@ impl Library {
                 let program = compiled(&sources.join(source), &place, flags)?;
                 (version_of(self.packages[0])?, vec![text(&program)])
             }
-            Driver::Python { script } => {
-                let python = environment(&sources, &place)?;
-                (
-                    pinned(&sources.join("requirements.txt"), self.directory)?,
-                    vec![text(&python), text(&sources.join(script))],
-                )
+            Driver::Python { script, emulator } => {
+                let own = workspace.target.join("tiebreak/shipped/python").join(self.directory);
+                let python = environment(&sources, &own)?;
+                let started = emulator.iter().map(|word| (*word).to_owned());
+                let command = started.chain([text(&python), text(&sources.join(script))]).collect();
+                (pinned(&sources.join("requirements.txt"), self.directory)?, command)
             }
         };
         let installed = serde_json::to_string_pretty(&Installed { version, command })?;
@@ -171,10 +179,10 @@ fn text(path: &Path) -> String {
 
 /// Installs the libraries of these names, or all.
 pub(crate) fn provide(workspace: &Workspace, names: &[&str]) -> Result<()> {
-    let wanted = LIBRARIES.iter().filter(|library| names.is_empty() || names.contains(&library.directory));
-    wanted
-        .map(|library| library.provide(workspace).with_context(|| format!("{} is not installed", library.name)))
-        .collect()
+    let mut wanted = LIBRARIES.iter().filter(|library| names.is_empty() || names.contains(&library.directory));
+    wanted.try_for_each(|library| {
+        library.provide(workspace).with_context(|| format!("{} is not installed", library.name))
+    })
 }
 
 /// The lanes of the libraries that a call names. A library that is not installed is an error, with the command that installs it.
@@ -264,7 +272,7 @@ mod tests {
             let sources = root.join("impls/shipped").join(library.directory);
             match &library.driver {
                 Driver::Cxx { source, .. } => assert!(sources.join(source).is_file(), "{}", library.name),
-                Driver::Python { script } => {
+                Driver::Python { script, .. } => {
                     assert!(sources.join(script).is_file(), "{}", library.name);
                     let requirements = fs::read_to_string(sources.join("requirements.txt")).expect("requirements");
                     assert!(pinned(&sources.join("requirements.txt"), library.directory).is_ok());

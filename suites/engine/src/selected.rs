@@ -23,7 +23,7 @@ pub(crate) fn own(request: &Request, registry: &Registry, lanes: &[Lane]) -> Res
 /// be one of these.
 pub(crate) fn select(request: &Request, registry: &Registry, own: Option<&Own>) -> Result<Selected> {
     let operations = registry.operations;
-    let is_own = |op: &str, name: &str| own.is_some_and(|own| own.iter().any(|known| *known == (op, name)));
+    let is_own = |op: &str, name: &str| own.is_some_and(|own| own.contains(&(op, name)));
     let asked = operations.iter().copied().filter(|op| request.ops.iter().any(|name| name == op.op()));
     let all = request.kernels.is_empty();
     let named = |op: &'static dyn Verifies| {
