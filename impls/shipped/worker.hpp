@@ -35,6 +35,11 @@ struct Kernel {
   std::function<void(const Call&)> run;
 };
 
+// The library has no such call: neither a failure nor a pass.
+struct OutsideDomain : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 inline void answer(const Json& header, const Words& payload) {
   const std::string line = header.dump() + "\n";
   std::fwrite(line.data(), 1, line.size(), stdout);
@@ -96,6 +101,8 @@ inline int serve(const std::string& isa_path, const std::vector<Kernel>& kernels
     try {
       run(request, kernels, in, out);
       answer({{"answer", "done"}, {"bytes", count * sizeof(std::int32_t)}}, out);
+    } catch (const OutsideDomain& outside) {
+      answer({{"answer", "failed"}, {"reason", outside.what()}, {"kind", "outside-domain"}}, {});
     } catch (const std::exception& error) {
       answer({{"answer", "failed"}, {"reason", error.what()}}, {});
     }

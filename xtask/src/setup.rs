@@ -37,7 +37,9 @@ enum Extra {
     Shipped,
     /// The library gemmlowp, for the lanes gemmlowp and gemmlowp-scalar
     Gemmlowp,
-    /// ONNX Runtime from PyPI, for the lane onnxruntime
+    /// XNNPACK, for the lane xnnpack
+    Xnnpack,
+    /// ONNX Runtime from PyPI, for the lanes onnxruntime and onnxruntime-avx2
     Onnxruntime,
 }
 
@@ -78,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if with(Extra::Shipped) {
         shipped::provide(&workspace, &[])?;
     } else {
-        let named = [(Extra::Gemmlowp, "gemmlowp"), (Extra::Onnxruntime, "onnxruntime")];
+        let named = [(Extra::Gemmlowp, "gemmlowp"), (Extra::Xnnpack, "xnnpack"), (Extra::Onnxruntime, "onnxruntime")];
         let names: Vec<&str> = named.into_iter().filter(|(extra, _)| with(*extra)).map(|(_, name)| name).collect();
         if !names.is_empty() {
             shipped::provide(&workspace, &names)?;

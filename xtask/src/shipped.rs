@@ -16,8 +16,8 @@ use std::process::{Command, ExitCode};
 
 /// The program that drives a library.
 enum Driver {
-    /// A source of C++ in the library's directory, with the compiler's arguments on x86-64 and elsewhere.
-    Cxx { source: &'static str, x86_64: &'static [&'static str], others: &'static [&'static str] },
+    /// A source of C++ in the library's directory, with the compiler's arguments on x86-64 and elsewhere, and what it is linked with.
+    Cxx { source: &'static str, x86_64: &'static [&'static str], others: &'static [&'static str], linked: &'static str },
     /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash; `emulator` is what starts Python, if anything.
     Python { script: &'static str, emulator: &'static [&'static str] },
 }
@@ -42,7 +42,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         about: "gemmlowp with the vectors of the machine: output stages, fixed-point functions, GEMM",
         directory: "gemmlowp",
         packages: &["libgemmlowp-dev", "nlohmann-json3-dev", "g++"],
-        driver: Driver::Cxx { source: "worker.cpp", x86_64: &["-msse4.1"], others: &[] },
+        driver: Driver::Cxx { source: "worker.cpp", x86_64: &["-msse4.1"], others: &[], linked: "-lpthread" },
     },
     Library {
         name: "gemmlowp-scalar",
@@ -53,7 +53,15 @@ pub(crate) const LIBRARIES: &[Library] = &[
             source: "worker.cpp",
             x86_64: &["-DGEMMLOWP_ALLOW_SLOW_SCALAR_FALLBACK"],
             others: &["-DGEMMLOWP_ALLOW_SLOW_SCALAR_FALLBACK", "-U__ARM_NEON", "-U__ARM_NEON__"],
+            linked: "-lpthread",
         },
+    },
+    Library {
+        name: "xnnpack",
+        about: "XNNPACK's operators that convert, add and multiply, as its library chooses them for this CPU",
+        directory: "xnnpack",
+        packages: &["libxnnpack-dev", "libpthreadpool-dev", "nlohmann-json3-dev", "g++"],
+        driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-lXNNPACK" },
     },
     Library {
         name: "onnxruntime",
@@ -111,9 +119,9 @@ impl Library {
         setup::packages(self.packages)?;
         let sources = workspace.root.join("impls/shipped").join(self.directory);
         let (version, command) = match &self.driver {
-            Driver::Cxx { source, x86_64, others } => {
+            Driver::Cxx { source, x86_64, others, linked } => {
                 let flags = if Host::CURRENT.arch == "x86_64" { x86_64 } else { others };
-                let program = compiled(&sources.join(source), &place, flags)?;
+                let program = compiled(&sources.join(source), &place, flags, linked)?;
                 (version_of(self.packages[0])?, vec![text(&program)])
             }
             Driver::Python { script, emulator } => {
@@ -132,14 +140,14 @@ impl Library {
 }
 
 /// Builds a worker in C++.
-fn compiled(source: &Path, place: &Path, flags: &[&str]) -> Result<PathBuf> {
+fn compiled(source: &Path, place: &Path, flags: &[&str], linked: &str) -> Result<PathBuf> {
     let Some(compiler) = which(&["c++", "g++", "clang++"]) else {
         bail!("no compiler of C++ is on the search path; install one, such as `sudo apt-get install g++`");
     };
     let program = place.join("worker");
     let mut command = Command::new(compiler);
     command.args(["-O2", "-std=c++17", "-I/usr/include/gemmlowp"]).args(flags).arg(source).arg("-o").arg(&program);
-    process::output(command.arg("-lpthread")).with_context(|| format!("building {}", source.display()))?;
+    process::output(command.arg(linked)).with_context(|| format!("building {}", source.display()))?;
     Ok(program)
 }
 

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Libraries, by the names of their lanes.
-const LIBRARIES: [&str; 4] = ["gemmlowp", "gemmlowp-scalar", "onnxruntime", "onnxruntime-avx2"];
+const LIBRARIES: [&str; 5] = ["gemmlowp", "gemmlowp-scalar", "xnnpack", "onnxruntime", "onnxruntime-avx2"];
 
 /// Kernels that break their contract on x86-64, as `docs/src/findings.md` says of each; every other one holds.
-const BROKEN: [(&str, &str); 21] = [
+const BROKEN: [(&str, &str); 22] = [
     ("gemmlowp", "shipped-gemmlowp"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-u8"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-i16"),
@@ -27,6 +27,7 @@ const BROKEN: [(&str, &str); 21] = [
     ("gemmlowp-scalar", "shipped-gemmlowp-pipeline-u8"),
     ("gemmlowp-scalar", "shipped-gemmlowp-pipeline-i8"),
     ("gemmlowp-scalar", "shipped-gemmlowp-pipeline-i16"),
+    ("xnnpack", "shipped-xnnpack-quantize"),
     ("onnxruntime", "shipped-onnxruntime-qlinearadd-i8"),
     ("onnxruntime", "shipped-onnxruntime-qlinearadd-u8"),
     ("onnxruntime-avx2", "shipped-onnxruntime-qlinearadd-i8"),
@@ -81,7 +82,7 @@ fn each_library_gives_what_the_findings_say() {
         *differ += row["differ"].as_u64().expect("a count");
     }
     println!("{judged:#?}");
-    assert_eq!(judged.len(), 2 * 12 + 2 * 9, "kernels in lanes");
+    assert_eq!(judged.len(), 2 * 12 + 2 * 9 + 6, "kernels in lanes");
     for ((lane, kernel), [inputs, differ]) in &judged {
         let saturates = kernel == "shipped-onnxruntime-matmulinteger-u8i8" && !has_vnni();
         let broken = saturates || BROKEN.contains(&(lane, kernel));
@@ -94,7 +95,7 @@ fn each_library_gives_what_the_findings_say() {
     assert!(unanswered.is_empty(), "{unanswered:?}");
 }
 
-/// Findings 16, 17 and 19, each by its own input.
+/// Findings 16, 17, 19 and 20, each by its own input.
 #[test]
 fn findings_of_shipped_libraries_are_shown_by_one_input() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -116,6 +117,13 @@ fn findings_of_shipped_libraries_are_shown_by_one_input() {
             "onnxruntime",
             "--case=lhs_scale=0.5 rhs_scale=0.5 out_scale=4.656612873077393e-10 lhs=1 rhs=1",
             "got -128, onnx 127",
+        ),
+        (
+            "quantize",
+            "shipped-xnnpack-quantize",
+            "xnnpack",
+            "--case=type=!quant.uniform<i8:f32,1.1754943508222875e-38> x=8.816208e-39",
+            "got 0, xnnpack 1",
         ),
     ];
     for (op, kernel, lane, case, gives) in cases {
