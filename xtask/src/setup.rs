@@ -39,6 +39,8 @@ enum Extra {
     Gemmlowp,
     /// XNNPACK, for the lane xnnpack
     Xnnpack,
+    /// oneDNN, for the lanes onednn and onednn-avx2
+    Onednn,
     /// ONNX Runtime from PyPI, for the lanes onnxruntime and onnxruntime-avx2
     Onnxruntime,
 }
@@ -80,7 +82,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if with(Extra::Shipped) {
         shipped::provide(&workspace, &[])?;
     } else {
-        let named = [(Extra::Gemmlowp, "gemmlowp"), (Extra::Xnnpack, "xnnpack"), (Extra::Onnxruntime, "onnxruntime")];
+        let named = [
+            (Extra::Gemmlowp, "gemmlowp"),
+            (Extra::Xnnpack, "xnnpack"),
+            (Extra::Onednn, "onednn"),
+            (Extra::Onnxruntime, "onnxruntime"),
+        ];
         let names: Vec<&str> = named.into_iter().filter(|(extra, _)| with(*extra)).map(|(_, name)| name).collect();
         if !names.is_empty() {
             shipped::provide(&workspace, &names)?;

@@ -18,8 +18,8 @@ use std::process::{Command, ExitCode};
 enum Driver {
     /// A source of C++ in the library's directory, with the compiler's arguments on x86-64 and elsewhere, and what it is linked with.
     Cxx { source: &'static str, x86_64: &'static [&'static str], others: &'static [&'static str], linked: &'static str },
-    /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash; `emulator` is what starts Python, if anything.
-    Python { script: &'static str, emulator: &'static [&'static str] },
+    /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
+    Python { script: &'static str },
 }
 
 /// A library as a lane.
@@ -33,6 +33,8 @@ pub(crate) struct Library {
     /// Packages of Debian that it needs; the first is the library.
     packages: &'static [&'static str],
     driver: Driver,
+    /// What starts the program, if it is not started by itself: an emulator, or a setting of its environment.
+    started: &'static [&'static str],
 }
 
 /// Every library, in the order of lists.
@@ -43,6 +45,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         directory: "gemmlowp",
         packages: &["libgemmlowp-dev", "nlohmann-json3-dev", "g++"],
         driver: Driver::Cxx { source: "worker.cpp", x86_64: &["-msse4.1"], others: &[], linked: "-lpthread" },
+        started: &[],
     },
     Library {
         name: "gemmlowp-scalar",
@@ -55,6 +58,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
             others: &["-DGEMMLOWP_ALLOW_SLOW_SCALAR_FALLBACK", "-U__ARM_NEON", "-U__ARM_NEON__"],
             linked: "-lpthread",
         },
+        started: &[],
     },
     Library {
         name: "xnnpack",
@@ -62,13 +66,32 @@ pub(crate) const LIBRARIES: &[Library] = &[
         directory: "xnnpack",
         packages: &["libxnnpack-dev", "libpthreadpool-dev", "nlohmann-json3-dev", "g++"],
         driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-lXNNPACK" },
+        started: &[],
+    },
+    Library {
+        name: "onednn",
+        about: "oneDNN: int8 matrix products and convolutions",
+        directory: "onednn",
+        packages: &["libdnnl-dev", "nlohmann-json3-dev", "g++"],
+        driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-ldnnl" },
+        started: &[],
+    },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "onednn-avx2",
+        about: "the same without instructions beyond AVX2",
+        directory: "onednn",
+        packages: &["libdnnl-dev", "nlohmann-json3-dev", "g++"],
+        driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-ldnnl" },
+        started: &["env", "ONEDNN_MAX_CPU_ISA=AVX2"],
     },
     Library {
         name: "onnxruntime",
         about: "ONNX Runtime's CPU kernels: QuantizeLinear, DequantizeLinear, MatMulInteger, QLinearAdd, QLinearMul",
         directory: "onnxruntime",
         packages: &["python3", "python3-venv"],
-        driver: Driver::Python { script: "worker.py", emulator: &[] },
+        driver: Driver::Python { script: "worker.py" },
+        started: &[],
     },
     #[cfg(target_arch = "x86_64")]
     Library {
@@ -76,7 +99,8 @@ pub(crate) const LIBRARIES: &[Library] = &[
         about: "the same on an emulated CPU that has AVX2 and no VNNI, for which ONNX Runtime chooses other kernels",
         directory: "onnxruntime",
         packages: &["python3", "python3-venv", "qemu-user"],
-        driver: Driver::Python { script: "worker.py", emulator: &["qemu-x86_64", "-cpu", "Haswell-noTSX"] },
+        driver: Driver::Python { script: "worker.py" },
+        started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
     },
 ];
 
@@ -124,14 +148,14 @@ impl Library {
                 let program = compiled(&sources.join(source), &place, flags, linked)?;
                 (version_of(self.packages[0])?, vec![text(&program)])
             }
-            Driver::Python { script, emulator } => {
+            Driver::Python { script } => {
                 let own = workspace.target.join("tiebreak/shipped/python").join(self.directory);
                 let python = environment(&sources, &own)?;
-                let started = emulator.iter().map(|word| (*word).to_owned());
-                let command = started.chain([text(&python), text(&sources.join(script))]).collect();
+                let command = vec![text(&python), text(&sources.join(script))];
                 (pinned(&sources.join("requirements.txt"), self.directory)?, command)
             }
         };
+        let command = self.started.iter().map(|word| (*word).to_owned()).chain(command).collect();
         let installed = serde_json::to_string_pretty(&Installed { version, command })?;
         fs::write(self.record(workspace), installed + "\n").context("writing what was installed")?;
         note(format_args!("installed {}: {}", self.name, self.about));

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Libraries, by the names of their lanes.
-const LIBRARIES: [&str; 5] = ["gemmlowp", "gemmlowp-scalar", "xnnpack", "onnxruntime", "onnxruntime-avx2"];
+const LIBRARIES: [&str; 7] =
+    ["gemmlowp", "gemmlowp-scalar", "xnnpack", "onednn", "onednn-avx2", "onnxruntime", "onnxruntime-avx2"];
 
 /// Kernels that break their contract on x86-64, as `docs/src/findings.md` says of each; every other one holds.
-const BROKEN: [(&str, &str); 22] = [
+const BROKEN: [(&str, &str); 26] = [
     ("gemmlowp", "shipped-gemmlowp"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-u8"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-i16"),
@@ -28,6 +29,10 @@ const BROKEN: [(&str, &str); 22] = [
     ("gemmlowp-scalar", "shipped-gemmlowp-pipeline-i8"),
     ("gemmlowp-scalar", "shipped-gemmlowp-pipeline-i16"),
     ("xnnpack", "shipped-xnnpack-quantize"),
+    ("onednn-avx2", "shipped-onednn-matmul-u8s8"),
+    ("onednn-avx2", "shipped-onednn-matmul-s8s8"),
+    ("onednn-avx2", "shipped-onednn-conv2d-u8s8"),
+    ("onednn-avx2", "shipped-onednn-conv2d-s8s8"),
     ("onnxruntime", "shipped-onnxruntime-qlinearadd-i8"),
     ("onnxruntime", "shipped-onnxruntime-qlinearadd-u8"),
     ("onnxruntime-avx2", "shipped-onnxruntime-qlinearadd-i8"),
@@ -35,7 +40,7 @@ const BROKEN: [(&str, &str); 22] = [
     ("onnxruntime-avx2", "shipped-onnxruntime-matmulinteger-u8i8"),
 ];
 
-/// Whether this machine has the instructions without which ONNX Runtime sums u8 x s8 in saturating pairs (finding 5).
+/// Whether this machine has the instructions without which ONNX Runtime and oneDNN sum products in saturating pairs (findings 5 and 7).
 #[cfg(target_arch = "x86_64")]
 fn has_vnni() -> bool {
     std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni")
@@ -82,9 +87,10 @@ fn each_library_gives_what_the_findings_say() {
         *differ += row["differ"].as_u64().expect("a count");
     }
     println!("{judged:#?}");
-    assert_eq!(judged.len(), 2 * 12 + 2 * 9 + 6, "kernels in lanes");
+    assert_eq!(judged.len(), 2 * 12 + 2 * 9 + 6 + 2 * 4, "kernels in lanes");
     for ((lane, kernel), [inputs, differ]) in &judged {
-        let saturates = kernel == "shipped-onnxruntime-matmulinteger-u8i8" && !has_vnni();
+        let in_pairs = kernel == "shipped-onnxruntime-matmulinteger-u8i8" || kernel.starts_with("shipped-onednn");
+        let saturates = in_pairs && !has_vnni();
         let broken = saturates || BROKEN.contains(&(lane, kernel));
         assert!(*inputs > 50_000 && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
     }

@@ -26,7 +26,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
     ("cargo xtask lanes", Xtask, "lists what is installed, and runs nothing else"),
     (
-        "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane xnnpack --lane onnxruntime --lane onnxruntime-avx2 --effort quick",
+        "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane xnnpack --lane onednn --lane onednn-avx2 --lane onnxruntime --lane onnxruntime-avx2 --effort quick",
         Parsed,
         "needs installed libraries; the tests of `shipped` run it where they are",
     ),
