@@ -2,6 +2,7 @@
 //! and a user's mistake would be reported as a kernel's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_reports::ledger::Value;
 use tiebreak_suites::budget::Effort;
@@ -19,7 +20,7 @@ fn others(value: i64) -> Vec<i64> {
 /// The parameters of a quick run of a kernel.
 fn planned<O: Operation>(domain: &O::Domain) -> Vec<O::Params> {
     let specs = plans::whole::<O>(domain, &Asked::default(), &Effort::Quick.budget(), 1);
-    given::distinct(&specs).into_iter().cloned().collect()
+    given::distinct(&specs.into_iter().map(Arc::new).collect::<Vec<_>>()).into_iter().cloned().collect()
 }
 
 /// Arguments that are integers, of all that the plans of an operation have: one that is as usual is not written.

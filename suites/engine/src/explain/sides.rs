@@ -37,12 +37,15 @@ pub(crate) struct ExplainedSide<'a, O: Operation> {
     pub(crate) lines: Vec<Line<O::Params>>,
 }
 
-/// Explains what a kernel gave in a lane, by the contract and by the reference. `specs` are what the cases were made of.
+/// Record of a run, and the specs its cases were made of.
+type Recorded<'a, P> = (&'a Record<P>, &'a [Arc<Spec<P>>]);
+
+/// Explains what a kernel gave in a lane, by the contract and by the reference.
 pub(crate) fn record<'a, O: Operation>(
     request: &Request,
     subject: &'a Subject<O>,
     lane: &Lane,
-    (record, specs): (&Record<O::Params>, &[Arc<Spec<O::Params>>]),
+    (record, specs): Recorded<'_, O::Params>,
 ) -> Vec<ExplainedSide<'a, O>> {
     let sides = [
         (Against::Contract, Some(&subject.contract), &record.contract),

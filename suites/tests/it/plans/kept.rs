@@ -37,13 +37,16 @@ fn a_kept_plan_is_the_plan_of_each_kernel() {
     assert!(domains > 20 && kernels > domains + 30, "{kernels} kernels of {domains} domains");
 }
 
+/// A plan that may be gone.
+type Kept<P> = Weak<Vec<Arc<Spec<P>>>>;
+
 /// Asks for the plans of one kernel of each operation, long ones and short ones.
 #[derive(Default)]
 struct AsLong(usize);
 
 impl AsLong {
     /// The plan, and whether it is still there when nobody has it who asked for it.
-    fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, Weak<Vec<Spec<O::Params>>>) {
+    fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, Kept<O::Params>) {
         let kept = plans::plan::<O>(domain, &Asked::default(), &effort.budget(), SEED);
         (format!("{kept:?}"), Arc::downgrade(&kept))
     }
