@@ -40,6 +40,8 @@ const fn forwarded(name: &'static str, lanes: Wants) -> Forwarded {
 pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("verify", Wants::Usually),
     forwarded("case", Wants::Never),
+    forwarded("eval", Wants::Never),
+    forwarded("judge", Wants::Never),
     forwarded("explain", Wants::Never),
     forwarded("mutants", Wants::Named),
     forwarded("corrupt", Wants::Named),

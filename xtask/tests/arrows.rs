@@ -69,7 +69,7 @@ fn the_engine_names_no_operation() {
 }
 
 /// Modules of the engine, each of which may use those before it.
-const STAGES: [&str; 17] = [
+const STAGES: [&str; 18] = [
     "count",
     "activity",
     "progress",
@@ -80,6 +80,7 @@ const STAGES: [&str; 17] = [
     "run",
     "judge",
     "explain",
+    "offline",
     "ledger",
     "self_check",
     "registry",

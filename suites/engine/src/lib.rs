@@ -13,6 +13,7 @@ pub mod explain;
 pub mod judge;
 pub mod lane;
 pub mod ledger;
+pub mod offline;
 mod opened;
 pub mod operation;
 pub mod pipeline;

@@ -3,6 +3,7 @@
 use crate::lane::Lane;
 use crate::ledger::kept::Kept;
 use crate::ledger::part::Part;
+use crate::offline::Bench;
 use crate::operation::asked::{Layer, Parameter, ReferenceOption};
 use crate::operation::request::Request;
 use crate::self_check::Measure;
@@ -51,6 +52,8 @@ pub trait Verifies: Sync {
     fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
         Ok(Vec::new())
     }
+    /// Lines of a file of cases.
+    fn bench(&self) -> Box<dyn Bench>;
     /// Runs the kernels of these names; all, with self-checks, if there is no name. What was judged so far is kept.
     fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
 }

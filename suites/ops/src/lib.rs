@@ -21,6 +21,7 @@ pub mod quantized;
 pub mod registry;
 pub mod requantize;
 pub mod transform;
+mod types;
 
 /// The SHA-256 of what this crate was built from, which its build script gives it; none in a copy without one.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

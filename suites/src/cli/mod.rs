@@ -16,6 +16,7 @@ mod installed;
 mod interrupt;
 mod ledgers;
 mod list;
+mod offline;
 mod out_lock;
 mod prove;
 mod report;
@@ -72,6 +73,11 @@ enum Action {
     Corrupt(bite::CorruptArgs),
     /// Evaluate one case: the exact value, and the result of each scheme.
     Case(case::Args),
+    /// Evaluate many cases, one a line of a file: the results of the oracle, as JSON lines. Exit code 2 if a line could not be read.
+    Eval(offline::EvalArgs),
+    /// Judge results of your own: cases with results, one a line of a file, a verdict a line, and causes over all lines. Exit code 1 if a line differs, 2 if a
+    /// line could not be read.
+    Judge(offline::JudgeArgs),
     /// Explain one input: every step of each scheme or kernel, the loss of each step, and the reason of a difference.
     Explain(explain::Args),
     /// Audit a model: changes of its results between runtimes, by layer and channel
@@ -193,6 +199,8 @@ fn run(action: Action) -> Result<bool> {
         Action::Mutants(args) => bite::mutants(&args),
         Action::Corrupt(args) => bite::corrupt(&args).map(|()| true),
         Action::Case(args) => case::run(&args).map(|()| true),
+        Action::Eval(args) => offline::eval(&args).map(|()| true),
+        Action::Judge(args) => offline::judge(&args),
         Action::Audit(args) => audit::run(&args),
         Action::Atlas(args) => atlas::run(&args).map(|()| true),
         Action::Prove(args) => prove::run(&args),

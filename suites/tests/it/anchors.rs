@@ -96,6 +96,10 @@ impl<O: Operation> Operation for Faulty<O> {
     fn element(domain: &O::Domain, params: &O::Params, t: usize) -> Element {
         O::element(domain, params, t)
     }
+    fn open(scheme: &O::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<O::Domain, CaseError> {
+        O::open(scheme, ty, arguments)
+    }
+
     fn covers(domain: &O::Domain, params: &O::Params) -> bool {
         O::covers(domain, params)
     }

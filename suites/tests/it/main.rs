@@ -47,6 +47,7 @@ mod models;
 mod module_workers;
 mod mutants;
 mod object_code;
+mod offline;
 mod own_kernels;
 mod pages;
 mod paths;

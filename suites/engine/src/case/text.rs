@@ -115,6 +115,22 @@ fn words(text: &str) -> Vec<String> {
     out
 }
 
+/// Names and values of a text.
+pub(crate) fn words_by_name(text: &str) -> Result<Arguments, CaseError> {
+    let mut arguments = Arguments::new();
+    for word in words(text) {
+        let (name, value) = word
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| format!("`{word}` is not NAME=VALUE, such as m=4 or lhs[0,3]=255"))?;
+        let value = value.parse().map_or_else(|_| Value::Text(value.to_owned()), Value::Integer);
+        if arguments.insert(name.to_owned(), value).is_some() {
+            return Err(CaseError::from("given twice").of(name));
+        }
+    }
+    Ok(arguments)
+}
+
 /// A case before its tensors are made, which only a kernel's domain can tell the sizes of.
 #[derive(Clone, Debug)]
 pub struct Draft<O: Operation> {
@@ -129,17 +145,11 @@ pub struct Draft<O: Operation> {
 impl<O: Operation> Draft<O> {
     /// Reads names and values.
     pub fn read(text: &str) -> Result<Self, CaseError> {
-        let mut arguments = Arguments::new();
-        for word in words(text) {
-            let (name, value) = word
-                .split_once('=')
-                .filter(|(name, _)| !name.is_empty())
-                .ok_or_else(|| format!("`{word}` is not NAME=VALUE, such as m=4 or lhs[0,3]=255"))?;
-            let value = value.parse().map_or_else(|_| Value::Text(value.to_owned()), Value::Integer);
-            if arguments.insert(name.to_owned(), value).is_some() {
-                return Err(CaseError::from("given twice").of(name));
-            }
-        }
+        Self::of(words_by_name(text)?)
+    }
+
+    /// Names and values that are read.
+    pub(crate) fn of(mut arguments: Arguments) -> Result<Self, CaseError> {
         let misalign = take(&mut arguments, "misalign", 0, 0, 15)? as usize;
         let at = arguments.contains_key("at").then(|| take_size(&mut arguments, "at", 0)).transpose()?;
         let (elements, named): (Arguments, Arguments) = arguments.into_iter().partition(|(name, _)| {

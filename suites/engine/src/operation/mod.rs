@@ -108,6 +108,11 @@ pub trait Operation: Sized + Send + Sync + 'static {
         let range = if t < Self::TENSORS.len() { Self::range(domain, t) } else { results };
         Element::Integer((*range.start()).into()..=(*range.end()).into())
     }
+    /// Whether parameter `len` is the number of elements of the first tensor.
+    const HAS_LEN: bool = false;
+    /// The domain of everything to which a scheme gives values, for elements of a type, which no kernel restricts. What the type implies for
+    /// a case is added to its arguments.
+    fn open(scheme: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Self::Domain, CaseError>;
     /// Whether the contract covers the parameters.
     fn covers(domain: &Self::Domain, params: &Self::Params) -> bool;
     /// The domain in words.
@@ -393,6 +398,12 @@ pub fn mutants<O: Operation>() -> &'static [Mutant<O>] {
 /// A kernel or mutant of that name.
 pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O>> {
     <O::Impl as impls::operation::Operation>::find(name).ok()
+}
+
+/// Names of all kernels and known bugs.
+pub fn every<O: Operation>() -> Vec<&'static str> {
+    let mutants = mutants::<O>().iter().map(|mutant| mutant.kernel.name);
+    kernels::<O>().iter().map(|kernel| kernel.name).chain(mutants).collect()
 }
 
 /// The job of a kernel.

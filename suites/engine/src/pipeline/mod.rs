@@ -11,6 +11,7 @@ use crate::lane::Lane;
 use crate::ledger::kept::{Kept, go_on};
 use crate::ledger::part::Part;
 use crate::ledger::place::failed_check;
+use crate::offline::{Bench, Benched};
 use crate::operation::asked::{Asked, Layer, Parameter, ReferenceOption};
 use crate::operation::request::Request;
 use crate::operation::{Kernel, NamedScheme, Operation, find, is_compiled, kernels};
@@ -57,6 +58,10 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
     fn schemes(&self) -> Vec<Described> {
         O::Scheme::described()
+    }
+
+    fn bench(&self) -> Box<dyn Bench> {
+        Box::new(Benched::<O>::default())
     }
 
     fn is_compiled(&self) -> bool {

@@ -9,6 +9,7 @@ mod plan;
 mod products;
 mod usual;
 
+use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
@@ -77,6 +78,11 @@ impl Operation for Conv2d {
     fn range(domain: &Domain, t: usize) -> RangeInclusive<i32> {
         let operands = &domain.operands;
         if t == 0 { operands.lhs_values.clone() } else { operands.rhs_values.clone() }
+    }
+
+    fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+        let [lhs, rhs] = types::operands(ty)?;
+        Ok(Domain { operands: tiebreak_impls::matmul::Domain::all(lhs, rhs), grouped: true })
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {

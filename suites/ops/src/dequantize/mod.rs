@@ -114,6 +114,10 @@ impl Operation for Dequantize {
         }
     }
 
+    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+        Ok(quantized::open(ty, arguments))
+    }
+
     fn covers(domain: &Domain, p: &Params) -> bool {
         quantized::covers(domain, p)
     }

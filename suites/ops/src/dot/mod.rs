@@ -6,6 +6,7 @@ mod plan;
 mod sweep;
 
 use crate::matmul::{read_otherwise, round_24};
+use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
@@ -46,6 +47,13 @@ impl Operation for Dot {
             2 => domain.rhs.range(),
             _ => i32::MIN..=i32::MAX,
         }
+    }
+
+    const HAS_LEN: bool = true;
+
+    fn open(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+        let ([lhs, rhs], definition) = (types::operands(ty)?, scheme.definition);
+        Ok(Domain { lhs, rhs, results: definition.results, elements: definition.elements, pairs: &[] })
     }
 
     fn covers(_: &Domain, _: &Params) -> bool {

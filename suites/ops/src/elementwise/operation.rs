@@ -5,6 +5,7 @@ use super::plan::{self, Binades};
 use super::storage;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
+use crate::types;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -78,6 +79,8 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
 
     /// The type of all stored values, and whether a kernel clamps to any bounds.
     fn limits(domain: &Self::Domain) -> (Element, bool);
+    /// The widest domain of this arithmetic.
+    fn open(element: Element) -> Self::Domain;
     /// The scales that a kernel takes, as the oracle states them.
     fn stated(domain: &Self::Domain) -> <Self::Oracle as oracle::Arithmetic>::Scales;
     /// The scales that a kernel takes, as text.
@@ -142,6 +145,15 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
 
     fn range(domain: &A::Domain, _: usize) -> RangeInclusive<i32> {
         A::limits(domain).0.range()
+    }
+
+    const HAS_LEN: bool = true;
+
+    fn open(_: &Self::Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<A::Domain, CaseError> {
+        let named = arguments.get("type").map(Value::to_string);
+        let element = types::element(ty.or(named.as_deref()))?;
+        arguments.insert("type".to_owned(), Value::Text(element.name().to_owned()));
+        Ok(A::open(element))
     }
 
     fn covers(domain: &A::Domain, p: &Params) -> bool {

@@ -10,7 +10,7 @@ pub mod promised;
 mod simpler;
 pub mod sweep;
 
-use crate::listing;
+use crate::{listing, types};
 use promised::{Promised, Regime};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -88,6 +88,13 @@ impl Operation for FixedPointMultiply {
 
     fn dimensions(_: &Domain, batch: &Batch, _: usize) -> Vec<usize> {
         vec![batch.len]
+    }
+
+    const HAS_LEN: bool = true;
+
+    fn open(_: &Promised, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+        types::none(Self::OP, ty)?;
+        Ok(Domain { q: 0..=Q31, per_channel: true, ..Domain::ALL })
     }
 
     fn covers(domain: &Domain, batch: &Batch) -> bool {

@@ -5,6 +5,7 @@
 mod fuzzed;
 mod plan;
 
+use crate::types;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
@@ -126,6 +127,11 @@ impl Operation for Instruction {
 
     fn range(domain: &Domain, _: usize) -> RangeInclusive<i32> {
         i32::MIN >> (32 - domain.bits)..=i32::MAX >> (32 - domain.bits)
+    }
+
+    fn open(scheme: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+        types::none(Self::OP, ty)?;
+        Ok(Domain { bits: scheme.word.bits })
     }
 
     fn covers(domain: &Domain, params: &Params) -> bool {

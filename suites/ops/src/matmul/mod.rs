@@ -8,6 +8,7 @@ mod networks;
 mod offsets;
 pub(crate) mod plan;
 
+use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
@@ -58,6 +59,10 @@ impl Operation for Matmul {
 
     fn range(domain: &Domain, t: usize) -> RangeInclusive<i32> {
         if t == 0 { domain.lhs_values.clone() } else { domain.rhs_values.clone() }
+    }
+
+    fn open(_: &Scheme, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+        types::operands(ty).map(|[lhs, rhs]| Domain::all(lhs, rhs))
     }
 
     fn covers(domain: &Domain, params: &Params) -> bool {

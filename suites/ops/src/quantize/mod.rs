@@ -101,6 +101,10 @@ impl Operation for Quantize {
         }
     }
 
+    fn open(_: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+        Ok(quantized::open(ty, arguments))
+    }
+
     fn covers(domain: &Domain, p: &Params) -> bool {
         quantized::covers(domain, p)
     }

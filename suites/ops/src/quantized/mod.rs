@@ -17,7 +17,7 @@ use tiebreak_engine::operation::{
     Arguments, Asked, Case, CaseError, Expected, Given, Operation, Spec, Unposable, arguments, scheme_named,
 };
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized};
+use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized};
 use tiebreak_mlir::faults::{self, Effect};
 use tiebreak_mlir::types::usual_shape;
 use tiebreak_oracle::float::Format;
@@ -134,6 +134,22 @@ pub fn swept(domain: &Domain, quantized: &Quantized, len: usize) -> Option<Param
     let container = *ranked.or(domain.containers.first())?;
     let params = Params { quantized: quantized.clone(), container, shape: vec![len] };
     (quantized.granularity == Granularity::Layer && covers(domain, &params)).then_some(params)
+}
+
+/// The domain of every type. A type that a line names is that of its case.
+pub fn open(ty: Option<&str>, arguments: &mut Arguments) -> Domain {
+    if let Some(ty) = ty {
+        let ty: String = ty.split_whitespace().collect();
+        arguments.entry("type".to_owned()).or_insert(Value::Text(ty));
+    }
+    Domain {
+        expressed: &Expressed::ALL,
+        storage: &[],
+        bounds: true,
+        finest: Finest::Blocks,
+        containers: &CONTAINERS,
+        compiled: false,
+    }
 }
 
 /// A domain in words.

@@ -10,6 +10,7 @@ mod plan;
 pub mod sweep;
 pub mod targets;
 
+use crate::types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
@@ -20,11 +21,12 @@ use tiebreak_engine::operation::{
     Options, Parameter, PathStep, SelfChecks, Spec, Sweep, Sweeps, Unposable, Wanted, arguments, fill,
 };
 use tiebreak_engine::run::shrink;
+use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::mutants::Witness as Published;
 use tiebreak_impls::requantize::{Domain, Params, Run};
-use tiebreak_oracle::requantize::{Parameters, Scheme};
+use tiebreak_oracle::requantize::{Definition, Parameters, Scheme};
 use tiebreak_reports::ledger::{Unit, Value};
 
 /// The operation.
@@ -73,6 +75,18 @@ impl Operation for Requantize {
 
     fn dimensions(_: &Domain, p: &Params, _: usize) -> Vec<usize> {
         vec![p.len]
+    }
+
+    const HAS_LEN: bool = true;
+
+    fn open(scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+        let output = types::element(ty)?;
+        for (name, end) in [("min", *output.range().start()), ("max", *output.range().end())] {
+            arguments.entry(name.to_owned()).or_insert_with(|| end.into());
+        }
+        let q = if matches!(scheme.definition, Definition::Fpm(_)) { 31 } else { 0 };
+        let channels = Multipliers { q: q..=q, per_channel: true, ..Multipliers::ALL };
+        Ok(Domain { output, channels, bias: true, zero_point: true, clamp: true })
     }
 
     fn covers(domain: &Domain, p: &Params) -> bool {

@@ -4,6 +4,7 @@ mod changes;
 mod fuzzed;
 
 use crate::conv2d::{Conv2d, convolution};
+use crate::types;
 use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::{
@@ -89,6 +90,11 @@ impl Operation for Transform {
     fn dimensions(domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
         let sizes = domain.sizes(params).unwrap_or(Sizes { inputs: [0; 3], outputs: 0 });
         vec![if t == 0 { sizes.inputs[0] } else { sizes.outputs }]
+    }
+
+    fn open(scheme: &Layout, ty: Option<&str>, _: &mut Arguments) -> Result<Domain, CaseError> {
+        types::none(Self::OP, ty)?;
+        Ok(Domain { kind: scheme.kind })
     }
 
     fn covers(domain: &Domain, params: &Params) -> bool {

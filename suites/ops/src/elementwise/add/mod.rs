@@ -60,6 +60,10 @@ impl Arithmetic for Addition {
         (domain.element, domain.clamp)
     }
 
+    fn open(element: Element) -> Domain {
+        Domain { element, scales: Scales::Any, clamp: true }
+    }
+
     fn stated(domain: &Domain) -> oracle::Scales {
         match domain.scales {
             Scales::Any => oracle::Scales::Any,

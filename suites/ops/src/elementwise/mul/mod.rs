@@ -58,6 +58,10 @@ impl Arithmetic for Multiplication {
         (domain.element, domain.clamp)
     }
 
+    fn open(element: Element) -> Domain {
+        Domain { element, scales: Scales::Rescaled, clamp: true }
+    }
+
     fn stated(domain: &Domain) -> oracle::Scales {
         match domain.scales {
             Scales::Rescaled => oracle::Scales::Rescaled,

@@ -1,0 +1,122 @@
+//! A line as its operation reads it: scheme, domain and case, with what the scheme gives.
+
+use crate::case::text::{self, Draft};
+use crate::offline::line::{self, Line};
+use crate::operation::case::Case;
+use crate::operation::errors::CaseError;
+use crate::operation::expected::Expected;
+use crate::operation::{Kernel, Operation, contract, every, find, label, scheme_named};
+use serde_json::Value as Json;
+use std::ops::Deref;
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::ledger::Value;
+
+/// The domain of a kernel, or one that no kernel restricts.
+pub(super) enum Domain<D: 'static> {
+    Kernel(&'static D),
+    Open(D),
+}
+
+impl<D> Deref for Domain<D> {
+    type Target = D;
+
+    fn deref(&self) -> &D {
+        match self {
+            Self::Kernel(domain) => domain,
+            Self::Open(domain) => domain,
+        }
+    }
+}
+
+/// A line with what is expected.
+pub(super) struct Posed<O: Operation> {
+    pub(super) kernel: Option<&'static Kernel<O>>,
+    pub(super) scheme: O::Scheme,
+    pub(super) domain: Domain<O::Domain>,
+    pub(super) case: Case<O::Params>,
+    pub(super) expected: Expected,
+}
+
+impl<O: Operation> Posed<O> {
+    /// Reads a line and asks the oracle.
+    pub(super) fn of(line: &Line) -> Result<Self, CaseError> {
+        let mut arguments = match &line.case {
+            Json::String(written) => text::words_by_name(written)?,
+            Json::Object(named) => line::arguments(named, O::TENSORS)?,
+            _ => return Err(CaseError::from("neither a text nor an object").of("case")),
+        };
+        if O::HAS_LEN
+            && !arguments.contains_key("len")
+            && let Some(len) = O::TENSORS.first().and_then(|first| line::listed(arguments.get(*first)?))
+        {
+            arguments.insert("len".to_owned(), Value::Integer(len as i64));
+        }
+        let (kernel, scheme, domain) = match (&line.scheme, &line.kernel) {
+            (Some(name), None) => {
+                let scheme = scheme_named::<O>(name)?;
+                let domain = O::open(&scheme, line.ty.as_deref(), &mut arguments)?;
+                (None, scheme, Domain::Open(domain))
+            }
+            (None, Some(name)) => {
+                let kernel = find::<O>(name).ok_or_else(|| unknown("kernel", name, every::<O>()))?;
+                if let Some(ty) = &line.ty {
+                    arguments.insert("type".to_owned(), Value::Text(ty.clone()));
+                }
+                (Some(kernel), contract::<O>(kernel)?, Domain::Kernel(&kernel.contract.domain))
+            }
+            _ => return Err("name either a scheme or a kernel, such as \"scheme\":\"ties-up\"".into()),
+        };
+        let draft = Draft::<O>::of(arguments)?;
+        let case = draft.case(&domain)?;
+        if !O::covers(&domain, &case.params) {
+            return Err(match kernel {
+                Some(kernel) => format!("{} takes other parameters: {}", kernel.name, O::domain_text(&domain)).into(),
+                None => format!("{} takes other parameters: {}", label::<O>(&scheme), O::domain_text(&domain)).into(),
+            });
+        }
+        let expected = O::expected(&scheme, &case).map_err(|error| error.to_string())?;
+        Ok(Self { kernel, scheme, domain, case, expected })
+    }
+
+    /// The results as a reader has them; none where the scheme gives no value.
+    pub(super) fn results(&self) -> Vec<Option<Value>> {
+        let element = O::element(&self.domain, &self.case.params, O::TENSORS.len());
+        let one = |words: &[Option<i32>]| {
+            let words: Option<Vec<i32>> = words.iter().copied().collect();
+            Some(element.described(&words?))
+        };
+        self.expected.chunks(element.words()).map(one).collect()
+    }
+
+    /// The words of results that a caller gives, and which words are given.
+    pub(super) fn given(&self, given: &[Json]) -> Result<(Vec<i32>, Vec<bool>), CaseError> {
+        let element = O::element(&self.domain, &self.case.params, O::TENSORS.len());
+        let results = self.expected.len() / element.words();
+        if given.len() != results {
+            let reason = format!("{} values, and the case has {results} results", given.len());
+            return Err(CaseError::from(reason).of("expected"));
+        }
+        let (mut outs, mut is_given) = (Vec::new(), Vec::new());
+        for (at, json) in given.iter().enumerate() {
+            let of = |error: CaseError| error.of(&format!("expected[{at}]"));
+            let words = match json {
+                Json::Null => element.zero(),
+                json => read(&element, &line::element(json).map_err(of)?).map_err(of)?,
+            };
+            is_given.extend(words.iter().map(|_| !json.is_null()));
+            outs.extend(words);
+        }
+        Ok((outs, is_given))
+    }
+}
+
+/// A value that somebody computed, which may lie outside the type of the results.
+fn read(element: &crate::operation::Element, value: &Value) -> Result<Vec<i32>, CaseError> {
+    match (element, value) {
+        (crate::operation::Element::Integer(range), Value::Integer(v)) if !range.contains(v) => {
+            let word = i32::try_from(*v).map_err(|_| format!("{v} is no int32"))?;
+            Ok(vec![word])
+        }
+        _ => element.read(value),
+    }
+}

@@ -1,0 +1,265 @@
+//! `eval` and `judge`: many cases of a file, one a line, by one process.
+
+use super::{Format, note, print, table};
+use crate::engine::offline::{Bench, Cause, Difference, Line, Verdict};
+use crate::verify::{OPERATIONS, OPS};
+use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::ledger::Value;
+use tiebreak_reports::text::count;
+
+/// Lines that are read before they are judged.
+const CHUNK: usize = 4096;
+
+/// Arguments of `eval`.
+#[derive(Debug, clap::Args)]
+pub(super) struct EvalArgs {
+    /// File of cases, JSON lines; `-` is standard input
+    #[arg(long, value_name = "FILE.jsonl")]
+    cases: PathBuf,
+}
+
+/// Arguments of `judge`.
+#[derive(Debug, clap::Args)]
+pub(super) struct JudgeArgs {
+    /// File of cases with results, JSON lines; `-` is standard input
+    #[arg(long, value_name = "FILE.jsonl")]
+    cases: PathBuf,
+    /// Differing lines to print in the table
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    most: usize,
+    /// Output format; JSON has one verdict for each line, then the summary
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// A line with its number, or what is wrong with it.
+type Numbered = (usize, Result<Line, String>);
+
+/// Reads a file in chunks, in the order of its lines; blank lines are left out.
+fn chunks(path: &Path, mut each: impl FnMut(Vec<Numbered>) -> Result<()>) -> Result<()> {
+    let named = || format!("{}: cannot be read", path.display());
+    let mut file: Box<dyn BufRead> = match path.to_str() {
+        Some("-") => Box::new(std::io::stdin().lock()),
+        _ => Box::new(BufReader::new(File::open(path).with_context(named)?)),
+    };
+    let (mut number, mut any) = (0, false);
+    loop {
+        let mut texts: Vec<(usize, Vec<u8>)> = Vec::new();
+        while texts.len() < CHUNK {
+            let mut text = Vec::new();
+            if file.read_until(b'\n', &mut text).with_context(named)? == 0 {
+                break;
+            }
+            number += 1;
+            if !text.trim_ascii().is_empty() {
+                texts.push((number, text));
+            }
+        }
+        if texts.is_empty() {
+            break;
+        }
+        any = true;
+        let read = |(number, text): &(usize, Vec<u8>)| {
+            (*number, serde_json::from_slice::<Line>(text).map_err(|e| e.to_string()).and_then(known))
+        };
+        each(texts.par_iter().map(read).collect())?;
+    }
+    if !any {
+        bail!("{}: no case in it", path.display());
+    }
+    Ok(())
+}
+
+/// The line, if its operation is known.
+fn known(line: Line) -> Result<Line, String> {
+    match OPS.contains(&line.op.as_str()) {
+        true => Ok(line),
+        false => Err(unknown("operation", &line.op, OPS.iter().copied()).to_string()),
+    }
+}
+
+fn benches() -> BTreeMap<&'static str, Box<dyn Bench>> {
+    OPERATIONS.iter().map(|op| (op.op(), op.bench())).collect()
+}
+
+/// A value as JSON: a number where JSON has it, otherwise a text such as `inf`.
+fn value(value: &Value) -> Json {
+    match value {
+        Value::Integer(v) => json!(v),
+        Value::Text(text) => {
+            serde_json::from_str::<serde_json::Number>(text).map_or_else(|_| json!(text), Json::Number)
+        }
+    }
+}
+
+/// What is printed of a line, with the caller's name of it.
+fn object(number: usize, id: Option<&Json>, rest: Json) -> String {
+    let mut out = json!({"line": number});
+    if let Some(id) = id {
+        out["id"] = id.clone();
+    }
+    if let Json::Object(rest) = rest {
+        rest.into_iter().for_each(|(key, value)| out[key] = value);
+    }
+    format!("{out}\n")
+}
+
+/// Prints what the oracle gives for each line. An error at the end if a line could not be read.
+pub(super) fn eval(args: &EvalArgs) -> Result<()> {
+    let benches: BTreeMap<&str, _> = OPERATIONS.iter().map(|op| (op.op(), *op)).collect();
+    let mut refused = 0;
+    chunks(&args.cases, |lines| {
+        let one = |(number, line): &Numbered| {
+            let results = line.as_ref().map_err(String::clone).and_then(|line| {
+                let all = benches[line.op.as_str()].bench().eval(line).map_err(|error| error.to_string())?;
+                Ok(all.iter().map(|v| v.as_ref().map_or(Json::Null, value)).collect::<Vec<_>>())
+            });
+            let id = line.as_ref().ok().and_then(|line| line.id.as_ref());
+            match results {
+                Ok(results) => (object(*number, id, json!({"results": results})), false),
+                Err(error) => (object(*number, id, json!({"error": error})), true),
+            }
+        };
+        let all: Vec<(String, bool)> = lines.par_iter().map(one).collect();
+        refused += all.iter().filter(|(_, refused)| *refused).count();
+        print(&all.into_iter().map(|(text, _)| text).collect::<String>())
+    })?;
+    if refused > 0 {
+        bail!("{}: {} not read; each says why in its `error`", args.cases.display(), lines_of(refused));
+    }
+    Ok(())
+}
+
+fn lines_of(n: usize) -> String {
+    if n == 1 { "1 line was".to_owned() } else { format!("{} lines were", count(n as u64)) }
+}
+
+/// What was counted of all lines.
+#[derive(Default)]
+struct Summary {
+    equal: u64,
+    differ: u64,
+    not_compared: u64,
+    refused: u64,
+    results: u64,
+    /// Rows of the table.
+    rows: Vec<Vec<String>>,
+}
+
+/// Judges each line. True if none differs and something was compared.
+pub(super) fn judge(args: &JudgeArgs) -> Result<bool> {
+    let (mut benches, mut summary) = (benches(), Summary::default());
+    chunks(&args.cases, |lines| {
+        let verdicts = judged(&mut benches, &lines);
+        let mut out = String::new();
+        for ((number, line), verdict) in lines.iter().zip(verdicts) {
+            let id = line.as_ref().ok().and_then(|line| line.id.as_ref());
+            let described = summary.add(*number, id, &verdict, args.most);
+            if args.format == Format::Json {
+                out += &object(*number, id, described);
+            }
+        }
+        print(&out)
+    })?;
+    let causes: Vec<Cause> = benches.values().flat_map(|bench| bench.causes()).collect();
+    print(&match args.format {
+        Format::Json => format!("{}\n", json!({"summary": summary.json(&causes)})),
+        Format::Table => summary.table(&causes),
+    })?;
+    if summary.refused > 0 {
+        bail!("{}: {} not judged", args.cases.display(), lines_of(summary.refused as usize));
+    }
+    let compared = summary.equal + summary.differ;
+    if compared == 0 {
+        note("no result was compared: the schemes give no value to any of them, or every expected result is null");
+    }
+    Ok(summary.differ == 0 && compared > 0)
+}
+
+/// The verdicts of lines in their order; each operation judges its own together.
+fn judged(benches: &mut BTreeMap<&'static str, Box<dyn Bench>>, lines: &[Numbered]) -> Vec<Result<Verdict, String>> {
+    let mut out: Vec<Result<Verdict, String>> =
+        lines.iter().map(|(_, line)| Err(line.as_ref().err().cloned().unwrap_or_default())).collect();
+    for (op, bench) in benches {
+        let of_op = |(at, (_, line)): (usize, &'_ Numbered)| line.as_ref().is_ok_and(|l| l.op == *op).then_some(at);
+        let places: Vec<usize> = lines.iter().enumerate().filter_map(of_op).collect();
+        let own: Vec<&Line> = places.iter().filter_map(|at| lines[*at].1.as_ref().ok()).collect();
+        for (at, verdict) in places.into_iter().zip(bench.judge(&own)) {
+            out[at] = verdict.map_err(|error| error.to_string());
+        }
+    }
+    out
+}
+
+fn difference(first: &Difference) -> Json {
+    json!({"at": first.at, "got": value(&first.got), "expected": value(&first.expected)})
+}
+
+impl Summary {
+    /// Counts a line, and describes it.
+    fn add(&mut self, number: usize, id: Option<&Json>, verdict: &Result<Verdict, String>, most: usize) -> Json {
+        let verdict = match verdict {
+            Ok(verdict) => verdict,
+            Err(error) => {
+                self.refused += 1;
+                return json!({"verdict": "refused", "error": error});
+            }
+        };
+        self.results += verdict.compared;
+        let Some(first) = &verdict.first else {
+            let equal = verdict.compared > 0;
+            *(if equal { &mut self.equal } else { &mut self.not_compared }) += 1;
+            return json!({"verdict": if equal { "equal" } else { "not-compared" }});
+        };
+        self.differ += 1;
+        if self.rows.len() < most {
+            let id = id.map_or_else(String::new, |id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+            let words = [number.to_string(), id, verdict.differ.to_string(), first.at.to_string()];
+            self.rows.push(words.into_iter().chain([first.got.to_string(), first.expected.to_string()]).collect());
+        }
+        json!({
+            "verdict": "differs", "compared": verdict.compared, "differ": verdict.differ, "first": difference(first),
+        })
+    }
+
+    fn json(&self, causes: &[Cause]) -> Json {
+        let cause = |cause: &Cause| {
+            json!({
+                "op": cause.op, "by": cause.by, "class": cause.class.to_string(), "because": cause.because,
+                "differ": cause.differ, "case": cause.case, "witness": difference(&cause.witness),
+            })
+        };
+        let Self { equal, differ, not_compared, refused, results, .. } = self;
+        json!({
+            "lines": equal + differ + not_compared + refused, "equal": equal, "differ": differ,
+            "not_compared": not_compared, "refused": refused, "results": results,
+            "causes": causes.iter().map(cause).collect::<Vec<_>>(),
+        })
+    }
+
+    fn table(&self, causes: &[Cause]) -> String {
+        let Self { equal, differ, not_compared, refused, results, rows } = self;
+        let all = equal + differ + not_compared + refused;
+        let mut out = format!("{} lines, {} results compared: ", count(all), count(*results));
+        out += &format!("{} lines equal, {} differ", count(*equal), count(*differ));
+        out += &format!(", {} without a value to compare, {} refused\n", count(*not_compared), count(*refused));
+        for Cause { op, by, class, because, differ, case, witness } in causes {
+            let case = case.as_ref().map_or_else(String::new, |case| format!("{case} "));
+            let (at, got, expected) = (witness.at, &witness.got, &witness.expected);
+            out += &format!("\n{op} {by}: {} results differ, class {class}\n  {because}\n", count(*differ));
+            out += &format!("  {case}at={at}: got {got}, expected {expected}\n");
+        }
+        if !rows.is_empty() {
+            let shown = format!("\nThe first {} of {} differing lines:\n", rows.len(), count(*differ));
+            out += &(shown + &table(&["line", "id", "differ", "at", "got", "expected"], rows.clone()));
+        }
+        out
+    }
+}
