@@ -10,6 +10,7 @@ use anyhow::Result;
 use serde_json::Value;
 use tiebreak_impls::operation as impls;
 use tiebreak_impls::operation::Code;
+use tiebreak_impls::protocol::Offer;
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
@@ -49,6 +50,8 @@ pub trait Verifies: Sync {
     fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
         Ok(Vec::new())
     }
+    /// From now on it has the kernel of an offer of somebody else's. An error says what is wrong with the offer.
+    fn adopt(&self, offer: &Offer) -> Result<()>;
     /// Runs the kernels of these names; all, with self-checks, if there is no name. What was judged so far is kept.
     fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
 }

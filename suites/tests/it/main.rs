@@ -46,6 +46,7 @@ mod models;
 mod module_workers;
 mod mutants;
 mod object_code;
+mod own_kernels;
 mod pages;
 mod paths;
 mod plans;

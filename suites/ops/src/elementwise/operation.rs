@@ -5,6 +5,8 @@ use super::plan::{self, Binades};
 use super::storage;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -60,7 +62,7 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
     /// Its exact definition.
     type Oracle: oracle::Arithmetic;
     /// The parameters that a kernel takes.
-    type Domain: Debug + Send + Sync + 'static;
+    type Domain: Clone + Debug + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Way in which a scheme scales.
     type Kind: Copy;
     /// Name in a sentence.
