@@ -10,6 +10,7 @@
 //! and similar schemes on all operands, and are counted against `exact`. `bounds` derives the operands for which they are
 //! exact.
 
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// The policy for an exact result that does not fit in the output type.
@@ -33,7 +34,7 @@ pub struct Promise {
 }
 
 /// The parameters on which a kernel keeps its promise. The accumulator is always any int32.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Multipliers, as Q0.31 integers (or Q0.q where `q` is another).
     pub multipliers: RangeInclusive<i32>,

@@ -8,6 +8,7 @@ pub mod dequantize;
 pub mod dot;
 pub mod element;
 pub mod elementwise;
+pub mod elsewhere;
 pub mod execute;
 pub(crate) mod expressed;
 mod float_mode;

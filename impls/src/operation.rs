@@ -3,6 +3,7 @@
 //! An operation is a folder of this crate and one line in [`crate::protocol`], which makes the protocol's jobs, the worker's greeting and the execution of both.
 
 use crate::Form;
+use crate::elsewhere;
 use crate::execute::{Lengths, check_len, guard, parts};
 use crate::job_error::JobError;
 use crate::kernel::Kernel;
@@ -69,6 +70,11 @@ pub trait Operation {
         let found = Self::every().chain(Self::process_mutants()).find(|kernel| kernel.name() == name);
         found.ok_or_else(|| JobError::UnknownKernel { op: Self::NAME, kernel: name.to_owned() })
     }
+
+    /// The same, or a kernel of somebody else's, of which there is a contract and no code.
+    fn known(name: &str) -> Result<&'static Self::Kernel, JobError> {
+        Self::find(name).or_else(|unknown| elsewhere::find(Self::NAME, name).ok_or(unknown))
+    }
 }
 
 /// Consecutive elements.
@@ -83,7 +89,7 @@ pub trait TensorOperation: 'static {
     /// Shape, offsets, ...
     type Params: Clone + Debug + Eq + Send + Sync + Serialize + DeserializeOwned;
     /// What a contract's domain is made of.
-    type Domain: Clone + Debug + Send + Sync + 'static;
+    type Domain: Clone + Debug + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Function type of its kernels.
     type Run: Copy + Send + Sync + 'static;
 

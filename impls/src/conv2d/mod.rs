@@ -148,7 +148,7 @@ impl Params {
 }
 
 /// The operands on which a kernel keeps its promise.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Input as lhs, weights as rhs.
     pub operands: matmul::Domain,

@@ -31,7 +31,7 @@ pub struct Params {
 }
 
 /// The operands of one step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Type of the first operand.
     pub lhs: Element,
@@ -43,6 +43,7 @@ pub struct Domain {
     pub elements: usize,
     /// For each result of a step, the two elements of its first pair sum that is narrower than 32 bits; empty where there
     /// is no such pair. A sweep of all pair sums puts each into these places.
+    #[serde(deserialize_with = "crate::elsewhere::list")]
     pub pairs: &'static [[usize; 2]],
 }
 

@@ -16,13 +16,15 @@ use crate::mutants::tensor::Mutant;
 use crate::operation::{Call, TensorOperation};
 use crate::protocol::Job;
 use crate::shape::{ShapeError, Sizes};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
 pub use params::{Operand, Params};
 
 /// The scales that a kernel takes.
-pub trait Scales: Copy + Debug + Eq + Send + Sync + 'static {
+pub trait Scales: Copy + Debug + Eq + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// Largest scale that any kernel takes; the smallest one is 1 over it.
     const LARGEST: f32;
 
@@ -31,7 +33,8 @@ pub trait Scales: Copy + Debug + Eq + Send + Sync + 'static {
 }
 
 /// The parameters that a kernel accepts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(serialize = "S: Serialize", deserialize = "S: DeserializeOwned"))]
 pub struct Domain<S> {
     /// Type of both operands and of the result.
     pub element: Element,

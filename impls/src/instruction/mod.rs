@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub type Run = fn(a: &[i32], b: &[i32], out: &mut [i32], qc: &mut [i32]);
 
 /// The lanes of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Bits in a lane: 8, 16 or 32.
     pub bits: u32,

@@ -54,8 +54,8 @@ impl Params {
     }
 }
 
-/// The operands on which a kernel keeps its promise. Offsets are any int32.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The operands on which a kernel keeps its promise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Type of lhs.
     pub lhs: Element,
@@ -67,12 +67,25 @@ pub struct Domain {
     pub rhs_values: RangeInclusive<i32>,
     /// Depths.
     pub depth: RangeInclusive<usize>,
+    /// Offsets of lhs; of a convolution the input's zero point, negated.
+    pub lhs_offsets: RangeInclusive<i32>,
+    /// Offsets of rhs; of a convolution the weights' zero point, negated.
+    pub rhs_offsets: RangeInclusive<i32>,
 }
 
 impl Domain {
-    /// Every value and every depth.
+    /// Every value, every depth and every offset.
     pub const fn all(lhs: Element, rhs: Element) -> Self {
-        Self { lhs, rhs, lhs_values: lhs.range(), rhs_values: rhs.range(), depth: 1..=usize::MAX }
+        let (lhs_offsets, rhs_offsets) = (i32::MIN..=i32::MAX, i32::MIN..=i32::MAX);
+        Self {
+            lhs,
+            rhs,
+            lhs_values: lhs.range(),
+            rhs_values: rhs.range(),
+            depth: 1..=usize::MAX,
+            lhs_offsets,
+            rhs_offsets,
+        }
     }
 }
 

@@ -24,10 +24,11 @@
 //! < {"answer":"failed","reason":"offsets below 0 only","kind":"outside-domain"}
 //! ```
 //!
-//! A worker may offer a kernel of its own, with the contract that it claims; requests then have its name:
+//! A worker may offer a kernel under a name of its own, with the scheme that it promises or a kernel of this project that it is like, and the part of that
+//! kernel's domain which it takes:
 //!
 //! ```text
-//! < {"answer":"hello","protocol":1,"arch":"x86_64","kernels":[{"op":"requantize","kernel":"mylib-requantize","isa_path":"avx2","like":"tflite-requantize-i8","scheme":"tflite-single"}]}
+//! {"op":"requantize","kernel":"mylib-requantize","isa_path":"avx2","scheme":"gemmlowp-double","domain":{"output":"i8","shifts":[-31,0]}}
 //! ```
 //!
 //! `docs/example-worker.py` is a worker in thirty lines.
@@ -44,6 +45,7 @@ use crate::mutants::{self, Fault};
 use crate::operation::{Code, Operation};
 use crate::sources::SOURCES;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 /// Version of this protocol; a worker of another version is refused.
 pub const VERSION: u32 = 1;
@@ -113,7 +115,7 @@ macro_rules! jobs {
             pub(crate) fn lengths(&self, len: usize) -> Result<Lengths, JobError> {
                 match self {
                     $(Self::$variant { kernel, params } => {
-                        <$operation as Operation>::lengths(<$operation as Operation>::find(kernel)?, params, len)
+                        <$operation as Operation>::lengths(<$operation as Operation>::known(kernel)?, params, len)
                     })+
                 }
             }
@@ -131,7 +133,7 @@ macro_rules! jobs {
             /// Whether its inputs may be a range.
             pub(crate) fn takes_ranges(&self) -> bool {
                 match self {
-                    $(Self::$variant { kernel, params } => <$operation as Operation>::find(kernel)
+                    $(Self::$variant { kernel, params } => <$operation as Operation>::known(kernel)
                         .is_ok_and(|kernel| <$operation as Operation>::takes_ranges(kernel, params)),)+
                 }
             }
@@ -140,7 +142,7 @@ macro_rules! jobs {
             pub(crate) fn fill(&self, start: i32, elements: &mut [i32]) {
                 match self {
                     $(Self::$variant { kernel, params } => {
-                        if let Ok(kernel) = <$operation as Operation>::find(kernel) {
+                        if let Ok(kernel) = <$operation as Operation>::known(kernel) {
                             <$operation as Operation>::fill(kernel, params, start, elements);
                         }
                     })+
@@ -182,7 +184,7 @@ fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {
         op: O::NAME.to_owned(),
         kernel: kernel.name().to_owned(),
         isa_path: kernel.isa_path(form),
-        ..Offer::default()
+        own: Own::default(),
     })
 }
 
@@ -259,25 +261,53 @@ pub struct Offer {
     /// Kernel name.
     pub kernel: String,
     /// What executes: `scalar`, `portable`, or `neon: sqrdmulh, srshl`.
+    #[serde(default = "not_stated")]
     pub isa_path: String,
-    /// Kernel of the project whose domain and, without `scheme`, whose promise the kernel claims.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub like: Option<String>,
-    /// Scheme that the kernel claims, `NAME` or `NAME:POLICY`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scheme: Option<String>,
+    /// What it promises, where it is a kernel of the worker's own.
+    #[serde(flatten)]
+    pub own: Own,
 }
 
-impl Offer {
-    /// Whether the kernel is none of the project's.
-    pub fn is_own(&self) -> bool {
-        self.like.is_some() || self.scheme.is_some()
+/// The promise of a kernel that this project does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Own {
+    /// A scheme of the operation, `NAME` or `NAME:POLICY`; that of `like` where none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
+    /// A kernel of this project, whose contract, domain and plan it has; without it, the first that promises the scheme and takes the domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<String>,
+    /// The part of that kernel's domain which it takes: fields of the operation's domain, each as `[FIRST, LAST]`, as one value, or as a list.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub domain: Map<String, Value>,
+}
+
+impl Own {
+    /// Whether there is a promise: what has none is a kernel of this project.
+    pub fn is_given(&self) -> bool {
+        *self != Self::default()
     }
+}
+
+/// The path of an offer that says none.
+fn not_stated() -> String {
+    "not stated".to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_offer_of_a_kernel_of_ones_own_is_read() {
+        let shown = include_str!("mod.rs").lines().filter_map(|line| line.strip_prefix("//! "));
+        let line = shown.into_iter().find(|line| line.contains("mylib-requantize")).expect("an offer");
+        let offer: Offer = serde_json::from_str(line).expect("an offer");
+        assert_eq!((offer.own.scheme.as_deref(), offer.own.domain.len()), (Some("gemmlowp-double"), 2));
+        assert_eq!(serde_json::to_string(&offer).expect("JSON"), line);
+        let plain: Offer = serde_json::from_str(r#"{"op":"fpm","kernel":"tvm-relay"}"#).expect("an offer");
+        assert!(!plain.own.is_given() && plain.isa_path == "not stated");
+    }
 
     #[test]
     fn the_lines_of_the_documentation_are_the_protocol() {

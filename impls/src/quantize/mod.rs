@@ -14,25 +14,31 @@ mod tflite;
 mod xnnpack;
 
 use crate::contract::{Contract, Promise};
+use crate::elsewhere;
 use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::operation::{Call, TensorOperation, common_items, lookups};
 use crate::quantized::{Container, Expressed, Finest, Params, Storage};
 use crate::shape::{ShapeError, Sizes};
+use serde::{Deserialize, Serialize};
 
 /// The parameters that a kernel accepts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Expressed types.
+    #[serde(deserialize_with = "elsewhere::list")]
     pub expressed: &'static [Expressed],
     /// Stored types; every one of 1 to 32 bits where none is named.
+    #[serde(with = "crate::quantized::storage_names")]
     pub storage: &'static [Storage],
     /// Whether stored values may have bounds narrower than their type.
     pub bounds: bool,
     /// The parts of a tensor that may have separate scales.
+    #[serde(with = "crate::quantized::coarser")]
     pub finest: Finest,
     /// Containers.
+    #[serde(deserialize_with = "elsewhere::list")]
     pub containers: &'static [Container],
     /// Whether only lanes of compiled modules (`mlir-x86` and others) have it.
     pub compiled: bool,

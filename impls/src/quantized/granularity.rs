@@ -27,7 +27,8 @@ pub enum Granularity {
 }
 
 /// The finest granularity that a kernel takes, with every coarser one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Finest {
     /// One scale.
     Layer,
@@ -39,6 +40,24 @@ pub enum Finest {
     OneAxis,
     /// Any blocks.
     Blocks,
+}
+
+/// A granularity as the list of those that a kernel takes.
+pub(crate) mod coarser {
+    use super::Finest;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    const ALL: [Finest; 5] = [Finest::Layer, Finest::Channel, Finest::LastAxis, Finest::OneAxis, Finest::Blocks];
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub(crate) fn serialize<S: Serializer>(finest: &Finest, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(ALL.iter().filter(|one| *one <= finest))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Finest, D::Error> {
+        Vec::deserialize(from)?.into_iter().max().ok_or_else(|| D::Error::custom("no granularity"))
+    }
 }
 
 impl Finest {

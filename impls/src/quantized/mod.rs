@@ -4,6 +4,7 @@
 mod granularity;
 mod symbol;
 
+pub(crate) use granularity::coarser;
 pub use granularity::{Finest, Granularity};
 pub use symbol::{Cast, symbol};
 
@@ -89,6 +90,27 @@ impl Storage {
     /// `i8`, `u4`, ...
     pub fn name(self) -> String {
         format!("{}{}", if self.signed { 'i' } else { 'u' }, self.bits)
+    }
+}
+
+/// Stored types as a list of their names.
+pub(crate) mod storage_names {
+    use super::Storage;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(types: &&'static [Storage], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(types.iter().map(|one| one.name()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [Storage], D::Error> {
+        let all = || (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed }));
+        let named = |name: &String| all().find(|one| one.name() == *name);
+        let unknown = |name: &String| D::Error::custom(format!("`{name}` is none of i1 to i32 and u1 to u32"));
+        let names = Vec::<String>::deserialize(from)?;
+        let types: Result<Vec<Storage>, _> =
+            names.iter().map(|name| named(name).ok_or_else(|| unknown(name))).collect();
+        Ok(types?.leak())
     }
 }
 

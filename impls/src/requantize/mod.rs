@@ -37,7 +37,7 @@ pub struct Params {
 }
 
 /// The parameters that a kernel accepts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Type of the results; clamp bounds and zero point lie in its range.
     pub output: Element,

@@ -49,7 +49,7 @@ pub enum Params {
 }
 
 /// The parameters of a transform.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// Which transform.
     pub kind: Kind,

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod activity;
+mod adopted;
 pub mod case;
 pub mod count;
 pub mod explain;

@@ -11,6 +11,7 @@ use anyhow::Result;
 use serde_json::Value;
 use tiebreak_impls::operation as impls;
 use tiebreak_impls::operation::Code;
+use tiebreak_impls::protocol::Offer;
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
@@ -22,8 +23,6 @@ pub trait Verifies: Sync {
     fn op(&self) -> &'static str;
     /// Its kernels, known bugs last.
     fn names(&self) -> Vec<&'static str>;
-    /// Kernels that lanes offer under names of their own.
-    fn own_names(&self, lanes: &[Lane]) -> Result<Vec<&'static str>>;
     /// Its kernels and mutants, as they are listed.
     fn listed(&self) -> Vec<Value>;
     /// Its schemes.
@@ -54,6 +53,8 @@ pub trait Verifies: Sync {
     }
     /// Lines of a file of cases.
     fn bench(&self) -> Box<dyn Bench>;
+    /// From now on it has the kernel of an offer of somebody else's. An error says what is wrong with the offer.
+    fn adopt(&self, offer: &Offer) -> Result<()>;
     /// Runs the kernels of these names; all, with self-checks, if there is no name. What was judged so far is kept.
     fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
 }

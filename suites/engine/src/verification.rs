@@ -1,6 +1,8 @@
 //! One verification run: from what was asked to a ledger.
 
+use crate::adopted::{Adopted, adopt};
 use crate::lane::Lane;
+use crate::lane::config::Lanes;
 use crate::ledger::coverage;
 use crate::ledger::kept::{FirstFinding, Heading, Kept, go_on};
 use crate::ledger::part::{Outcome, Part};
@@ -8,7 +10,7 @@ use crate::ledger::place::finding;
 use crate::opened::{Opened, lane_names, left_out, open_lanes, with_modules};
 use crate::operation::request::Request;
 use crate::registry::{Registry, Verifies};
-use crate::selected::{Selected, own, select};
+use crate::selected::{Selected, select};
 use crate::{activity, progress};
 use anyhow::Result;
 use std::time::Instant;
@@ -29,10 +31,15 @@ pub fn run(request: &Request, registry: &Registry, kept: &Kept) -> Result<Outcom
 
 /// The outcome of a run that goes to its end.
 fn complete(request: &Request, registry: &Registry, kept: &Kept, heading: &Heading) -> Result<Outcome> {
-    let selected = select(request, registry, None)?;
     let names = lane_names(request, registry);
-    let Opened { lanes, statuses, findings } = open_lanes(request, &names, &with_modules(request, &selected, &names)?)?;
-    let selected = select(request, registry, Some(&own(request, registry, &lanes)?))?;
+    let known = match select(request, registry, &Adopted::new()) {
+        Ok(selected) => with_modules(request, &selected, &names)?,
+        // A worker of the caller's own may offer the kernel.
+        Err(_) if names.iter().any(|name| !Lanes::is_ours(name)) => request.known_lanes.clone(),
+        Err(error) => return Err(error),
+    };
+    let Opened { lanes, statuses, findings } = open_lanes(request, &names, &known)?;
+    let selected = select(request, registry, &adopt(&lanes, registry)?)?;
     let statuses: Vec<ledger::Lane> = statuses.into_iter().chain(left_out(request, &names)).collect();
     let mut part = Part { findings, ..Part::default() };
     kept.lanes(&statuses, &part);

@@ -1,92 +1,129 @@
-//! J.3, J.10: a worker could offer only kernels that the project has, under their names: a report said `arm-sadalp` of an AVX2 kernel, and a scheme could be
-//! judged only under the name of a kernel that promises it.
+//! Kernels of somebody else's under names of their own: offered by a worker or by the lanes file, judged by their scheme in their domain, and reported so.
 
-use crate::bad_input::refused;
-use crate::caller_lanes::{lanes, python};
 use crate::common::*;
 use serde_json::{Value, json};
+use std::fs;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
-const OFFER: &str = r#"offer = {"op": "fpm", "kernel": "tflite-single", "isa_path": "python"}"#;
+/// The name of the kernel.
+const NAME: &str = "mylib-multiply";
 
-/// A lanes file whose lane `mine` is the worker of the documentation with this offer, and with further changes.
-fn mine(dir: &Path, offer: &Value, changes: &[(&str, &str)]) -> PathBuf {
-    let offer = format!("offer = {offer}");
-    let command = python(dir, &[&[(OFFER, offer.as_str())], changes].concat());
-    lanes(dir, &[json!({"name": "mine", "command": command})])
+/// A lanes file with one lane: the worker of the book, which offers `offer` by itself, or of which the lanes file says so.
+fn lanes(dir: &Path, offer: &Value, by_worker: bool, changes: &[(&str, &str)]) -> PathBuf {
+    let mut text = fs::read_to_string(workspace().join("docs/example-worker.py")).expect("the worker of the book");
+    let offered = format!("offer = json.loads('{offer}')");
+    let by_worker = by_worker
+        .then_some((r#"offer = {"op": "fpm", "kernel": "tflite-single", "isa_path": "python"}"#, &offered[..]));
+    for (old, new) in changes.iter().copied().chain(by_worker) {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    fs::write(dir.join("worker.py"), text).expect("written");
+    let mut lane = json!({"name": "mine", "command": ["python3", dir.join("worker.py")]});
+    if by_worker.is_none() {
+        lane["offers"] = json!([offer]);
+    }
+    let file = dir.join("lanes.json");
+    fs::write(&file, json!({"lanes": [lane]}).to_string()).expect("written");
+    file
 }
 
-/// A claim of `mylib-multiply`.
-fn claim(keys: &[(&str, &str)]) -> Value {
-    let mut offer = json!({"op": "fpm", "kernel": "mylib-multiply", "isa_path": "python"});
-    keys.iter().for_each(|(key, value)| offer[*key] = json!(value));
+/// An offer of the kernel with these further fields.
+fn offer(more: &Value) -> Value {
+    let mut offer = json!({"op": "fpm", "kernel": NAME, "isa_path": "python"});
+    more.as_object().expect("fields").iter().for_each(|(key, value)| offer[key] = value.clone());
     offer
 }
 
-fn rows<'a>(ledger: &'a Value, key: &str) -> Vec<&'a str> {
-    items(ledger, "rows")
-        .iter()
-        .filter(|row| row["against"] == "contract")
-        .filter_map(|row| row[key].as_str())
-        .collect()
+/// The rows of the kernel's contract.
+fn rows(ledger: &Value) -> Vec<&Value> {
+    items(ledger, "rows").iter().filter(|row| row["kernel"] == NAME && row["against"] == "contract").collect()
 }
 
-/// By scheme, like a kernel, and like a kernel with another scheme.
 #[test]
-fn a_kernel_of_its_own_name_is_judged_by_its_claim() {
-    let claims: [&[(&str, &str)]; 3] = [
-        &[("scheme", "tflite-single:wrap")],
-        &[("like", "tflite-single")],
-        &[("like", "tflite-int16"), ("scheme", "tflite-single:wrap")],
-    ];
-    let mut inputs = Vec::new();
-    for keys in claims {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let file = mine(dir.path(), &claim(keys), &[]);
-        let run = verify_in(&file, &["--op=fpm", "--lane=mine", "--effort=quick"]).exits(0);
+fn a_kernel_of_ones_own_is_judged_by_its_scheme_in_its_domain() {
+    for by_worker in [true, false] {
+        let dir = TempDir::new().expect("a temporary directory");
+        let own = offer(&json!({"scheme": "ties-up:wrap", "domain": {"shifts": [-12, 0]}}));
+        let file = lanes(dir.path(), &own, by_worker, &[]);
+        let run = verify_in(&file, &["--op=fpm", "--effort=quick", "--kernel", NAME]).exits(0);
         let ledger = run.ledger();
-        assert_eq!(rows(&ledger, "kernel"), ["mylib-multiply"], "{}", run.printed());
-        assert_eq!(rows(&ledger, "scheme"), ["tflite-single:wrap"]);
-        assert!(run.file("junit.xml").contains("mylib-multiply") && run.file("summary.md").contains("mylib-multiply"));
-        tiebreak(&["show", run.out().to_str().expect("UTF-8")]).exits(0);
-        inputs.push(items(&ledger, "rows")[0]["inputs"].as_u64().expect("a count"));
+        let [row] = rows(&ledger)[..] else { panic!("{}", run.printed()) };
+        assert_eq!((&row["lane"], &row["isa_path"]), (&json!("mine"), &json!("python")));
+        assert!(row["inputs"].as_u64() > Some(1000) && row["scheme"] == "ties-up:wrap", "{row}");
+        assert!(run.stdout.contains(NAME) && run.file("junit.xml").contains(NAME), "{}", run.printed());
+        // Without its name it runs beside the kernels of this project, in its lane alone.
+        let all = verify_in(&file, &["--op=fpm", "--effort=quick"]).ledger();
+        assert_eq!(rows(&all).len(), 1);
     }
-    println!("{inputs:?} inputs");
-    assert!(inputs[0] == inputs[1] && inputs.iter().all(|inputs| *inputs > 10_000), "{inputs:?}");
 }
 
-/// The difference has the kernel's own name, and so does the command that shows it again.
 #[test]
-fn a_wrong_kernel_of_its_own_name_is_shown_again_by_its_name() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let wrong = ("    return (result + 2**31)", "    result += shift == -7\n    return (result + 2**31)");
-    let file = mine(dir.path(), &claim(&[("scheme", "tflite-single:wrap")]), &[wrong]);
-    let run = verify_in(&file, &["--op=fpm", "--kernel=mylib-multiply", "--lane=mine", "--effort=quick"]).exits(1);
+fn a_wrong_kernel_of_ones_own_is_found_under_its_name_and_shown_again() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let wrong = [("    return (result + 2**31)", "    result += shift == -7\n    return (result + 2**31)")];
+    let file = lanes(dir.path(), &offer(&json!({"scheme": "ties-up:wrap"})), true, &wrong);
+    let run = verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine", "--kernel", NAME]).exits(1);
     let ledger = run.ledger();
-    let finding = items(&ledger, "findings")
-        .iter()
-        .find(|finding| finding["kernel"] == "mylib-multiply" && finding["witness"]["case"]["s"] == -7)
-        .unwrap_or_else(|| panic!("{}", run.printed()));
-    let command = finding["witness"]["command"].as_str().expect("a command");
-    assert!(command.contains("--kernel mylib-multiply") && command.contains("--lane mine"), "{command}");
-    again(command).exits(1);
+    let found = items(&ledger, "findings").iter().find(|finding| finding["kernel"] == NAME);
+    let command = found.and_then(|finding| finding["witness"]["command"].as_str()).unwrap_or_default();
+    assert!(command.contains(NAME) && command.contains("lanes.json"), "{command}: {}", run.printed());
+    let place = run.out().join("ledger.json").to_string_lossy().into_owned();
+    for arguments in [&["show", &place][..], &["diff", &place, &place], &["report", &place]] {
+        let again = tiebreak(arguments).exits(0);
+        assert!(arguments[0] != "show" || again.stdout.contains(NAME), "{}", again.printed());
+    }
+    // In the part of the domain in which it is right, it holds.
+    let part = offer(&json!({"scheme": "ties-up:wrap", "domain": {"shifts": [-6, 0]}}));
+    let file = lanes(dir.path(), &part, true, &wrong);
+    verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine", "--kernel", NAME]).exits(0);
 }
 
 #[test]
-fn an_offer_that_claims_nothing_known_is_refused() {
-    let told: [(Value, &[&str]); 5] = [
-        (claim(&[("scheme", "tflite-singel")]), &["lane mine offers fpm mylib-multiply", "`tflite-single`"]),
-        (claim(&[("like", "tflite-singel")]), &["unknown kernel `tflite-singel`", "`tflite-single`"]),
-        (claim(&[("scheme", "toward-zero")]), &["no kernel of the project promises toward-zero", "add \"like\""]),
-        (claim(&[("like", "tflite-single"), ("kernel", "tvm-relay")]), &["the project has a kernel of that name"]),
-        (claim(&[("like", "tflite-single"), ("kernel", "my lib")]), &["name it with at most 64 letters"]),
-    ];
-    for (offer, words) in told {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        refused(&verify_in(&mine(dir.path(), &offer, &[]), &["--op=fpm", "--lane=mine", "--effort=quick"]), words);
+fn an_offer_that_cannot_be_read_is_refused_with_the_nearest_name() {
+    let dir = TempDir::new().expect("a temporary directory");
+    for (more, said) in [
+        (json!({"scheme": "ties-upp"}), "did you mean `ties-up`?"),
+        (json!({"scheme": "ties-up:wrapp"}), "did you mean `wrap`?"),
+        (json!({"like": "tflite-singel"}), "did you mean `tflite-single`?"),
+        (json!({"like": "tflite-single", "domain": {"shift": [0, 0]}}), "did you mean `shifts`?"),
+        (json!({"like": "tflite-single", "domain": {"shifts": [0, 99]}}), "is no part"),
+        (json!({"like": "tflite-single", "op": "fpn"}), "did you mean `fpm`?"),
+        (json!({"like": "tflite-single", "kernel": "tvm-relay"}), "give yours a name of its own"),
+    ] {
+        for by_worker in [true, false] {
+            let file = lanes(dir.path(), &offer(&more), by_worker, &[]);
+            let run = verify_in(&file, &["--op=fpm", "--effort=quick"]).exits(2);
+            assert!(run.stderr.contains(said) && run.stderr.contains("lane `mine` offers"), "{}", run.printed());
+        }
     }
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let file = mine(dir.path(), &claim(&[("like", "tflite-single")]), &[]);
-    let run = verify_in(&file, &["--op=fpm", "--kernel=mylib-multiplz", "--lane=mine", "--effort=quick"]);
-    refused(&run, &["unknown kernel `mylib-multiplz`", "`mylib-multiply`"]);
+    let file = lanes(dir.path(), &offer(&json!({})), false, &[]);
+    let run = verify_in(&file, &["--op=fpm", "--effort=quick"]).exits(2);
+    assert!(run.stderr.contains("does not say what it promises"), "{}", run.printed());
+    let file = lanes(dir.path(), &offer(&json!({"like": "tflite-single"})), false, &[]);
+    let run = verify_in(&file, &["--op=fpm", "--effort=quick", "--kernel=mylib-multiplz"]).exits(2);
+    assert!(run.stderr.contains("did you mean `mylib-multiply`?"), "{}", run.printed());
+}
+
+/// A product that takes no offsets is asked for no others.
+#[test]
+fn a_domain_without_offsets_has_a_plan_without_offsets() {
+    let dir = TempDir::new().expect("a temporary directory");
+    let own = json!({"op": "matmul", "kernel": "mylib-gemm", "isa_path": "none", "like": "gemmlowp-reference",
+        "domain": {"lhs_offsets": 0, "rhs_offsets": 0}});
+    let file = dir.path().join("lanes.json");
+    let lane = json!({"name": "mine", "command": worker("host-worker"), "offers": [own]});
+    fs::write(&file, json!({"lanes": [lane]}).to_string()).expect("written");
+    let run = verify_in(&file, &["--op=matmul", "--effort=quick", "--lane=mine", "--kernel=mylib-gemm"]).exits(1);
+    let ledger = run.ledger();
+    let planned = items(&ledger, "planned").iter().find(|one| one["kernel"] == "mylib-gemm").expect("a plan");
+    let outside = |one: &&Value| one["why"] == "outside-domain";
+    let count = planned["dropped"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(outside)
+        .map_or(0, |one| one["count"].as_u64().expect("a count"));
+    assert!(count * 10 < planned["planned"].as_u64().expect("a count"), "{planned}");
 }

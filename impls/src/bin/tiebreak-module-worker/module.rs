@@ -5,7 +5,7 @@ use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
 use tiebreak_impls::job_error::JobError;
-use tiebreak_impls::protocol::{Hello, Job, Offer};
+use tiebreak_impls::protocol::{Hello, Job, Offer, Own};
 use tiebreak_impls::quantized::{Cast, Container, symbol};
 use tiebreak_impls::worker::Runner;
 use tiebreak_impls::{dequantize, quantize};
@@ -55,7 +55,7 @@ fn load(file: &PathBuf) -> Result<Module, Unusable> {
         // SAFETY: as above; the symbol's address is that of the string.
         let text = unsafe { CStr::from_ptr(text.try_as_raw_ptr().unwrap_or_default().cast()) };
         let isa_path = text.to_string_lossy().into_owned();
-        kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path, ..Offer::default() });
+        kernels.push(Offer { op: op.to_owned(), kernel: kernel.to_owned(), isa_path, own: Own::default() });
     }
     if kernels.is_empty() {
         return Err(Unusable::NoKernel(file.clone()));

@@ -15,11 +15,13 @@ use crate::mutants;
 use crate::mutants::tensor::Mutant;
 use crate::protocol::Job;
 use crate::shape::{ShapeError, broken};
+use serde::{Deserialize, Serialize};
 
 pub use super::{Operand, Params, Run};
 
 /// The scales that a kernel takes. All are normal floats in 2^-100 to 2^100, within a factor of 2^40 of one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scales {
     /// Any three scales.
     Any,

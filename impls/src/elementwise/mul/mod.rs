@@ -15,11 +15,13 @@ use crate::mutants;
 use crate::mutants::tensor::Mutant;
 use crate::protocol::Job;
 use crate::shape::{ShapeError, broken};
+use serde::{Deserialize, Serialize};
 
 pub use super::{Operand, Params, Run};
 
 /// The scales that a kernel takes. All are normal floats in 2^-30 to 2^30.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scales {
     /// The product of both operands' scales over the output's scale is below 2^14 for 8 bits and below 1 for 16 bits, so that every value of a rescale
     /// fits in int32.

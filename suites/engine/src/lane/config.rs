@@ -8,6 +8,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use tiebreak_impls::protocol::Offer;
 use tiebreak_mlir::Toolchain;
 use tiebreak_reports::drawable::{bounded, is_drawable};
 use tiebreak_reports::ledger::Content;
@@ -57,6 +58,9 @@ pub struct Entry {
     /// Seconds for which the worker may be silent before it is taken for hung, where the usual ones are not right; more for
     /// large batches, as `patience.rs` has the rule.
     pub patience_seconds: Option<NonZeroU64>,
+    /// Kernels of the worker's own, where the worker does not offer them itself.
+    #[serde(default)]
+    pub offers: Vec<Offer>,
     /// A disassembler for the worker, for tests that look at the object code.
     pub objdump: Option<PathBuf>,
     /// What compiles the modules that this lane's worker runs; each is added to the command as `--module FILE`.
@@ -99,7 +103,7 @@ impl Lanes {
     /// Names that mean one lane each, and none of them the host.
     fn check(&self) -> Result<()> {
         let mut seen = BTreeSet::new();
-        for Entry { name, command, .. } in &self.lanes {
+        for Entry { name, command, offers, .. } in &self.lanes {
             if name.trim().is_empty() {
                 bail!("a lane has no name");
             }
@@ -118,6 +122,10 @@ impl Lanes {
             }
             if command.as_ref().is_some_and(Vec::is_empty) {
                 bail!("the command of lane `{name}` is empty; write the program and its arguments");
+            }
+            if let Some(offer) = offers.iter().find(|offer| !offer.own.is_given()) {
+                let kernel = bounded(&offer.kernel, LONGEST_NAME);
+                bail!("lane `{name}` offers `{kernel}` and does not say what it promises; add \"scheme\" or \"like\"");
             }
         }
         Ok(())
@@ -152,11 +160,6 @@ impl Lanes {
         names.extend(self.of_the_caller(|entry| entry.modules.is_none()));
         names.extend(self.host_worker(names.len() == 1));
         names
-    }
-
-    /// Whether a lane is the caller's own.
-    pub fn has_callers(&self) -> bool {
-        self.of_the_caller(|_| true).next().is_some()
     }
 
     /// Lanes of the caller's own.

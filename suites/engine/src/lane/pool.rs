@@ -3,7 +3,7 @@
 use super::built;
 use super::config::{Entry, HOST, Lanes};
 use super::in_process::InProcess;
-use super::process::Worker;
+use super::process::{Worker, drawn};
 use super::{Failure, NotRun, OpenError, Order, Session};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -129,7 +129,11 @@ impl Lane {
         let command = entry.command.clone().ok_or_else(reason)?;
         let patience = entry.patience_seconds.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.get()));
         let started = Worker::start(&command, patience);
-        let (worker, hello) = started.map_err(|failure| NotRun::broken(&command, failure, patience))?;
+        let (worker, mut hello) = started.map_err(|failure| NotRun::broken(&command, failure, patience))?;
+        for offer in &entry.offers {
+            hello.kernels.retain(|other| (&other.op, &other.kernel) != (&offer.op, &offer.kernel));
+            hello.kernels.push(drawn(offer.clone()));
+        }
         if let Some(promised) = Lanes::promised_arch(&entry.name).filter(|promised| *promised != hello.arch) {
             return Err(NotRun::other_arch(&command, promised, hello.arch));
         }
@@ -214,6 +218,12 @@ impl Lane {
     pub fn isa_path(&self, op: &str, kernel: &str) -> Option<&str> {
         let offer = self.hello.kernels.iter().find(|o| o.op == op && o.kernel == kernel);
         offer.map(|o| o.isa_path.as_str())
+    }
+
+    /// Names of the kernels of an operation that are the worker's own.
+    pub fn own_kernels<'a>(&'a self, op: &'a str) -> impl Iterator<Item = &'a str> {
+        let own = self.hello.kernels.iter().filter(move |offer| offer.op == op && offer.own.is_given());
+        own.map(|offer| offer.kernel.as_str())
     }
 
     /// Why it is asked nothing more, where it has been waited for in vain for too long.

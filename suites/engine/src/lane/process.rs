@@ -82,14 +82,18 @@ impl LastWords {
     }
 }
 
+/// An offer whose texts reports can print. What it promises is looked up, and printed by whoever finds nothing.
+pub(super) fn drawn(mut offer: Offer) -> Offer {
+    let Offer { op, kernel, isa_path, own: _ } = &mut offer;
+    [op, kernel, isa_path].into_iter().for_each(|text| *text = bounded(text, MOST_NAME));
+    offer
+}
+
 /// An answer whose texts reports can print: they are a stranger's.
 fn drawable(answer: Answer) -> Answer {
     match answer {
-        Answer::Hello(Hello { protocol, arch, mut kernels, sources }) => {
-            for Offer { op, kernel, isa_path, like, scheme } in &mut kernels {
-                let claimed = like.iter_mut().chain(scheme);
-                [op, kernel, isa_path].into_iter().chain(claimed).for_each(|text| *text = bounded(text, MOST_NAME));
-            }
+        Answer::Hello(Hello { protocol, arch, kernels, sources }) => {
+            let kernels = kernels.into_iter().map(drawn).collect();
             let sources = sources.map(|text| bounded(&text, MOST_NAME));
             Answer::Hello(Hello { protocol, arch: bounded(&arch, MOST_NAME), kernels, sources })
         }

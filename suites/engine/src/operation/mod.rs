@@ -17,6 +17,7 @@ pub mod given;
 pub mod meaning;
 pub mod names;
 pub mod observed;
+pub mod offered;
 pub mod request;
 pub mod scheme;
 pub mod swept;
@@ -78,7 +79,7 @@ pub trait Operation: Sized + Send + Sync + 'static {
     /// Shape, offsets, ...
     type Params: Clone + Debug + Eq + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// What a contract's domain is made of.
-    type Domain: Clone + Debug + Send + Sync + 'static;
+    type Domain: Clone + Debug + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Function type of the kernels.
     type Run: Copy + Send + Sync + 'static;
     /// A mathematical definition with its overflow policy.
@@ -395,9 +396,14 @@ pub fn mutants<O: Operation>() -> &'static [Mutant<O>] {
     O::Impl::mutants()
 }
 
-/// A kernel or mutant of that name.
+/// A kernel or mutant of that name, or a kernel of somebody else's.
 pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O>> {
-    <O::Impl as impls::operation::Operation>::find(name).ok()
+    <O::Impl as impls::operation::Operation>::known(name).ok()
+}
+
+/// Whether a kernel is somebody else's: only lanes that offer it can have it.
+pub fn is_elsewhere<O: Operation>(kernel: &Kernel<O>) -> bool {
+    <O::Impl as impls::operation::Operation>::find(kernel.name).is_err()
 }
 
 /// Names of all kernels and known bugs.

@@ -8,7 +8,7 @@ use crate::ledger::coverage::not_run;
 use crate::ledger::part::Part;
 use crate::ledger::{add, agreed};
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation, find, is_compiled};
+use crate::operation::{Kernel, Operation, is_compiled, is_elsewhere};
 use crate::plan::planned::Planned;
 use crate::run::subject::Subject;
 use anyhow::{Result, bail};
@@ -19,7 +19,9 @@ pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     let subject = Subject::<O>::new(request, kernel)?;
     let domain = &kernel.contract.domain;
     let mut part = Part::default();
-    let fitting: Vec<&Lane> = lanes.iter().filter(|lane| lane.is_compiled() == is_compiled::<O>(domain)).collect();
+    let may_have = |lane: &&Lane| !is_elsewhere::<O>(kernel) || lane.isa_path(O::OP, kernel.name).is_some();
+    let fits = |lane: &&Lane| lane.is_compiled() == is_compiled::<O>(domain) && may_have(lane);
+    let fitting: Vec<&Lane> = lanes.iter().filter(fits).collect();
     if fitting.is_empty() && !lanes.is_empty() {
         return Ok(no_lane::<O>(request, kernel));
     }
@@ -39,9 +41,8 @@ pub(crate) fn one_kernel<O: Operation>(request: &Request, kernel: &'static Kerne
     }
     let (offering, others): (Vec<&Lane>, Vec<&Lane>) =
         fitting.into_iter().partition(|lane| lane.isa_path(O::OP, kernel.name).is_some());
-    // A kernel of a worker's own is expected of no other lane.
-    if find::<O>(kernel.name).is_some() {
-        others.into_iter().for_each(|lane| planned.not_offered(kernel, lane, &mut part));
+    for lane in others {
+        planned.not_offered(kernel, lane, &mut part);
     }
     if offering.is_empty() {
         return Ok(part);

@@ -3,7 +3,6 @@
 pub mod catalogue;
 pub mod kernel;
 pub mod listing;
-mod own;
 
 use crate::activity::doing;
 use crate::case::text;
@@ -14,7 +13,7 @@ use crate::ledger::place::failed_check;
 use crate::offline::{Bench, Benched};
 use crate::operation::asked::{Asked, Layer, Parameter, ReferenceOption};
 use crate::operation::request::Request;
-use crate::operation::{Kernel, NamedScheme, Operation, find, is_compiled, kernels};
+use crate::operation::{Kernel, NamedScheme, Operation, find, is_compiled, kernels, offered};
 use crate::pipeline::catalogue::run_catalogue;
 use crate::pipeline::kernel::one_kernel;
 use crate::plan::plans;
@@ -23,9 +22,11 @@ use crate::registry::{Verifies, every_name};
 use crate::self_check::{Measure, kills, mutants as self_check, planted};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::parallel;
+use tiebreak_impls::protocol::Offer;
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
@@ -46,10 +47,6 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
     fn names(&self) -> Vec<&'static str> {
         every_name::<O::Impl>()
-    }
-
-    fn own_names(&self, lanes: &[Lane]) -> Result<Vec<&'static str>> {
-        Ok(own::offered::<O>(lanes)?.into_iter().map(|kernel| kernel.name).collect())
     }
 
     fn listed(&self) -> Vec<Value> {
@@ -82,7 +79,7 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
     fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
         let compiled = |kernel: &&&Kernel<O>| is_compiled::<O>(&kernel.contract.domain);
-        named::<O>(names).iter().filter(compiled).try_fold(Vec::new(), |mut all, kernel| {
+        named::<O>(names, &[]).iter().filter(compiled).try_fold(Vec::new(), |mut all, kernel| {
             all.extend(functions::<O>(request, kernel)?);
             Ok(all)
         })
@@ -96,10 +93,12 @@ impl<O: Operation> Verifies for Pipeline<O> {
         planted::all::<O>(measure)
     }
 
+    fn adopt(&self, offer: &Offer) -> Result<()> {
+        offered::adopt::<O>(offer)
+    }
+
     fn verify(&self, (request, kept): (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part> {
-        let mut named = named::<O>(names);
-        let own = own::offered::<O>(lanes)?;
-        named.extend(own.into_iter().filter(|own| names.is_empty() || names.iter().any(|name| name == own.name)));
+        let named = named::<O>(names, lanes);
         let mut part = Part::default();
         let catalogue =
             if request.asked.is_nothing() { run_catalogue::<O>(request, &named, lanes)? } else { Part::default() };
@@ -151,10 +150,13 @@ fn each_kernel<O: Operation>(
     parallel::try_map(named, one)
 }
 
-/// The kernels of these names; all where there is none.
-fn named<O: Operation>(names: &[String]) -> Vec<&'static Kernel<O>> {
+/// The kernels of these names; all where there is none, those of the lanes' own after them.
+fn named<O: Operation>(names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel<O>> {
     match names {
-        [] => kernels::<O>().iter().collect(),
+        [] => {
+            let offers: BTreeSet<&str> = lanes.iter().flat_map(|lane| lane.own_kernels(O::OP)).collect();
+            kernels::<O>().iter().chain(offers.into_iter().filter_map(find::<O>)).collect()
+        }
         names => names.iter().filter_map(|name| find::<O>(name)).collect(),
     }
 }

@@ -73,8 +73,9 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     fn shapes(&mut self, best: &mut Witness<O::Params>) {
-        let asked = self.asked;
-        let kept = |case: &&Case<O::Params>| (O::CAPABILITIES.options.is_asked)(asked, &case.params);
+        let (asked, domain) = (self.asked, self.domain);
+        let is_asked = O::CAPABILITIES.options.is_asked;
+        let kept = |case: &&Case<O::Params>| is_asked(asked, &case.params) && O::covers(domain, &case.params);
         while let Some(smaller) =
             (O::CAPABILITIES.witnesses.simpler)(best, self.domain).iter().filter(kept).find_map(|case| self.shows(case))
         {

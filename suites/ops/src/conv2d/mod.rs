@@ -90,6 +90,8 @@ impl Operation for Conv2d {
         (p.groups == 1 || domain.grouped)
             && domain.operands.depth.contains(&depth)
             && domain.operands.lhs_values.contains(&p.input_zero_point)
+            && domain.operands.lhs_offsets.contains(&p.input_zero_point.wrapping_neg())
+            && domain.operands.rhs_offsets.contains(&p.weight_zero_point.wrapping_neg())
     }
 
     fn domain_text(domain: &Domain) -> String {

@@ -6,6 +6,8 @@ use super::storage;
 use crate::fuzzing::numbers::Numbers;
 use crate::fuzzing::tensor::Fuzzed;
 use crate::types;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -61,7 +63,7 @@ pub trait Arithmetic: Sized + Send + Sync + 'static {
     /// Its exact definition.
     type Oracle: oracle::Arithmetic;
     /// The parameters that a kernel takes.
-    type Domain: Clone + Debug + Send + Sync + 'static;
+    type Domain: Clone + Debug + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Way in which a scheme scales.
     type Kind: Copy;
     /// Name in a sentence.

@@ -67,6 +67,8 @@ impl Operation for Matmul {
 
     fn covers(domain: &Domain, params: &Params) -> bool {
         domain.depth.contains(&params.k)
+            && domain.lhs_offsets.contains(&params.lhs_offset)
+            && domain.rhs_offsets.contains(&params.rhs_offset)
     }
 
     fn domain_text(domain: &Domain) -> String {
@@ -93,7 +95,17 @@ impl Operation for Matmul {
     }
 
     fn own_plan(domain: &Domain, asked: &Asked, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
-        if asked.layers.is_empty() { plan::plan(domain, budget, seed) } else { layers::specs(domain, &asked.layers) }
+        if !asked.layers.is_empty() {
+            return layers::specs(domain, &asked.layers);
+        }
+        let within = |offset: i32, range: &RangeInclusive<i32>| offset.clamp(*range.start(), *range.end());
+        let mut specs = plan::plan(domain, budget, seed);
+        // Where a kernel takes few offsets, each case has the nearest of them.
+        for Spec { params, .. } in &mut specs {
+            params.lhs_offset = within(params.lhs_offset, &domain.lhs_offsets);
+            params.rhs_offset = within(params.rhs_offset, &domain.rhs_offsets);
+        }
+        specs
     }
 
     fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Self>> {
@@ -169,7 +181,13 @@ pub fn operands(domain: &Domain) -> String {
         end if end >= MAX_ELEMENTS => String::new(),
         end => format!(", K up to {end}"),
     };
-    format!("{} x {}{depth}", operand(domain.lhs, &domain.lhs_values), operand(domain.rhs, &domain.rhs_values))
+    let offsets = |name: &str, range: &RangeInclusive<i32>| match (*range.start(), *range.end()) {
+        (i32::MIN, i32::MAX) => String::new(),
+        (first, last) if first == last => format!(", {name} offset {first}"),
+        (first, last) => format!(", {name} offset in {first}..={last}"),
+    };
+    let offsets = offsets("lhs", &domain.lhs_offsets) + &offsets("rhs", &domain.rhs_offsets);
+    format!("{} x {}{depth}{offsets}", operand(domain.lhs, &domain.lhs_values), operand(domain.rhs, &domain.rhs_values))
 }
 
 /// Offsets that are simpler than these, the simplest first.

@@ -1,0 +1,35 @@
+//! Kernels that lanes offer under names of their own: each becomes a kernel of its operation before the kernels of a run are selected.
+
+use crate::lane::Lane;
+use crate::registry::Registry;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use tiebreak_impls::protocol::Own;
+use tiebreak_oracle::names::unknown;
+
+/// Operation and name of each such kernel.
+pub(crate) type Adopted = Vec<(String, String)>;
+
+/// Takes over what the lanes offer. An error names the lane and the offer.
+pub(crate) fn adopt(lanes: &[Lane], registry: &Registry) -> Result<Adopted> {
+    let mut known: BTreeMap<(String, String), &Own> = BTreeMap::new();
+    for lane in lanes {
+        for offer in lane.hello.kernels.iter().filter(|offer| offer.own.is_given()) {
+            let at = || format!("lane `{}` offers `{}`", lane.name, offer.kernel);
+            match known.insert((offer.op.clone(), offer.kernel.clone()), &offer.own) {
+                Some(other) if *other == offer.own => continue,
+                Some(_) => return Err(other_promise(&offer.kernel)).with_context(at),
+                None => {}
+            }
+            let names = || registry.operations.iter().map(|op| op.op());
+            let op =
+                registry.find(&offer.op).ok_or_else(|| unknown("operation", &offer.op, names())).with_context(at)?;
+            op.adopt(offer).with_context(at)?;
+        }
+    }
+    Ok(known.into_keys().collect())
+}
+
+fn other_promise(kernel: &str) -> anyhow::Error {
+    anyhow::anyhow!("another offer of `{kernel}` promises something else; a name is one kernel, with one promise")
+}

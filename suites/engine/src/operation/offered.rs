@@ -1,0 +1,225 @@
+//! The kernel that an offer of somebody else's stands for: its name, its scheme, and the contract and domain of a kernel of this project, of which it may take
+//! a part. A domain is never wider than that of the kernel it comes from, so that every case of it can be made and has an expected result.
+
+use crate::operation::{Kernel, NamedScheme, Operation, is_compiled, kernels};
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::{Map, Value};
+use tiebreak_common::called;
+use tiebreak_impls::contract::{Contract, Overflow, Promise};
+use tiebreak_impls::elsewhere;
+use tiebreak_impls::operation::Operation as _;
+use tiebreak_impls::protocol::Offer;
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::drawable::bounded;
+
+/// Longest text of an offer that a message shows, in characters.
+const SHOWN: usize = 64;
+
+/// What the kernels of an offer are described as.
+const SUMMARY: &str = "kernel of the caller's";
+
+/// From now on the operation has the kernel of an offer. An error says what is wrong with the offer.
+pub fn adopt<O: Operation>(offer: &Offer) -> Result<()> {
+    if O::Impl::find(&offer.kernel).is_ok() {
+        bail!("{} is a kernel of this project; give yours a name of its own", offer.kernel);
+    }
+    let scheme = offer.own.scheme.as_deref().map(|name| O::Scheme::named(&bounded(name, SHOWN))).transpose()?;
+    let promise = scheme.map(|scheme| promise(&scheme.label()));
+    let contract = match &offer.own.like {
+        Some(like) => part::<O>(named::<O>(like)?, promise, &offer.own.domain)?,
+        None => first::<O>(promise.context("it has neither a scheme nor `like`")?, &offer.own.domain)?,
+    };
+    let base = kernels::<O>().first().context("an operation without kernels")?;
+    let name = offer.kernel.clone().leak();
+    // The code is never called: in this process the operation has none of that name.
+    elsewhere::add(O::OP, Kernel::<O> { name, summary: SUMMARY, contract, portable: base.portable, native: None });
+    Ok(())
+}
+
+/// The kernel that an offer says it is like.
+fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
+    let known = kernels::<O>();
+    let found = known.iter().find(|kernel| kernel.name == name);
+    let kernel =
+        found.ok_or_else(|| unknown("kernel", &bounded(name, SHOWN), known.iter().map(|kernel| kernel.name)))?;
+    if is_compiled::<O>(&kernel.contract.domain) {
+        bail!("{name} is made by a compiler and runs in lanes of its modules; name another kernel");
+    }
+    Ok(kernel)
+}
+
+/// The contract of the first kernel that promises a scheme and takes a domain.
+fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<Contract<O::Domain>> {
+    let here = || kernels::<O>().iter().filter(|kernel| !is_compiled::<O>(&kernel.contract.domain));
+    let same = here().filter(|kernel| kernel.contract.promise == promise);
+    let alike =
+        here().filter(|kernel| kernel.contract.promise != promise && kernel.contract.promise.scheme == promise.scheme);
+    let mut error = None;
+    for kernel in same.chain(alike) {
+        match part::<O>(kernel, Some(promise), domain) {
+            Ok(contract) => return Ok(contract),
+            Err(why) => error = error.or(Some(why)),
+        }
+    }
+    Err(error.unwrap_or_else(|| {
+        let list = format!("`{} kernels` lists them", called::program());
+        anyhow!(
+            "no kernel promises {}, so its domain is unknown; name a kernel that has the domain with `like`: {list}",
+            promise.scheme
+        )
+    }))
+}
+
+/// The contract of a kernel on a part of its domain, with another promise where one is given.
+fn part<O: Operation>(
+    kernel: &Kernel<O>,
+    promise: Option<Promise>,
+    narrower: &Map<String, Value>,
+) -> Result<Contract<O::Domain>> {
+    let mut domain = serde_json::to_value(&kernel.contract.domain)?;
+    for (key, given) in narrower {
+        narrow(&mut domain, key, given).with_context(|| format!("its domain, a part of that of {}", kernel.name))?;
+    }
+    let deviations =
+        if promise.is_some_and(|own| own != kernel.contract.promise) { &[] } else { kernel.contract.deviations };
+    Ok(Contract {
+        promise: promise.unwrap_or(kernel.contract.promise),
+        domain: serde_json::from_value(domain)?,
+        deviations,
+        source: kernel.contract.source,
+    })
+}
+
+/// A scheme of this label, as contracts have it.
+fn promise(label: &str) -> Promise {
+    let (scheme, policy) = label.split_once(':').unwrap_or((label, ""));
+    let overflow = match policy {
+        "wrap" => Overflow::Wrap,
+        "saturate" => Overflow::Saturate,
+        _ => Overflow::OutOfDomain,
+    };
+    Promise { scheme: scheme.to_owned().leak(), overflow }
+}
+
+/// Makes the field of a domain that is called so narrower.
+fn narrow(domain: &mut Value, key: &str, given: &Value) -> Result<()> {
+    let mut names = Vec::new();
+    fields(domain, &mut |name, _| names.push(name.to_owned()));
+    let Some(field) = field(domain, key) else {
+        return Err(unknown("field", &bounded(key, SHOWN), names.iter().map(String::as_str)))
+            .context(format!("fields are {}", names.join(", ")));
+    };
+    match within(field, given) {
+        Some(part) => *field = part,
+        None => bail!("`{key}` is {}, of which {} is no part", shown(field), bounded(&given.to_string(), SHOWN)),
+    }
+    Ok(())
+}
+
+/// Whether an object is a range.
+fn range(value: &Value) -> Option<[&Value; 2]> {
+    Some([value.get("start")?, value.get("end")?])
+}
+
+/// Every field of a domain, those of its parts among them.
+fn fields(domain: &Value, say: &mut impl FnMut(&str, &Value)) {
+    for (name, value) in domain.as_object().into_iter().flatten() {
+        if value.is_object() && range(value).is_none() { fields(value, say) } else { say(name, value) }
+    }
+}
+
+/// The field that is called so.
+fn field<'a>(domain: &'a mut Value, key: &str) -> Option<&'a mut Value> {
+    for (name, value) in domain.as_object_mut()? {
+        let is_part = value.is_object() && range(value).is_none();
+        let found = if is_part { field(value, key) } else { (name == key).then_some(value) };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// What is given, as the field has it, if it is a part of the field.
+fn within(field: &Value, given: &Value) -> Option<Value> {
+    let integer = |value: &Value| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
+    if let Some([first, last]) = range(field) {
+        let [start, end] = match given {
+            Value::Array(ends) => [ends.first()?, ends.get(1).filter(|_| ends.len() == 2)?],
+            one => [one, one],
+        };
+        let inside =
+            integer(first)? <= integer(start)? && integer(start)? <= integer(end)? && integer(end)? <= integer(last)?;
+        return inside.then(|| serde_json::json!({"start": start, "end": end}));
+    }
+    match field {
+        Value::Bool(allowed) => given.as_bool().filter(|wanted| *allowed || !wanted).map(Value::Bool),
+        // Lists of lists say how a kernel is made.
+        Value::Array(all) if !all.iter().any(Value::is_array) => {
+            let wanted = given.as_array().cloned().unwrap_or_else(|| vec![given.clone()]);
+            let inside = |one: &Value| one.is_string() && (all.is_empty() || all.contains(one));
+            (!wanted.is_empty() && wanted.iter().all(inside)).then_some(Value::Array(wanted))
+        }
+        fixed => (fixed == given).then(|| fixed.clone()),
+    }
+}
+
+/// A field in the words in which it is given.
+fn shown(field: &Value) -> String {
+    match (range(field), field) {
+        (Some([first, last]), _) => format!("[{first},{last}]"),
+        (None, Value::Array(all)) if all.is_empty() => "everything".to_owned(),
+        _ => field.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn domain() -> Value {
+        json!({"output": "i8", "bias": true, "clamp": false, "kinds": ["layer", "channel"], "any": [], "pairs": [[0, 1]],
+            "channels": {"shifts": {"start": -31, "end": 31}, "depth": {"start": 1, "end": u64::MAX}}})
+    }
+
+    #[test]
+    fn a_part_of_a_domain_is_taken() {
+        for (key, given, path, expected) in [
+            ("shifts", json!([-8, 0]), "/channels/shifts", json!({"start": -8, "end": 0})),
+            ("shifts", json!(-8), "/channels/shifts", json!({"start": -8, "end": -8})),
+            ("depth", json!([1, u64::MAX]), "/channels/depth", json!({"start": 1, "end": u64::MAX})),
+            ("output", json!("i8"), "/output", json!("i8")),
+            ("bias", json!(false), "/bias", json!(false)),
+            ("kinds", json!("layer"), "/kinds", json!(["layer"])),
+            ("any", json!(["i4"]), "/any", json!(["i4"])),
+        ] {
+            let mut part = domain();
+            narrow(&mut part, key, &given).expect(key);
+            assert_eq!(part.pointer(path), Some(&expected), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_part_is_refused_with_what_there_is() {
+        for (key, given, said) in [
+            ("shifts", json!([-32, 0]), "`shifts` is [-31,31], of which [-32,0] is no part"),
+            ("shifts", json!([0, -8]), "no part"),
+            ("shifts", json!([0]), "no part"),
+            ("shifts", json!("0"), "no part"),
+            ("output", json!("u8"), "`output` is \"i8\", of which \"u8\" is no part"),
+            ("clamp", json!(true), "no part"),
+            ("kinds", json!([]), "no part"),
+            ("kinds", json!(["blocks"]), "no part"),
+            ("pairs", json!([]), "no part"),
+            ("shift", json!(0), "did you mean `shifts`?"),
+            ("channels", json!({}), "fields are output, bias"),
+        ] {
+            let mut part = domain();
+            let error = narrow(&mut part, key, &given).expect_err(key);
+            let sorted = format!("{error:#}");
+            let all = said.split(", bias").next().expect("a beginning");
+            assert!(sorted.contains(all.trim_end_matches(" output")) && part == domain(), "{sorted}");
+        }
+    }
+}
