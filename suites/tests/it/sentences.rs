@@ -32,7 +32,11 @@ fn the_commands_that_print_csv_are_those_that_the_book_names() {
     assert_eq!(named.into_iter().filter(|name| !name.is_empty()).collect::<BTreeSet<_>>(), all);
     let without: Vec<&str> =
         root.get_subcommands().filter(|c| !c.is_hide_set() && !any(c, "json")).map(|c| c.get_name()).collect();
-    assert_eq!(without, ["report"], "every command that prints a result takes --format json");
+    assert_eq!(
+        without,
+        ["eval", "report"],
+        "every command that prints a result takes --format json; `eval` prints JSON lines alone"
+    );
 }
 
 /// `schemes` lists schemes `with their steps`, which its table did not have; both lists are the same in each format.
