@@ -69,7 +69,7 @@ fn the_engine_names_no_operation() {
 }
 
 /// Modules of the engine, each of which may use those before it.
-const STAGES: [&str; 18] = [
+const STAGES: [&str; 19] = [
     "count",
     "activity",
     "progress",
@@ -84,6 +84,7 @@ const STAGES: [&str; 18] = [
     "ledger",
     "self_check",
     "registry",
+    "adopted",
     "selected",
     "opened",
     "pipeline",
