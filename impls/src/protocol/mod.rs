@@ -316,7 +316,7 @@ mod tests {
             shown.iter().filter_map(|l| l.strip_prefix(mark)).filter(|l| l.starts_with('{')).collect()
         };
         let (requests, answers) = (lines("> "), lines("< "));
-        assert_eq!((requests.len(), answers.len()), (3, 5));
+        assert_eq!((requests.len(), answers.len()), (3, 4));
         for line in requests {
             let request: Request = serde_json::from_str(line).expect("a request");
             assert_eq!(serde_json::to_string(&request).expect("JSON"), line);

@@ -120,7 +120,7 @@ fn counts_that_no_run_has_are_refused() {
     assert!(!ledger.adds_up() && sample::broken().adds_up());
     let path = dir.path().join(LEDGER);
     fs::write(&path, serde_json::to_string(&ledger).unwrap()).unwrap();
-    expect!["DIR/ledger.json has counts that add up to more than 2^63, as those of no run do; write it again with `cargo xtask verify --out DIR`"]
+    expect!["DIR/ledger.json has counts that add up to more than 2^63, as those of no run do; write it again with `verify --out DIR`"]
         .assert_eq(&message(read_ledger(&path).unwrap_err(), dir.path()));
 }
 
@@ -148,8 +148,8 @@ fn what_is_no_ledger_is_said_to_be_none() {
     }
     expect![[r#"
         cannot read DIR/ledger.json: No such file or directory (os error 2)
-        DIR/ledger.json is not a ledger of format 4: EOF while parsing a value at line 1 column 13; write it again with `cargo xtask verify --out DIR`
-        DIR/ledger.json is not a ledger of format 4: missing field `format` at line 1 column 2; write it again with `cargo xtask verify --out DIR`
+        DIR/ledger.json is not a ledger of format 4: EOF while parsing a value at line 1 column 13; write it again with `verify --out DIR`
+        DIR/ledger.json is not a ledger of format 4: missing field `format` at line 1 column 2; write it again with `verify --out DIR`
         DIR/ledger.json has ledger format 1, and this program reads formats 3 to 4; use the version of tiebreak that wrote it
-        DIR/ledger.json is not a ledger of format 4: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `cargo xtask verify --out DIR`"#]].assert_eq(&said.join("\n"));
+        DIR/ledger.json is not a ledger of format 4: invalid type: integer `3`, expected a string at line 1 column 26; write it again with `verify --out DIR`"#]].assert_eq(&said.join("\n"));
 }

@@ -3,7 +3,7 @@ use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use tiebreak_reports::json::render;
-use tiebreak_reports::ledger::{DropReason, Example, Extent, OutsideDomain, PathStep, Range, Row, Unchecked};
+use tiebreak_reports::ledger::{DropReason, Example, Extent, LeftOut, OutsideDomain, PathStep, Range, Row, Unchecked};
 
 #[test]
 fn the_summary_of_a_broken_run() {
@@ -93,6 +93,7 @@ fn the_documented_form_is_the_real_one() {
     }];
     ledger.outside_domain =
         vec![OutsideDomain { op: "fpm".into(), kernel: "tflite-single".into(), domain: "shift <= 0".into() }];
+    ledger.left_out = vec![LeftOut { item: "layer Model.subgraphs[0].operators[3]".into(), reason: "floats".into() }];
     ledger.planned = vec![sample::planned("tvm-neon-rfc", "host", 1000, &[(DropReason::OutsideDomain, 999)])];
     ledger.positions = vec![sample::position()];
     ledger.catalogue[0].unanswered = 3;
