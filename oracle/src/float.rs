@@ -109,6 +109,13 @@ impl Format {
         self.infinity() - 1
     }
 
+    /// The number from which on a float is infinite: the largest one and half of the spacing above it.
+    pub fn infinite_from(self) -> Rational {
+        let [below, largest] =
+            [1, 0].map(|less| self.decode(self.largest() - less).finite().cloned().unwrap_or_default());
+        largest.clone() + (largest - below) / 2
+    }
+
     /// The pattern of the positive quiet NaN without payload, which stands for all NaNs.
     pub fn nan(self) -> u64 {
         self.infinity() | 1 << (self.precision() - 2)

@@ -221,3 +221,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_float_is_infinite_from_half_a_spacing_above_the_largest() {
+    assert_eq!(Format::F16.infinite_from(), 65_520);
+    for format in Format::ALL {
+        let edge = format.infinite_from();
+        assert_eq!(format.nearest(&edge), format.infinity());
+        assert_eq!(format.nearest(&(edge - Rational::from((1, 1000)))), format.largest());
+    }
+}

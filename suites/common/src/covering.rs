@@ -33,17 +33,20 @@ pub fn covering(levels: &[usize], strength: usize) -> Vec<Vec<usize>> {
 }
 
 /// Rows of three factors at a time, as a plan wants them. In a short run a factor has two levels, its first and any of the others, which chance chooses;
-/// in others it has all of them.
-pub fn rows(levels: &[usize], every: bool, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
+/// in others it has all of them. Factors in `whole` have all of their levels in every run.
+pub fn rows(levels: &[usize], whole: &[usize], every: bool, rng: &mut ChaCha8Rng) -> Vec<Vec<usize>> {
     if every {
         return covering(levels, THREE);
     }
-    let two: Vec<usize> = levels.iter().map(|levels| 2.min(*levels)).collect();
-    let mut of = |(level, levels): (&usize, &usize)| match level {
+    let is_whole = |factor: usize| whole.contains(&factor);
+    let fewer = |(factor, levels): (usize, &usize)| if is_whole(factor) { *levels } else { 2.min(*levels) };
+    let few: Vec<usize> = levels.iter().enumerate().map(fewer).collect();
+    let mut of = |(factor, (level, levels)): (usize, (&usize, &usize))| match level {
         0 => 0,
+        level if is_whole(factor) => *level,
         _ => 1 + below(rng, (levels - 1) as u32) as usize,
     };
-    covering(&two, THREE).iter().map(|row| row.iter().zip(levels).map(&mut of).collect()).collect()
+    covering(&few, THREE).iter().map(|row| row.iter().zip(levels).enumerate().map(&mut of).collect()).collect()
 }
 
 /// Conditions that a fault of a plan's kind takes at once.

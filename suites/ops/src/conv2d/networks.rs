@@ -156,24 +156,3 @@ fn variants(layer: &Params) -> Vec<Params> {
     };
     vec![*layer, moved(1), moved(-1)]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_layer_has_results() {
-        for layer in layers().iter().flat_map(variants) {
-            assert!(layer.sizes().is_ok(), "{layer:?}");
-        }
-    }
-
-    /// A layer that keeps its size, and one that halves it.
-    #[test]
-    fn padding_keeps_sizes_or_divides_them() {
-        let output = |layer: Params| layer.output().expect("results");
-        assert_eq!(output(filter(image(7, 9, 4), [3, 5], 1, 2)), (7, 9));
-        assert_eq!(output(filter(image(14, 15, 4), [3, 3], 2, 2)), (7, 8));
-        assert_eq!(output(dilated(2, filter(image(9, 9, 4), [3, 3], 1, 2))), (9, 9));
-    }
-}

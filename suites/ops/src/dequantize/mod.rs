@@ -4,7 +4,6 @@ mod changes;
 mod sweep;
 
 use crate::quantize::{alone, smaller};
-use crate::quantized::overflow::infinite_from;
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
 use rug::{Integer, Rational};
@@ -280,7 +279,7 @@ impl plan::Elements for Stored {
 
     /// Those of which a stored value's distance from the zero point makes the edge: of each end, and of one between.
     fn scales_at_overflow(&self, q: &Quantization) -> Vec<Rational> {
-        let edge = infinite_from(q.format);
+        let edge = q.format.infinite_from();
         distances(q).into_iter().map(|distance| Rational::from(&edge / Integer::from(distance.abs()))).collect()
     }
 

@@ -18,7 +18,7 @@ const LEVELS: [usize; 8] = [4, 4, 5, 3, 3, 2, 3, 3];
 /// Every three conditions.
 pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let mut rng = stream(seed, "matmul/conjunctions");
-    rows(&LEVELS, budget.every_tail, &mut rng).iter().map(|row| of(domain, row, &mut rng)).collect()
+    rows(&LEVELS, &[], budget.every_tail, &mut rng).iter().map(|row| of(domain, row, &mut rng)).collect()
 }
 
 fn of(domain: &Domain, row: &[usize], rng: &mut ChaCha8Rng) -> Spec<Params> {

@@ -1,7 +1,6 @@
 //! Floats worth trying at a type: around every threshold between two stored values, by rounding and by truncation, at the ends of all
 //! ranges, and everything that is no number.
 
-use crate::quantized::overflow::infinite_from;
 use crate::quantized::plan::Elements;
 use rand_chacha::ChaCha8Rng;
 use rug::Rational;
@@ -96,14 +95,14 @@ impl Elements for Floats {
 
     /// Those whose reciprocal is the edge, and those whose quotient by a float at the edge is a number of few bits.
     fn scales_at_overflow(&self, q: &Quantization) -> Vec<Rational> {
-        let edge = infinite_from(q.format);
+        let edge = q.format.infinite_from();
         [1, 3, 255].into_iter().map(|steps| Rational::from(steps) / &edge).chain([Rational::from((3, 7))]).collect()
     }
 
     /// Those whose quotient by the scale lies at the edge, as far as they are numbers, and the special ones.
     fn overflowing(&self, q: &Quantization) -> Vec<i32> {
         let mut patterns = specials(q.format);
-        let edge = infinite_from(q.format);
+        let edge = q.format.infinite_from();
         for sign in [-1, 1] {
             for steps in [Rational::from(sign) * &edge, Rational::from((sign, 2)) * &edge, Rational::from(sign)] {
                 neighbours(q.format, q.format.nearest(&(steps * q.exact_scale())), &mut patterns);

@@ -7,7 +7,6 @@ use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Granularity, Params, Quantized, Scale, Storage};
-use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::Quantization;
 
 /// Types of which a result overflows.
@@ -84,26 +83,4 @@ fn edges(draft: &Quantized, elements: &impl Elements) -> Vec<f64> {
         }
     }
     out
-}
-
-/// The number from which on a float is infinite: the largest one and half of what the next one would be more.
-pub(crate) fn infinite_from(format: Format) -> Rational {
-    let [below, largest] =
-        [1, 0].map(|less| format.decode(format.largest() - less).finite().cloned().unwrap_or_default());
-    largest.clone() + (largest - below) / 2
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_float_is_infinite_from_there_on() {
-        assert_eq!(infinite_from(Format::F16), 65_520);
-        for format in Format::ALL {
-            let edge = infinite_from(format);
-            assert_eq!(format.nearest(&edge), format.infinity());
-            assert_eq!(format.nearest(&(edge - Rational::from((1, 1000)))), format.largest());
-        }
-    }
 }

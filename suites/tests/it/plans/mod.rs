@@ -3,6 +3,7 @@
 
 mod asked;
 mod causes;
+mod conjunctions;
 mod kept;
 mod large;
 mod little;
