@@ -109,6 +109,9 @@ pub enum JobError {
     /// A compiled module does not have the job's function, or the function returns another tensor than the job's.
     #[error("{0}")]
     Module(String),
+    /// The kernel is not meant for the job.
+    #[error("{0}")]
+    OutsideDomain(String),
     /// The kernel panicked.
     #[error("{kernel} panicked: {message}")]
     Panicked {
@@ -172,6 +175,7 @@ impl JobError {
             Self::ChangedInput { .. } | Self::ChangedOperand { .. } => FailureKind::ChangedOperand,
             Self::Unwritten { .. } => FailureKind::Unwritten,
             Self::ChangedFloatMode { .. } => FailureKind::FloatMode,
+            Self::OutsideDomain(_) => FailureKind::OutsideDomain,
             _ => FailureKind::Refused,
         }
     }

@@ -17,6 +17,8 @@ pub mod frame;
 pub mod instruction;
 pub mod job_error;
 pub mod kernel;
+#[cfg(unix)]
+pub mod library;
 pub mod matmul;
 pub mod mutants;
 pub mod operation;

@@ -46,6 +46,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("mutants", Wants::Named),
     forwarded("corrupt", Wants::Named),
     forwarded("fingerprint", Wants::Never),
+    forwarded("identify", Wants::Usually),
     forwarded("audit", Wants::Never),
     forwarded("atlas", Wants::Never),
     forwarded("prove", Wants::Never),
@@ -57,6 +58,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("check-type", Wants::Never),
     forwarded("bounds", Wants::Named),
     forwarded("rewrites", Wants::Never),
+    forwarded("header", Wants::Never),
     forwarded("kernels", Wants::Never),
     forwarded("schemes", Wants::Never),
 ];

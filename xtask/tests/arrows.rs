@@ -69,7 +69,7 @@ fn the_engine_names_no_operation() {
 }
 
 /// Modules of the engine, each of which may use those before it.
-const STAGES: [&str; 19] = [
+const STAGES: [&str; 20] = [
     "count",
     "activity",
     "progress",
@@ -78,6 +78,7 @@ const STAGES: [&str; 19] = [
     "case",
     "plan",
     "run",
+    "identify",
     "judge",
     "explain",
     "offline",

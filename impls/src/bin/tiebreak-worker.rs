@@ -1,16 +1,38 @@
-//! Runs kernels for another process: requests on standard input, answers on standard output.
+//! Runs kernels for another process: requests on standard input, answers on standard output. `tiebreak-worker --library FILE PROMISE` runs those of a
+//! shared library; PROMISE is JSON.
 
 use std::io::{self, BufReader, Write};
+use std::process::ExitCode;
 use tiebreak_impls::sources;
 
-fn main() -> io::Result<()> {
+fn main() -> ExitCode {
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(stop) => {
+            eprintln!("tiebreak-worker: {stop}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Answers requests until the input ends.
+fn serve() -> Result<(), Box<dyn std::error::Error>> {
     if sources::asked() {
-        return io::stdout().write_all(sources::of_worker().as_bytes());
+        return Ok(io::stdout().write_all(sources::of_worker().as_bytes())?);
     }
     // A kernel's panic is an answer with its message; a backtrace beside it on every such batch is noise.
     std::panic::set_hook(Box::new(|panic| eprintln!("tiebreak-worker: {panic}")));
     let reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
-    tiebreak_impls::worker::serve(reader, output()?)
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => Ok(tiebreak_impls::worker::serve(reader, output()?)?),
+        #[cfg(unix)]
+        ["--library", file, promise] => {
+            let library = tiebreak_impls::library::Library::promised(file.as_ref(), promise)?;
+            Ok(tiebreak_impls::worker::serve_with(&library, reader, output()?)?)
+        }
+        _ => Err("arguments are none, or --library FILE PROMISE".into()),
+    }
 }
 
 /// Standard output without the line buffer that would search every payload for newlines.

@@ -24,6 +24,18 @@ const LINE: usize = 64 / size_of::<i32>();
 pub trait Runner {
     /// The kernels that this worker offers.
     fn hello(&self) -> Hello;
+    /// How many elements a job over `len` elements reads and writes.
+    fn lengths(&self, job: &Job, len: usize) -> Result<Lengths, JobError> {
+        lengths(job, len)
+    }
+    /// The inputs of a batch of consecutive ones.
+    fn range(&self, job: &Job, start: i32, elements: &mut [i32]) -> Result<(), JobError> {
+        if !job.takes_ranges() {
+            return Err(JobError::NoRanges);
+        }
+        execute::fill(job, start, elements);
+        Ok(())
+    }
     /// Runs one job, laid out as [`Job`] says, whose lengths have been checked; or says why not.
     fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError>;
 }
@@ -113,7 +125,7 @@ fn run_batch(
         Source::Payload { bytes } => bytes,
         Source::Range { .. } => 0,
     };
-    let sizes = match check_batch(batch) {
+    let sizes = match check_batch(runner, batch) {
         Ok(sizes) => sizes,
         Err(error) => {
             io::copy(&mut reader.take(payload as u64), &mut io::sink())?;
@@ -128,10 +140,7 @@ fn run_batch(
             read_elements(reader, x)?;
             frame::run(x, out, batch.misalign, run)
         }
-        Source::Range { start } => {
-            execute::fill(&batch.job, start, x);
-            frame::plain(|| run(x, out))
-        }
+        Source::Range { start } => runner.range(&batch.job, start, x).and_then(|()| frame::plain(|| run(x, out))),
     };
     if let Err(error) = ran {
         return Ok(Err(error));
@@ -144,19 +153,18 @@ fn run_batch(
     Ok(Ok(sizes.output.saturating_sub(usize::from(short))))
 }
 
-fn check_batch(batch: &Batch) -> Result<Lengths, JobError> {
+fn check_batch(runner: &impl Runner, batch: &Batch) -> Result<Lengths, JobError> {
     if batch.len > MAX_LEN {
         return Err(JobError::TooLong { len: batch.len, most: MAX_LEN });
     }
     if batch.misalign >= LINE {
         return Err(JobError::Misaligned { misalign: batch.misalign, line: LINE });
     }
-    let sizes = lengths(&batch.job, batch.len)?;
+    let sizes = runner.lengths(&batch.job, batch.len)?;
     match batch.source {
         Source::Payload { bytes } if bytes != sizes.input * size_of::<i32>() => {
             Err(JobError::Payload { bytes, needed: sizes.input * size_of::<i32>() })
         }
-        Source::Range { .. } if !batch.job.takes_ranges() => Err(JobError::NoRanges),
         Source::Payload { .. } | Source::Range { .. } => Ok(sizes),
     }
 }

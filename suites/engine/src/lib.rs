@@ -11,6 +11,7 @@ mod adopted;
 pub mod case;
 pub mod count;
 pub mod explain;
+pub mod identify;
 pub mod judge;
 pub mod lane;
 pub mod ledger;

@@ -1,5 +1,6 @@
 //! What a run asks of an operation, whatever its types, and the registry that it is given.
 
+use crate::identify::Identified;
 use crate::lane::Lane;
 use crate::ledger::kept::Kept;
 use crate::ledger::part::Part;
@@ -9,6 +10,7 @@ use crate::operation::request::Request;
 use crate::self_check::Measure;
 use anyhow::Result;
 use serde_json::Value;
+use tiebreak_common::budget::Effort;
 use tiebreak_impls::operation as impls;
 use tiebreak_impls::operation::Code;
 use tiebreak_impls::protocol::Offer;
@@ -55,6 +57,8 @@ pub trait Verifies: Sync {
     fn bench(&self) -> Box<dyn Bench>;
     /// From now on it has the kernel of an offer of somebody else's. An error says what is wrong with the offer.
     fn adopt(&self, offer: &Offer) -> Result<()>;
+    /// Which of its schemes a kernel follows that a lane offers.
+    fn identify(&self, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified>;
     /// Runs the kernels of these names; all, with self-checks, if there is no name. What was judged so far is kept.
     fn verify(&self, run: (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part>;
 }

@@ -12,9 +12,11 @@ mod date;
 mod environment;
 mod explain;
 mod fingerprint;
+mod identify;
 mod installed;
 mod interrupt;
 mod ledgers;
+mod library;
 mod list;
 mod offline;
 mod out_lock;
@@ -90,6 +92,8 @@ enum Action {
     CheckType(check_type::Args),
     /// Identify a library's rounding from sample outputs.
     Fingerprint(fingerprint::Args),
+    /// Identify the scheme of each kernel of a lane or a library, by asking it. Exit code 1 if a kernel follows no scheme
+    Identify(identify::Args),
     /// Count and list the accumulators on which two schemes differ; with --space, over all parameters too.
     Census(Box<census::Args>),
     /// Merge the ledgers of the shards of `census --space` into one.
@@ -106,12 +110,14 @@ enum Action {
     /// Print the completions of a shell: bash, elvish, fish, powershell or zsh.
     #[command(hide = true)]
     Completions(installed::CompletionsArgs),
+    /// Print tiebreak.h, the interface of `verify --library`.
+    Header,
     /// Write manual pages.
     #[command(hide = true)]
     Man(installed::ManArgs),
     /// Run the kernels of lane `host` for another process.
     #[command(hide = true)]
-    Worker,
+    Worker(worker::Args),
 }
 
 /// Output format.
@@ -211,11 +217,13 @@ fn run(action: Action) -> Result<bool> {
         Action::Diff(args) => ledgers::compare(&args),
         Action::Report(args) => report::run(&args).map(|()| true),
         Action::Fingerprint(args) => fingerprint::run(&args),
+        Action::Identify(args) => identify::run(&args),
         Action::Merge(args) => space::merge(&args),
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
         Action::Completions(args) => installed::completions(&args).map(|()| true),
+        Action::Header => library::header().map(|()| true),
         Action::Man(args) => installed::man(&args).map(|()| true),
-        Action::Worker => worker::run().map(|()| true),
+        Action::Worker(args) => worker::run(&args).map(|()| true),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `verify`.
 
 use super::unfinished::Unfinished;
-use super::{Format, built, note, print, style, threads};
+use super::{Format, built, library, note, print, style, threads};
 use crate::audit;
 use crate::budget::Effort;
 use crate::lane::config::Lanes;
@@ -100,6 +100,8 @@ pub(super) struct Args {
     /// docs/src/lanes.md
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
     lanes: Option<PathBuf>,
+    #[command(flatten)]
+    library: library::Args,
 }
 
 /// Note on the printed output, at the end of the help.
@@ -262,7 +264,11 @@ fn request(args: &Args) -> Result<Request> {
         bail!("--q needs --multiplier and --shift, or --params; without them a run covers every format");
     }
     let reference = Scheme::parse(&args.reference)?.label();
-    let known_lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
+    let mut known_lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
+    let library = args.library.lane(&args.op, &known_lanes)?;
+    let alone = library.is_some() && args.lane.is_empty();
+    let lanes = if alone { vec![library::LANE.to_owned()] } else { once(&args.lane) };
+    known_lanes.lanes.extend(library);
     for name in &args.allow_not_run {
         if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {
             return Err(unknown("lane", name, known_lanes.names().chain(Lanes::KNOWN)).into());
@@ -274,7 +280,7 @@ fn request(args: &Args) -> Result<Request> {
         ops_named: !args.op.is_empty() && args.op != [ALL],
         ops,
         kernels: once(&args.kernel),
-        lanes: once(&args.lane),
+        lanes,
         left_out,
         allow_outside_domain: args.allow_outside_domain,
         fail_fast: args.fail_fast,
@@ -407,7 +413,8 @@ fn command(args: &Args) -> Command {
     if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
         arguments.drain(..2);
     }
-    let lanes = args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES));
+    let file = args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES));
+    let lanes = args.library.written().or_else(|| Some(format!("--lanes {}", quoted(&file?))));
     let reference = (args.reference != "ties-up").then(|| format!("--reference {}", quoted(&args.reference)));
     let rounding = args.rounding.name();
     let rounding = (rounding != USUAL_ROUNDING).then(|| format!("--rounding {}", quoted(rounding)));

@@ -1,10 +1,22 @@
-//! `worker`: the kernels of lane `host` for another process. A run starts it for what has to begin in a fresh process; it is in no list of commands.
+//! `worker`: the kernels of lane `host`, or of a library, for another process. A run starts it for what has to begin in a fresh process; it is in no list of
+//! commands.
 
 use anyhow::{Context, Result};
 use std::io::{self, BufReader};
+use std::path::PathBuf;
+use tiebreak_impls::library::Library;
+use tiebreak_impls::worker;
 
 /// Name on the command line.
 const NAME: &str = "worker";
+
+/// Arguments of `worker`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Shared library whose functions run, and what it promises, in JSON
+    #[arg(long, num_args = 2, value_names = ["FILE", "PROMISE"])]
+    library: Option<Vec<String>>,
+}
 
 /// How to start this program as a worker, where its file is known.
 pub(super) fn command() -> Option<Vec<String>> {
@@ -12,8 +24,15 @@ pub(super) fn command() -> Option<Vec<String>> {
     Some(vec![program, NAME.to_owned()])
 }
 
-pub(super) fn run() -> Result<()> {
+pub(super) fn run(args: &Args) -> Result<()> {
     // A kernel's panic is an answer with its message.
     std::panic::set_hook(Box::new(|_| {}));
-    crate::lane::serve(BufReader::new(io::stdin().lock()), io::stdout().lock()).context("the worker's pipes")
+    let (reader, writer) = (BufReader::with_capacity(1 << 16, io::stdin().lock()), io::stdout().lock());
+    let served = match args.library.as_deref() {
+        Some([file, promise]) => worker::serve_with(&Library::promised(&PathBuf::from(file), promise)?, reader, writer),
+        _ => return crate::lane::serve(reader, writer).context(PIPES),
+    };
+    served.context(PIPES)
 }
+
+const PIPES: &str = "the worker's pipes";

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The program in the only directory of the search path, as its installation leaves it, and an empty directory to work in.
-fn installed() -> (TempDir, TempDir) {
+pub(crate) fn installed() -> (TempDir, TempDir) {
     let [bin, work] = [(), ()].map(|()| tempfile::tempdir().expect("a temporary directory"));
     // By another process: what this one has open to write, a test beside this one may hand to a program that it starts.
     let made = Command::new("cp").arg(program().get_program()).arg(bin.path()).status().expect("cp starts");
@@ -15,14 +15,14 @@ fn installed() -> (TempDir, TempDir) {
 }
 
 /// A line of a shell, with nothing of `cargo` in its environment.
-fn shell(bin: &Path, work: &Path, line: &str) -> Output {
+pub(crate) fn shell(bin: &Path, work: &Path, line: &str) -> Output {
     let path = format!("{}:/usr/bin:/bin", bin.display());
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(work).env_clear().env("PATH", path).env("HOME", work).env("NO_COLOR", "1");
     command.output().expect("sh starts")
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 

@@ -46,7 +46,7 @@ pub struct Lanes {
 }
 
 /// One lane.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Name on the command line.

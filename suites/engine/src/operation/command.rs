@@ -11,7 +11,7 @@ pub struct Command {
     pub arguments: Vec<String>,
     /// The option that chooses the reference of an operation, as a text, where it is not the usual one.
     pub references: BTreeMap<String, String>,
-    /// Lanes file, where it is the caller's own.
+    /// The options that name the caller's own lanes, as a text.
     pub lanes: Option<String>,
 }
 
@@ -25,7 +25,7 @@ impl Command {
     /// One kernel in one lane.
     pub fn kernel(&self, op: &str, kernel: &str, lane: &str) -> String {
         let reference = self.references.get(op).map(|option| format!(" {option}")).unwrap_or_default();
-        let lanes = self.lanes.as_ref().map(|file| format!(" --lanes {}", quoted(file))).unwrap_or_default();
+        let lanes = self.lanes.as_ref().map(|options| format!(" {options}")).unwrap_or_default();
         format!("{} verify{lanes} --op {op} --kernel {kernel} --lane {lane}{reference}", called::program())
     }
 }

@@ -36,6 +36,32 @@ pub fn adopt<O: Operation>(offer: &Offer) -> Result<()> {
     Ok(())
 }
 
+/// The domain in which the kernel of an offer is asked although nobody knows its scheme, and the kernel of this project that has it: that which the offer is like,
+/// one of the same name, or the kernel that takes the most.
+pub(crate) fn asked<O: Operation>(offer: &Offer) -> Result<(&'static str, O::Domain)> {
+    let taken = |kernel: &'static Kernel<O>| Ok((kernel.name, part::<O>(kernel, None, &offer.own.domain)?.domain));
+    if let Some(like) = &offer.own.like {
+        return taken(named::<O>(like)?);
+    }
+    if let Some(kernel) = kernels::<O>().iter().find(|kernel| kernel.name == offer.kernel) {
+        return taken(kernel);
+    }
+    let mut all: Vec<&Kernel<O>> = here::<O>().collect();
+    all.sort_by_cached_key(|kernel| std::cmp::Reverse(breadth_of::<O>(kernel)));
+    let first = all.iter().find_map(|kernel| taken(kernel).ok());
+    first
+        .with_context(|| format!("no kernel of {} takes the domain {}", O::OP, shown(&offer.own.domain.clone().into())))
+}
+
+/// The kernels whose code is in this project.
+fn here<O: Operation>() -> impl Iterator<Item = &'static Kernel<O>> {
+    kernels::<O>().iter().filter(|kernel| !is_compiled::<O>(&kernel.contract.domain))
+}
+
+fn breadth_of<O: Operation>(kernel: &Kernel<O>) -> u64 {
+    serde_json::to_value(&kernel.contract.domain).map_or(0, |domain| breadth(&domain))
+}
+
 /// The kernel that an offer says it is like.
 fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
     let known = kernels::<O>();
@@ -48,14 +74,19 @@ fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
     Ok(kernel)
 }
 
-/// The contract of the first kernel that promises a scheme and takes a domain.
+/// The contract of the kernel that promises a scheme, takes a domain, and of such kernels takes the most.
 fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<Contract<O::Domain>> {
-    let here = || kernels::<O>().iter().filter(|kernel| !is_compiled::<O>(&kernel.contract.domain));
-    let same = here().filter(|kernel| kernel.contract.promise == promise);
-    let alike =
-        here().filter(|kernel| kernel.contract.promise != promise && kernel.contract.promise.scheme == promise.scheme);
+    // A field that no domain has is named before one that is too wide for the first kernel.
+    if let Some(kernel) = here::<O>().next() {
+        let mut whole = serde_json::to_value(&kernel.contract.domain)?;
+        domain.keys().try_for_each(|key| place(&mut whole, key).map(drop))?;
+    }
+    let mut alike: Vec<&Kernel<O>> =
+        here::<O>().filter(|kernel| kernel.contract.promise.scheme == promise.scheme).collect();
+    // The same policy first, and of these the kernel that takes the most: what the offer does not exclude is asked.
+    alike.sort_by_cached_key(|kernel| (kernel.contract.promise != promise, std::cmp::Reverse(breadth_of::<O>(kernel))));
     let mut error = None;
-    for kernel in same.chain(alike) {
+    for kernel in alike {
         match part::<O>(kernel, Some(promise), domain) {
             Ok(contract) => return Ok(contract),
             Err(why) => error = error.or(Some(why)),
@@ -68,6 +99,22 @@ fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<
             promise.scheme
         )
     }))
+}
+
+/// How much a domain takes, to compare domains of one operation: what it allows counts most, then names, then binary digits of its ranges.
+fn breadth(domain: &Value) -> u64 {
+    if let Some([first, last]) = range(domain) {
+        let [first, last] = [first, last].map(|end| end.as_f64().unwrap_or_default());
+        return (last - first + 1.0).max(1.0).log2() as u64;
+    }
+    match domain {
+        Value::Bool(allowed) => u64::from(*allowed) << 20,
+        // An empty list is everything.
+        Value::Array(names) if names.is_empty() => 64 << 10,
+        Value::Array(names) => (names.len() as u64) << 10,
+        Value::Object(fields) => fields.values().map(breadth).sum(),
+        _ => 0,
+    }
 }
 
 /// The contract of a kernel on a part of its domain, with another promise where one is given.
@@ -101,14 +148,19 @@ fn promise(label: &str) -> Promise {
     Promise { scheme: scheme.to_owned().leak(), overflow }
 }
 
-/// Makes the field of a domain that is called so narrower.
-fn narrow(domain: &mut Value, key: &str, given: &Value) -> Result<()> {
+/// The field of a domain that is called so; an error names the fields.
+fn place<'a>(domain: &'a mut Value, key: &str) -> Result<&'a mut Value> {
     let mut names = Vec::new();
     fields(domain, &mut |name, _| names.push(name.to_owned()));
-    let Some(field) = field(domain, key) else {
-        return Err(unknown("field", &bounded(key, SHOWN), names.iter().map(String::as_str)))
-            .context(format!("fields are {}", names.join(", ")));
-    };
+    field(domain, key).ok_or_else(|| {
+        let error = anyhow::Error::from(unknown("field", &bounded(key, SHOWN), names.iter().map(String::as_str)));
+        error.context(format!("fields are {}", names.join(", ")))
+    })
+}
+
+/// Makes the field of a domain that is called so narrower.
+fn narrow(domain: &mut Value, key: &str, given: &Value) -> Result<()> {
+    let field = place(domain, key)?;
     match within(field, given) {
         Some(part) => *field = part,
         None => bail!("`{key}` is {}, of which {} is no part", shown(field), bounded(&given.to_string(), SHOWN)),

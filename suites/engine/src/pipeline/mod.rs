@@ -6,6 +6,7 @@ pub mod listing;
 
 use crate::activity::doing;
 use crate::case::text;
+use crate::identify::{Identified, identify};
 use crate::lane::Lane;
 use crate::ledger::kept::{Kept, go_on};
 use crate::ledger::part::Part;
@@ -95,6 +96,10 @@ impl<O: Operation> Verifies for Pipeline<O> {
 
     fn adopt(&self, offer: &Offer) -> Result<()> {
         offered::adopt::<O>(offer)
+    }
+
+    fn identify(&self, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified> {
+        identify::<O>(offer, lane, effort, seed)
     }
 
     fn verify(&self, (request, kept): (&Request, &Kept), names: &[String], lanes: &[Lane]) -> Result<Part> {

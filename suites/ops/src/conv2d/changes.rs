@@ -26,6 +26,17 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
             case.params.weight_zero_point = negated(case.params.weight_zero_point, weights);
         }));
     }
+    for (because, input, weights) in [
+        ("the input zero point is not subtracted", true, false),
+        ("the weight zero point is not subtracted", false, true),
+        ("neither zero point is subtracted", true, true),
+    ] {
+        out.push(Change::of_case(Class::OffsetTerm, because, base, move |case: &mut Case<Params>| {
+            let without = |v: i32, on: bool| if on { 0 } else { v };
+            case.params.input_zero_point = without(case.params.input_zero_point, input);
+            case.params.weight_zero_point = without(case.params.weight_zero_point, weights);
+        }));
+    }
     for (because, t, element) in [
         ("the input is read with the other sign", 0, domain.operands.lhs),
         ("the weights are read with the other sign", 1, domain.operands.rhs),
@@ -69,9 +80,11 @@ fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
 type Swap = fn(&mut Params);
 
 fn layouts(base: Scheme) -> Vec<Change<Conv2d>> {
-    let swaps: [(&str, Swap); 3] = [
+    let swaps: [(&str, Swap); 5] = [
         ("the strides of rows and columns are exchanged", |p| std::mem::swap(&mut p.stride_h, &mut p.stride_w)),
         ("the dilations of rows and columns are exchanged", |p| std::mem::swap(&mut p.dilation_h, &mut p.dilation_w)),
+        ("the borders at the top and at the bottom are exchanged", |p| std::mem::swap(&mut p.top, &mut p.bottom)),
+        ("the borders at the left and at the right are exchanged", |p| std::mem::swap(&mut p.left, &mut p.right)),
         ("the borders are exchanged, top with bottom and left with right", |p| {
             std::mem::swap(&mut p.top, &mut p.bottom);
             std::mem::swap(&mut p.left, &mut p.right);

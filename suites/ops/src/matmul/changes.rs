@@ -11,6 +11,8 @@ use tiebreak_oracle::word::Overflow;
 /// Depth of a block, and rows of one.
 const BLOCK: usize = 16;
 const ROWS: usize = 4;
+/// Depths of the blocks whose rest may be lost, or padded.
+const BLOCKS: [usize; 5] = [BLOCK, 8, ROWS, 32, 64];
 
 /// Every cause, in the order of preference.
 pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
@@ -50,8 +52,18 @@ pub fn widths<O: Operation<Scheme = Scheme>>(scheme: &Scheme, domain: &Domain) -
         (Class::Saturation16, "products 2k and 2k+1 are added in 16 bits, saturating", "pairs-s16-saturate:wrap"),
         (Class::Saturation, "each of four 32-bit lanes saturates", "quads-32-saturate:wrap"),
     ];
+    let base = wrapping(scheme);
     let known = |(class, because, name)| Some(Change::scheme(class, because, Scheme::parse(name).ok()?));
     let mut out: Vec<_> = named.into_iter().filter_map(known).collect();
+    // Of whole sums, whatever they are made of.
+    out.push(Change::predicts(
+        Class::Wrap16,
+        "the accumulator has 16 bits, and wraps",
+        move |case: &Case<O::Params>| {
+            let whole = O::expected(&base, case).ok()?;
+            Some(whole.into_iter().map(|v| v.map(|v| i32::from(v as i16))).collect())
+        },
+    ));
     let (wraps, saturates) =
         (Scheme { overflow: Overflow::Wrap, ..*scheme }, Scheme { overflow: Overflow::Saturate, ..*scheme });
     out.push(Change::scheme(Class::MissingSaturation, "the 32-bit result wraps", wraps));
@@ -82,7 +94,18 @@ fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
     out.extend(terms.map(|(because, term)| {
         corrected(Class::OffsetTerm, because, base, move |c, i, j| term(c, i, j).wrapping_neg())
     }));
-    for block in [BLOCK, 8, ROWS] {
+    for (because, lhs, rhs) in [
+        ("lhs_offset is not added", true, false),
+        ("rhs_offset is not added", false, true),
+        ("neither offset is added", true, true),
+    ] {
+        out.push(Change::of_case(Class::OffsetTerm, because, base, move |case: &mut Case<Params>| {
+            let without = |offset: i32, on: bool| if on { 0 } else { offset };
+            let Params { lhs_offset, rhs_offset, .. } = &mut case.params;
+            (*lhs_offset, *rhs_offset) = (without(*lhs_offset, lhs), without(*rhs_offset, rhs));
+        }));
+    }
+    for block in BLOCKS {
         let because = format!("lhs_offset * rhs_offset * depth takes the depth rounded up to {block}");
         out.push(corrected(Class::PaddedDepth, because, base, move |c, _, _| {
             fourth(c, c.params.k.next_multiple_of(block) - c.params.k)
@@ -123,7 +146,14 @@ fn corrected(
 
 fn tails(base: Scheme) -> Vec<Change<Matmul>> {
     let mut out = Vec::new();
-    for block in [BLOCK, 8, ROWS] {
+    for first in BLOCKS {
+        let because = format!("products after the first {first} of the depth are dropped, with their offsets");
+        out.push(Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
+            let Params { m, n, k, .. } = case.params;
+            Matmul::expected(&base, &super::cropped(case, (m, n, k.min(first)), false)).ok()
+        }));
+    }
+    for block in BLOCKS {
         let because = format!("products after the last whole {block} of the depth are dropped");
         out.push(Change::predicts(Class::TruncatedTail, because.clone(), move |case: &Case<Params>| {
             let whole = Matmul::expected(&base, case).ok()?;

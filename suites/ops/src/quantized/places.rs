@@ -49,12 +49,31 @@ pub struct Mistake {
     pub scales: fn(&Params) -> Vec<usize>,
 }
 
+/// The scale of a channel that far behind, if each channel has its own.
+fn next_channel(p: &Params, by: usize) -> Vec<usize> {
+    let own = scales(p);
+    match p.quantized.granularity {
+        Granularity::Channel { .. } => own.into_iter().map(|at| (at + by) % p.quantized.scales.len()).collect(),
+        _ => own,
+    }
+}
+
 /// Every mistake that is looked for.
-pub static MISTAKES: [Mistake; 3] = [
+pub static MISTAKES: [Mistake; 5] = [
     Mistake {
         class: Class::Channel,
         because: "channels are taken along the last axis",
         scales: |p| (0..p.shape.iter().product()).map(|i| i % p.quantized.scales.len()).collect(),
+    },
+    Mistake {
+        class: Class::Channel,
+        because: "each channel has the scale and the zero point of the next one",
+        scales: |p| next_channel(p, 1),
+    },
+    Mistake {
+        class: Class::Channel,
+        because: "each channel has the scale and the zero point of the one before",
+        scales: |p| next_channel(p, p.quantized.scales.len().max(1) - 1),
     },
     Mistake {
         class: Class::Block,

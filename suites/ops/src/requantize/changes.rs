@@ -1,6 +1,6 @@
 //! What a kernel may do otherwise in a requantization.
 
-use super::Requantize;
+use super::{Requantize, everyday};
 use crate::fpm::changes::class_of;
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::matmul::round_24;
@@ -46,6 +46,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Requantize
     out.extend(narrowed_multipliers(base));
     out.push(Change::predicts(Class::F32Step, "the product with the scale is taken in f32", |case| Some(in_f32(case))));
     out.extend(tails(base));
+    out.extend(everyday::changes(base));
     out
 }
 
@@ -181,7 +182,15 @@ fn orders(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
             Some(scaled(case)?.into_iter().map(|v| v.map(finish)).collect())
         })
     };
-    let mut out = Vec::new();
+    let mut out = vec![Change::predicts(
+        Class::ClampOrder,
+        "the sum with the zero point is cast, and then clamped",
+        move |case: &Case<Params>| {
+            let p = &case.params;
+            let finish = |v: i32| cast(v.wrapping_add(p.zero_point)).clamp(p.min, p.max);
+            Some(scaled(case)?.into_iter().map(|v| v.map(finish)).collect())
+        },
+    )];
     for (end, then) in [(1, "clamped"), (0, "cast"), (2, "left as it is")] {
         out.push(placed(
             &format!("the zero point is added after the cast, and the sum {then}"),

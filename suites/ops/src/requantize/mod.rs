@@ -3,6 +3,7 @@
 pub mod changes;
 pub mod channels;
 mod corners;
+mod everyday;
 mod fuzzed;
 mod large;
 mod path;
@@ -127,19 +128,26 @@ impl Operation for Requantize {
             return parts(case);
         }
         if p.len > 1 {
-            return (0..p.len).map(|at| one(case, at)).collect();
+            out.extend((0..p.len).map(|at| one(case, at)));
+        } else if p.channels.len() > 1 {
+            out.push(one(case, 0));
         }
         let range = domain.output.range();
         let simpler = [
             Params { bias: vec![0; p.bias.len()], ..p.clone() },
             Params { zero_point: 0.clamp(*range.start(), *range.end()), ..p.clone() },
+            Params { zero_point: p.zero_point.signum(), ..p.clone() },
+            Params { zero_point: p.zero_point / 2, ..p.clone() },
             Params { min: *range.start(), max: *range.end(), ..p.clone() },
         ];
         out.extend(simpler.into_iter().filter(|s| s != p).map(|params| Case { params, ..case.clone() }));
+        if case.misalign > 0 {
+            out.push(Case { misalign: 0, ..case.clone() });
+        }
         let Channel { multiplier, shift } = p.channels[0];
         for channel in [(1, 0), (1 << 30, -1), (1 << 30, shift), (multiplier, 0), (multiplier, -1)] {
             let channel = Channel { multiplier: channel.0, shift: channel.1 };
-            if channel != p.channels[0] && domain.takes(channel) {
+            if channel != p.channels[0] && p.channels.len() == 1 && domain.takes(channel) {
                 let order = |c: Channel| (c.multiplier.unsigned_abs().count_ones(), c.shift.unsigned_abs());
                 if order(channel) < order(p.channels[0]) {
                     out.push(Case { params: Params { channels: vec![channel], ..p.clone() }, ..case.clone() });

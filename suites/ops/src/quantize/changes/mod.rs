@@ -32,6 +32,8 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     out.extend(steps.into_iter().flat_map(|change| changed(scheme, *change)));
     out.extend(others(scheme));
     out.extend(positions(scheme, own));
+    out.extend(VECTORS.map(|vector| lost(scheme, vector)));
+    out.extend(halves(scheme));
     // Of two changes at once the first gives the class.
     for first in changes.iter().filter(|change| change.part == Part::Rule) {
         for second in first.to.changes().into_iter().filter(|change| change.part == Part::ZeroPoint) {
@@ -154,7 +156,7 @@ fn reciprocals(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
 fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
     let Some(own) = Wide::of(own) else { return Vec::new() };
     type Narrow = fn(&Quantization, i64) -> i64;
-    let orders: [(Class, &'static str, Narrow); 7] = [
+    let orders: [(Class, &'static str, Narrow); 9] = [
         (Class::ClampOrder, "the low bits are taken, then clamped", |q, v| q.storage.wrap(v).clamp(q.min, q.max)),
         (Class::MissingSaturation, "the low bits are taken, without a clamp", |q, v| q.storage.wrap(v)),
         (Class::MissingSaturation, "clamped to the storage and not to the bounds", |q, v| {
@@ -172,6 +174,8 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
         (Class::ClampOrder, "clamped before the zero point is added, and the low bits taken", |q, v| {
             q.storage.wrap((v - q.zero_point).clamp(q.min, q.max) + q.zero_point)
         }),
+        (Class::OffsetSign, "the zero point is subtracted", |q, v| (v - 2 * q.zero_point).clamp(q.min, q.max)),
+        (Class::OffsetTerm, "the zero point is not added", |q, v| (v - q.zero_point).clamp(q.min, q.max)),
     ];
     let cause = |(class, because, narrow): (Class, &'static str, Narrow)| {
         Change::predicts(class, because, move |case| {
@@ -239,6 +243,43 @@ fn positions(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
                 Some(joined(body, &tail, vector))
             }));
         }
+    }
+    out
+}
+
+/// A tail that is 0.
+fn lost(scheme: Scheme, vector: usize) -> Change<Quantize> {
+    let because = format!("elements after the last whole vector of {vector} are 0");
+    Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
+        let body = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
+        let zeros = vec![Some(0); body.len()];
+        Some(joined(body, &zeros, vector))
+    })
+}
+
+/// One half added in f32, and the sum rounded down; of quotients, and of products with the reciprocal.
+fn halves(scheme: Scheme) -> Vec<Change<Quantize>> {
+    let scaled: [(&'static str, fn(f32, f32) -> f32); 2] =
+        [("quotient", |x, scale| x / scale), ("product with the reciprocal", |x, scale| x * (1.0 / scale))];
+    let rounded: [(&'static str, fn(f32) -> f32); 2] = [
+        ("", |scaled| (scaled + 0.5).floor()),
+        ("the magnitude of ", |scaled| (scaled.abs() + 0.5).floor().copysign(scaled)),
+    ];
+    let mut out = Vec::new();
+    for ((of, scale), (what, round)) in scaled.into_iter().flat_map(|one| rounded.map(|other| (one, other))) {
+        let because = format!("one half is added to {what}the {of} in f32, and the sum rounded down");
+        out.push(Change::predicts(Class::F32Step, because, move |case: &Case<Params>| {
+            let one = |q: &Quantization, x: u64| {
+                let own = scheme.expected(q, x).value()?;
+                if q.format != Format::F32 || is_nan(q.format, x) {
+                    return Some(own);
+                }
+                let [x, factor] = [x, q.scale].map(|bits| f32::from_bits(bits as u32));
+                let rounded = f64::from(round(scale(x, factor)));
+                Some((rounded as i64).saturating_add(q.zero_point).clamp(q.min, q.max))
+            };
+            each(case, one).ok()
+        }));
     }
     out
 }

@@ -1,0 +1,181 @@
+//! Memory of a call's tensors: each at the end of pages of its own, with a page without access behind it and before it, so that a read or a write outside of
+//! them ends the process. The bytes between a tensor and these pages are a pattern, which is looked at after the call.
+
+use crate::frame::BYTE;
+use crate::job_error::JobError;
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use std::ffi::c_void;
+use std::ops::Range;
+use std::ptr;
+
+/// Bytes of a page, or of several smaller ones.
+const PAGE: usize = 1 << 16;
+
+/// Bytes to which a tensor is aligned before it is misaligned.
+const LINE: usize = 64;
+
+/// Bytes of pattern that are looked at before a tensor; behind it all of them are.
+const MARGIN: usize = 4 * LINE;
+
+/// The memory of one tensor, used again by every call.
+pub(super) struct Guarded {
+    base: *mut u8,
+    /// Bytes that may be read and written; a page before them and one behind them may not.
+    len: usize,
+    /// Where the latest tensor lies in them.
+    place: Range<usize>,
+}
+
+// SAFETY: the memory belongs to this value alone.
+unsafe impl Send for Guarded {}
+
+impl Default for Guarded {
+    fn default() -> Self {
+        Self { base: ptr::null_mut(), len: 0, place: 0..0 }
+    }
+}
+
+/// Where a tensor lies.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// Its last byte is the last before a page without access.
+    AtTheEnd,
+    /// Its first byte is the first behind a page without access.
+    AtTheBeginning,
+    /// As many bytes past a boundary of 64.
+    Past(usize),
+}
+
+impl Guarded {
+    /// Makes room for `bytes`, fills it and everything around it with `pattern`, and gives it.
+    pub(super) fn room(&mut self, bytes: usize, place: Place, pattern: u8) -> Result<&mut [u8], JobError> {
+        let needed = (bytes + MARGIN + 2 * LINE).next_multiple_of(PAGE);
+        if self.len < needed {
+            self.map(needed)?;
+        }
+        let start = match place {
+            Place::AtTheEnd => self.len - bytes,
+            Place::AtTheBeginning => 0,
+            Place::Past(by) => (self.len - bytes - by) / LINE * LINE + by,
+        };
+        self.place = start..start + bytes;
+        let around = self.around();
+        let all = self.all();
+        all[around.start..around.end].fill(pattern);
+        Ok(&mut self.all()[start..start + bytes])
+    }
+
+    /// The tensor.
+    pub(super) fn tensor(&mut self) -> &mut [u8] {
+        let place = self.place.clone();
+        &mut self.all()[place]
+    }
+
+    /// The tensor's address.
+    pub(super) fn pointer(&self) -> *mut u8 {
+        // SAFETY: the place is within the mapping.
+        unsafe { self.base.add(self.place.start) }
+    }
+
+    /// Bytes around the tensor that are no longer the pattern.
+    pub(super) fn strays(&mut self, pattern: u8) -> usize {
+        let (around, place) = (self.around(), self.place.clone());
+        let all = self.all();
+        let changed = |range: Range<usize>| all[range].iter().filter(|byte| **byte != pattern).count();
+        changed(around.start..place.start) + changed(place.end..around.end)
+    }
+
+    /// The tensor with its margins.
+    fn around(&self) -> Range<usize> {
+        let behind = if self.place.start == 0 { (self.place.end + MARGIN).min(self.len) } else { self.len };
+        self.place.start.saturating_sub(MARGIN)..behind
+    }
+
+    fn all(&mut self) -> &mut [u8] {
+        if self.base.is_null() {
+            return &mut [];
+        }
+        // SAFETY: `map` made this many bytes, zeroed, and nobody else has them.
+        unsafe { std::slice::from_raw_parts_mut(self.base, self.len) }
+    }
+
+    fn map(&mut self, len: usize) -> Result<(), JobError> {
+        self.unmap();
+        let failed =
+            |error: rustix::io::Errno| JobError::Module(format!("no memory for a tensor of {len} bytes: {error}"));
+        // SAFETY: a new mapping, which nothing refers to.
+        let whole = unsafe { mmap_anonymous(ptr::null_mut(), len + 2 * PAGE, ProtFlags::empty(), MapFlags::PRIVATE) };
+        let base = whole.map_err(failed)?.cast::<u8>().wrapping_add(PAGE);
+        // SAFETY: these pages are in the middle of the mapping.
+        unsafe { mprotect(base.cast::<c_void>(), len, MprotectFlags::READ | MprotectFlags::WRITE) }.map_err(failed)?;
+        (self.base, self.len) = (base, len);
+        Ok(())
+    }
+
+    fn unmap(&mut self) {
+        if !self.base.is_null() {
+            // SAFETY: the mapping that `map` made, of which no reference is left. It could only fail if there were none.
+            let _ = unsafe { munmap(self.base.wrapping_sub(PAGE).cast::<c_void>(), self.len + 2 * PAGE) };
+            (self.base, self.len) = (ptr::null_mut(), 0);
+        }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.unmap();
+    }
+}
+
+impl Place {
+    /// The place of a call: the misalignment chooses it, so that the same call has it again.
+    pub(super) fn of(misalign: usize, element: usize) -> Self {
+        match misalign {
+            0 => Self::AtTheEnd,
+            8 => Self::AtTheBeginning,
+            by => Self::Past(by * element % LINE),
+        }
+    }
+}
+
+/// The pattern of a call, and that of its repetition.
+pub(super) const PATTERNS: [u8; 2] = [BYTE, !BYTE];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tensor_lies_where_it_is_asked_for() {
+        let mut memory = Guarded::default();
+        for bytes in [0, 1, 63, 64, 65_535, 65_536, 200_001] {
+            memory.room(bytes, Place::AtTheEnd, 1).expect("room");
+            assert_eq!((memory.pointer() as usize + bytes) % PAGE, memory.base as usize % PAGE, "{bytes}");
+            memory.room(bytes, Place::AtTheBeginning, 1).expect("room");
+            assert_eq!(memory.pointer(), memory.base);
+            for by in [2, 60] {
+                memory.room(bytes, Place::Past(by), 1).expect("room");
+                assert_eq!(memory.pointer() as usize % LINE, by);
+            }
+        }
+    }
+
+    #[test]
+    fn a_write_beside_a_tensor_is_counted() {
+        let mut memory = Guarded::default();
+        for place in [Place::AtTheEnd, Place::AtTheBeginning, Place::Past(12)] {
+            memory.room(100, place, 7).expect("room").fill(1);
+            assert_eq!(memory.strays(7), 0);
+            if !matches!(place, Place::AtTheEnd) {
+                // SAFETY: behind the tensor there are bytes of the same mapping.
+                unsafe { memory.pointer().add(100).write(1) };
+                assert_eq!(memory.strays(7), 1);
+            }
+            if !matches!(place, Place::AtTheBeginning) {
+                // SAFETY: as above, before it.
+                unsafe { memory.pointer().sub(3).write(1) };
+                assert!(memory.strays(7) > 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Kernels of a shared library of the caller's, by the interface of `tiebreak.h`. A worker loads the library and answers by the protocol of every worker:
+//! what the library does to its process, or beside its results, is a finding.
+
+mod abi;
+mod guarded;
+mod tensor;
+
+use crate::execute::Lengths;
+use crate::job_error::JobError;
+use crate::operation::consecutive;
+use crate::protocol::{Hello, Job, Offer, Own};
+use crate::worker::Runner;
+use abi::{Call, FUNCTIONS, Function};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use tensor::Memory;
+
+/// The header, as a library includes it.
+pub const HEADER: &str = include_str!("tiebreak.h");
+
+/// The version of the interface that this worker calls.
+const ABI: i32 = 1;
+
+/// What the caller says of a library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promise {
+    /// Operations, of those that the library has; all of them if none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ops: Vec<String>,
+    /// Name of the kernel, if there is one; otherwise the file's name, the operation and its types.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Scheme, `like` and domain of every kernel.
+    #[serde(flatten)]
+    pub own: Own,
+}
+
+/// Why a library is not run.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// The system's loader does not take it.
+    #[error("{}: {error}", file.display())]
+    Library {
+        /// The file.
+        file: PathBuf,
+        /// What the loader says.
+        error: libloading::Error,
+    },
+    /// It does not say which version it was compiled with.
+    #[error("{}: it does not export tiebreak_abi; write TIEBREAK_LIBRARY once in the library, and export it", .0.display())]
+    NoVersion(PathBuf),
+    /// It was compiled with another version.
+    #[error("{}: it was compiled with version {version} of tiebreak.h, and this is {ABI}; compile it with the header that `tiebreak header` prints", file.display())]
+    Version {
+        /// The file.
+        file: PathBuf,
+        /// Its version.
+        version: i32,
+    },
+    /// What the caller says of it cannot be read.
+    #[error("the promise: {0}")]
+    Promise(serde_json::Error),
+    /// It has none of the functions.
+    #[error("{}: it exports no function of tiebreak.h{of}; one is tiebreak_requantize_i8", file.display())]
+    NoFunction {
+        /// The file.
+        file: PathBuf,
+        /// The operations asked for.
+        of: String,
+    },
+    /// One name for several functions.
+    #[error("{}: it exports {}, and one name is given; say which operation is meant", file.display(), functions.join(", "))]
+    OneName {
+        /// The file.
+        file: PathBuf,
+        /// What it exports.
+        functions: Vec<String>,
+    },
+}
+
+/// A loaded library.
+pub struct Library {
+    library: libloading::Library,
+    functions: Vec<(Offer, Function)>,
+    memory: Mutex<Memory>,
+}
+
+impl Library {
+    /// Loads a file, with a promise in JSON.
+    pub fn promised(file: &Path, promise: &str) -> Result<Self, Unusable> {
+        Self::load(file, &serde_json::from_str(promise).map_err(Unusable::Promise)?)
+    }
+
+    /// Loads a file, and finds the functions that are promised.
+    pub fn load(file: &Path, promise: &Promise) -> Result<Self, Unusable> {
+        let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        // SAFETY: initialisers of the library run in a process that is there for it.
+        let library = unsafe { libloading::Library::new(&whole) }
+            .map_err(|error| Unusable::Library { file: file.to_owned(), error })?;
+        // SAFETY: the header gives the function of this name no argument and an int32.
+        let version = unsafe { library.get::<unsafe extern "C" fn() -> i32>("tiebreak_abi") }
+            .map_err(|_| Unusable::NoVersion(file.to_owned()))?;
+        // SAFETY: as above.
+        let version = unsafe { version() };
+        if version != ABI {
+            return Err(Unusable::Version { file: file.to_owned(), version });
+        }
+        let asked = |function: &&Function| promise.ops.is_empty() || promise.ops.iter().any(|op| op == function.op);
+        // SAFETY: only whether there is such a symbol is looked at.
+        let has = |function: &&Function| unsafe { library.get::<*const ()>(&function.symbol()) }.is_ok();
+        let found: Vec<Function> = FUNCTIONS.iter().filter(asked).filter(has).copied().collect();
+        if found.is_empty() {
+            let of = if promise.ops.is_empty() { String::new() } else { format!(" for {}", promise.ops.join(", ")) };
+            return Err(Unusable::NoFunction { file: file.to_owned(), of });
+        }
+        if promise.name.is_some() && found.len() > 1 {
+            let functions = found.iter().map(Function::symbol).collect();
+            return Err(Unusable::OneName { file: file.to_owned(), functions });
+        }
+        let functions = found.into_iter().map(|function| (offer(file, promise, &function), function)).collect();
+        Ok(Self { library, functions, memory: Mutex::default() })
+    }
+}
+
+/// What a library offers as a function.
+fn offer(file: &Path, promise: &Promise, function: &Function) -> Offer {
+    let shown = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let stem = file.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let stem = stem.strip_prefix("lib").unwrap_or(&stem);
+    let usual = || [stem, function.op].iter().chain(function.types).copied().collect::<Vec<_>>().join("-");
+    let mut own = promise.own.clone();
+    for (field, name) in function.fields.iter().zip(function.types) {
+        own.domain.entry(*field).or_insert_with(|| Value::String((*name).to_owned()));
+    }
+    Offer {
+        op: function.op.to_owned(),
+        kernel: promise.name.clone().unwrap_or_else(usual),
+        isa_path: format!("{} in {shown}", function.symbol()),
+        own,
+    }
+}
+
+impl Runner for Library {
+    fn hello(&self) -> Hello {
+        // It is no worker of this project's kernels: what it was built from says nothing of the library.
+        Hello { sources: None, ..Hello::of(self.functions.iter().map(|(offer, _)| offer.clone()).collect()) }
+    }
+
+    fn lengths(&self, job: &Job, len: usize) -> Result<Lengths, JobError> {
+        abi::lengths(job, len)
+    }
+
+    fn range(&self, job: &Job, start: i32, elements: &mut [i32]) -> Result<(), JobError> {
+        let (Job::Fpm { .. } | Job::Quantize { .. } | Job::Dequantize { .. }) = job else {
+            return Err(JobError::NoRanges);
+        };
+        consecutive(start, elements);
+        Ok(())
+    }
+
+    fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
+        let (op, kernel) = job.names();
+        let found = self.functions.iter().find(|(offer, _)| (offer.op.as_str(), offer.kernel.as_str()) == (op, kernel));
+        let (_, function) = found.ok_or_else(|| JobError::UnknownKernel { op, kernel: kernel.to_owned() })?;
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        Call { library: &self.library, function, memory: &mut memory, misalign }.run(job, input, output)
+    }
+}

@@ -1,0 +1,281 @@
+//! Which scheme a kernel follows. Nothing is known of the kernel but its lane, its operation and its domain.
+//!
+//! Every scheme of the operation is a candidate. The plan of the domain has the inputs; each answer excludes the schemes that give something else, and the inputs
+//! that excluded one are kept. What is left gives the results of the kernel on the whole plan.
+
+use crate::lane::Lane;
+use crate::operation::asked::Asked;
+use crate::operation::case::{Case, Spec};
+use crate::operation::expected::Expected;
+use crate::operation::scheme::NamedScheme;
+use crate::operation::{Operation, offered};
+use crate::plan::plans;
+use crate::run::answers::outs;
+use anyhow::{Result, bail};
+use rayon::prelude::*;
+use serde::Serialize;
+use tiebreak_common::budget::Effort;
+use tiebreak_impls::operation::Operation as _;
+use tiebreak_impls::protocol::{Offer, Own};
+use tiebreak_reports::text;
+
+/// Cases that are posed to the schemes at once.
+const AT_ONCE: usize = 64;
+
+/// Cases on which the excluded schemes are still compared, so that the nearest of them is known.
+const COMPARED: usize = 256;
+
+/// Elements of a vector, after the last whole one of which a kernel may follow another scheme.
+const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
+
+/// Policies of a scheme's overflow.
+const POLICIES: [&str; 3] = ["", ":wrap", ":saturate"];
+
+/// An input that excluded schemes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Input {
+    /// The case, as `verify --case` takes it; its parameters alone if it is large.
+    pub case: String,
+    /// Schemes that it excluded.
+    pub excluded: Vec<String>,
+}
+
+/// A scheme that an answer excluded.
+#[derive(Clone, Debug, Serialize)]
+pub struct Excluded {
+    /// Name and policy.
+    pub scheme: String,
+    /// Results of the compared ones that it gives.
+    pub explained: u64,
+    /// Results to which it gives a value, on the first cases of the plan.
+    pub compared: u64,
+}
+
+/// Two schemes: one of whole vectors, one of the elements behind them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Apart {
+    /// Elements of a vector.
+    pub vector: usize,
+    /// The scheme of whole vectors.
+    pub body: String,
+    /// The scheme of the rest.
+    pub tail: String,
+}
+
+/// What is known of a kernel afterwards.
+#[derive(Clone, Debug, Serialize)]
+pub struct Identified {
+    /// Operation.
+    pub op: &'static str,
+    /// Kernel.
+    pub kernel: String,
+    /// Schemes that were candidates, each policy apart.
+    pub candidates: usize,
+    /// Schemes that are left: first those that give a value to the most inputs. They give the same results on the whole plan.
+    pub left: Vec<String>,
+    /// If none is left: schemes of whole vectors and of the rest, which together give the results.
+    pub apart: Option<Apart>,
+    /// Inputs that excluded schemes, in their order.
+    pub inputs: Vec<Input>,
+    /// The excluded schemes, the nearest first.
+    pub excluded: Vec<Excluded>,
+    /// Cases of the plan.
+    pub cases: usize,
+    /// Cases that the kernel refused, left out as outside its domain, or answered with a failure.
+    pub refused: usize,
+    /// Results of the plan that the first scheme that is left gives too.
+    pub judged: u64,
+    /// Why the kernel gave no results, the first time.
+    pub refusal: Option<String>,
+    /// The kernel of this project in whose domain it was asked, or a part of it.
+    pub like: &'static str,
+}
+
+/// A scheme that may be the kernel's.
+struct Candidate<O: Operation> {
+    scheme: O::Scheme,
+    label: String,
+    explained: u64,
+    compared: u64,
+    /// Results to which it gives a value, of the whole plan.
+    judged: u64,
+    out: bool,
+    /// The same of whole vectors of each size, and of the elements behind them.
+    parts: [[bool; 2]; VECTORS.len()],
+}
+
+impl<O: Operation> Candidate<O> {
+    /// Whether nothing can be of this scheme any more.
+    fn is_done(&self) -> bool {
+        self.out && self.parts.iter().flatten().all(|out| *out)
+    }
+
+    fn differs_at(&mut self, at: usize, len: usize) {
+        for (vector, part) in VECTORS.into_iter().zip(&mut self.parts) {
+            part[usize::from(at >= len - len % vector)] = true;
+        }
+    }
+}
+
+fn candidates<O: Operation>() -> Vec<Candidate<O>> {
+    let mut out: Vec<Candidate<O>> = Vec::new();
+    for described in O::Scheme::described() {
+        for policy in POLICIES {
+            let Ok(scheme) = O::Scheme::named(&format!("{}{policy}", described.name)) else { continue };
+            let label = scheme.label();
+            if out.iter().all(|known| known.label != label) {
+                out.push(Candidate {
+                    scheme,
+                    label,
+                    explained: 0,
+                    compared: 0,
+                    judged: 0,
+                    out: false,
+                    parts: Default::default(),
+                });
+            }
+        }
+    }
+    out
+}
+
+/// Identifies a kernel that a lane offers.
+pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified> {
+    let (like, domain) = offered::asked::<O>(offer)?;
+    if O::Impl::known(&offer.kernel).is_err() {
+        let own = Own { scheme: None, like: Some(like.to_owned()), domain: offer.own.domain.clone() };
+        offered::adopt::<O>(&Offer { own, ..offer.clone() })?;
+    }
+    let specs = plans::whole::<O>(&domain, &Asked::default(), &effort.budget(), seed);
+    let mut candidates = candidates::<O>();
+    let mut identified = Identified {
+        op: O::OP,
+        kernel: offer.kernel.clone(),
+        candidates: candidates.len(),
+        left: Vec::new(),
+        apart: None,
+        inputs: Vec::new(),
+        excluded: Vec::new(),
+        cases: specs.len(),
+        refused: 0,
+        judged: 0,
+        refusal: None,
+        like,
+    };
+    let pose = |(at, spec): (usize, &Spec<O::Params>)| spec.case::<O>(&domain, seed, at);
+    for (round, chunk) in specs.chunks(AT_ONCE).enumerate() {
+        let numbered = chunk.iter().enumerate().map(|(at, spec)| (round * AT_ONCE + at, spec));
+        let cases: Vec<Case<O::Params>> = numbered.filter_map(pose).collect();
+        let answered: Vec<Result<Vec<i32>, String>> =
+            cases.par_iter().map(|case| answer::<O>(lane, &offer.kernel, &domain, case)).collect();
+        let compares = |candidate: &Candidate<O>| !candidate.is_done() || round * AT_ONCE < COMPARED;
+        let predicted: Vec<Vec<Option<Expected>>> = candidates
+            .par_iter()
+            .map(|candidate| {
+                let one = |case| compares(candidate).then(|| O::expected(&candidate.scheme, case).ok()).flatten();
+                cases.iter().map(one).collect()
+            })
+            .collect();
+        for (at, given) in answered.into_iter().enumerate() {
+            match given {
+                Err(reason) => {
+                    identified.refused += 1;
+                    identified.refusal.get_or_insert(reason);
+                }
+                Ok(given) => {
+                    let predictions = predicted.iter().map(|cases| cases[at].as_ref());
+                    let excluded = exclude(&mut candidates, predictions, &given, round * AT_ONCE < COMPARED);
+                    if !excluded.is_empty() {
+                        identified.inputs.push(Input { case: written::<O>(&domain, &cases[at]), excluded });
+                    }
+                }
+            }
+        }
+        if candidates.iter().all(Candidate::is_done) && round * AT_ONCE >= COMPARED {
+            break;
+        }
+    }
+    if identified.refused == identified.cases {
+        let why = identified.refusal.unwrap_or_default();
+        bail!("{} gave no results for any of the {} cases of its plan: {why}", offer.kernel, identified.cases);
+    }
+    conclude(&mut identified, candidates);
+    Ok(identified)
+}
+
+/// What a lane gives for a case, or why it gives nothing.
+fn answer<O: Operation>(
+    lane: &Lane,
+    kernel: &str,
+    domain: &O::Domain,
+    case: &Case<O::Params>,
+) -> Result<Vec<i32>, String> {
+    if let Some(why) = lane.exhausted() {
+        return Err(why);
+    }
+    let results = O::sizes(domain, &case.params).map_err(|error| error.to_string())?.outputs;
+    outs::<O>(&mut lane.lease(), kernel, case, results).map_err(|failure| failure.to_string())
+}
+
+/// Excludes the schemes that give other results, and names them.
+fn exclude<'a, O: Operation>(
+    candidates: &mut [Candidate<O>],
+    predicted: impl Iterator<Item = Option<&'a Expected>>,
+    given: &[i32],
+    counts: bool,
+) -> Vec<String> {
+    let mut excluded = Vec::new();
+    for (candidate, predicted) in candidates.iter_mut().zip(predicted) {
+        let Some(predicted) = predicted else { continue };
+        let values = || predicted.iter().zip(given).map(|(right, got)| right.map(|right| right == *got));
+        let (compared, explained) =
+            values().flatten().fold((0, 0), |(all, same), is_same| (all + 1, same + u64::from(is_same)));
+        if explained < compared {
+            let wrong = values().enumerate().filter(|(_, same)| *same == Some(false));
+            wrong.for_each(|(at, _)| candidate.differs_at(at, given.len()));
+        }
+        candidate.judged += compared;
+        if counts {
+            (candidate.compared, candidate.explained) =
+                (candidate.compared + compared, candidate.explained + explained);
+        }
+        if explained < compared && !candidate.out {
+            candidate.out = true;
+            excluded.push(candidate.label.clone());
+        }
+    }
+    excluded
+}
+
+fn conclude<O: Operation>(identified: &mut Identified, candidates: Vec<Candidate<O>>) {
+    identified.apart = apart(&candidates);
+    let (mut out, mut left): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.out);
+    left.retain(|candidate| candidate.judged > 0);
+    left.sort_by_key(|candidate| std::cmp::Reverse(candidate.judged));
+    let share = |candidate: &Candidate<O>| candidate.explained as f64 / candidate.compared.max(1) as f64;
+    out.sort_by(|one, other| share(other).total_cmp(&share(one)));
+    identified.judged = left.first().map_or(0, |candidate| candidate.judged);
+    identified.left = left.into_iter().map(|candidate| candidate.label).collect();
+    let excluded = |Candidate { label: scheme, explained, compared, .. }| Excluded { scheme, explained, compared };
+    identified.excluded = out.into_iter().map(excluded).collect();
+}
+
+/// Two schemes that give the results between them, if none gives all of them.
+fn apart<O: Operation>(candidates: &[Candidate<O>]) -> Option<Apart> {
+    if candidates.iter().any(|candidate| !candidate.out) {
+        return None;
+    }
+    (0..VECTORS.len()).rev().find_map(|size| {
+        let left = |part: usize| {
+            let left = candidates.iter().filter(|candidate| !candidate.parts[size][part] && candidate.judged > 0);
+            left.max_by_key(|candidate| candidate.judged).map(|candidate| candidate.label.clone())
+        };
+        Some(Apart { vector: VECTORS[size], body: left(0)?, tail: left(1)? })
+    })
+}
+
+/// The case as text, or its parameters alone.
+fn written<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> String {
+    let small = crate::case::text::arguments::<O>(domain, case);
+    text::case(&small.unwrap_or_else(|| O::arguments(&case.params).into_iter().collect()))
+}

@@ -1,0 +1,117 @@
+//! Slips of the pen in a requantization: a sign, a neighbour's parameters, a tail that is lost, and one half added in f32.
+
+use super::Requantize;
+use tiebreak_common::class::Class;
+use tiebreak_engine::operation::{Case, Change, Expected, Operation};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::requantize::Params;
+use tiebreak_oracle::requantize::Scheme;
+
+/// Elements of a vector, after the last of which elements may be lost.
+const VECTORS: [usize; 5] = [4, 8, 16, 32, 64];
+
+/// Every cause, in the order of preference.
+pub(super) fn changes(base: Scheme) -> Vec<Change<Requantize>> {
+    let mut out = signs(base);
+    out.extend(neighbours(base));
+    out.extend(VECTORS.map(|vector| lost(base, vector)));
+    out.extend(halves());
+    out
+}
+
+/// What is changed of the parameters.
+type Slip = fn(&mut Params);
+
+fn slips<const N: usize>(base: Scheme, class: Class, slips: [(&'static str, Slip); N]) -> Vec<Change<Requantize>> {
+    let change = |(because, slip): (&'static str, Slip)| {
+        Change::of_case(class, because, base, move |case: &mut Case<Params>| slip(&mut case.params))
+    };
+    slips.into_iter().map(change).collect()
+}
+
+/// Biases and zero points with the other sign, or none at all.
+fn signs(base: Scheme) -> Vec<Change<Requantize>> {
+    let placed = |class: Class, because: &'static str, zero_point: fn(i64) -> i64| {
+        Change::predicts(class, because, move |case: &Case<Params>| {
+            let p = &case.params;
+            let wide = Params { zero_point: 0, min: i32::MIN, max: i32::MAX, ..p.clone() };
+            let scaled = Requantize::expected(&base, &Case { params: wide, ..case.clone() }).ok()?;
+            let placed =
+                |v: i32| (i64::from(v) + zero_point(p.zero_point.into())).clamp(p.min.into(), p.max.into()) as i32;
+            Some(scaled.into_iter().map(|v| v.map(placed)).collect())
+        })
+    };
+    let mut out = vec![
+        placed(Class::OffsetSign, "the zero point is subtracted", |zero_point| -zero_point),
+        placed(Class::OffsetTerm, "the zero point is not added", |_| 0),
+    ];
+    let negated: Slip = |p| p.bias.iter_mut().for_each(|bias| *bias = bias.wrapping_neg());
+    out.extend(slips(base, Class::OffsetSign, [("the bias is subtracted", negated)]));
+    out.extend(slips(base, Class::OffsetTerm, [("the bias is not added", |p| p.bias.fill(0))]));
+    out
+}
+
+/// Parameters of the channel before or behind.
+fn neighbours(base: Scheme) -> Vec<Change<Requantize>> {
+    slips(
+        base,
+        Class::Channel,
+        [
+            ("multiplier, shift and bias are those of the next channel", |p| {
+                p.channels.rotate_left(1);
+                p.bias.rotate_left(1);
+            }),
+            ("multiplier, shift and bias are those of the channel before", |p| {
+                p.channels.rotate_right(1);
+                p.bias.rotate_right(1);
+            }),
+            ("multiplier and shift are those of the next channel", |p| p.channels.rotate_left(1)),
+            ("multiplier and shift are those of the channel before", |p| p.channels.rotate_right(1)),
+            ("the bias is that of the next channel", |p| p.bias.rotate_left(1)),
+            ("the bias is that of the channel before", |p| p.bias.rotate_right(1)),
+            ("all channels have the parameters of the first", |p| {
+                let (channel, bias) = (p.channels[0], p.bias[0]);
+                p.channels.fill(channel);
+                p.bias.fill(bias);
+            }),
+        ],
+    )
+}
+
+fn lost(base: Scheme, vector: usize) -> Change<Requantize> {
+    let because = format!("elements after the last whole vector of {vector} are 0");
+    Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
+        let mut out = Requantize::expected(&base, case).ok()?;
+        let from = out.len() - out.len() % vector;
+        out[from..].fill(Some(0));
+        Some(out)
+    })
+}
+
+/// The product with the scale in f32, and what is done to it in f32.
+fn halves() -> Vec<Change<Requantize>> {
+    let roundings: [(&'static str, fn(f32) -> f32); 3] = [
+        ("one half is added to the product in f32, and the sum rounded down", |q| (q + 0.5).floor()),
+        ("one half is added to the magnitude of the product in f32, and the sum rounded down", |q| {
+            (q.abs() + 0.5).floor().copysign(q)
+        }),
+        ("the product with the scale is taken in f32, and its ties go away from zero", f32::round),
+    ];
+    let change = |(because, round): (&'static str, fn(f32) -> f32)| {
+        Change::predicts(Class::F32Step, because, move |case: &Case<Params>| Some(in_f32(case, round)))
+    };
+    roundings.into_iter().map(change).collect()
+}
+
+fn in_f32(case: &Case<Params>, round: fn(f32) -> f32) -> Expected {
+    let p = &case.params;
+    let one = |(i, x): (usize, &i32)| {
+        let at = i % p.channels.len();
+        let Channel { multiplier, shift } = p.channels[at];
+        // A power of two moves the point alone.
+        let scale = multiplier as f32 * 2f32.powi(shift - 31);
+        let rounded = round(x.wrapping_add(p.bias[at]) as f32 * scale);
+        Some((rounded as i64).saturating_add(p.zero_point.into()).clamp(p.min.into(), p.max.into()) as i32)
+    };
+    case.tensors[0].iter().enumerate().map(one).collect()
+}

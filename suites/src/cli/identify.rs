@@ -1,0 +1,213 @@
+//! `identify`: the schemes that the kernels of a lane follow.
+//!
+//! `--format json` prints a list, an object for each kernel:
+//!
+//! ```json
+//! [{
+//!   "op": "requantize", "kernel": "mine-requantize-i8",
+//!   "candidates": 60,                       // schemes of the operation, each policy apart
+//!   "left": ["gemmlowp-double:wrap"],       // schemes that give the kernel's results on the whole plan; none if no scheme does
+//!   "apart": null,                          // or {"vector": 4, "body": SCHEME, "tail": SCHEME} if none is left and two schemes give the results between them
+//!   "inputs": [{"case": "m=1 s=0 x=1", "excluded": ["ties-up"]}],   // inputs that excluded schemes, in their order
+//!   "excluded": [{"scheme": "ties-up", "explained": 9, "compared": 10}],   // the nearest first, on the first 256 cases
+//!   "cases": 1500, "refused": 0, "judged": 145034,   // of the plan; results that the first scheme that is left gives too
+//!   "refusal": null,                        // why the kernel gave no results, the first time
+//!   "like": "tflite-requantize-i8"          // the kernel of this project in whose domain it was asked
+//! }]
+//! ```
+
+use super::{Format, library, note, print};
+use crate::budget::Effort;
+use crate::engine::identify::{Apart, Identified};
+use crate::lane::Lane;
+use crate::lane::config::Lanes;
+use crate::shell::quoted;
+use crate::verify::{OPERATIONS, OPS};
+use anyhow::{Context, Result, anyhow, bail};
+use std::path::PathBuf;
+use tiebreak_common::called;
+use tiebreak_impls::library::Promise;
+use tiebreak_impls::protocol::Offer;
+use tiebreak_oracle::names::unknown;
+use tiebreak_reports::drawable::escaped;
+use tiebreak_reports::text::count;
+
+/// Inputs, and excluded schemes, that the table prints.
+const SHOWN: usize = 6;
+
+/// Arguments of `identify`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Shared library that exports functions of tiebreak.h
+    #[arg(long, value_name = "FILE", required_unless_present = "lane")]
+    library: Option<PathBuf>,
+    /// Lane: host, aarch64-qemu, or a name from the lanes file
+    #[arg(long, value_name = "NAME", conflicts_with = "library")]
+    lane: Option<String>,
+    /// Lanes file
+    #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
+    lanes: Option<PathBuf>,
+    /// Operation; may be repeated [default: all that the lane offers]
+    #[arg(long, value_name = "NAME")]
+    op: Vec<String>,
+    /// Kernel; may be repeated [default: all that the lane offers, known bugs left out]
+    #[arg(long, value_name = "NAME")]
+    kernel: Vec<String>,
+    /// Size of the plan whose inputs are asked
+    #[arg(long, value_enum, default_value = "quick")]
+    effort: Effort,
+    /// Seed of all samples
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Output format
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// True if each kernel follows a scheme.
+pub(super) fn run(args: &Args) -> Result<bool> {
+    for op in &args.op {
+        if !OPS.contains(&op.as_str()) {
+            return Err(unknown("operation", op, OPS.iter().copied()).into());
+        }
+    }
+    let mut lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
+    let name = match &args.library {
+        Some(file) => {
+            let entry = library::entry(file, &Promise { ops: args.op.clone(), ..Promise::default() }, &lanes)?;
+            lanes.lanes.push(entry);
+            library::LANE
+        }
+        None => args.lane.as_deref().context("a lane")?,
+    };
+    let lane = Lane::open(name, &lanes)?.map_err(|reason| anyhow!("the lane {name} cannot run: {reason}"))?;
+    let offers = offers(args, &lane)?;
+    let mut all = Vec::new();
+    for offer in &offers {
+        let op =
+            OPERATIONS.iter().find(|op| op.op() == offer.op).with_context(|| format!("no operation {}", offer.op))?;
+        let found = op.identify(offer, &lane, args.effort, args.seed);
+        match found.with_context(|| format!("{} {} in lane {name}", offer.op, escaped(&offer.kernel))) {
+            Ok(found) => all.push(found),
+            Err(error) if offers.len() > 1 => note(&format!("not identified: {error:#}")),
+            Err(error) => return Err(error),
+        }
+    }
+    print(&match args.format {
+        Format::Json => serde_json::to_string_pretty(&all)? + "\n",
+        Format::Table => all.iter().map(|one| table(args, name, one)).collect::<Vec<_>>().join("\n"),
+    })?;
+    Ok(all.len() == offers.len() && all.iter().all(|one| !one.left.is_empty() || one.apart.is_some()))
+}
+
+/// The kernels asked for.
+fn offers(args: &Args, lane: &Lane) -> Result<Vec<Offer>> {
+    let of_op = |offer: &&Offer| args.op.is_empty() || args.op.contains(&offer.op);
+    let offered: Vec<&Offer> = lane.hello.kernels.iter().filter(of_op).collect();
+    for kernel in &args.kernel {
+        if offered.iter().all(|offer| offer.kernel != *kernel) {
+            return Err(unknown("kernel", kernel, offered.iter().map(|offer| offer.kernel.as_str())).into());
+        }
+    }
+    let wanted = |offer: &&&Offer| match args.kernel.is_empty() {
+        true => !offer.kernel.starts_with("mutant-") && OPS.contains(&offer.op.as_str()),
+        false => args.kernel.contains(&offer.kernel),
+    };
+    let wanted: Vec<Offer> = offered.iter().filter(wanted).map(|offer| (*offer).clone()).collect();
+    if wanted.is_empty() {
+        bail!("the lane {} offers no such kernel", lane.name);
+    }
+    Ok(wanted)
+}
+
+fn table(args: &Args, lane: &str, found: &Identified) -> String {
+    let mut lines = vec![format!("{} {} in lane {lane}", found.op, escaped(&found.kernel))];
+    let mut line = |name: &str, text: String| lines.push(format!("  {name:<10}{text}"));
+    let cases = format!("{} cases", count(found.cases as u64));
+    match found.left.split_first() {
+        Some((scheme, others)) => {
+            line("scheme", scheme.clone());
+            if !others.is_empty() {
+                line("also", also(scheme, others));
+            }
+            let inputs = format!(
+                "{} of {} schemes were excluded by {} inputs",
+                found.excluded.len(),
+                found.candidates,
+                found.inputs.len()
+            );
+            line("asked", format!("{cases}; {inputs}; {} results are equal", count(found.judged)));
+        }
+        None => line("scheme", format!("none of {} gives the results of this kernel", found.candidates)),
+    }
+    if let Some(Apart { vector, body, tail }) = &found.apart {
+        line("apart", format!("{body} in whole vectors of {vector}, {tail} in the elements behind them"));
+    }
+    if found.refused > 0 {
+        let why = found.refusal.as_deref().map(|why| format!(", first: {}", escaped(why))).unwrap_or_default();
+        line("refused", format!("{} of {cases}{why}", count(found.refused as u64)));
+    }
+    let nearest = found.excluded.iter().take(if found.left.is_empty() { 3 } else { 1 });
+    for near in nearest {
+        let Some(input) = found.inputs.iter().find(|input| input.excluded.contains(&near.scheme)) else { continue };
+        line(
+            "nearest",
+            format!(
+                "{} gives {} of {} results; excluded by {}",
+                near.scheme,
+                count(near.explained),
+                count(near.compared),
+                input.case
+            ),
+        );
+    }
+    for input in found.inputs.iter().take(SHOWN) {
+        line("input", format!("{}: excludes {}", input.case, some(&input.excluded)));
+    }
+    if found.inputs.len() > SHOWN {
+        line("", format!("and {} inputs more (--format json)", found.inputs.len() - SHOWN));
+    }
+    let scheme = found.left.first().or_else(|| found.excluded.first().map(|near| &near.scheme));
+    if let Some(scheme) = scheme {
+        line("verify", verify(args, found, scheme));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The other schemes that are left, of which policies alone are no others.
+fn also(scheme: &str, others: &[String]) -> String {
+    let base = |label: &str| label.split(':').next().unwrap_or(label).to_owned();
+    let mut names: Vec<String> = others.iter().map(|other| base(other)).filter(|name| *name != base(scheme)).collect();
+    names.dedup();
+    match names.is_empty() {
+        true => format!("{}: no result overflows in this domain", others.join(", ")),
+        false => format!("{}: the same results in this domain", names.join(", ")),
+    }
+}
+
+/// The first names of a list, and how many more there are.
+fn some(names: &[String]) -> String {
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
+}
+
+/// The command that judges the kernel by a scheme.
+fn verify(args: &Args, found: &Identified, scheme: &str) -> String {
+    let program = called::program();
+    match &args.library {
+        Some(file) => {
+            let file = quoted(&file.display().to_string());
+            format!(
+                "{program} verify --library {file} --op {} --scheme {} --like {}",
+                found.op,
+                quoted(scheme),
+                found.like
+            )
+        }
+        None => {
+            let promise =
+                serde_json::json!({"op": found.op, "kernel": found.kernel, "scheme": scheme, "like": found.like});
+            format!("offer {promise} in the worker or in the lanes file, and run {program} verify")
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Bugs that a kernel engineer writes on an ordinary day, in a library of one's own: of each the class and a small witness at quick, and none of them
+//! unexplained.
+
+use crate::common::*;
+use crate::installed_program::{installed, shell, text};
+use crate::libraries::{compiled, example, verified};
+
+/// A wrong kernel: an example of the book, its operation and scheme, what is changed in it, and the class.
+struct Bug {
+    name: &'static str,
+    file: &'static str,
+    promise: [&'static str; 2],
+    changes: &'static [(&'static str, &'static str)],
+    class: &'static str,
+}
+
+const REQUANTIZE: Bug =
+    Bug { name: "", file: "requantize.c", promise: ["requantize", "gemmlowp-double"], changes: &[], class: "" };
+const QUANTIZE: Bug = Bug { file: "casts.c", promise: ["quantize", "tflite"], ..REQUANTIZE };
+const MATMUL: Bug = Bug { file: "matmul.cpp", promise: ["matmul", "exact:wrap"], ..REQUANTIZE };
+const CONV2D: Bug = Bug { file: "depthwise.c", promise: ["conv2d", "exact:wrap"], ..REQUANTIZE };
+
+/// The end of the loop of a requantization, and of a quantization.
+const STORE: &str = "out[i] = (int8_t)result;";
+const ROUNDED: &str = "out[i] = clamped((double)scaled + p->zero_point[channel], p->min, p->max);";
+const SCALED: &str = "(int64_t)divide_by_power_of_two(scaled, right)";
+const CALL: &str = "int32_t scaled = doubling_high_mul((int32_t)(sum << left), p->multiplier[channel]);";
+const DIVISION: &str = "roundf(real[i] / (float)p->scale[channel])";
+const TAIL: &str = "for (; l < p->k; l++) sum += product(l);";
+const BLOCK: &str = "for (; l + 4 <= p->k; l += 4)";
+const OUTSIDE: &str = "column >= p->left + p->width) continue;";
+
+const BUGS: &[Bug] = &[
+    Bug {
+        name: "zero point subtracted",
+        changes: &[("+ p->zero_point;", "- p->zero_point;")],
+        class: "offset-sign",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "channel of the next element",
+        changes: &[("i % p->channels", "(i + 1) % p->channels")],
+        class: "channel",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "tail of 4 is 0",
+        changes: &[(STORE, "out[i] = i < p->len - p->len % 4 ? (int8_t)result : 0;")],
+        class: "truncated-tail",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "tail of 8 is 0",
+        changes: &[(STORE, "out[i] = i < p->len - p->len % 8 ? (int8_t)result : 0;")],
+        class: "truncated-tail",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "tail of 16 is 0",
+        changes: &[(STORE, "out[i] = i < p->len - p->len % 16 ? (int8_t)result : 0;")],
+        class: "truncated-tail",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "tail of 32 is left",
+        changes: &[(STORE, "if (i < p->len - p->len % 32) out[i] = (int8_t)result;")],
+        class: "unwritten",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "wraps to int8 before the clamp",
+        changes: &[("if (result < p->min)", "result = (int8_t)result;\n        if (result < p->min)")],
+        class: "clamp-order",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "wraps to int8 before the zero point",
+        changes: &[(SCALED, "(int64_t)(int8_t)divide_by_power_of_two(scaled, right)")],
+        class: "clamp-order",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "ties of the shift go up",
+        changes: &[("(mask >> 1) + (x < 0)", "(mask >> 1)")],
+        class: "tie-direction",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "no saturation",
+        changes: &[("return INT32_MAX;", "return INT32_MIN;")],
+        class: "missing-saturation",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "f32 scale",
+        changes: &[
+            ("#include \"tiebreak.h\"", "#include \"tiebreak.h\"\n#include <math.h>"),
+            (
+                CALL,
+                "(void)doubling_high_mul; (void)divide_by_power_of_two;\n        float scale = ldexpf((float)p->multiplier[channel], left - right - 31);\n        double scaled = rintf((float)(int32_t)sum * scale);",
+            ),
+            (SCALED, "(int64_t)scaled"),
+        ],
+        class: "f32-step",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "floor(|q| + 0.5f)",
+        changes: &[
+            ("#include \"tiebreak.h\"", "#include \"tiebreak.h\"\n#include <math.h>"),
+            (
+                CALL,
+                "(void)doubling_high_mul; (void)divide_by_power_of_two;\n        float q = (float)(int32_t)sum * ldexpf((float)p->multiplier[channel], left - right - 31);\n        double scaled = copysignf(floorf(fabsf(q) + 0.5f), q);",
+            ),
+            (SCALED, "(int64_t)scaled"),
+        ],
+        class: "f32-step",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "floor(q + 0.5f)",
+        changes: &[
+            ("#include \"tiebreak.h\"", "#include \"tiebreak.h\"\n#include <math.h>"),
+            (
+                CALL,
+                "(void)doubling_high_mul; (void)divide_by_power_of_two;\n        float q = (float)(int32_t)sum * ldexpf((float)p->multiplier[channel], left - right - 31);\n        double scaled = floorf(q + 0.5f);",
+            ),
+            (SCALED, "(int64_t)scaled"),
+        ],
+        class: "f32-step",
+        ..REQUANTIZE
+    },
+    Bug {
+        name: "zero point subtracted",
+        changes: &[("(double)scaled + p->zero_point", "(double)scaled - p->zero_point")],
+        class: "offset-sign",
+        ..QUANTIZE
+    },
+    Bug {
+        name: "channel of the next element",
+        changes: &[(
+            "size_t channel = i / p->inner % p->channels;\n        float scaled",
+            "size_t channel = (i / p->inner + 1) % p->channels;\n        float scaled",
+        )],
+        class: "channel",
+        ..QUANTIZE
+    },
+    Bug {
+        name: "tail of 16 is 0",
+        changes: &[(
+            ROUNDED,
+            "out[i] = i < p->len - p->len % 16 ? clamped((double)scaled + p->zero_point[channel], p->min, p->max) : 0;",
+        )],
+        class: "truncated-tail",
+        ..QUANTIZE
+    },
+    Bug {
+        name: "wraps to int8 before the clamp",
+        changes: &[(
+            ROUNDED,
+            "out[i] = clamped((int8_t)((int64_t)fmax(INT32_MIN, fmin(INT32_MAX, (double)scaled)) + p->zero_point[channel]), p->min, p->max);",
+        )],
+        class: "clamp-order",
+        ..QUANTIZE
+    },
+    Bug {
+        name: "floor(|q| + 0.5f)",
+        changes: &[(
+            DIVISION,
+            "real[i] / (float)p->scale[channel];\n        scaled = copysignf(floorf(fabsf(scaled) + 0.5f), scaled)",
+        )],
+        class: "f32-step",
+        ..QUANTIZE
+    },
+    Bug {
+        name: "floor(q + 0.5f)",
+        changes: &[(DIVISION, "floorf(real[i] / (float)p->scale[channel] + 0.5f)")],
+        class: "f32-step",
+        ..QUANTIZE
+    },
+    Bug {
+        name: "times the reciprocal of the scale",
+        changes: &[(DIVISION, "roundf(real[i] * (1.0f / (float)p->scale[channel]))")],
+        class: "reciprocal",
+        ..QUANTIZE
+    },
+    Bug {
+        name: "tail of 32 is dropped",
+        changes: &[(BLOCK, "for (; l + 4 <= p->k - p->k % 32; l += 4)"), (TAIL, "")],
+        class: "truncated-tail",
+        ..MATMUL
+    },
+    Bug {
+        name: "tail of 64 is dropped",
+        changes: &[(BLOCK, "for (; l + 4 <= p->k - p->k % 64; l += 4)"), (TAIL, "")],
+        class: "truncated-tail",
+        ..MATMUL
+    },
+    Bug {
+        name: "only one vector of 16",
+        changes: &[
+            (BLOCK, "for (; l + 4 <= p->k && l < 16; l += 4)"),
+            (TAIL, "for (; l < p->k && l < 16; l++) sum += product(l);"),
+        ],
+        class: "truncated-tail",
+        ..MATMUL
+    },
+    Bug {
+        name: "depth rounded up to 32",
+        changes: &[(
+            "out[i * p->n + j] = wrapped(sum);",
+            "out[i * p->n + j] = wrapped(sum + int64_t{p->lhs_offset} * p->rhs_offset * static_cast<int64_t>((p->k + 31) / 32 * 32 - p->k));",
+        )],
+        class: "padded-depth",
+        ..MATMUL
+    },
+    Bug {
+        name: "depth rounded up to 64",
+        changes: &[(
+            "out[i * p->n + j] = wrapped(sum);",
+            "out[i * p->n + j] = wrapped(sum + int64_t{p->lhs_offset} * p->rhs_offset * static_cast<int64_t>((p->k + 63) / 64 * 64 - p->k));",
+        )],
+        class: "padded-depth",
+        ..MATMUL
+    },
+    Bug {
+        name: "offset of rhs is missing",
+        changes: &[("(rhs[l * p->n + j] + p->rhs_offset)", "rhs[l * p->n + j]")],
+        class: "offset-term",
+        ..MATMUL
+    },
+    Bug {
+        name: "pairs saturate to 16 bits",
+        changes: &[
+            (BLOCK, "for (; l + 2 <= p->k; l += 2)"),
+            (
+                "sum += product(l) + product(l + 1) + product(l + 2) + product(l + 3);",
+                "{\n                const auto raw = [&](size_t d) { return lhs[i * p->k + d] * rhs[d * p->n + j]; };\n                const int32_t both = raw(l) + raw(l + 1);\n                sum += product(l) + product(l + 1) + ((both > 32767 ? 32767 : both) - both);\n            }",
+            ),
+        ],
+        class: "16-bit-saturation",
+        ..MATMUL
+    },
+    Bug {
+        name: "border of 0",
+        changes: &[(
+            OUTSIDE,
+            "column >= p->left + p->width) {\n                sum += (uint32_t)(-p->input_zero_point * ((int64_t)weights[(i * p->kernel_w + j) * p->channels + c] - p->weight_zero_point));\n                continue;\n            }",
+        )],
+        class: "padding",
+        ..CONV2D
+    },
+    Bug {
+        name: "top and bottom exchanged",
+        changes: &[
+            ("row < p->top || row >= p->top + p->height", "row < p->bottom || row >= p->bottom + p->height"),
+            ("+ row - p->top)", "+ row - p->bottom)"),
+        ],
+        class: "layout",
+        ..CONV2D
+    },
+    Bug {
+        name: "left and right exchanged",
+        changes: &[
+            ("column < p->left || column >= p->left + p->width", "column < p->right || column >= p->right + p->width"),
+            ("+ column - p->left;", "+ column - p->right;"),
+        ],
+        class: "layout",
+        ..CONV2D
+    },
+    Bug {
+        name: "16-bit accumulator",
+        changes: &[(
+            "sum += (uint32_t)(value * weight);",
+            "sum = (uint32_t)(int16_t)(sum + (uint32_t)(value * weight));",
+        )],
+        class: "16-bit-wrap",
+        ..CONV2D
+    },
+    Bug {
+        name: "zero point of the input is missing",
+        changes: &[("- p->input_zero_point;", ";")],
+        class: "offset-term",
+        ..CONV2D
+    },
+];
+
+#[test]
+fn everyday_bugs_have_a_class_and_a_small_witness() {
+    let (bin, work) = installed();
+    let mut wrong = Vec::new();
+    for bug in BUGS {
+        let [op, scheme] = bug.promise;
+        compiled(bin.path(), work.path(), bug.file, &example(bug.file, bug.changes));
+        let (ledger, printed) =
+            verified(bin.path(), work.path(), &format!("--op {op} --scheme {scheme} --name my-{op}"), 1);
+        let finding = &items(&ledger, "findings")[0];
+        let (class, command) = (&finding["class"], finding["witness"]["command"].as_str().unwrap_or_default());
+        let case = command.split("--case ").nth(1).unwrap_or_default();
+        println!("{op}: {}: {class} {case}", bug.name);
+        assert_eq!(finding["kernel"], format!("my-{op}"), "{printed}");
+        if *class != bug.class {
+            wrong.push(format!("{op}: {}: {class} instead of {}: {case}\n{}", bug.name, bug.class, finding["reason"]));
+        }
+        let again = shell(bin.path(), work.path(), command);
+        assert_eq!(again.status.code(), Some(1), "{command}\n{}", text(&again.stderr));
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), BUGS.len(), wrong.join("\n"));
+}

@@ -1,0 +1,194 @@
+//! Shared libraries of the caller's, by tiebreak.h: an installed program, a C file and a compiler, without this repository.
+
+use crate::common::*;
+use crate::installed_program::{installed, shell, text};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The examples of the book: file, operation and scheme.
+const EXAMPLES: [(&str, &str, &str); 7] = [
+    ("requantize.c", "requantize", "gemmlowp-double"),
+    ("matmul.cpp", "matmul", "exact:wrap"),
+    ("depthwise.c", "conv2d", "exact:wrap"),
+    ("casts.c", "quantize", "tflite"),
+    ("casts.c", "dequantize", "ideal"),
+    ("casts.c", "add", "pytorch"),
+    ("casts.c", "mul", "pytorch"),
+];
+
+/// An example of the book, with changes.
+pub(crate) fn example(name: &str, changes: &[(&str, &str)]) -> String {
+    let mut source = fs::read_to_string(workspace().join("docs/examples").join(name)).expect("an example");
+    for (old, new) in changes {
+        assert!(source.contains(old), "{name}: {old}");
+        source = source.replace(old, new);
+    }
+    source
+}
+
+/// Compiles `source` to `libmine.so`, with the header that the program prints.
+pub(crate) fn compiled(bin: &Path, work: &Path, name: &str, source: &str) {
+    compiled_by("", bin, work, name, source);
+}
+
+/// The same by the compiler for another machine.
+fn compiled_by(prefix: &str, bin: &Path, work: &Path, name: &str, source: &str) {
+    fs::write(work.join(name), source).expect("written");
+    let compiler = if name.ends_with("cpp") { "g++ -std=c++11" } else { "gcc -std=c11" };
+    let warnings = "-Wall -Wextra -Werror -pedantic -Wno-misleading-indentation";
+    let line = format!(
+        "tiebreak header > tiebreak.h && {prefix}{compiler} {warnings} -ffp-contract=off -O2 -shared -fPIC -o libmine.so {name} -lm"
+    );
+    let run = shell(bin, work, &line);
+    assert!(run.status.success(), "{}", text(&run.stderr));
+}
+
+/// A run of the library, which ends with this code: its ledger, and what it printed.
+#[track_caller]
+pub(crate) fn verified(bin: &Path, work: &Path, options: &str, code: i32) -> (Value, String) {
+    let run = shell(bin, work, &format!("tiebreak verify --library ./libmine.so {options} --effort quick"));
+    let printed = format!("{}{}", text(&run.stdout), text(&run.stderr));
+    assert_eq!(run.status.code(), Some(code), "{options}\n{printed}");
+    let ledger =
+        fs::read(work.join("tiebreak-out/ledger.json")).map(|bytes| serde_json::from_slice(&bytes).expect("JSON"));
+    (ledger.unwrap_or_default(), printed)
+}
+
+#[test]
+fn the_examples_of_the_book_hold() {
+    let (bin, work) = installed();
+    for (file, op, scheme) in EXAMPLES {
+        compiled(bin.path(), work.path(), file, &example(file, &[]));
+        let (ledger, printed) = verified(bin.path(), work.path(), &format!("--op {op} --scheme {scheme}"), 0);
+        let row = &items(&ledger, "rows")[0];
+        let kernel = row["kernel"].as_str().expect("a kernel");
+        assert!(kernel.starts_with(&format!("mine-{op}")) && row["lane"] == "library", "{row}");
+        assert!(row["inputs"].as_u64() > Some(40_000), "{row}");
+        assert!(printed.contains(kernel) && printed.contains("holds"), "{printed}");
+    }
+    let junit = fs::read_to_string(work.path().join("tiebreak-out/junit.xml")).expect("a file");
+    assert!(junit.contains("mine-mul-i8"), "{junit}");
+}
+
+/// From an empty directory to a verdict: the C file that the book shows has at most forty lines.
+#[test]
+fn an_example_is_short() {
+    let lines = example("requantize.c", &[]).lines().count();
+    println!("requantize.c has {lines} lines");
+    assert!(lines <= 40, "{lines} lines");
+}
+
+/// What a library does to its process or beside its results is a finding, and the run ends.
+#[test]
+fn hostile_libraries_are_findings() {
+    let (bin, work) = installed();
+    let body = |statements: &str| {
+        format!(
+            "#include \"tiebreak.h\"\n#include <stdlib.h>\nTIEBREAK_LIBRARY\n\
+             int tiebreak_fpm(const tiebreak_fpm_params *p, const int32_t *x, int32_t *out) {{\n\
+             for (size_t i = 0; i < p->len; i++) out[i] = x[i];\n{statements}\nreturn TIEBREAK_OK; }}\n"
+        )
+    };
+    for (statements, classes) in [
+        ("volatile size_t at = 8; *(volatile int *)at = 1;", &["crash"][..]),
+        ("abort();", &["crash"]),
+        ("for (volatile int on = 1; on;) {}", &["hang"]),
+        ("((volatile int32_t *)out)[p->len] = 1;", &["crash", "stray-write"]),
+        ("((volatile int32_t *)out)[-1] = 1;", &["crash", "stray-write"]),
+        ("if (p->len) out[0] = ((const volatile int32_t *)x)[p->len + 16000];", &["crash"]),
+        ("((int32_t *)x)[0] = 7;", &["changed-operand"]),
+        (
+            "static int32_t calls; if (p->len) out[0] += calls++;",
+            &["depends-on-history", "nondeterministic", "unexplained"],
+        ),
+        ("return 77;", &["refused"]),
+    ] {
+        compiled(bin.path(), work.path(), "hostile.c", &body(statements));
+        let began = Instant::now();
+        let only = "--op fpm --like tvm-relay --domain shifts=0 --jobs 1";
+        let (ledger, printed) = verified(bin.path(), work.path(), only, 1);
+        let found = finding_classes(&ledger);
+        println!("{statements} {found:?}, {:.1} s", began.elapsed().as_secs_f64());
+        assert!(found.iter().any(|class| classes.contains(class)), "{statements} {found:?}\n{printed}");
+        assert!(began.elapsed() < Duration::from_mins(1), "{statements}");
+    }
+}
+
+/// What cannot be a lane is an error that says what to do.
+#[test]
+fn a_library_that_cannot_run_is_refused() {
+    let (bin, work) = installed();
+    let refused = |options: &str, said: &str| {
+        let run = shell(bin.path(), work.path(), &format!("tiebreak verify {options} --effort quick"));
+        let printed = format!("{}{}", text(&run.stdout), text(&run.stderr));
+        assert!(matches!(run.status.code(), Some(1 | 2)) && printed.contains(said), "{options}: {printed}");
+    };
+    compiled(bin.path(), work.path(), "requantize.c", &example("requantize.c", &[]));
+    refused("--library ./libmine.so --op requantize", "which scheme do its functions promise?");
+    refused("--library ./libmine.so --op requantize --scheme gemmlowp-doubel", "did you mean `gemmlowp-double`?");
+    refused(
+        "--library ./libmine.so --op requantize --scheme gemmlowp-double --domain shift=0",
+        "did you mean `shifts`?",
+    );
+    refused("--library ./libmine.so --op matmul --scheme exact", "it exports no function of tiebreak.h for matmul");
+    refused("--library ./libyours.so --op matmul --scheme exact", "./libyours.so: No such file");
+    refused("--scheme exact", "--library <FILE>");
+    fs::write(work.path().join("text.so"), "no library").expect("written");
+    refused("--library ./text.so --op fpm --scheme ties-up", "text.so");
+    let casts = example("casts.c", &[]);
+    compiled(
+        bin.path(),
+        work.path(),
+        "casts.c",
+        &casts.replace("TIEBREAK_LIBRARY\n", "int32_t tiebreak_abi(void) { return 99; }\n"),
+    );
+    refused("--library ./libmine.so --op quantize --scheme tflite", "compiled with version 99 of tiebreak.h");
+    compiled(bin.path(), work.path(), "casts.c", &casts.replace("TIEBREAK_LIBRARY\n", ""));
+    refused("--library ./libmine.so --op quantize --scheme tflite", "it does not export tiebreak_abi");
+    compiled(bin.path(), work.path(), "casts.c", &casts);
+    refused("--library ./libmine.so --scheme pytorch --name mine", "say which operation is meant");
+}
+
+/// A library for aarch64 runs in the emulator of the lane aarch64-qemu.
+#[test]
+fn a_library_for_aarch64_runs_in_the_emulator() {
+    if aarch64() != "aarch64-qemu" {
+        return not_run("the host is aarch64");
+    }
+    let (bin, work) = installed();
+    for (change, code) in [(None, 0), (Some(("(mask >> 1) + (x < 0)", "mask >> 1")), 1)] {
+        let source = example("requantize.c", change.as_slice());
+        compiled_by("aarch64-linux-gnu-", bin.path(), work.path(), "requantize.c", &source);
+        let library = work.path().join("libmine.so");
+        let library = library.to_str().expect("UTF-8");
+        let run = verify(&["--op=requantize", "--library", library, "--scheme=gemmlowp-double", "--effort=quick"])
+            .exits(code);
+        let ledger = run.ledger();
+        assert_eq!(items(&ledger, "lanes")[0]["arch"], "aarch64", "{}", run.printed());
+    }
+    // Without the lanes of the project there is no emulator, and the error says so.
+    let run = shell(
+        bin.path(),
+        work.path(),
+        "tiebreak verify --library ./libmine.so --op requantize --scheme gemmlowp-double",
+    );
+    assert_eq!(run.status.code(), Some(2));
+    assert!(text(&run.stderr).contains("is for aarch64, and this machine is"), "{}", text(&run.stderr));
+}
+
+/// The header compiles alone, as C and as C++.
+#[test]
+fn the_header_is_c_and_cpp() {
+    let (bin, work): (TempDir, TempDir) = installed();
+    let line = "tiebreak header > tiebreak.h && echo '#include \"tiebreak.h\"' > a.c && cp a.c a.cpp";
+    assert!(shell(bin.path(), work.path(), line).status.success());
+    for compiler in ["gcc -std=c11 -x c", "g++ -std=c++11 -x c++", "g++ -std=c++20 -x c++"] {
+        let words = format!("{compiler} -Wall -Wextra -Werror -pedantic -c -o a.o a.c");
+        let run = Command::new("sh").args(["-c", &words]).current_dir(work.path()).output().expect("sh starts");
+        assert!(run.status.success(), "{compiler}: {}", text(&run.stderr));
+    }
+}
