@@ -166,11 +166,13 @@ mod tests {
     fn rows_of_a_plan_have_every_three_conditions() {
         let levels = [3, 2, 4, 3, 1, 2];
         let mut rng = crate::stream::stream(1, "test");
-        let (short, long) = (rows(&levels, false, &mut rng), rows(&levels, true, &mut rng));
+        let (short, long) = (rows(&levels, &[2], false, &mut rng), rows(&levels, &[2], true, &mut rng));
         let conditions: Vec<Vec<usize>> =
             short.iter().map(|row| row.iter().map(|level| usize::from(*level > 0)).collect()).collect();
         assert!(is_covered(&conditions, &levels.map(|levels| levels.min(2)), 3));
         assert!(is_covered(&long, &levels, 3));
+        let whole: BTreeSet<usize> = short.iter().map(|row| row[2]).collect();
+        assert_eq!(whole.len(), levels[2]);
     }
 
     /// The last row has what no row before it has, so that the first test can fail.

@@ -69,6 +69,8 @@ pub struct Identified {
     pub op: &'static str,
     /// Kernel.
     pub kernel: String,
+    /// The scheme that the lane claims, if it claims one.
+    pub claimed: Option<String>,
     /// Schemes that were candidates, each policy apart.
     pub candidates: usize,
     /// Schemes that are left: first those that give a value to the most inputs. They give the same results on the whole plan.
@@ -151,6 +153,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
     let mut identified = Identified {
         op: O::OP,
         kernel: offer.kernel.clone(),
+        claimed: offer.own.scheme.clone(),
         candidates: candidates.len(),
         left: Vec::new(),
         apart: None,
@@ -267,7 +270,8 @@ fn apart<O: Operation>(candidates: &[Candidate<O>]) -> Option<Apart> {
     }
     (0..VECTORS.len()).rev().find_map(|size| {
         let left = |part: usize| {
-            let left = candidates.iter().filter(|candidate| !candidate.parts[size][part] && candidate.judged > 0);
+            // The first of those that give a value to as many.
+            let left = candidates.iter().rev().filter(|candidate| !candidate.parts[size][part] && candidate.judged > 0);
             left.max_by_key(|candidate| candidate.judged).map(|candidate| candidate.label.clone())
         };
         Some(Apart { vector: VECTORS[size], body: left(0)?, tail: left(1)? })

@@ -5,6 +5,7 @@
 //! ```json
 //! [{
 //!   "op": "requantize", "kernel": "mine-requantize-i8",
+//!   "claimed": null,                        // the scheme that the lane claims, if it claims one
 //!   "candidates": 60,                       // schemes of the operation, each policy apart
 //!   "left": ["gemmlowp-double:wrap"],       // schemes that give the kernel's results on the whole plan; none if no scheme does
 //!   "apart": null,                          // or {"vector": 4, "body": SCHEME, "tail": SCHEME} if none is left and two schemes give the results between them
@@ -24,6 +25,7 @@ use crate::lane::config::Lanes;
 use crate::shell::quoted;
 use crate::verify::{OPERATIONS, OPS};
 use anyhow::{Context, Result, anyhow, bail};
+use serde_json::Value;
 use std::path::PathBuf;
 use tiebreak_common::called;
 use tiebreak_impls::library::Promise;
@@ -53,6 +55,9 @@ pub(super) struct Args {
     /// Kernel; may be repeated [default: all that the lane offers, known bugs left out]
     #[arg(long, value_name = "NAME")]
     kernel: Vec<String>,
+    /// Part of the domain in which the kernels are asked, such as 'shifts=[-31,0]' or 'q=31'; may be repeated
+    #[arg(long, value_name = "FIELD=JSON", value_parser = library::part)]
+    domain: Vec<(String, Value)>,
     /// Size of the plan whose inputs are asked
     #[arg(long, value_enum, default_value = "quick")]
     effort: Effort,
@@ -113,7 +118,12 @@ fn offers(args: &Args, lane: &Lane) -> Result<Vec<Offer>> {
         true => !offer.kernel.starts_with("mutant-") && OPS.contains(&offer.op.as_str()),
         false => args.kernel.contains(&offer.kernel),
     };
-    let wanted: Vec<Offer> = offered.iter().filter(wanted).map(|offer| (*offer).clone()).collect();
+    let within = |offer: &&Offer| {
+        let mut offer = (*offer).clone();
+        offer.own.domain.extend(args.domain.iter().cloned());
+        offer
+    };
+    let wanted: Vec<Offer> = offered.iter().filter(wanted).map(within).collect();
     if wanted.is_empty() {
         bail!("the lane {} offers no such kernel", lane.name);
     }

@@ -46,7 +46,7 @@ pub(super) struct Args {
 }
 
 /// The value parser of `FIELD=JSON`; what is no JSON is a text.
-fn part(text: &str) -> Result<(String, Value), String> {
+pub(super) fn part(text: &str) -> Result<(String, Value), String> {
     let (field, value) = text.split_once('=').ok_or("expected FIELD=VALUE, such as shifts=[-31,0]")?;
     Ok((field.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()))))
 }

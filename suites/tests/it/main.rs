@@ -33,6 +33,7 @@ mod explain_casts;
 mod fingerprint;
 mod first_screen;
 mod history;
+mod identify;
 mod installed_lanes;
 mod installed_program;
 mod judged;

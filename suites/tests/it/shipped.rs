@@ -145,6 +145,34 @@ fn findings_of_shipped_libraries_are_shown_by_one_input() {
 }
 
 /// A corrupt build of a library: one result of a vector is one too large.
+/// What an adapter claims is among the schemes that `identify` leaves of all schemes of the operation, unless the kernel breaks its contract.
+#[test]
+fn the_claims_of_adapters_are_what_identify_finds() {
+    let mut counts = [0, 0];
+    for library in ["gemmlowp", "xnnpack", "onnxruntime"] {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let Some(file) = installed(dir.path(), &[library]) else { continue };
+        let file = file.to_string_lossy().into_owned();
+        let lane = ["--lanes", &file, "--lane", library, "--format", "json"];
+        let run = tiebreak(&[&["identify"], &lane[..]].concat());
+        let found: Vec<Value> = serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()));
+        for kernel in &found {
+            let name = kernel["kernel"].as_str().expect("a name");
+            let claimed = kernel["claimed"].as_str().unwrap_or_default();
+            let left: Vec<&str> = kernel["left"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let is_left = left.iter().any(|label| label.split(':').next() == claimed.split(':').next());
+            let broken = BROKEN.contains(&(library, name));
+            println!("{library} {name}: {claimed}, of which {left:?} are left");
+            assert!(is_left || broken, "{library} {name} claims {claimed}; left are {left:?}");
+            counts[usize::from(is_left)] += 1;
+        }
+    }
+    println!("{} claims are left, {} kernels break theirs", counts[1], counts[0]);
+    if counts == [0, 0] {
+        not_run("no shipped library is installed");
+    }
+}
+
 #[test]
 fn a_library_with_one_wrong_position_is_shown_there() {
     let dir = tempfile::tempdir().expect("a temporary directory");

@@ -90,14 +90,15 @@ fn lost(base: Scheme, vector: usize) -> Change<Requantize> {
 
 /// The product with the scale in f32, and what is done to it in f32.
 fn halves() -> Vec<Change<Requantize>> {
-    let roundings: [(&'static str, fn(f32) -> f32); 3] = [
+    type Rounding = (&'static str, fn(f32) -> f32);
+    let roundings: [Rounding; 3] = [
         ("one half is added to the product in f32, and the sum rounded down", |q| (q + 0.5).floor()),
         ("one half is added to the magnitude of the product in f32, and the sum rounded down", |q| {
             (q.abs() + 0.5).floor().copysign(q)
         }),
         ("the product with the scale is taken in f32, and its ties go away from zero", f32::round),
     ];
-    let change = |(because, round): (&'static str, fn(f32) -> f32)| {
+    let change = |(because, round): Rounding| {
         Change::predicts(Class::F32Step, because, move |case: &Case<Params>| Some(in_f32(case, round)))
     };
     roundings.into_iter().map(change).collect()

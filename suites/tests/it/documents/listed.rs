@@ -30,6 +30,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         Parsed,
         "needs installed libraries; the tests of `shipped` run it where they are",
     ),
+    ("tiebreak header > tiebreak.h", As("tiebreak header"), "writes a file"),
     ("cargo xtask setup --with models", Xtask, "fetches files from PyPI"),
     ("cargo xtask audit target/tiebreak/models/alexa.tflite", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/alexa.tflite --format html", Parsed, FETCHED),
@@ -207,6 +208,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
 
 /// Commands that end with another code than 0: a failure is what they show.
 pub(super) const EXIT: &[(&str, i32)] = &[
+    ("tiebreak verify --library ./libwrong.so --op requantize --scheme gemmlowp-double --effort quick", 1),
+    (
+        "tiebreak verify --library ./libwrong.so --scheme gemmlowp-double --op requantize --kernel wrong-requantize-i8 --lane library --case 'm=2069440233 s=-8 zero_point=10 min=-128 max=127 x=-35730'",
+        1,
+    ),
     ("cargo xtask audit model.tflite --to xnnpack --fail-if-changed", 1),
     ("cargo xtask verify --op fpm --kernel mutant-dead-fixup --lane host --effort quick", 1),
     ("cargo xtask verify --op fpm --kernel mutant-stale-shift --lane host --effort quick", 1),

@@ -259,9 +259,11 @@ fn lost(scheme: Scheme, vector: usize) -> Change<Quantize> {
 
 /// One half added in f32, and the sum rounded down; of quotients, and of products with the reciprocal.
 fn halves(scheme: Scheme) -> Vec<Change<Quantize>> {
-    let scaled: [(&'static str, fn(f32, f32) -> f32); 2] =
+    type Scaling = (&'static str, fn(f32, f32) -> f32);
+    type Rounding = (&'static str, fn(f32) -> f32);
+    let scaled: [Scaling; 2] =
         [("quotient", |x, scale| x / scale), ("product with the reciprocal", |x, scale| x * (1.0 / scale))];
-    let rounded: [(&'static str, fn(f32) -> f32); 2] = [
+    let rounded: [Rounding; 2] = [
         ("", |scaled| (scaled + 0.5).floor()),
         ("the magnitude of ", |scaled| (scaled.abs() + 0.5).floor().copysign(scaled)),
     ];
