@@ -8,7 +8,7 @@ use crate::operation::asked::Asked;
 use crate::operation::case::{Case, Spec};
 use crate::operation::expected::Expected;
 use crate::operation::scheme::NamedScheme;
-use crate::operation::{Operation, offered};
+use crate::operation::{Operation, find, offered, promise};
 use crate::plan::plans;
 use crate::run::answers::outs;
 use anyhow::{Result, bail};
@@ -153,7 +153,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
     let mut identified = Identified {
         op: O::OP,
         kernel: offer.kernel.clone(),
-        claimed: offer.own.scheme.clone(),
+        claimed: offer.own.scheme.clone().or_else(|| offer.own.like.as_deref().and_then(promised::<O>)),
         candidates: candidates.len(),
         left: Vec::new(),
         apart: None,
@@ -204,6 +204,11 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
     }
     conclude(&mut identified, candidates);
     Ok(identified)
+}
+
+/// The scheme of a kernel of this project.
+fn promised<O: Operation>(kernel: &str) -> Option<String> {
+    Some(promise::<O>(find::<O>(kernel)?).ok()?.label())
 }
 
 /// What a lane gives for a case, or why it gives nothing.

@@ -2,21 +2,38 @@
 
 use super::{Listing, csv_of, print, table};
 use crate::listing;
+use crate::verify::OPS;
 use anyhow::Result;
 use serde_json::{Value, json};
+use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::scheme::Described;
 
 /// Arguments of `kernels` and `schemes`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    /// Operation; may be repeated [default: all]
+    #[arg(long, value_name = "NAME")]
+    op: Vec<String>,
     /// Output format; CSV has one line for each kernel or scheme
     #[arg(long, value_enum, default_value = "table")]
     format: Listing,
 }
 
+impl Args {
+    /// Whether an operation is asked for; an error names the nearest.
+    fn asked(&self) -> Result<impl Fn(&str) -> bool> {
+        if let Some(other) = self.op.iter().find(|op| !OPS.contains(&op.as_str())) {
+            return Err(unknown("operation", other, OPS.iter().copied()).into());
+        }
+        Ok(|op: &str| self.op.is_empty() || self.op.iter().any(|asked| asked == op))
+    }
+}
+
 /// Every kernel with its contract.
 pub(super) fn kernels(args: &Args) -> Result<()> {
-    let all = listing::kernels();
+    let asked = args.asked()?;
+    let mut all = listing::kernels();
+    all.retain(|kernel| asked(kernel["op"].as_str().unwrap_or_default()));
     let row = |k: &Value| -> Vec<String> {
         let text = |key: &str| k[key].as_str().unwrap_or("").to_owned();
         let promise = match k["overflow"].as_str() {
@@ -36,7 +53,9 @@ pub(super) fn kernels(args: &Args) -> Result<()> {
 
 /// Every scheme with its steps.
 pub(super) fn schemes(args: &Args) -> Result<()> {
-    let all = listing::schemes();
+    let asked = args.asked()?;
+    let mut all = listing::schemes();
+    all.retain(|(op, _)| asked(op));
     let one = |(op, s): &(&str, Described)| json!({"op": op, "scheme": s.name, "summary": s.summary, "source": s.source, "steps": s.steps});
     let row = |(op, s): &(&str, Described)| {
         vec![(*op).to_owned(), s.name.to_owned(), s.summary.to_owned(), s.steps.join("; "), s.source.to_owned()]

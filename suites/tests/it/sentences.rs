@@ -39,6 +39,19 @@ fn the_commands_that_print_csv_are_those_that_the_book_names() {
     );
 }
 
+/// `verify` takes `--op`, and so do the lists of what it can be given.
+#[test]
+fn lists_of_one_operation_have_it_alone() {
+    for command in ["kernels", "schemes"] {
+        let run = tiebreak(&[command, "--op", "add", "--op", "mul", "--format", "json"]).exits(0);
+        let listed: Vec<Value> = serde_json::from_str(&run.stdout).expect("JSON");
+        let ops: BTreeSet<&str> = listed.iter().filter_map(|one| one["op"].as_str()).collect();
+        assert_eq!(ops, BTreeSet::from(["add", "mul"]), "{command}");
+        let refused = tiebreak(&[command, "--op", "ad"]).exits(2);
+        assert!(refused.stderr.contains("did you mean `add`?"), "{}", refused.printed());
+    }
+}
+
 /// `schemes` lists schemes `with their steps`, which its table did not have; both lists are the same in each format.
 #[test]
 fn lists_are_the_same_in_each_format() {

@@ -17,6 +17,10 @@ use Instead::{As, Parsed, With, Xtask};
 /// Why an audit of a real model is not run from a document.
 const FETCHED: &str = "needs fetched models; `the_published_audit_is_what_the_program_prints` runs it where they are";
 
+/// Why a lane of a library is not identified from a document.
+const IDENTIFIED: &str =
+    "needs installed libraries; `the_claims_of_adapters_are_what_identify_finds` runs it where they are";
+
 /// The command, what is done instead, and why.
 pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
@@ -31,6 +35,9 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "needs installed libraries; the tests of `shipped` run it where they are",
     ),
     ("tiebreak header > tiebreak.h", As("tiebreak header"), "writes a file"),
+    ("cargo xtask identify --lane gemmlowp", Parsed, IDENTIFIED),
+    ("cargo xtask identify --lane xnnpack", Parsed, IDENTIFIED),
+    ("cargo xtask identify --lane onnxruntime", Parsed, IDENTIFIED),
     ("cargo xtask setup --with models", Xtask, "fetches files from PyPI"),
     ("cargo xtask audit target/tiebreak/models/alexa.tflite", Parsed, FETCHED),
     ("cargo xtask audit target/tiebreak/models/alexa.tflite --format html", Parsed, FETCHED),
