@@ -36,6 +36,13 @@ fn each_mistake_is_another() {
     let of = |at: usize| (MISTAKES[at].scales)(&p);
     assert_eq!(scales(&p), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
     assert_eq!(of(0), [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5]);
-    assert_eq!(of(1), [0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5]);
-    assert_eq!(of(2), [0, 0, 2, 2, 4, 4, 1, 1, 3, 3, 5, 5]);
+    // Blocks are no channels.
+    assert_eq!([of(1), of(2)], [scales(&p), scales(&p)]);
+    assert_eq!(of(3), [0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5]);
+    assert_eq!(of(4), [0, 0, 2, 2, 4, 4, 1, 1, 3, 3, 5, 5]);
+    let channels = params("!quant.uniform<i8:f32:0, {1.0, 2.0, 3.0}>", &[3, 2]);
+    let of = |at: usize| (MISTAKES[at].scales)(&channels);
+    assert_eq!(scales(&channels), [0, 0, 1, 1, 2, 2]);
+    assert_eq!([of(1), of(2)], [[1, 1, 2, 2, 0, 0], [2, 2, 0, 0, 1, 1]]);
+    assert_eq!(MISTAKES.len(), 5);
 }
