@@ -15,7 +15,8 @@ fn narrow<T: TryFrom<i32>>(words: &[i32]) -> Result<Vec<T>, Failure> {
 
 /// A zero point for each of `count` rows or columns.
 fn zero_points<T: TryFrom<i64> + Copy>(offset: i64, count: usize) -> Result<Vec<T>, Failure> {
-    let zero_point = T::try_from(-offset).map_err(|_| Failure::OutsideDomain("a zero point is of the operand's type"))?;
+    let zero_point =
+        T::try_from(-offset).map_err(|_| Failure::OutsideDomain("a zero point is of the operand's type"))?;
     Ok(vec![zero_point; count])
 }
 
@@ -42,5 +43,8 @@ fn main() -> std::io::Result<()> {
     let gemm = GemmExecutor::<u8, i8, i32>::default();
     let isa_path = format!("{}, may saturate: {}", gemm.kernel_name(), gemm.may_saturate());
     let run = Box::new(move |params: &Value, inputs: &[i32], len| product(&gemm, params, inputs, len));
-    serve(&isa_path, &[Kernel { op: "matmul", name: "shipped-rten-gemm".to_owned(), like: "x86-vnni", scheme: None, run }])
+    serve(
+        &isa_path,
+        &[Kernel { op: "matmul", name: "shipped-rten-gemm".to_owned(), like: "x86-vnni", scheme: None, run }],
+    )
 }
