@@ -356,6 +356,10 @@ mod tests {
             let sources = root.join("impls/shipped").join(library.directory);
             match &library.driver {
                 Driver::Cxx { source, .. } => assert!(sources.join(source).is_file(), "{}", library.name),
+                Driver::Cargo { library } => {
+                    assert!(pinned_crate(&sources.join("Cargo.toml"), library).is_ok());
+                    assert!(sources.join("Cargo.lock").is_file(), "{library}");
+                }
                 Driver::Python { script, .. } => {
                     assert!(sources.join(script).is_file(), "{}", library.name);
                     let requirements = fs::read_to_string(sources.join("requirements.txt")).expect("requirements");
