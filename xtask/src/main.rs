@@ -10,6 +10,7 @@ mod browser;
 mod built_from;
 mod cargo;
 mod doctor;
+mod findings;
 mod forward;
 mod fuzz;
 mod help;
@@ -48,6 +49,8 @@ enum Command {
     Setup(setup::Arguments),
     /// List every lane: installed or not, its version, and the command that installs it
     Lanes(shipped::Arguments),
+    /// Run the findings of shipped libraries again, each by its smallest input
+    Findings(findings::Arguments),
     /// Check format, lints and tests, on the host and on aarch64
     Test(test::Arguments),
     /// Run `cargo bench --workspace` with the arguments that follow
@@ -89,6 +92,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Lanes(arguments) => shipped::list(&arguments),
+        Command::Findings(arguments) => findings::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

@@ -43,6 +43,10 @@ enum Extra {
     Onednn,
     /// ONNX Runtime from PyPI, for the lanes onnxruntime and onnxruntime-avx2
     Onnxruntime,
+    /// tract-linalg from crates.io, for the lane tract
+    Tract,
+    /// rten-gemm from crates.io, for the lanes rten and rten-avx2
+    Rten,
 }
 
 /// The names of the emulator of aarch64.
@@ -87,6 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             (Extra::Xnnpack, "xnnpack"),
             (Extra::Onednn, "onednn"),
             (Extra::Onnxruntime, "onnxruntime"),
+            (Extra::Tract, "tract"),
+            (Extra::Rten, "rten"),
         ];
         let names: Vec<&str> = named.into_iter().filter(|(extra, _)| with(*extra)).map(|(_, name)| name).collect();
         if !names.is_empty() {

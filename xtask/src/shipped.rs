@@ -18,6 +18,8 @@ use std::process::{Command, ExitCode};
 enum Driver {
     /// A source of C++ in the library's directory, with the compiler's arguments on x86-64 and elsewhere, and what it is linked with.
     Cxx { source: &'static str, x86_64: &'static [&'static str], others: &'static [&'static str], linked: &'static str },
+    /// A package of Rust, a workspace of its own with its lock file; its manifest pins this crate.
+    Cargo { library: &'static str },
     /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
     Python { script: &'static str },
 }
@@ -102,6 +104,31 @@ pub(crate) const LIBRARIES: &[Library] = &[
         driver: Driver::Python { script: "worker.py" },
         started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
     },
+    Library {
+        name: "tract",
+        about: "tract-linalg: Scaler, the same scaling in its matrix kernels, their int8 products",
+        directory: "tract",
+        packages: &[],
+        driver: Driver::Cargo { library: "tract-linalg" },
+        started: &[],
+    },
+    Library {
+        name: "rten",
+        about: "rten-gemm: the u8 x s8 matrix product, as the library chooses its code for this CPU",
+        directory: "rten",
+        packages: &[],
+        driver: Driver::Cargo { library: "rten-gemm" },
+        started: &[],
+    },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "rten-avx2",
+        about: "the same on an emulated CPU that has AVX2 and no VNNI",
+        directory: "rten",
+        packages: &["qemu-user"],
+        driver: Driver::Cargo { library: "rten-gemm" },
+        started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
+    },
 ];
 
 /// What is known of an installed library.
@@ -136,6 +163,10 @@ impl Library {
         there.then_some(installed)
     }
 
+    pub(crate) fn is_installed(&self, workspace: &Workspace) -> bool {
+        self.installed(workspace).is_some()
+    }
+
     /// Installs and builds it.
     fn provide(&self, workspace: &Workspace) -> Result<()> {
         let place = self.place(workspace);
@@ -147,6 +178,11 @@ impl Library {
                 let flags = if Host::CURRENT.arch == "x86_64" { x86_64 } else { others };
                 let program = compiled(&sources.join(source), &place, flags, linked)?;
                 (version_of(self.packages[0])?, vec![text(&program)])
+            }
+            Driver::Cargo { library } => {
+                let target = workspace.target.join("tiebreak/shipped/cargo");
+                let program = rust(workspace, &sources, &target, self.directory)?;
+                (pinned_crate(&sources.join("Cargo.toml"), library)?, vec![text(&program)])
             }
             Driver::Python { script } => {
                 let own = workspace.target.join("tiebreak/shipped/python").join(self.directory);
@@ -173,6 +209,22 @@ fn compiled(source: &Path, place: &Path, flags: &[&str], linked: &str) -> Result
     command.args(["-O2", "-std=c++17", "-I/usr/include/gemmlowp"]).args(flags).arg(source).arg("-o").arg(&program);
     process::output(command.arg(linked)).with_context(|| format!("building {}", source.display()))?;
     Ok(program)
+}
+
+/// Builds a worker in Rust from what its lock file pins; cargo refuses packages with other hashes.
+fn rust(workspace: &Workspace, sources: &Path, target: &Path, directory: &str) -> Result<PathBuf> {
+    let mut command = workspace.cargo();
+    command.args(["build", "--release", "--locked", "--quiet", "--manifest-path"]).arg(sources.join("Cargo.toml"));
+    process::output(command.arg("--target-dir").arg(target))
+        .with_context(|| format!("building {}", sources.display()))?;
+    Ok(target.join("release").join(format!("shipped-{directory}")))
+}
+
+/// Version of a crate that a manifest pins.
+fn pinned_crate(manifest: &Path, library: &str) -> Result<String> {
+    let text = fs::read_to_string(manifest).with_context(|| format!("reading {}", manifest.display()))?;
+    let version = text.lines().find_map(|line| line.strip_prefix(library)?.strip_prefix(" = \"=")?.strip_suffix('"'));
+    version.map(str::to_owned).with_context(|| format!("{} does not pin {library}", manifest.display()))
 }
 
 /// An environment of Python with the packages that a library pins; pip refuses files with other hashes.
@@ -304,6 +356,10 @@ mod tests {
             let sources = root.join("impls/shipped").join(library.directory);
             match &library.driver {
                 Driver::Cxx { source, .. } => assert!(sources.join(source).is_file(), "{}", library.name),
+                Driver::Cargo { library } => {
+                    assert!(pinned_crate(&sources.join("Cargo.toml"), library).is_ok());
+                    assert!(sources.join("Cargo.lock").is_file(), "{library}");
+                }
                 Driver::Python { script, .. } => {
                     assert!(sources.join(script).is_file(), "{}", library.name);
                     let requirements = fs::read_to_string(sources.join("requirements.txt")).expect("requirements");

@@ -29,6 +29,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
     ("cargo xtask lanes", Xtask, "lists what is installed, and runs nothing else"),
+    ("cargo xtask findings", Xtask, "needs installed libraries; each case is a run that the tests of `shipped` have"),
     (
         "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane xnnpack --lane onednn --lane onednn-avx2 --lane onnxruntime --lane onnxruntime-avx2 --effort quick",
         Parsed,
