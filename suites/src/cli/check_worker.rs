@@ -69,7 +69,8 @@ impl Asked {
         let (program, arguments) = command.split_first().context("name the program of the worker")?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
-        let mut child = command.spawn().with_context(|| format!("cannot start `{program}`; name a program that runs"))?;
+        let mut child =
+            command.spawn().with_context(|| format!("cannot start `{program}`; name a program that runs"))?;
         let input = child.stdin.take();
         let mut stdout = child.stdout.take().context("the worker has no standard output")?;
         let (sender, output) = channel();
@@ -103,13 +104,17 @@ impl Asked {
         self.send(&Request::Hello, &[]);
         let hello = match self.answer("`hello`")? {
             Answer::Hello(hello) => hello,
-            other => return Err(format!("`hello` was answered by {}; answer it by \"answer\":\"hello\"", shown(&other))),
+            other => {
+                return Err(format!("`hello` was answered by {}; answer it by \"answer\":\"hello\"", shown(&other)));
+            }
         };
         if hello.protocol != VERSION {
             return Err(format!("the worker speaks protocol {}; this program speaks {VERSION}", hello.protocol));
         }
         if hello.kernels.is_empty() {
-            return Err("the answer to `hello` offers no kernel; list operation and name of each in \"kernels\"".to_owned());
+            return Err(
+                "the answer to `hello` offers no kernel; list operation and name of each in \"kernels\"".to_owned()
+            );
         }
         Ok(hello)
     }
@@ -124,7 +129,8 @@ impl Asked {
         self.same(name, &first, &again)?;
         self.ask(question, FEW);
         self.ask(question, INPUTS.len());
-        let few = self.results(&format!("{name}, the first of two batches sent together (answers are in order)"), FEW)?;
+        let few =
+            self.results(&format!("{name}, the first of two batches sent together (answers are in order)"), FEW)?;
         let all = self.results(&format!("{name}, the second of two batches sent together"), INPUTS.len())?;
         self.same(name, &first, &all)?;
         match (&few, first) {
@@ -136,7 +142,11 @@ impl Asked {
     }
 
     fn same(&self, name: &str, one: &Option<Vec<u8>>, other: &Option<Vec<u8>>) -> Result<(), Problem> {
-        if one == other { Ok(()) } else { Err(format!("{name} was asked twice and gave two answers; results depend on inputs alone")) }
+        if one == other {
+            Ok(())
+        } else {
+            Err(format!("{name} was asked twice and gave two answers; results depend on inputs alone"))
+        }
     }
 
     fn ask(&mut self, question: &Question, len: usize) {
@@ -156,7 +166,9 @@ impl Asked {
             Answer::Done { bytes } => {
                 let enough = |unread: &[u8]| (unread.len() >= bytes).then_some(bytes);
                 let missing = |had: usize| {
-                    format!("{what}: {bytes} bytes were announced, and {had} came; write all of them, and flush standard output")
+                    format!(
+                        "{what}: {bytes} bytes were announced, and {had} came; write all of them, and flush standard output"
+                    )
                 };
                 self.take(enough).map(Some).map_err(|_| missing(self.unread.len()))
             }
@@ -190,10 +202,12 @@ impl Asked {
             return Err(format!("the worker ended at the end of its input with {status}; end with exit code 0"));
         }
         // Everything that it wrote, or the end.
-        while self.take(|_| None::<usize>).is_err_and(|missing| matches!(missing, Missing::Late)) && Instant::now() < self.until {}
+        let _ = self.take(|_| None);
         match &self.unread[..] {
             [] => Ok(()),
-            more => Err(format!("behind the last answer came {}; write what was announced and nothing else", quoted(more))),
+            more => {
+                Err(format!("behind the last answer came {}; write what was announced and nothing else", quoted(more)))
+            }
         }
     }
 

@@ -253,10 +253,12 @@ fn a_worker_is_beside_its_lanes_file_and_its_debugging_lines_are_quoted() {
     let call = ["--op=fpm", "--kernel=tflite-single", "--lane=mine", "--x=1", "--multiplier=1073741824", "--shift=-1"];
     verify_in(&file, &call).exits(0);
     let text = fs::read_to_string(dir.path().join("worker.py")).expect("the worker");
-    fs::write(dir.path().join("worker.py"), format!("print('debug: 42 \x1b[2J', flush=True)\n{text}")).expect("written");
+    fs::write(dir.path().join("worker.py"), format!("print('debug: 42 \x1b[2J', flush=True)\n{text}"))
+        .expect("written");
     let run = verify_in(&file, &call).exits(1);
     let ledger = run.ledger();
-    let message = items(&ledger, "findings").iter().filter_map(|f| f["message"].as_str()).find(|m| m.contains("`debug: 42"));
+    let message =
+        items(&ledger, "findings").iter().filter_map(|f| f["message"].as_str()).find(|m| m.contains("`debug: 42"));
     let message = message.unwrap_or_else(|| panic!("{}", run.printed()));
     assert!(message.contains("is not one of the protocol") && undrawable(message).is_empty(), "{message}");
 }
