@@ -18,7 +18,6 @@ mod caller_lanes;
 mod case_texts;
 mod catalogues;
 mod census;
-mod check_worker;
 mod class_names;
 mod classes;
 mod clocks;
