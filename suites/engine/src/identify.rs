@@ -51,6 +51,15 @@ pub struct Excluded {
     pub compared: u64,
 }
 
+/// A scheme that gives the same, where it gives a value.
+#[derive(Clone, Debug, Serialize)]
+pub struct Partly {
+    /// Name and policy.
+    pub scheme: String,
+    /// Results that it gives too.
+    pub judged: u64,
+}
+
 /// Two schemes: one of whole vectors, one of the elements behind them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Apart {
@@ -75,6 +84,8 @@ pub struct Identified {
     pub candidates: usize,
     /// Schemes that are left: first those that give a value to the most inputs. They give the same results on the whole plan.
     pub left: Vec<String>,
+    /// Schemes that give the kernel's results too, and give no value to more of them, because they are not defined there or overflow.
+    pub partly: Vec<Partly>,
     /// If none is left: schemes of whole vectors and of the rest, which together give the results.
     pub apart: Option<Apart>,
     /// Inputs that excluded schemes, in their order.
@@ -85,6 +96,8 @@ pub struct Identified {
     pub cases: usize,
     /// Cases that the kernel refused, left out as outside its domain, or answered with a failure.
     pub refused: usize,
+    /// Results of the kernel.
+    pub results: u64,
     /// Results of the plan that the first scheme that is left gives too.
     pub judged: u64,
     /// Why the kernel gave no results, the first time.
@@ -156,11 +169,13 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         claimed: offer.own.scheme.clone().or_else(|| offer.own.like.as_deref().and_then(promised::<O>)),
         candidates: candidates.len(),
         left: Vec::new(),
+        partly: Vec::new(),
         apart: None,
         inputs: Vec::new(),
         excluded: Vec::new(),
         cases: specs.len(),
         refused: 0,
+        results: 0,
         judged: 0,
         refusal: None,
         like,
@@ -186,6 +201,7 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
                     identified.refusal.get_or_insert(reason);
                 }
                 Ok(given) => {
+                    identified.results += given.len() as u64;
                     let predictions = predicted.iter().map(|cases| cases[at].as_ref());
                     let excluded = exclude(&mut candidates, predictions, &given, round * AT_ONCE < COMPARED);
                     if !excluded.is_empty() {
@@ -263,6 +279,10 @@ fn conclude<O: Operation>(identified: &mut Identified, candidates: Vec<Candidate
     let share = |candidate: &Candidate<O>| candidate.explained as f64 / candidate.compared.max(1) as f64;
     out.sort_by(|one, other| share(other).total_cmp(&share(one)));
     identified.judged = left.first().map_or(0, |candidate| candidate.judged);
+    let (left, partly): (Vec<_>, Vec<_>) =
+        left.into_iter().partition(|candidate| candidate.judged == identified.judged);
+    identified.partly =
+        partly.into_iter().map(|Candidate { label, judged, .. }| Partly { scheme: label, judged }).collect();
     identified.left = left.into_iter().map(|candidate| candidate.label).collect();
     let excluded = |Candidate { label: scheme, explained, compared, .. }| Excluded { scheme, explained, compared };
     identified.excluded = out.into_iter().map(excluded).collect();
@@ -270,13 +290,13 @@ fn conclude<O: Operation>(identified: &mut Identified, candidates: Vec<Candidate
 
 /// Two schemes that give the results between them, if none gives all of them.
 fn apart<O: Operation>(candidates: &[Candidate<O>]) -> Option<Apart> {
-    if candidates.iter().any(|candidate| !candidate.out) {
+    if candidates.iter().any(|candidate| !candidate.out && candidate.judged > 0) {
         return None;
     }
     (0..VECTORS.len()).rev().find_map(|size| {
         let left = |part: usize| {
             // The first of those that give a value to as many.
-            let left = candidates.iter().rev().filter(|candidate| !candidate.parts[size][part] && candidate.judged > 0);
+            let left = candidates.iter().rev().filter(|c| !c.parts[size][part] && c.judged > 0);
             left.max_by_key(|candidate| candidate.judged).map(|candidate| candidate.label.clone())
         };
         Some(Apart { vector: VECTORS[size], body: left(0)?, tail: left(1)? })

@@ -8,6 +8,8 @@
 //!   "claimed": null,                        // the scheme that the lane claims, if it claims one
 //!   "candidates": 60,                       // schemes of the operation, each policy apart
 //!   "left": ["gemmlowp-double:wrap"],       // schemes that give the kernel's results on the whole plan; none if no scheme does
+//!   "partly": [{"scheme": "ties-up", "judged": 90}],   // schemes that give the same, where they give a value
+//!   "results": 100,                         // of the kernel
 //!   "apart": null,                          // or {"vector": 4, "body": SCHEME, "tail": SCHEME} if none is left and two schemes give the results between them
 //!   "inputs": [{"case": "m=1 s=0 x=1", "excluded": ["ties-up"]}],   // inputs that excluded schemes, in their order
 //!   "excluded": [{"scheme": "ties-up", "explained": 9, "compared": 10}],   // the nearest first, on the first 256 cases
@@ -19,7 +21,7 @@
 
 use super::{Format, library, note, print};
 use crate::budget::Effort;
-use crate::engine::identify::{Apart, Identified};
+use crate::engine::identify::{Apart, Identified, Partly};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::shell::quoted;
@@ -147,8 +149,17 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
                 found.inputs.len()
             );
             line("asked", format!("{cases}; {inputs}; {} results are equal", count(found.judged)));
+            if found.judged < found.results {
+                let without = count(found.results - found.judged);
+                line("no value", format!("the scheme gives no value to {without} of {} results", count(found.results)));
+            }
         }
         None => line("scheme", format!("none of {} gives the results of this kernel", found.candidates)),
+    }
+    if let Some(Partly { scheme, judged }) =
+        found.partly.iter().find(|other| base(&other.scheme) != base(&found.left[0]))
+    {
+        line("partly", format!("{scheme} gives {} of these results, and no value to the others", count(*judged)));
     }
     if let Some(Apart { vector, body, tail }) = &found.apart {
         line("apart", format!("{body} in whole vectors of {vector}, {tail} in the elements behind them"));
@@ -184,10 +195,14 @@ fn table(args: &Args, lane: &str, found: &Identified) -> String {
     lines.join("\n") + "\n"
 }
 
+/// The name of a scheme without its policy.
+fn base(label: &str) -> &str {
+    label.split(':').next().unwrap_or(label)
+}
+
 /// The other schemes that are left, of which policies alone are no others.
 fn also(scheme: &str, others: &[String]) -> String {
-    let base = |label: &str| label.split(':').next().unwrap_or(label).to_owned();
-    let mut names: Vec<String> = others.iter().map(|other| base(other)).filter(|name| *name != base(scheme)).collect();
+    let mut names: Vec<&str> = others.iter().map(|other| base(other)).filter(|name| *name != base(scheme)).collect();
     names.dedup();
     match names.is_empty() {
         true => format!("{}: no result overflows in this domain", others.join(", ")),
