@@ -242,3 +242,23 @@ fn a_lane_that_never_answers_is_asked_nothing_more() {
         );
     }
 }
+
+/// The shell of the worker was named by a path beside the current directory, and its debugging line by a column alone.
+#[test]
+fn a_worker_is_beside_its_lanes_file_and_its_debugging_lines_are_quoted() {
+    let dir = TempDir::new().expect("a temporary directory");
+    python(dir.path(), &[]);
+    let entry = json!({"name": "mine", "command": ["python3", "./worker.py"]});
+    let file = lanes(dir.path(), std::slice::from_ref(&entry));
+    let call = ["--op=fpm", "--kernel=tflite-single", "--lane=mine", "--x=1", "--multiplier=1073741824", "--shift=-1"];
+    verify_in(&file, &call).exits(0);
+    let text = fs::read_to_string(dir.path().join("worker.py")).expect("the worker");
+    fs::write(dir.path().join("worker.py"), format!("print('debug: 42 \x1b[2J', flush=True)\n{text}"))
+        .expect("written");
+    let run = verify_in(&file, &call).exits(1);
+    let ledger = run.ledger();
+    let message =
+        items(&ledger, "findings").iter().filter_map(|f| f["message"].as_str()).find(|m| m.contains("`debug: 42"));
+    let message = message.unwrap_or_else(|| panic!("{}", run.printed()));
+    assert!(message.contains("is not one of the protocol") && undrawable(message).is_empty(), "{message}");
+}

@@ -90,7 +90,10 @@ impl Lanes {
         }
         let text = read::text(path, read::LANES)
             .context("cannot read the lanes file; `cargo xtask verify` writes one, and `--lane host` needs none")?;
-        Self::parse(&text).with_context(|| format!("{} is not a lanes file", path.display()))
+        let mut lanes = Self::parse(&text).with_context(|| format!("{} is not a lanes file", path.display()))?;
+        let place = std::path::absolute(path).with_context(|| format!("{} has no place", path.display()))?;
+        lanes.lanes.iter_mut().filter_map(|entry| entry.command.as_mut()).for_each(|command| placed(command, &place));
+        Ok(lanes)
     }
 
     /// The lanes of a file's text.
@@ -195,9 +198,36 @@ impl Lanes {
     }
 }
 
+/// Makes the relative paths of a worker's command paths beside the lanes file `place`, which is absolute: a program with a directory in its name, and an
+/// argument that begins with `./` or `../`. A bare name is looked up in `PATH`, and any other argument stays as it is.
+fn placed(command: &mut [String], place: &Path) {
+    let beside =
+        |word: &str| place.with_file_name("").join(word.trim_start_matches("./")).to_string_lossy().into_owned();
+    for (at, word) in command.iter_mut().enumerate() {
+        let is_program = at == 0 && word.contains('/') && !word.starts_with('/');
+        if is_program || word.starts_with("./") || word.starts_with("../") {
+            *word = beside(word);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn relative_paths_of_a_worker_are_beside_the_lanes_file() {
+        let place = Path::new("/a/lanes.json");
+        let placed = |words: &[&str]| {
+            let mut command: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            super::placed(&mut command, place);
+            command
+        };
+        assert_eq!(placed(&["./w", "./k.py", "x/y", "-v"]), ["/a/w", "/a/k.py", "x/y", "-v"]);
+        assert_eq!(placed(&["bin/w", "../k.py"]), ["/a/bin/w", "/a/../k.py"]);
+        assert_eq!(placed(&["python3", "k.py"]), ["python3", "k.py"]);
+        assert_eq!(placed(&["/b/w"]), ["/b/w"]);
+    }
 
     fn lanes(names: &[&str]) -> Lanes {
         let lane = |name: &&str| serde_json::json!({"name": name, "command": ["worker"]});

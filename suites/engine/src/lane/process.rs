@@ -19,6 +19,8 @@ const MAX_LINE: usize = 1 << 20;
 /// Longest text of a worker that is kept, and longest name or ISA path, in characters.
 const MOST_TEXT: usize = 1 << 10;
 const MOST_NAME: usize = 1 << 8;
+/// Longest part of a line that an error quotes, in characters.
+const MOST_QUOTED: usize = 160;
 
 /// For a worker whose pipes are closed to end by itself, so that its own exit status is reported.
 const GRACE: Duration = Duration::from_millis(200);
@@ -80,6 +82,11 @@ impl LastWords {
         let words = self.line.lock().expect("last words");
         if words.is_empty() { String::new() } else { format!(": {words}") }
     }
+}
+
+/// The beginning of a line of a worker's, as an error quotes it.
+fn quoted(line: &[u8]) -> String {
+    bounded(String::from_utf8_lossy(line).trim_end(), MOST_QUOTED)
 }
 
 /// An offer whose texts reports can print. What it promises is looked up, and printed by whoever finds nothing.
@@ -171,8 +178,8 @@ impl Worker {
         let line = self.pipes.line(MAX_LINE, &self.group, silence);
         let line = line.map_err(|stop| self.stopped(stop, silence.limit()))?;
         let refused = |e: serde_json::Error| {
-            let why = bounded(&e.to_string(), MOST_TEXT);
-            Failure::refused(format!("the worker's answer is not one of the protocol: {why}"))
+            let (why, line) = (bounded(&e.to_string(), MOST_TEXT), quoted(&line));
+            Failure::refused(format!("the worker's answer is not one of the protocol: `{line}`: {why}"))
         };
         serde_json::from_slice(&line).map(drawable).map_err(refused)
     }
