@@ -41,16 +41,12 @@ impl<'a> Answers<'a> {
             self.filled += self.form.results * words;
             return Ok(());
         }
-        let mut given = 0;
-        for number in text.split_ascii_whitespace() {
-            let Some(to) = self.output.get_mut(self.filled + given * words..self.filled + (given + 1) * words) else {
-                break;
-            };
+        let places = self.output[self.filled..].chunks_mut(words).take(self.form.results);
+        for (number, to) in text.split_ascii_whitespace().zip(places) {
             if !read(number, self.form.real, to) {
                 let what = self.form.real.map_or("int32", Expressed::name);
                 return Err(wrong(&format!("`{}` is no {what}", bounded(number, MOST_QUOTED))));
             }
-            given += 1;
         }
         let given = text.split_ascii_whitespace().count();
         if given != self.form.results {

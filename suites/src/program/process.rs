@@ -28,6 +28,9 @@ const CHUNK: usize = 1 << 16;
 /// Exit code of this worker if its program has ended.
 const ENDED: i32 = 1;
 
+/// Takes a case and its answer.
+type Take<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), JobError> + 'a;
+
 /// A program that runs.
 pub(super) struct Process {
     child: Child,
@@ -166,11 +169,7 @@ impl Process {
     }
 
     /// Writes the lines of a batch, and gives each with its answer to `take`. A program that ends ends this process.
-    pub(super) fn ask(
-        &mut self,
-        lines: &[u8],
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), JobError>,
-    ) -> Result<(), JobError> {
+    pub(super) fn ask(&mut self, lines: &[u8], take: &mut Take<'_>) -> Result<(), JobError> {
         self.unasked(lines)?;
         let written = self.input.write_all(lines).and_then(|()| self.input.flush());
         for case in lines.split_inclusive(|byte| *byte == b'\n') {

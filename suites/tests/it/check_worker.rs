@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What is promised of a worker that is silent, and time to start two programs on a busy machine.
-const LIMIT: Duration = Duration::from_secs(5 + 5);
+const LIMIT: Duration = Duration::from_secs(5 + 10);
 
 /// Checks a worker, whose first line of output is returned.
 #[track_caller]
