@@ -45,7 +45,7 @@ pub(super) struct Args {
     #[command(flatten)]
     place: library::Place,
     /// Lane: host, aarch64-qemu, or a name from the lanes file
-    #[arg(long, value_name = "NAME", required_unless_present = "place", conflicts_with = "place")]
+    #[arg(long, value_name = "NAME", conflicts_with = "place")]
     lane: Option<String>,
     /// Lanes file
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
@@ -81,7 +81,9 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let entry = args.place.entry(&Promise { ops: args.op.clone(), ..Promise::default() }, &lanes)?;
     let name = match &entry {
         Some(entry) => entry.name.as_str(),
-        None => args.lane.as_deref().context("a lane")?,
+        None => args.lane.as_deref().context(
+            "which kernels? Name their place: --library <FILE>, --program <CMD> with its --op, or --lane <NAME>",
+        )?,
     };
     lanes.lanes.extend(entry.clone());
     let lane = Lane::open(name, &lanes)?.map_err(|reason| anyhow!("the lane {name} cannot run: {reason}"))?;

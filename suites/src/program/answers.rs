@@ -77,16 +77,14 @@ fn read(number: &str, real: Option<Expressed>, to: &mut [i32]) -> bool {
     };
     // As C prints it.
     let number = number.strip_prefix("-nan").map_or(number, |_| "nan");
-    let bits = match expressed {
-        // The nearest value of the type, whatever digits the program prints.
-        Expressed::F32 => number.parse().map(|value: f32| value.to_bits().into()),
-        _ => number.parse().map(|value: f64| match expressed {
-            Expressed::F16 => half::f16::from_f64(value).to_bits().into(),
-            Expressed::Bf16 => half::bf16::from_f64(value).to_bits().into(),
-            _ => value.to_bits(),
-        }),
+    // A double first: the shortest digits of a double are not exactly its value, and may lie on another side of a tie.
+    let Ok(value) = number.parse::<f64>() else { return false };
+    let bits: u64 = match expressed {
+        Expressed::F16 => half::f16::from_f64(value).to_bits().into(),
+        Expressed::Bf16 => half::bf16::from_f64(value).to_bits().into(),
+        Expressed::F32 => (value as f32).to_bits().into(),
+        Expressed::F64 => value.to_bits(),
     };
-    let Ok(bits) = bits else { return false };
     to.iter_mut().zip([bits as i32, (bits >> 32) as i32]).for_each(|(word, half)| *word = half);
     true
 }

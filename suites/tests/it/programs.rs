@@ -41,7 +41,7 @@ fn verified(bin: &Path, work: &Path, options: &str, code: i32) -> (Value, String
 /// The loop of a kernel in Python: `body` computes `result` of the words of a line in `case`, as they are written.
 fn python(body: &str) -> String {
     format!(
-        "import json, math, sys\n\
+        "import json, struct, sys\n\
          def words(line):\n    return dict(word.split('=', 1) for word in line.split())\n\
          for line in sys.stdin:\n    case = words(line)\n    i = lambda name: json.loads(case[name])\n{}\n    print(result, flush=True)\n",
         body.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
@@ -53,6 +53,10 @@ const MATMUL: &str = "m, n, k, lhs, rhs = i('m'), i('n'), i('k'), i('lhs'), i('r
 a, b = i('lhs_offset'), i('rhs_offset')
 out = [sum((lhs[r*k+l] + a) * (rhs[l*n+c] + b) for l in range(k)) for r in range(m) for c in range(n)]
 result = ' '.join(str((x + 2**31) % 2**32 - 2**31) for x in out)";
+
+/// A dequantization of f32 in Python: a double, which the run rounds to f32.
+const DEQUANTIZE: &str = "scale, = struct.unpack('<f', struct.pack('<f', float(case['scale'])))
+result = scale * (i('x') - i('zero_point')) if case['expressed'] == 'f32' else 'outside-domain'";
 
 /// A quantization as TFLite does it, in C.
 const QUANTIZE: &str = r#"#include <math.h>
@@ -114,6 +118,16 @@ fn right_kernels_hold_and_wrong_ones_are_named() {
         fs::write(work.join("k.py"), python(&body)).expect("written");
         let (ledger, printed) = verified(bin, work, matmul, code);
         assert!(printed.contains(said) && !finding_classes(&ledger).contains(&"unexplained"), "{body}\n{printed}");
+    }
+    // dequantize, in Python.
+    let dequantize = "--program 'python3 k.py' --op dequantize --scheme ideal --domain expressed=f32";
+    for (body, code, said) in [
+        (DEQUANTIZE.to_owned(), 0, "holds: every contract held"),
+        (DEQUANTIZE.replace(" - i('zero_point')", " + i('zero_point')"), 1, "class "),
+    ] {
+        fs::write(work.join("k.py"), python(&body)).expect("written");
+        let (_, printed) = verified(bin, work, dequantize, code);
+        assert!(printed.contains(said), "{body}\n{printed}");
     }
     // quantize, in C.
     let quantize = "--program ./k --op quantize --scheme tflite";
