@@ -175,6 +175,15 @@ impl Library {
         self.installed(workspace).is_some()
     }
 
+    /// The command of its worker; an error names the command that installs it.
+    pub(crate) fn command(&self, workspace: &Workspace) -> Result<Vec<String>> {
+        let installed = self.installed(workspace).with_context(|| {
+            let with = self.directory;
+            format!("the lane {} is not installed; `cargo xtask setup --with {with}` installs it", self.name)
+        })?;
+        Ok(installed.command)
+    }
+
     /// Installs and builds it.
     fn provide(&self, workspace: &Workspace) -> Result<()> {
         let place = self.place(workspace);
@@ -280,11 +289,7 @@ pub(crate) fn provide(workspace: &Workspace, names: &[&str]) -> Result<()> {
 /// The lanes of the libraries that a call names. A library that is not installed is an error, with the command that installs it.
 pub(crate) fn named(workspace: &Workspace, lanes: &[String]) -> Result<Vec<Lane>> {
     let lane = |library: &&'static Library| {
-        let installed = library.installed(workspace).with_context(|| {
-            let with = library.directory;
-            format!("the lane {} is not installed; `cargo xtask setup --with {with}` installs it", library.name)
-        })?;
-        Ok(Lane { name: library.name, command: Some(installed.command), ..Lane::default() })
+        Ok(Lane { name: library.name, command: Some(library.command(workspace)?), ..Lane::default() })
     };
     LIBRARIES
         .iter()

@@ -148,8 +148,8 @@ fn each_library_gives_what_the_findings_say() {
         let in_pairs = kernel == "shipped-onnxruntime-matmulinteger-u8i8" || kernel.starts_with("shipped-onednn");
         let saturates = in_pairs && !has_vnni();
         let broken = saturates || is_broken(lane, kernel);
-        // LiteRT's layers take multipliers that are products of two floats, of several channels those of 24 bits.
-        let least = if lane == "litert" { 2_000 } else { 50_000 };
+        // LiteRT's layers take multipliers that are products of two floats, of several channels those of 24 bits; products of tract have no zero points.
+        let least = if ["litert", "tract"].contains(&lane.as_str()) { 2_000 } else { 50_000 };
         assert!(*inputs > least && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
     }
     let saturated = items(&ledger, "findings").iter().find(|f| f["kernel"] == "shipped-onnxruntime-matmulinteger-u8i8");
@@ -228,6 +228,40 @@ fn the_claims_of_adapters_are_what_identify_finds() {
     if counts == [0, 0] {
         not_run("no shipped library is installed");
     }
+}
+
+/// A real model in LiteRT's reference and optimized kernels: each layer that is the first to differ is one of which the audit says so, and so is the channel.
+#[test]
+fn differences_of_a_real_model_are_those_that_the_audit_predicts() {
+    let model = target().join("tiebreak/models/hey_jarvis.tflite");
+    let (Some(worker), true) = (worker_of("litert"), model.exists()) else {
+        return not_run(
+            "LiteRT or the model is not there; `cargo xtask setup --with litert --with models` installs both",
+        );
+    };
+    let words: Vec<PathBuf> = serde_json::from_value(worker["command"].clone()).expect("a command");
+    let (model, kernels) = (model.to_string_lossy(), ["tflite-reference", "tflite-optimized"]);
+    let script = words[1].with_file_name("trace.py");
+    let mut python = std::process::Command::new(&words[0]);
+    let run = python.arg(script).arg(&*model).args(kernels).args(["--samples", "300"]).output().expect("python starts");
+    let traced: Value = serde_json::from_slice(&run.stdout).unwrap_or_else(|e| panic!("{e}: {run:?}"));
+    let run = tiebreak(&["audit", &model, "--from", kernels[0], "--to", kernels[1], "--format", "json"]);
+    let audit: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()));
+    let layer = |index: u64| {
+        let layers = items(&audit["comparisons"][0], "layers");
+        layers.iter().find(|layer| layer["index"] == index).unwrap_or_else(|| panic!("layer {index} is not audited"))
+    };
+    println!("{}", traced["first"]);
+    let differing = traced["first_layers"].as_object().expect("layers");
+    assert!(!differing.is_empty(), "no layer differs: {traced}");
+    for index in differing.keys() {
+        let layer = layer(index.parse().expect("a number"));
+        assert!(layer["totals"]["differ"].as_u64() > Some(0), "the audit holds layer {index} unchanged");
+    }
+    let first = &traced["first"];
+    let channels = items(layer(first["layer"].as_u64().expect("a layer")), "channels");
+    let channel = channels.iter().find(|channel| channel["channel"] == first["channel"]).expect("the channel");
+    assert!(channel["differ"].as_u64() > Some(0), "{channel}");
 }
 
 /// A corrupt build of a library: one result of a vector is one too large.
