@@ -28,6 +28,8 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
+    ("cargo xtask setup --with litert", Xtask, "installs packages"),
+    ("cargo xtask setup --with litert --with models", Xtask, "installs packages"),
     ("cargo xtask lanes", Xtask, "lists what is installed, and runs nothing else"),
     (
         "cargo xtask trace target/tiebreak/models/hey_jarvis.tflite --samples 300",
