@@ -8,6 +8,7 @@ mod built;
 mod case;
 mod census;
 mod check_type;
+mod compilers;
 mod date;
 mod environment;
 mod explain;
