@@ -270,8 +270,8 @@ fn request(args: &Args) -> Result<Request> {
     let mut known_lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
     args.compilers.replace(&mut known_lanes)?;
     let library = args.library.lane(&args.op, &known_lanes)?;
-    let alone = library.is_some() && args.lane.is_empty();
-    let lanes = if alone { vec![library::LANE.to_owned()] } else { once(&args.lane) };
+    let alone = library.as_ref().filter(|_| args.lane.is_empty());
+    let lanes = alone.map_or_else(|| once(&args.lane), |library| vec![library.name.clone()]);
     known_lanes.lanes.extend(library);
     for name in &args.allow_not_run {
         if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {
