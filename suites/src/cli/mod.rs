@@ -9,6 +9,7 @@ mod case;
 mod census;
 mod check_type;
 mod check_worker;
+mod compilers;
 mod date;
 mod environment;
 mod explain;

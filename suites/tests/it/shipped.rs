@@ -266,6 +266,48 @@ fn differences_of_a_real_model_are_those_that_the_audit_predicts() {
     assert!(channel["differ"].as_u64() > Some(0), "{channel}");
 }
 
+/// K: what the audit says of LiteRT's layers is what `identify` leaves of its lane, whole vectors and what is behind them apart.
+#[test]
+fn the_audit_and_the_lane_name_the_same_schemes() {
+    let model = target().join("tiebreak/models/hey_jarvis.tflite");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(file) = installed(dir.path(), &["litert"]).filter(|_| model.exists()) else {
+        return not_run(
+            "LiteRT or the model is not there; `cargo xtask setup --with litert --with models` installs both",
+        );
+    };
+    let (model, file) = (model.to_string_lossy(), file.to_string_lossy().into_owned());
+    let kernels = ["tflite-reference", "tflite-optimized"];
+    let audit = tiebreak(&["audit", &model, "--from", kernels[0], "--to", kernels[1], "--format", "json"]);
+    let audit: Value = serde_json::from_str(&audit.stdout).unwrap_or_else(|e| panic!("{e}: {}", audit.printed()));
+    let mut said = BTreeMap::new();
+    for layer in items(&audit["comparisons"][0], "layers") {
+        let operator = layer["op"].as_str().expect("an operator").to_lowercase().replace('_', "-");
+        for (kernels, side) in [("reference", "left"), ("optimized", "right")] {
+            let labels = layer[side].as_str().expect("derivations and schemes").split(", ");
+            let schemes: Vec<String> = labels.filter_map(|label| Some(label.split(' ').nth(1)?.to_owned())).collect();
+            said.insert(format!("shipped-litert-{kernels}-{operator}"), schemes);
+        }
+    }
+    let mut compared = 0;
+    for (kernel, schemes) in said.iter().filter(|(kernel, _)| !kernel.ends_with("-quantize")) {
+        let lane = ["--lanes", &file, "--lane", "litert", "--op", "requantize", "--format", "json"];
+        let run = tiebreak(&[&["identify", "--kernel", kernel], &lane[..]].concat());
+        let found: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()));
+        let found = &found[0];
+        let left = items(found, "left").iter().chain([&found["apart"]["body"], &found["apart"]["tail"]]);
+        let left: Vec<&str> = left.filter_map(Value::as_str).collect();
+        println!("{kernel}: the audit says {schemes:?}, left are {left:?}");
+        for scheme in schemes {
+            // The audit takes the real multiplier; the lane has those that a multiplier of 24 bits is exactly.
+            let scheme = if scheme == "f64-product-away" { "ties-away" } else { scheme };
+            assert!(left.contains(&scheme), "{kernel}: {scheme} is not among {left:?}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 7, "two kinds of kernels, three operators, and one that has two schemes");
+}
+
 /// A corrupt build of a library: one result of a vector is one too large.
 #[test]
 fn a_library_with_one_wrong_position_is_shown_there() {
