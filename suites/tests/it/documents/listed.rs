@@ -30,6 +30,7 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
     ("cargo xtask setup --with litert", Xtask, "installs packages"),
     ("cargo xtask setup --with litert --with models", Xtask, "installs packages"),
+    ("cargo xtask trace", Xtask, "needs LiteRT and a model"),
     ("cargo xtask lanes", Xtask, "lists what is installed, and runs nothing else"),
     (
         "cargo xtask trace target/tiebreak/models/hey_jarvis.tflite --samples 300",
