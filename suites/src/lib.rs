@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod code;
 pub mod fuzzing;
 
 pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites, space};

@@ -52,6 +52,11 @@ pub(super) fn part(text: &str) -> Result<(String, Value), String> {
 }
 
 impl Args {
+    /// The library, if one is given.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.library.as_deref()
+    }
+
     /// The lane of the library, if one is given. `ops` are the operations asked for, `worker` starts this program as a worker.
     pub(super) fn lane(&self, ops: &[String], lanes: &Lanes) -> Result<Option<Entry>> {
         let Some(file) = &self.library else { return Ok(None) };

@@ -2,6 +2,7 @@
 //!
 //! They need the lanes of `cargo xtask test`. A lane that is missing is a failure here: nothing passes by being skipped.
 
+mod action;
 mod additions;
 mod agreement;
 mod anchors;
@@ -21,6 +22,7 @@ mod census;
 mod class_names;
 mod classes;
 mod clocks;
+mod code;
 mod common;
 mod corrupt_lanes;
 mod coverage;
@@ -65,6 +67,7 @@ mod readers;
 mod registry;
 mod reports;
 mod rewrites;
+mod schemas;
 mod scratch;
 mod scratch_tensors;
 mod sentences;
