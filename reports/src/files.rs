@@ -1,4 +1,5 @@
-//! The output directory: `ledger.json`, `report.html` with `figures/*.csv`, `mismatches.csv`, `summary.md`, `details.md` and `junit.xml`.
+//! The output directory: `ledger.json`, `report.html` with `figures/*.csv`, `mismatches.csv`, `summary.md`, `details.md`, `junit.xml` and
+//! `findings.sarif`.
 //!
 //! All contents are made first, written under temporary names and renamed last, so that a reader never sees half a file and a full
 //! disk does not destroy the files of an earlier run. A run also writes them when it begins, without a verdict, so that the files of
@@ -9,7 +10,7 @@ use crate::html::{self, Earlier, csv::DIRECTORY};
 use crate::ledger::FigureKind;
 use crate::ledger::{Against, FORMAT, Ledger, Mismatch, OLDEST};
 use crate::read::{self, Unreadable};
-use crate::{json, junit, markdown, summary, text};
+use crate::{json, junit, markdown, sarif, summary, text};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub const SUMMARY: &str = "summary.md";
 pub const DETAILS: &str = "details.md";
 /// The file for a build server.
 pub const JUNIT: &str = "junit.xml";
+/// The file for a host of code that shows findings beside the lines of a change.
+pub const SARIF: &str = "findings.sarif";
 
 /// Columns of [`MISMATCHES`].
 pub const MISMATCH_COLUMNS: [&str; 10] =
@@ -46,6 +49,8 @@ pub struct Written {
     pub details: PathBuf,
     /// `junit.xml`.
     pub junit: PathBuf,
+    /// `findings.sarif`.
+    pub sarif: PathBuf,
 }
 
 impl Written {
@@ -57,11 +62,12 @@ impl Written {
             summary: dir.join(SUMMARY),
             details: dir.join(DETAILS),
             junit: dir.join(JUNIT),
+            sarif: dir.join(SARIF),
         }
     }
 
-    fn paths(&self) -> [&Path; 6] {
-        [&self.ledger, &self.report, &self.mismatches, &self.summary, &self.details, &self.junit]
+    fn paths(&self) -> [&Path; 7] {
+        [&self.ledger, &self.report, &self.mismatches, &self.summary, &self.details, &self.junit, &self.sarif]
     }
 }
 
@@ -110,18 +116,24 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
     Staged::new(path, contents)?.publish()
 }
 
-/// Writes either all files or none, except when a rename fails after another one.
-pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch]) -> Result<Written, WriteError> {
+/// Writes either all files or none, except when a rename fails after another one. The page and the summary compare the run with earlier runs.
+pub fn write_all(
+    dir: &Path,
+    ledger: &Ledger,
+    mismatches: &[Mismatch],
+    earlier: Earlier<'_>,
+) -> Result<Written, WriteError> {
     create(dir)?;
     let written = Written::under(dir);
     let mut staged = vec![
         Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
         Staged::new(&written.mismatches, &mismatches_csv(mismatches))?,
-        Staged::new(&written.summary, summary::render(ledger).as_bytes())?,
+        Staged::new(&written.summary, summary::render(ledger, earlier).as_bytes())?,
         Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
         Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
+        Staged::new(&written.sarif, sarif::render(ledger).as_bytes())?,
     ];
-    staged.extend(page(dir, ledger, Earlier::default())?);
+    staged.extend(page(dir, ledger, earlier)?);
     for file in staged {
         file.publish()?;
     }

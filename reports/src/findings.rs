@@ -1,21 +1,73 @@
-//! The order in which findings are shown: what is most likely to be the cause of the others comes first.
+//! The order in which findings are shown: what is most likely to be the cause of the others comes first. A finding that several lanes
+//! have is one finding, with the names of the lanes; the ledger and JUnit's file keep one for each lane.
 
 use crate::ledger::{Finding, Ledger};
 use crate::text;
 use std::collections::BTreeMap;
 
+/// A finding, and the lanes that have it.
+#[derive(Clone, Debug)]
+pub(crate) struct Merged<'a> {
+    /// That of the first lane.
+    pub(crate) finding: &'a Finding,
+    /// Names of the lanes, none of them empty.
+    pub(crate) lanes: Vec<&'a str>,
+}
+
+impl Merged<'_> {
+    /// The finding in one line, with all of its lanes.
+    pub(crate) fn line(&self) -> String {
+        text::finding_in(self.finding, &self.lanes.join(", "))
+    }
+}
+
+/// The findings of a ledger in its order, those once that differ in their lane alone.
+pub(crate) fn merged(ledger: &Ledger) -> Vec<Merged<'_>> {
+    let mut out: Vec<Merged<'_>> = Vec::new();
+    let mut known: BTreeMap<[String; 4], usize> = BTreeMap::new();
+    for finding in &ledger.findings {
+        let lane = Some(finding.lane.as_str()).filter(|lane| !lane.is_empty());
+        // What is said of a lane as a whole is said of each lane.
+        let at = (!finding.kernel.is_empty()).then(|| *known.entry(identity(finding)).or_insert(out.len()));
+        match at.and_then(|at| out.get_mut(at)) {
+            Some(same) if lane.is_some_and(|lane| same.lanes.contains(&lane)) => {
+                out.push(Merged { finding, lanes: lane.into_iter().collect() });
+            }
+            Some(same) => same.lanes.extend(lane),
+            None => out.push(Merged { finding, lanes: lane.into_iter().collect() }),
+        }
+    }
+    out
+}
+
+/// Everything that two findings of one kernel have in common: the results of the witness, or the message if there is none. Counts in a message and the command
+/// of a witness depend on the lane.
+fn identity(finding: &Finding) -> [String; 4] {
+    let seen = match &finding.witness {
+        Some(seen) if seen.expected.is_some() => text::witness(seen),
+        Some(seen) => format!("{}: {}", text::case(&seen.case), finding.message),
+        None => finding.message.clone(),
+    };
+    [finding.op.clone(), finding.kernel.clone(), finding.class.clone(), seen]
+}
+
+/// Number of findings, as reports count them.
+pub(crate) fn number(ledger: &Ledger) -> usize {
+    merged(ledger).len()
+}
+
 /// Kernels that give a wrong result or none, other findings about kernels, lanes, the harness itself. Within these the first finding
 /// of each kernel comes before the second of any, so that a short list names many kernels.
-pub(crate) fn by_severity(ledger: &Ledger) -> Vec<&Finding> {
+pub(crate) fn by_severity(ledger: &Ledger) -> Vec<Merged<'_>> {
     let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut keyed = Vec::new();
-    for finding in &ledger.findings {
-        let nth = seen.entry((&finding.op, &finding.kernel)).or_default();
-        keyed.push(((severity(finding), *nth), finding));
+    for merged in merged(ledger) {
+        let nth = seen.entry((&merged.finding.op, &merged.finding.kernel)).or_default();
+        keyed.push(((severity(merged.finding), *nth), merged));
         *nth += 1;
     }
     keyed.sort_by_key(|(key, _)| *key);
-    keyed.into_iter().map(|(_, finding)| finding).collect()
+    keyed.into_iter().map(|(_, merged)| merged).collect()
 }
 
 fn severity(finding: &Finding) -> u8 {
@@ -36,7 +88,7 @@ const HISTORY: &str = "depends-on-history";
 /// A finding, with those of other kernels and lanes that have the same class for the same reason.
 pub(crate) struct Alike<'a> {
     /// The first of them.
-    pub(crate) finding: &'a Finding,
+    pub(crate) first: Merged<'a>,
     /// Number of findings.
     pub(crate) count: usize,
     /// Sentence on the kernels that share the finding; `None` for a single finding.
@@ -45,23 +97,23 @@ pub(crate) struct Alike<'a> {
 
 /// The findings by severity; those of at least four kernels that are of one class for one reason as one.
 pub(crate) fn alike(ledger: &Ledger) -> Vec<Alike<'_>> {
-    let mut groups: BTreeMap<(&str, String), Vec<&Finding>> = BTreeMap::new();
-    for finding in &ledger.findings {
-        if let Some(reason) = reason(finding) {
-            groups.entry((&finding.class, reason)).or_default().push(finding);
+    let mut groups: BTreeMap<(&str, String), Vec<Merged<'_>>> = BTreeMap::new();
+    for merged in merged(ledger) {
+        if let Some(reason) = reason(merged.finding) {
+            groups.entry((&merged.finding.class, reason)).or_default().push(merged);
         }
     }
-    groups.retain(|_, all| distinct(all, |finding| &finding.kernel).len() >= SIBLINGS);
+    groups.retain(|_, all| distinct(all.iter().map(|merged| &*merged.finding.kernel)).len() >= SIBLINGS);
     let mut out = Vec::new();
     let mut shown = Vec::new();
-    for finding in by_severity(ledger) {
-        let key = reason(finding).map(|reason| (finding.class.as_str(), reason));
+    for first in by_severity(ledger) {
+        let key = reason(first.finding).map(|reason| (first.finding.class.as_str(), reason));
         let Some((key, all)) = key.and_then(|key| groups.get(&key).map(|all| (key, all))) else {
-            out.push(Alike { finding, count: 1, others: None });
+            out.push(Alike { first, count: 1, others: None });
             continue;
         };
         if !shown.contains(&key) {
-            out.push(Alike { finding, count: all.len(), others: Some(shared(all)) });
+            out.push(Alike { first, count: all.len(), others: Some(shared(all)) });
             shown.push(key);
         }
     }
@@ -69,19 +121,19 @@ pub(crate) fn alike(ledger: &Ledger) -> Vec<Alike<'_>> {
 }
 
 /// `the same in 13 kernels of conv2d and matmul (host, aarch64-qemu): examine the shared code first; a, b, c and 10 more`.
-fn shared(all: &[&Finding]) -> String {
-    let ops = distinct(all, |finding| &finding.op).join(" and ");
-    let lanes = distinct(all, |finding| &finding.lane).join(", ");
-    let kernels = distinct(all, |finding| &finding.kernel);
+fn shared(all: &[Merged<'_>]) -> String {
+    let ops = distinct(all.iter().map(|merged| &*merged.finding.op)).join(" and ");
+    let lanes = distinct(all.iter().flat_map(|merged| merged.lanes.iter().copied())).join(", ");
+    let kernels = distinct(all.iter().map(|merged| &*merged.finding.kernel));
     let named = text::some(&kernels, 3);
     format!("the same in {} kernels of {ops} ({lanes}): examine the shared code first; {named}", kernels.len())
 }
 
-fn distinct<'a>(all: &[&'a Finding], of: impl Fn(&'a Finding) -> &'a String) -> Vec<&'a str> {
+/// Each name once, in order; none of them empty.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut out: Vec<&str> = Vec::new();
-    for finding in all {
-        let name = of(finding).as_str();
-        if !name.is_empty() && !out.contains(&name) {
+    for name in names.filter(|name| !name.is_empty()) {
+        if !out.contains(&name) {
             out.push(name);
         }
     }

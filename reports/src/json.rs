@@ -113,6 +113,7 @@
 //!     "witness": null                       // as in a row
 //!   }],
 //!   "meanings": {"double-rounding": "..."}, // what the classes of its differences and findings mean; absent where there are none
+//!   "code": {"fpm tvm-relay": "impls/src/fpm/tvm_relay.rs"},   // the file with the code of each kernel that has a finding, as far as it is known
 //!   "figures": [{                           // the numbers of the figures of report.html; absent where there are none
 //!     "kind": "rate-by-shift",              // "error-around-tie", "staircase", "delta-by-accumulator", "atlas", "corner-cases"
 //!     "op": "fpm", "title": "...",
@@ -137,6 +138,7 @@ use std::collections::BTreeMap;
 
 /// Output of `--format json`, drawn from a ledger.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary<'a> {
     /// Version of this form: that of the ledger.
     pub format: u32,
@@ -189,6 +191,9 @@ pub struct Summary<'a> {
     /// Meanings of classes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub meanings: &'a BTreeMap<String, String>,
+    /// The file with the code of each kernel that has a finding.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub code: &'a BTreeMap<String, String>,
     /// The numbers of the figures of a report.
     #[serde(skip_serializing_if = "<[Figure]>::is_empty")]
     pub figures: &'a [Figure],
@@ -220,6 +225,7 @@ pub fn summary(ledger: &Ledger) -> Summary<'_> {
         self_checks: SelfChecks::of(ledger),
         findings: &ledger.findings,
         meanings: &ledger.meanings,
+        code: &ledger.code,
         figures: &ledger.figures,
     }
 }

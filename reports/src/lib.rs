@@ -2,10 +2,11 @@
 //!
 //! Every report is a pure function of the [`ledger`]: the same ledger gives the same bytes. [`table`] is the terminal's
 //! text, [`json`] is for programs, [`summary`] for a pull request, [`markdown`] is the complete report, [`junit`] is for a build
-//! server, and [`files`] writes them. [`mod@read`] reads input files within a limit. [`space`] is the ledger of a census of a whole
+//! server, [`sarif`] and [`annotations`] are for a host of code, and [`files`] writes them. [`mod@read`] reads input files within a limit. [`space`] is the ledger of a census of a whole
 //! space. [`left_out`] says what a run did not look at. [`drawable`] makes the text of others fit to be drawn. [`text`] is the one place that formats a number, a case or a finding.
 
 mod agreement;
+pub mod annotations;
 pub mod bite;
 pub mod calls;
 pub mod diff;
@@ -20,6 +21,9 @@ pub mod left_out;
 pub mod markdown;
 mod overview;
 pub mod read;
+pub mod sarif;
+#[cfg(test)]
+mod schema;
 pub mod self_checks;
 pub mod space;
 mod space_plan;

@@ -1,9 +1,10 @@
 //! `details.md`: a run for a reviewer, whole. It states nothing the ledger does not hold, and beside each statement stands the command
-//! that shows it again. `summary.md` shows its sections as far as there is room.
+//! that shows it again.
 
 use crate::agreement;
 use crate::calls;
 use crate::drawable;
+use crate::findings;
 use crate::ledger::{Ledger, Row};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
@@ -17,11 +18,11 @@ use std::fmt::Write;
 const MOST: usize = 4;
 
 /// One subject of a run.
-pub(crate) struct Section {
+struct Section {
     /// What it is about.
-    pub(crate) title: &'static str,
+    title: &'static str,
     /// What there is to say, a list or a table, not empty.
-    pub(crate) body: String,
+    body: String,
 }
 
 /// Draws a ledger as GitHub Markdown.
@@ -33,7 +34,7 @@ pub fn render(ledger: &Ledger) -> String {
 }
 
 /// Everything but the verdict.
-pub(crate) fn sections(ledger: &Ledger) -> Vec<Section> {
+fn sections(ledger: &Ledger) -> Vec<Section> {
     let sections = [
         findings(ledger),
         lanes(ledger),
@@ -59,8 +60,9 @@ fn verdict(ledger: &Ledger) -> String {
 
 fn findings(ledger: &Ledger) -> Section {
     let mut out = String::new();
-    for finding in &ledger.findings {
-        let _ = writeln!(out, "- {}", code(&text::finding(finding)));
+    for merged in findings::merged(ledger) {
+        let finding = merged.finding;
+        let _ = writeln!(out, "- {}", code(&merged.line()));
         for detail in text::finding_details(finding) {
             let _ = writeln!(out, "  - {}", plain(&detail));
         }
@@ -286,7 +288,7 @@ fn section(title: &'static str, body: &str) -> Section {
     Section { title, body: body.to_owned() }
 }
 
-fn table_row<const N: usize>(cells: [String; N]) -> String {
+pub(crate) fn table_row<const N: usize>(cells: [String; N]) -> String {
     let cells = cells.map(|cell| cell.replace('|', "\\|").replace('\n', " "));
     format!("| {} |\n", cells.join(" | "))
 }

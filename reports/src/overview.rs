@@ -1,6 +1,7 @@
 //! A run in one line for each operation, lane and kind of check: the front of the screen and of the summary.
 
 use crate::calls;
+use crate::findings;
 use crate::ledger::{Against, Coverage, Finding, LaneStatus, Ledger, Row};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
@@ -55,7 +56,7 @@ impl<'a> Operation<'a> {
         let referenced = rows.iter().any(|row| row.against == Against::Reference && row.inputs > 0);
         Self {
             op,
-            findings: findings.len(),
+            findings: findings::merged(ledger).iter().filter(|merged| merged.finding.op == op).count(),
             kernels: rows.iter().map(|row| &row.kernel).collect::<BTreeSet<_>>().len(),
             lanes: rows.iter().map(|row| &row.lane).collect::<BTreeSet<_>>().len(),
             inputs: lines.iter().filter(|line| line.row().op == op).map(Line::inputs).sum(),
@@ -135,6 +136,24 @@ impl<'a> Operation<'a> {
         let (inputs, contract) = (count(self.inputs), self.contract().0);
         let Self { op, coverage, .. } = self;
         format!("{op}: {findings}{kernels} in {lanes}, {inputs} inputs, {coverage}: {contract}{reference}{classes}")
+    }
+
+    /// Result of the contracts, with the number of findings: `2 findings: 1 fails`.
+    pub(crate) fn result(&self) -> String {
+        match (self.findings, self.contract().0) {
+            (0, contract) => contract,
+            (n, contract) => format!("{}: {contract}", text::plural(n, "finding")),
+        }
+    }
+
+    /// [`Self::reference`] with so many classes by name: `41,155,946 (12 kernels): wrap, saturation`.
+    pub(crate) fn differing(&self, named: usize) -> String {
+        let classes = match named {
+            _ if self.classes.is_empty() => String::new(),
+            0 => format!(": {}", self.number_of_classes()),
+            _ => format!(": {}", text::some(&self.classes, named)),
+        };
+        format!("{}{classes}", self.reference())
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// Results of the harness's checks of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SelfChecks<'a> {
     /// Known bugs that must be caught.
     pub mutants: Mutants,
@@ -18,6 +19,7 @@ pub struct SelfChecks<'a> {
 
 /// Mutants, counted once for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Mutants {
     /// Caught, with the class they must be given.
     pub killed: usize,
@@ -27,6 +29,7 @@ pub struct Mutants {
 
 /// Controls, counted once for each lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Controls {
     /// Number of equal controls.
     pub equal: usize,

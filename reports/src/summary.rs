@@ -1,66 +1,90 @@
-//! `summary.md`: a run for a reviewer, small enough for a comment on a pull request. In front stands what the screen shows, in the same
-//! order: what fails, the lanes, a line for each operation, the checks, what was not covered; the verdict is the title. The rest is
-//! folded, as far as there is room; `details.md` has all of it.
+//! `summary.md`: a run for a reviewer, at most [`MOST`] bytes, so that it can be a comment on a pull request or the summary of a step. The order is
+//! that of a review: the verdict, what changed since the run before, what fails, one table of the operations, gaps that nobody allowed, the names
+//! of the other files. Lanes, checks and the other gaps are folded once, if there is room; `details.md` has all of it.
 
+use crate::diff::{Change, Diff, KernelChange, diff};
 use crate::drawable;
-use crate::findings;
-use crate::ledger::{Finding, Lane, LaneStatus, Ledger};
-use crate::markdown::{self, Section, code, plain};
+use crate::files;
+use crate::findings::{self, Merged};
+use crate::html::{Earlier, against};
+use crate::ledger::{Lane, LaneStatus, Ledger};
+use crate::markdown::{capital, code, plain, table_row};
 use crate::overview;
 use crate::text::{self, count};
 use crate::uncovered;
 use crate::view;
 use std::fmt::Write;
 
-/// Bytes of what is not folded, at most.
-pub const FRONT: usize = 4096;
-/// Bytes of all of it, at most. GitHub takes comments of 65,536 characters, and whoever pastes it may want to say something.
-pub const WHOLE: usize = 60_000;
+/// Bytes of the file, at most.
+pub const MOST: usize = 4096;
 
-/// Bytes of one line in front.
+/// Bytes of one line of a list.
 const LINE: usize = 240;
 /// Bytes of how a lane is reached.
 const VIA: usize = 60;
-/// Classes that an operation's line names.
+/// Classes that an operation's row names.
 const CLASSES: usize = 2;
 
-/// Bytes that the heading of a list takes.
-const HEADING: usize = 24;
-/// Bytes of the lists in front, which together with what surrounds them stay below [`FRONT`].
-const FINDINGS: usize = 950;
-const LANES: usize = 350;
-const OPERATIONS: usize = 1550;
-const CHECKS: usize = 350;
-const UNCOVERED: usize = 550;
+/// Bytes of the parts before the fold; the findings take what the others leave.
+const CHANGED: usize = 700;
+const TABLE: usize = 1500;
+const UNCOVERED: usize = 450;
+/// Bytes that the findings have in any case: the limits of the other parts leave them.
+const FINDINGS: usize = 850;
+/// A fold of fewer bytes shows nothing.
+const FOLD: usize = 160;
 
-/// Draws a ledger as GitHub Markdown.
-pub fn render(ledger: &Ledger) -> String {
+/// Draws a ledger as GitHub Markdown, compared with the last of the earlier runs.
+pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     let ledger = &*drawable::ledger(ledger);
-    let mut out = front(ledger);
-    out.push_str(&folded(&markdown::sections(ledger), WHOLE - out.len()));
+    let old = earlier.runs.last().map(drawable::ledger);
+    let title = text::verdict(ledger.verdict);
+    let title = format!("# Tiebreak: {title}\n\n{}.\n", capital(&plain(&cut(&view::verdict(ledger)))));
+    let changed = changed(ledger, old.as_deref());
+    let table = table(ledger);
+    let uncovered = list("Not covered, and neither planned nor allowed", gaps(ledger, true), UNCOVERED);
+    let files = other_files();
+    let others = [&title, &changed, &table, &uncovered, &files].map(|part| part.len() + 1).iter().sum::<usize>();
+    let findings = list("Findings", findings(ledger), MOST.saturating_sub(others).max(FINDINGS));
+    let parts = [title, changed, findings, table, uncovered, files];
+    let mut out = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+    out.push_str(&folded(ledger, MOST.saturating_sub(out.len())));
     out
 }
 
-fn front(ledger: &Ledger) -> String {
-    let title = text::verdict(ledger.verdict);
-    let sentence = cut(&view::verdict(ledger));
-    let blocks = [
-        format!("# Tiebreak: {title}\n\n{}.\n", markdown::capital(&sentence)),
-        list("Findings", findings(ledger), FINDINGS),
-        list("Lanes", lanes(ledger), LANES),
-        list("Operations", operations(ledger), OPERATIONS),
-        list("Checks", checks(ledger), CHECKS),
-        list("Not covered", uncovered(ledger), UNCOVERED),
-        format!("Folded below, and complete in `{}`:\n", crate::files::DETAILS),
-    ];
-    blocks.into_iter().filter(|block| !block.is_empty()).collect::<Vec<_>>().join("\n")
+/// What changed since the earlier run, the worst first.
+fn changed(ledger: &Ledger, old: Option<&Ledger>) -> String {
+    let Some(old) = old else {
+        return "**Changed:** not known, because there is no earlier run to compare with (`--base LEDGER`).\n"
+            .to_owned();
+    };
+    let diff = diff(old, ledger);
+    let sentence = plain(&cut(&format!("{}.{}", capital(&diff.line()), against(Some(old)))));
+    let kernels = diff.kernels();
+    let lines = kernels.iter().map(|kernel| change(kernel)).chain(reasons(&diff));
+    lined(format!("**Changed:** {sentence}\n\n"), lines.collect(), CHANGED)
+}
+
+/// One kernel that changed; those whose plan changed have their reason in another line.
+fn change(kernel: &KernelChange<'_>) -> String {
+    let [change, op, name, lanes, what] = kernel.cells();
+    let what = match kernel.change {
+        Change::PlanChanged | Change::NotAsked => String::new(),
+        _ => format!(": {what}"),
+    };
+    plain(&cut(&format!("{change}: {op} {name} ({lanes}){what}")))
+}
+
+fn reasons(diff: &Diff) -> Vec<String> {
+    let reason = |(why, n): (&str, usize)| plain(&cut(&format!("{}: {why}", text::plural(n, "comparison"))));
+    diff.reasons().into_iter().map(reason).collect()
 }
 
 fn findings(ledger: &Ledger) -> Vec<String> {
-    let item = |finding: &Finding| {
-        let line = code(&cut(&text::finding(finding)));
-        // A command is of no use if it is cut, and that of the whole run stands once, at the end.
-        match &finding.witness {
+    let item = |merged: Merged<'_>| {
+        let line = code(&cut(&merged.line()));
+        // A command is of no use if it is cut, and that of the whole run stands in every other file.
+        match &merged.finding.witness {
             Some(witness) if (1..=LINE).contains(&witness.command.len()) => {
                 format!("{line}\n  - {}", code(&text::one_line(&witness.command)))
             }
@@ -70,7 +94,55 @@ fn findings(ledger: &Ledger) -> Vec<String> {
     findings::by_severity(ledger).into_iter().map(item).collect()
 }
 
-/// Those that ran; the others are not covered.
+/// Each operation in a row, with as many classes by name as leave room for all of them.
+fn table(ledger: &Ledger) -> String {
+    let all = overview::operations(ledger);
+    if all.is_empty() {
+        return String::new();
+    }
+    let naming = |classes: usize| {
+        let mut out = table_row(
+            ["operation", "kernels", "lanes", "inputs", "contract", "differ from the reference"].map(str::to_owned),
+        );
+        out.push_str("|---|--:|--:|--:|---|---|\n");
+        for operation in &all {
+            let [kernels, lanes] = [operation.kernels, operation.lanes].map(|n| count(n as u64));
+            let inputs = format!("{} {}", count(operation.inputs), operation.coverage);
+            let op = cut(operation.op);
+            out.push_str(&table_row([
+                plain(&op),
+                kernels,
+                lanes,
+                inputs,
+                operation.result(),
+                operation.differing(classes),
+            ]));
+        }
+        if let Some(line) = overview::deviations(&all) {
+            let _ = writeln!(out, "\n{}", plain(&line));
+        }
+        out
+    };
+    let fits = |table: &String| table.len() <= TABLE;
+    let whole = (0..=CLASSES).rev().map(naming).find(fits);
+    whole.unwrap_or_else(|| shortened(&naming(0), TABLE))
+}
+
+/// The rows of a table that fit, with the number of those left out.
+fn shortened(table: &str, most: usize) -> String {
+    let more = |n: usize| format!("\nand {} more lines\n", count(n as u64));
+    let (mut out, lines) = (String::new(), table.lines().count());
+    for (at, line) in table.lines().enumerate() {
+        if out.len() + line.len() + 1 + more(lines).len() > most {
+            out.push_str(&more(lines - at));
+            break;
+        }
+        let _ = writeln!(out, "{line}");
+    }
+    out
+}
+
+/// Lanes that ran; the others are not covered.
 fn lanes(ledger: &Ledger) -> Vec<String> {
     let sentence = |lane: &Lane| match &lane.status {
         LaneStatus::Ran { arch, via } => {
@@ -81,25 +153,38 @@ fn lanes(ledger: &Ledger) -> Vec<String> {
     ledger.lanes.iter().filter_map(sentence).collect()
 }
 
-/// Each in a line, with as many classes by name as leave room for all of them.
-fn operations(ledger: &Ledger) -> Vec<String> {
-    let all = overview::operations(ledger);
-    let naming = |classes: usize| -> Vec<String> {
-        let lines = all.iter().map(|operation| operation.sentence(classes)).chain(overview::deviations(&all));
-        lines.map(|line| plain(&cut(&line))).collect()
-    };
-    let fits = |lines: &Vec<String>| lines.iter().map(|line| line.len() + 3).sum::<usize>() + HEADING <= OPERATIONS;
-    (0..=CLASSES).rev().map(naming).find(fits).unwrap_or_else(|| naming(0))
-}
-
 fn checks(ledger: &Ledger) -> Vec<String> {
     let counted = overview::checks(ledger).into_iter().map(|check| format!("{}: {}", check.name, check.sentence));
-    counted.chain(overview::failed_checks(ledger)).map(|line| plain(&cut(&line))).collect()
+    overview::failed_checks(ledger).into_iter().chain(counted).map(|line| plain(&cut(&line))).collect()
 }
 
-fn uncovered(ledger: &Ledger) -> Vec<String> {
-    let all = uncovered::all(ledger).into_iter();
-    all.map(|uncovered| format!("{}: {}", uncovered.subject, plain(&cut(&uncovered.sentence)))).collect()
+/// What was not covered, unexpectedly or as planned.
+fn gaps(ledger: &Ledger, unexpected: bool) -> Vec<String> {
+    let some = uncovered::all(ledger).into_iter().filter(|gap| gap.unexpected == unexpected);
+    some.map(|gap| format!("{}: {}", gap.subject, plain(&cut(&gap.sentence)))).collect()
+}
+
+fn other_files() -> String {
+    let [report, details, mismatches, junit, sarif, ledger] =
+        [files::REPORT, files::DETAILS, files::MISMATCHES, files::JUNIT, files::SARIF, files::LEDGER].map(code);
+    format!("Beside this file: {report}, {details}, {mismatches}, {junit}, {sarif}, and {ledger} with everything.\n")
+}
+
+/// Lanes, checks and expected gaps in `most` bytes, to be opened by a click; nothing if that is too few.
+fn folded(ledger: &Ledger, most: usize) -> String {
+    let (begin, end) = ("\n<details>\n<summary>Lanes, checks, what was not covered</summary>\n\n", "\n</details>\n");
+    let mut room = most.saturating_sub(begin.len() + end.len());
+    let lists = [("Checks", checks(ledger)), ("Lanes", lanes(ledger)), ("Not covered", gaps(ledger, false))];
+    let mut parts = Vec::new();
+    let mut left = lists.len();
+    for (title, lines) in lists {
+        let part = list(title, lines, room.saturating_sub(1) / left);
+        left -= 1;
+        room -= part.len() + usize::from(!part.is_empty());
+        parts.extend((!part.is_empty()).then_some(part));
+    }
+    let body = parts.join("\n");
+    if body.len() < FOLD { String::new() } else { format!("{begin}{body}{end}") }
 }
 
 /// At most [`LINE`] bytes of a text on one line.
@@ -107,62 +192,29 @@ fn cut(text: &str) -> String {
     text::cut(text, LINE)
 }
 
-/// A heading and as many of the lines as `most` bytes hold, with the number of those left out.
+/// A heading and as many of the lines as `most` bytes hold; nothing if not even the first fits.
 fn list(title: &str, lines: Vec<String>, most: usize) -> String {
-    if lines.is_empty() {
-        return String::new();
-    }
-    let mut out = format!("**{title}**\n\n");
-    let rest = |n: usize| format!("- and {} more\n", count(n as u64));
-    for (i, line) in lines.iter().enumerate() {
-        let left = lines.len() - i;
-        let room = most - if left > 1 { rest(left - 1).len() } else { 0 };
-        if out.len() + line.len() + 3 > room {
-            out.push_str(&rest(left));
+    let heading = format!("**{title}**\n\n");
+    let first = lines.first().map_or(0, String::len);
+    let room = heading.len() + first + LIST_MARK + MORE;
+    if lines.is_empty() || room > most { String::new() } else { lined(heading, lines, most) }
+}
+
+/// Bytes around a line of a list.
+const LIST_MARK: usize = 3;
+/// Bytes of the line that counts those left out.
+const MORE: usize = 32;
+
+/// A beginning and as many of the lines as `most` bytes hold, with the number of those left out.
+fn lined(mut out: String, lines: Vec<String>, most: usize) -> String {
+    for (at, line) in lines.iter().enumerate() {
+        let left = lines.len() - at;
+        let room = most.saturating_sub(if left > 1 { MORE } else { 0 });
+        if out.len() + line.len() + LIST_MARK > room {
+            let _ = writeln!(out, "- and {} more", count(left as u64));
             break;
         }
         let _ = writeln!(out, "- {line}");
     }
-    out
-}
-
-/// The sections folded, in `most` bytes: small ones whole, large ones cut at a line, with what is missing said.
-fn folded(sections: &[Section], most: usize) -> String {
-    let whole: Vec<String> = sections.iter().map(|section| fold(section, section.body.lines().count())).collect();
-    let mut shares = vec![0; sections.len()];
-    let mut order: Vec<usize> = (0..sections.len()).collect();
-    order.sort_by_key(|at| whole[*at].len());
-    let mut room = most.saturating_sub(sections.len());
-    for (done, at) in order.iter().enumerate() {
-        shares[*at] = whole[*at].len().min(room / (sections.len() - done));
-        room -= shares[*at];
-    }
-    let within = |((section, whole), share): ((&Section, String), usize)| {
-        if whole.len() <= share {
-            return whole;
-        }
-        // The most lines that fit: a fold of fewer lines is not longer.
-        let lines = section.body.lines().count();
-        let fitting = (0..lines).collect::<Vec<_>>().partition_point(|n| fold(section, *n).len() <= share);
-        if fitting == 0 { String::new() } else { fold(section, fitting - 1) }
-    };
-    let parts = sections.iter().zip(whole).zip(shares).map(within);
-    parts.filter(|part| !part.is_empty()).map(|part| format!("\n{part}")).collect()
-}
-
-/// The first lines of a section under its title, to be opened by a click.
-fn fold(section: &Section, lines: usize) -> String {
-    let Section { title, body } = section;
-    let all = body.lines().count();
-    let mut out = format!("<details>\n<summary>{title}</summary>\n\n");
-    for line in body.lines().take(lines) {
-        out.push_str(line);
-        out.push('\n');
-    }
-    if lines < all {
-        let more = count((all - lines) as u64);
-        let _ = write!(out, "\n{more} more lines are in `{}`.\n", crate::files::DETAILS);
-    }
-    out.push_str("\n</details>\n");
     out
 }

@@ -172,7 +172,12 @@ pub fn one_line(text: &str) -> String {
 /// - `fpm gemmlowp-neon aarch64-qemu x=7 m=5 s=0: the worker ended with signal 4, class crash`
 /// - `aarch64-qemu: no qemu-aarch64 on PATH, class not-run`
 pub fn finding(finding: &Finding) -> String {
-    let subject = subject(finding);
+    finding_in(finding, &finding.lane)
+}
+
+/// The same of several lanes: `lane` names them.
+pub(crate) fn finding_in(finding: &Finding, lane: &str) -> String {
+    let subject = subject(finding, lane);
     let line = match &finding.witness {
         Some(seen) if seen.expected.is_some() => format!("{subject} {}", witness(seen)),
         Some(seen) => {
@@ -193,8 +198,8 @@ pub fn finding_details(finding: &Finding) -> Vec<String> {
     details.map(one_line).filter(|line| !line.is_empty()).collect()
 }
 
-fn subject(finding: &Finding) -> String {
-    let named = [&finding.op, &finding.kernel, &finding.lane].map(String::as_str);
+fn subject(finding: &Finding, lane: &str) -> String {
+    let named = [finding.op.as_str(), finding.kernel.as_str(), lane];
     let named: Vec<_> = named.into_iter().filter(|name| !name.is_empty()).collect();
     named.join(" ")
 }

@@ -50,7 +50,7 @@ pub(crate) fn all(ledger: &Ledger) -> Vec<Uncovered> {
 }
 
 /// Lanes that did not run, those of one reason together.
-fn absent_lanes(ledger: &Ledger, may_be: bool) -> Vec<String> {
+pub(crate) fn absent_lanes(ledger: &Ledger, may_be: bool) -> Vec<String> {
     let mut reasons: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for lane in &ledger.lanes {
         if let LaneStatus::NotRun { reason, allowed } = &lane.status

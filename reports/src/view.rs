@@ -1,5 +1,6 @@
 //! What several reports need to know of a ledger before they draw it: which rows belong together, and the totals.
 
+use crate::findings;
 use crate::ledger::{Against, Bound, Coverage, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
 use crate::text;
 use std::collections::BTreeSet;
@@ -207,10 +208,10 @@ impl Totals {
 pub(crate) fn verdict(ledger: &Ledger) -> String {
     let what = match ledger.verdict {
         Verdict::Holds => "every contract held".to_owned(),
-        Verdict::Broken => text::plural(ledger.findings.len(), "finding"),
+        Verdict::Broken => text::plural(findings::number(ledger), "finding"),
         Verdict::Unfinished => {
             let why = ledger.unfinished.as_deref().unwrap_or("no reason is recorded");
-            let findings = text::plural(ledger.findings.len(), "finding");
+            let findings = text::plural(findings::number(ledger), "finding");
             text::one_line(&format!("no verdict, because the run did not end: {why}; until then {findings}"))
         }
     };

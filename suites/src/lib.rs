@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod code;
 pub mod fuzzing;
 pub mod program;
 

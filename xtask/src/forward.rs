@@ -60,6 +60,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("bounds", Wants::Named),
     forwarded("rewrites", Wants::Never),
     forwarded("header", Wants::Never),
+    forwarded("schema", Wants::Never),
     forwarded("kernels", Wants::Never),
     forwarded("schemes", Wants::Never),
 ];

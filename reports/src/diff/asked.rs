@@ -63,6 +63,33 @@ pub(super) fn why_not(old: &Ledger, new: &Ledger, row: &Row) -> Option<String> {
     }
 }
 
+/// Options that decide where a run is written, how fast it is and how it is shown, with a value; what it finds does not depend on them.
+const WITHOUT_EFFECT: [&str; 4] = ["--out", "--base", "--jobs", "--format"];
+/// Likewise, without a value.
+const FLAGS: [&str; 2] = ["--verbose", "-v"];
+
+/// True if two commands request the same run, whatever the program is called.
+pub fn is_same_request(one: &str, other: &str) -> bool {
+    request(one) == request(other)
+}
+
+/// The words of a command from its name on that decide what the run has.
+fn request(command: &str) -> Vec<String> {
+    let words = words(command);
+    let begins = words.iter().position(|word| word == "verify").unwrap_or(0);
+    let mut out = Vec::new();
+    let mut rest = words.into_iter().skip(begins);
+    while let Some(word) = rest.next() {
+        let joined = |option: &&str| word.strip_prefix(*option).is_some_and(|rest| rest.starts_with('='));
+        match word.as_str() {
+            apart if WITHOUT_EFFECT.contains(&apart) => drop(rest.next()),
+            flag if FLAGS.contains(&flag) || WITHOUT_EFFECT.iter().any(joined) => {}
+            _ => out.push(word),
+        }
+    }
+    out
+}
+
 /// The words of a command as a shell has them: quotes, single or double, keep spaces.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
@@ -84,6 +111,14 @@ fn words(command: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_is_what_decides_the_results() {
+        let same = |one, other| is_same_request(one, other);
+        assert!(same("cargo xtask verify --op fpm --out a --jobs=2", "tiebreak verify --base b -v --op fpm"));
+        assert!(!same("cargo xtask verify --op fpm", "cargo xtask verify --op dot"));
+        assert!(!same("cargo xtask verify", "cargo xtask verify --seed 2"));
+    }
 
     #[test]
     fn words_are_those_of_a_shell() {

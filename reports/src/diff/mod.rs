@@ -2,6 +2,7 @@
 //! where both runs planned the same: otherwise they say nothing of the kernel.
 
 mod asked;
+mod kernels;
 mod plan;
 mod text;
 
@@ -10,8 +11,12 @@ use crate::ledger::{Against, Coverage, Finding, Ledger, Row, Verdict};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use asked::is_same_request;
+pub use kernels::KernelChange;
+
 /// Change of a result from the first run to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// A finding that was not there, or a class with more differences for each input.
@@ -47,6 +52,7 @@ impl Change {
 
 /// Differences among inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count {
     /// Inputs that differ, in the class.
     pub differ: u64,
@@ -68,6 +74,7 @@ impl Count {
 
 /// One changed result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// Kind of the change.
     pub change: Change,
@@ -93,6 +100,7 @@ pub struct Difference {
 
 /// Two runs compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Diff {
     /// Verdict of the first run.
     pub old: Verdict,

@@ -1,23 +1,24 @@
 //! Two runs compared, in words: a line, a comment, the cells of a table.
 
-use super::{Change, Count, Diff, Difference};
-use crate::ledger::Against;
+use super::{Change, Diff, KernelChange};
 use std::fmt::Write;
 
-/// Most differences that the Markdown shows: it is meant for a comment on a change.
+/// Most kernels that the Markdown shows: it is meant for a comment on a change.
 const MOST: usize = 40;
 
 impl Diff {
-    /// All in one line.
+    /// All in one line: the kernels by their worst change.
     pub fn line(&self) -> String {
         let compared = crate::text::plural(self.compared, "comparison");
         let rows = format!("{compared} of a kernel in a lane with its contract or reference");
         if self.differences.is_empty() {
             return format!("equal: the same share of differences in every class, in {rows}");
         }
+        let kernels = self.kernels();
+        let number = |change| kernels.iter().filter(|kernel| kernel.change == change).count();
         let usual = |change: &Change| !matches!(change, Change::PlanChanged | Change::NotAsked);
-        let shown = Change::ALL.into_iter().filter(|change| usual(change) || self.count(*change) > 0);
-        let counts: Vec<String> = shown.map(|change| format!("{} {}", self.count(change), change.name())).collect();
+        let shown = Change::ALL.into_iter().filter(|change| usual(change) || number(*change) > 0);
+        let counts: Vec<String> = shown.map(|change| format!("{} {}", number(change), change.name())).collect();
         format!("{}, in {rows} that both runs have", counts.join(", "))
     }
 
@@ -27,48 +28,24 @@ impl Diff {
         if self.differences.is_empty() {
             return out;
         }
-        out.push_str("\n| change | operation | kernel | lane | against | class | before | after |\n");
-        out.push_str("| --- | --- | --- | --- | --- | --- | ---: | ---: |\n");
-        for difference in self.differences.iter().take(MOST) {
+        let kernels = self.kernels();
+        let _ =
+            writeln!(out, "\n| {} |\n|{}", KernelChange::HEADS.join(" | "), " --- |".repeat(KernelChange::HEADS.len()));
+        for kernel in kernels.iter().take(MOST) {
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "| {} |", difference.cells().join(" | "));
+            let _ = writeln!(out, "| {} |", kernel.cells().map(|cell| crate::markdown::plain(&cell)).join(" | "));
         }
-        if let Some(more) = self.differences.len().checked_sub(MOST).filter(|more| *more > 0) {
+        if let Some(more) = kernels.len().checked_sub(MOST).filter(|more| *more > 0) {
             let _ = writeln!(out, "\n`--format table` prints {} more.", crate::text::count(more as u64));
         }
         for (why, n) in self.reasons() {
             let _ = writeln!(out, "\n{}: {}", crate::text::plural(n, "row"), crate::markdown::plain(why));
         }
-        for difference in self.differences.iter().filter(|d| d.change == Change::Worse).take(3) {
-            if let (Some(says), Some(command)) = (&difference.says, &difference.command) {
+        for kernel in kernels.iter().filter(|kernel| kernel.change == Change::Worse).take(3) {
+            if let (Some(says), Some(command)) = (kernel.says, kernel.command) {
                 let _ = writeln!(out, "\n`{says}`\n\n```\n{command}\n```");
             }
         }
         out
-    }
-}
-
-impl Difference {
-    /// Change, operation, kernel, lane, what it is compared with, class, before, after.
-    pub fn cells(&self) -> [String; 8] {
-        let count = |count: Option<Count>| {
-            let text = |c: Count| format!("{} of {}", crate::text::count(c.differ), crate::text::count(c.inputs));
-            count.map_or_else(|| "-".to_owned(), text)
-        };
-        let against = match self.against {
-            Some(Against::Contract) => "contract",
-            Some(Against::Reference) => "reference",
-            None => "-",
-        };
-        [
-            self.change.name().to_owned(),
-            self.op.clone(),
-            self.kernel.clone(),
-            self.lane.clone(),
-            against.to_owned(),
-            self.class.clone().unwrap_or_else(|| "-".to_owned()),
-            count(self.old),
-            count(self.new),
-        ]
     }
 }

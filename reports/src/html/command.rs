@@ -3,7 +3,7 @@
 use crate::ledger::Ledger;
 
 /// Options of a run that decide where its results go and how they are printed, and not what they are.
-const ELSEWHERE: [&str; 2] = ["--out", "--format"];
+const ELSEWHERE: [&str; 3] = ["--out", "--format", "--base"];
 
 /// The run again, narrowed by options that it does not have by itself.
 pub(super) fn narrowed(ledger: &Ledger, options: &[(&str, &str)]) -> String {

@@ -38,7 +38,7 @@ pub(super) struct Checked {
 pub(super) fn heading(ledger: &Ledger) -> (String, String) {
     let heading = match ledger.verdict {
         Verdict::Holds => "Every contract held".to_owned(),
-        Verdict::Broken => plural(ledger.findings.len(), "finding"),
+        Verdict::Broken => plural(findings::number(ledger), "finding"),
         Verdict::Unfinished => "The run did not end".to_owned(),
     };
     let why = ledger.unfinished.as_deref().filter(|_| !has_ended(ledger)).map(text::one_line);
@@ -48,12 +48,22 @@ pub(super) fn heading(ledger: &Ledger) -> (String, String) {
 
 /// All findings, those first that are most likely to be the cause of the others.
 pub(super) fn findings(ledger: &Ledger) -> Vec<Shown> {
-    let shown = |finding: &crate::ledger::Finding| Shown {
-        line: text::finding(finding),
-        details: text::finding_details(finding),
-        command: text::one_line(text::rerun(finding, &ledger.command)),
+    let shown = |merged: findings::Merged<'_>| Shown {
+        line: merged.line(),
+        details: text::finding_details(merged.finding),
+        command: text::one_line(text::rerun(merged.finding, &ledger.command)),
     };
     findings::by_severity(ledger).into_iter().map(shown).collect()
+}
+
+/// True for a lane that did not run, as the caller allows or because its tools are not installed: it has no row, and a note names it.
+fn is_absent(lane: &Lane) -> bool {
+    matches!(lane.status, LaneStatus::NotRun { allowed: true, .. })
+}
+
+/// The absent lanes, those of one reason in one line.
+pub(super) fn absent(ledger: &Ledger) -> Vec<String> {
+    uncovered::absent_lanes(ledger, true).into_iter().map(|line| text::one_line(&line)).collect()
 }
 
 /// Table of lanes.
@@ -63,7 +73,7 @@ pub(super) fn lanes(ledger: &Ledger) -> Table {
         "Lanes of the run",
         &["lane", "runs on", "#kernels", "#inputs", "code (SHA-256 of the worker)"],
     );
-    table.rows = ledger.lanes.iter().map(|lane| of_lane(ledger, lane)).collect();
+    table.rows = ledger.lanes.iter().filter(|lane| !is_absent(lane)).map(|lane| of_lane(ledger, lane)).collect();
     table
 }
 

@@ -6,6 +6,7 @@ use super::{SCRIPT, STYLE};
 use crate::diff::diff;
 use crate::drawable;
 use crate::files::REPORT;
+use crate::findings;
 use crate::ledger::{Ledger, Verdict};
 use crate::text;
 use crate::view;
@@ -125,7 +126,7 @@ fn row(entries: &[Entry], at: usize) -> Option<Row> {
             Cell::text(&entry.directory).link(link(&entry.directory, REPORT)),
             Cell::text(commit).class("code"),
             Cell::text(text::verdict(ledger.verdict)).class(class),
-            Cell::text(text::count(ledger.findings.len() as u64)),
+            Cell::text(text::count(findings::number(ledger) as u64)),
             Cell::text(text::count(totals.inputs)),
             Cell::text(totals.what(ledger.seconds)),
             Cell::text(change),

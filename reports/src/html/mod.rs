@@ -26,8 +26,10 @@ use crate::text;
 use askama::Template;
 use table::Table;
 
-/// The look of every page.
-const STYLE: &str = include_str!("../../templates/style.css");
+pub(crate) use news::against;
+
+/// The look of every page, also of an audit.
+pub const STYLE: &str = include_str!("../../templates/style.css");
 /// Sorting, filtering and copying.
 const SCRIPT: &str = include_str!("../../templates/script.js");
 
@@ -50,7 +52,8 @@ struct Page<'a> {
     measure: String,
     facts: Vec<(&'static str, String)>,
     findings: Vec<first::Shown>,
-    lanes: Table,
+    lanes: Option<Table>,
+    absent: Vec<String>,
     news: news::News,
     uncovered: Vec<first::Gap>,
     operations: Table,
@@ -81,7 +84,8 @@ pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
         measure,
         facts: environment::facts(ledger),
         findings: first::findings(ledger),
-        lanes: first::lanes(ledger),
+        lanes: first::lanes(ledger).filled(),
+        absent: first::absent(ledger),
         news: news::news(ledger, earlier.runs, compared),
         uncovered: first::uncovered(ledger),
         operations: operation::overview(ledger),

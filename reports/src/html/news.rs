@@ -3,11 +3,12 @@
 use super::command;
 use super::environment::short;
 use super::table::{Cell, Row, Table};
-use crate::diff::{Change, Diff, Difference};
+use crate::diff::{Change, Diff, KernelChange};
+use crate::findings;
 use crate::ledger::Ledger;
 use crate::text;
 
-/// Differences that the page lists; the terminal's `diff` prints all.
+/// Kernels that the page lists; the terminal's `diff` prints all.
 const MOST: usize = 60;
 
 /// The section.
@@ -16,54 +17,65 @@ pub(super) struct News {
     /// Nothing where there is no earlier run.
     pub(super) line: Option<String>,
     pub(super) differences: Option<Table>,
-    /// Number of differences that the table leaves out.
+    /// Parts of the plan that differ, and what was not requested, with the number of comparisons that each explains.
+    pub(super) reasons: Vec<String>,
+    /// Number of kernels that the table leaves out.
     pub(super) more: usize,
     /// The runs, where there are at least two earlier ones.
     pub(super) history: Option<Table>,
 }
 
 pub(super) fn news(ledger: &Ledger, earlier: &[Ledger], compared: Option<Diff>) -> News {
-    let more = compared.as_ref().map_or(0, |diff| diff.differences.len().saturating_sub(MOST));
+    let kernels = compared.as_ref().map(Diff::kernels).unwrap_or_default();
+    let more = kernels.len().saturating_sub(MOST);
     News {
         is_worse: compared.as_ref().is_some_and(Diff::is_worse),
-        line: compared.as_ref().map(|diff| sentence(diff, earlier.last())),
-        differences: compared.as_ref().and_then(|diff| differences(ledger, &diff.differences)),
+        line: compared
+            .as_ref()
+            .map(|diff| format!("{}.{}", crate::markdown::capital(&diff.line()), against(earlier.last()))),
+        differences: differences(ledger, &kernels),
+        reasons: compared.as_ref().map(reasons).unwrap_or_default(),
         more,
         history: (earlier.len() > 1).then(|| history(earlier, ledger)),
     }
 }
 
-fn sentence(diff: &Diff, old: Option<&Ledger>) -> String {
+/// ` Against the run of DATE, commit X.`, as far as the ledger of that run has it.
+pub(crate) fn against(old: Option<&Ledger>) -> String {
     let environment = old.and_then(|old| old.environment.as_ref());
-    let of = environment.map_or(String::new(), |e| {
+    environment.map_or(String::new(), |e| {
         let commit = e.commit.as_deref().map_or(String::new(), |commit| format!(", commit {}", short(commit)));
-        format!(" Against the run of {}{commit}.", e.date)
-    });
-    text::one_line(&format!("{}.{of}", crate::markdown::capital(&diff.line())))
+        text::one_line(&format!("Against the run of {}{commit}.", e.date)).replacen("Against", " Against", 1)
+    })
 }
 
-fn differences(ledger: &Ledger, all: &[Difference]) -> Option<Table> {
-    let heads = ["change", "operation", "kernel", "lane", "against", "class", "before", "after"];
-    let mut table = Table::new("differences", "What changed since the earlier run", &heads);
-    table.rows = all.iter().take(MOST).map(|difference| row(ledger, difference)).collect();
+fn reasons(diff: &Diff) -> Vec<String> {
+    let sentence = |(why, n): (&str, usize)| format!("{}: {}", text::plural(n, "comparison"), text::one_line(why));
+    diff.reasons().into_iter().map(sentence).collect()
+}
+
+fn differences(ledger: &Ledger, all: &[KernelChange<'_>]) -> Option<Table> {
+    let mut table = Table::new("differences", "What changed since the earlier run", &KernelChange::HEADS);
+    table.rows = all.iter().take(MOST).map(|kernel| row(ledger, kernel)).collect();
     table.filled()
 }
 
-fn row(ledger: &Ledger, difference: &Difference) -> Row {
-    let Difference { op, kernel, lane, .. } = difference;
-    let again = || command::narrowed(ledger, &[("--op", op), ("--kernel", kernel), ("--lane", lane)]);
-    let class = match difference.change {
+fn row(ledger: &Ledger, kernel: &KernelChange<'_>) -> Row {
+    let mut narrowed = vec![("--op", kernel.op), ("--kernel", kernel.kernel)];
+    narrowed.extend(kernel.lanes.iter().map(|lane| ("--lane", *lane)));
+    narrowed.retain(|(_, name)| !name.is_empty());
+    let class = match kernel.change {
         Change::Worse => "bad",
         Change::Better => "good",
         Change::Gone => "bad",
         Change::PlanChanged | Change::NotAsked | Change::New => "notable",
     };
-    let mut cells: Vec<Cell> = difference.cells().into_iter().map(Cell::text).collect();
+    let mut cells: Vec<Cell> = kernel.cells().into_iter().map(Cell::text).collect();
     cells[0].class = class;
     Row {
         cells,
-        says: difference.says.iter().map(|says| text::one_line(says)).collect(),
-        command: difference.command.as_deref().map_or_else(again, text::one_line),
+        says: kernel.says.map(text::one_line).into_iter().collect(),
+        command: kernel.command.map_or_else(|| command::narrowed(ledger, &narrowed), text::one_line),
         ..Row::default()
     }
 }
@@ -84,6 +96,7 @@ fn of_run(run: &Ledger, before: Option<&Ledger>) -> Row {
     let date = environment.map_or("not recorded".to_owned(), |e| e.date.clone());
     let commit = environment.and_then(|e| e.commit.as_deref()).map_or("-".to_owned(), short);
     let change = before.map_or("-".to_owned(), |before| crate::diff::diff(before, run).line());
-    let cells = [date, commit, text::verdict(run.verdict).to_owned(), text::count(run.findings.len() as u64), change];
+    let cells =
+        [date, commit, text::verdict(run.verdict).to_owned(), text::count(findings::number(run) as u64), change];
     Row { cells: cells.into_iter().map(Cell::text).collect(), command: text::one_line(&run.command), ..Row::default() }
 }

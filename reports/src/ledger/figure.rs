@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// When a run began, from which sources, and on which machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Environment {
     /// When it began, in UTC as of RFC 3339: `2026-11-22T05:40:00Z`.
     pub date: String,
@@ -27,6 +28,7 @@ pub struct Environment {
 
 /// Subject of a figure, which decides its drawing and the meaning of its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
     /// Number of accumulators on which a scheme differs from the reference: scheme, shift, inputs, differ, one_up, one_down.
@@ -69,6 +71,7 @@ impl FigureKind {
 
 /// The numbers of a figure: a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figure {
     /// Subject.
     pub kind: FigureKind,
@@ -91,6 +94,7 @@ pub struct Figure {
 
 /// A column of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Column {
     /// Its name.
     pub name: String,

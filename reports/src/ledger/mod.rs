@@ -23,6 +23,7 @@ pub const OLDEST: u32 = 3;
 
 /// One verification run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ledger {
     /// [`FORMAT`].
     pub format: u32,
@@ -79,6 +80,10 @@ pub struct Ledger {
     /// Meaning of each class of the run's differences and findings, in a sentence.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meanings: BTreeMap<String, String>,
+    /// The file with the code of each kernel that has a finding, by operation and kernel, `fpm tvm-relay`: a source file of the project, relative to its
+    /// root, or the caller's library.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub code: BTreeMap<String, String>,
     /// The numbers of the figures of a report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<Figure>,
@@ -86,6 +91,7 @@ pub struct Ledger {
 
 /// Part of the caller's input that no kernel takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// The part, such as a layer of a model by its place in the file.
     pub item: String,
@@ -95,6 +101,7 @@ pub struct LeftOut {
 
 /// Outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every contract held on everything the run covered.
@@ -108,6 +115,7 @@ pub enum Verdict {
 
 /// One lane of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Lane {
     /// `host`, `aarch64-qemu`, `aarch64-native`, or a name from the lanes file.
     pub name: String,
@@ -121,6 +129,7 @@ pub struct Lane {
 
 /// A file that takes part in what a lane runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Content {
     /// Its purpose.
     pub role: Role,
@@ -134,6 +143,7 @@ pub struct Content {
 
 /// The purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Runs the kernels: this program, a worker, an emulator or interpreter of one, a module of it.
@@ -160,6 +170,7 @@ impl Role {
 
 /// Status of a lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "status")]
 pub enum LaneStatus {
     /// The lane ran.
@@ -180,6 +191,7 @@ pub enum LaneStatus {
 
 /// Number of inputs, among all inputs of a row, that a known fault changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Extent {
     /// Upper bound on affected results.
     pub most: u64,
@@ -191,6 +203,7 @@ pub struct Extent {
 
 /// Side of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
     /// The scheme of its own contract, where it must be exact.
@@ -202,6 +215,7 @@ pub enum Against {
 
 /// Coverage of a row's input space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Coverage {
     /// Every accumulator of every parameter pair of the row.
@@ -213,6 +227,7 @@ pub enum Coverage {
 
 /// One kernel in one lane against one scheme.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
     /// Operation.
     pub op: String,
@@ -280,6 +295,7 @@ fn is_zero(n: &u64) -> bool {
 
 /// The values of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Size {
     /// The least.
     pub least: u64,
@@ -291,6 +307,7 @@ pub struct Size {
 
 /// The values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Range {
     /// The least.
     pub least: f64,
@@ -300,6 +317,7 @@ pub struct Range {
 
 /// Two schemes that differ in one thing, or a scheme and a kernel where it has no value to promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathStep {
     /// Class of what differs.
     pub class: String,
@@ -318,6 +336,7 @@ pub struct PathStep {
 
 /// A value of an argument or a result: an integer, or a text where it is none (a type, a float).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Value {
     /// An integer.
@@ -352,6 +371,7 @@ pub type Case = IndexMap<String, Value>;
 
 /// The smallest input that shows a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Witness {
     /// The case by argument, such as `x`, `m`, `s`.
     pub case: Case,
@@ -371,6 +391,7 @@ pub struct Witness {
 
 /// An input that differs, beside the smallest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Example {
     /// Class of the difference.
     pub class: String,
@@ -386,6 +407,7 @@ pub struct Example {
 
 /// One mutant or control in one lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SelfCheck {
     /// Operation.
     pub op: String,
@@ -407,6 +429,7 @@ pub struct SelfCheck {
 
 /// Kind of a self-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckKind {
     /// A known bug that must be caught.
@@ -417,6 +440,7 @@ pub enum CheckKind {
 
 /// Something outside a contract.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Operation.
     pub op: String,
@@ -435,6 +459,7 @@ pub struct Finding {
 
 /// One kept mismatch, a line of `mismatches.csv`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Mismatch {
     /// Operation.
     pub op: String,
@@ -460,6 +485,7 @@ pub struct Mismatch {
 
 /// The corner catalogue, run first, through one lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CatalogueRun {
     /// Operation.
     pub op: String,
@@ -481,6 +507,7 @@ pub struct CatalogueRun {
 
 /// Two kernels that promise one scheme, or one in two lanes, compared to the bit on the same inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Agreement {
     /// Operation.
     pub op: String,
@@ -511,6 +538,7 @@ pub struct Agreement {
 
 /// An input on which two differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AgreementWitness {
     /// The case by argument.
     pub case: Case,
@@ -524,6 +552,7 @@ pub struct AgreementWitness {
 
 /// Bound of a quantity, up to which a kernel's results equal those of unbounded integers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Bound {
     /// Operation.
     pub op: String,
@@ -547,6 +576,7 @@ pub struct Bound {
 
 /// An input at or past a bound, run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BoundWitness {
     /// The input, in words that `--case` takes where it is small.
     pub case: String,
@@ -560,6 +590,7 @@ pub struct BoundWitness {
 
 /// A kernel that promises nothing for any parameter of the run, and was therefore not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OutsideDomain {
     /// Operation.
     pub op: String,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Planned, run and dropped inputs of one kernel in one lane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Planned {
     /// Operation.
     pub op: String,
@@ -28,6 +29,7 @@ pub struct Planned {
 
 /// Unit of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Multiplier and shift.
@@ -54,6 +56,7 @@ impl Unit {
 
 /// Parameters or cases that a kernel did not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Dropped {
     /// Why.
     pub why: DropReason,
@@ -67,6 +70,7 @@ pub struct Dropped {
 
 /// Why parameters or cases did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
     /// The kernel's contract promises nothing for them.
@@ -83,6 +87,7 @@ pub enum DropReason {
 
 /// One result of the caller's case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Position {
     /// Operation.
     pub op: String,
@@ -100,6 +105,7 @@ pub struct Position {
 
 /// A lane without self-checks of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Unchecked {
     /// Operation.
     pub op: String,

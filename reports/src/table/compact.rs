@@ -2,9 +2,10 @@
 //! Lists are bounded; where one ends early the number of what is missing stands there.
 
 use super::page::{Entry, Ink, Page, bare_table};
-use super::{one_finding, title, verdict};
+use super::{diff, one_finding, title, verdict};
 use crate::files::DETAILS;
 use crate::findings;
+use crate::html::Earlier;
 use crate::ledger::{Lane, LaneStatus, Ledger};
 use crate::overview::{self, Count, Operation, Outcome};
 use crate::text::{self, count};
@@ -17,6 +18,8 @@ const WIDTH: u16 = 100;
 const FINDINGS: usize = 6;
 /// Bytes of each sentence that explains a finding, so that its command stands in the first ten lines.
 const EXPLANATION: usize = 200;
+/// Kernels that changed since an earlier run, and are listed.
+const CHANGED: usize = 4;
 /// Lanes that are listed.
 const LANES: usize = 8;
 /// Checks that failed, listed beneath the counts.
@@ -29,10 +32,11 @@ const ENDING: usize = 5;
 const UNCOVERED: usize = 4;
 const REASON: usize = 190;
 
-pub(super) fn render(page: &mut Page, ledger: &Ledger) {
+pub(super) fn render(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>) {
     page.style.width = Some(page.style.width.map_or(WIDTH, |width| width.min(WIDTH)));
     failing(page, ledger);
     let findings = page.out.lines().count();
+    diff::changed(page, ledger, earlier, CHANGED);
     title(page, ledger);
     lanes(page, ledger);
     operations(page, ledger);
@@ -46,7 +50,8 @@ fn failing(page: &mut Page, ledger: &Ledger) {
     let all = findings::alike(ledger);
     let listed = &all[..all.len().min(FINDINGS)];
     let shown: usize = listed.iter().map(|alike| alike.count).sum();
-    match ledger.findings.len() {
+    let number = findings::number(ledger);
+    match number {
         0 => return,
         n if n > shown => page.heading(&format!("Findings, {shown} of {}", count(n as u64))),
         _ => page.heading("Findings"),
@@ -54,7 +59,7 @@ fn failing(page: &mut Page, ledger: &Ledger) {
     for alike in listed {
         one_finding(page, alike, &ledger.command, EXPLANATION);
     }
-    more(page, ledger.findings.len() - shown, "finding");
+    more(page, number - shown, "finding");
 }
 
 /// Says how many of a list are missing, where any are.

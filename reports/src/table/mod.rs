@@ -13,6 +13,7 @@ use crate::agreement;
 use crate::drawable;
 use crate::files;
 use crate::findings::{self, Alike};
+use crate::html::Earlier;
 use crate::ledger::{Bound, Lane, LaneStatus, Ledger, Row, Verdict};
 use crate::left_out;
 use crate::self_checks::{self, SelfChecks};
@@ -45,16 +46,22 @@ pub enum Detail {
 
 /// Draws a ledger for the terminal, with a newline at the end.
 pub fn render(ledger: &Ledger, detail: Detail, style: Style) -> String {
+    render_compared(ledger, Earlier::default(), detail, style)
+}
+
+/// Likewise, with what changed since the last of the earlier runs.
+pub fn render_compared(ledger: &Ledger, earlier: Earlier<'_>, detail: Detail, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let ledger = drawable::ledger(ledger);
     match detail {
-        Detail::Screen => compact::render(&mut page, &ledger),
-        Detail::Tables => tables(&mut page, &ledger),
+        Detail::Screen => compact::render(&mut page, &ledger, earlier),
+        Detail::Tables => tables(&mut page, &ledger, earlier),
     }
     page.out
 }
 
-/// The line that says where the files of a run are, for those who have written them.
+/// The line that says where the files of a run are, for those who have written them. A host of code that reads `findings.sarif` has its name from the
+/// caller, and the line has no room for it.
 pub fn format_files(dir: &Path, style: Style) -> String {
     let mut page = Page { style, out: String::new() };
     let names = [files::REPORT, files::LEDGER, files::DETAILS, files::SUMMARY, files::MISMATCHES, files::JUNIT];
@@ -63,9 +70,10 @@ pub fn format_files(dir: &Path, style: Style) -> String {
     page.out
 }
 
-fn tables(page: &mut Page, ledger: &Ledger) {
+fn tables(page: &mut Page, ledger: &Ledger, earlier: Earlier<'_>) {
     let condensed = view::condensed(ledger);
     all_findings(page, ledger);
+    diff::changed(page, ledger, earlier, usize::MAX);
     title(page, ledger);
     lanes(page, ledger);
     // Operations have different references and widths: so each has a separate table.
@@ -95,15 +103,26 @@ fn title(page: &mut Page, ledger: &Ledger) {
 
 fn lanes(page: &mut Page, ledger: &Ledger) {
     page.heading("Lanes");
-    let entry = |lane: &Lane| {
-        let ink = match &lane.status {
-            LaneStatus::Ran { .. } => Ink::Plain,
-            LaneStatus::NotRun { allowed: true, .. } => Ink::Notable,
-            LaneStatus::NotRun { allowed: false, .. } => Ink::Bad,
-        };
-        Entry { names: vec![lane.name.clone()], prose: text::lane(&lane.status), ink }
+    let ink = |lane: &Lane| match &lane.status {
+        LaneStatus::Ran { .. } => Ink::Plain,
+        LaneStatus::NotRun { allowed: true, .. } => Ink::Faint,
+        LaneStatus::NotRun { allowed: false, .. } => Ink::Bad,
     };
-    page.list(&ledger.lanes.iter().map(entry).collect::<Vec<_>>());
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut before: Option<&Lane> = None;
+    for lane in &ledger.lanes {
+        // Lanes that are absent for one reason, such as those of compiled modules, are one line.
+        let again = before
+            .is_some_and(|other| matches!(&lane.status, LaneStatus::NotRun { .. }) && other.status == lane.status);
+        match entries.last_mut().filter(|_| again) {
+            Some(entry) => entry.names[0] += &format!(", {}", lane.name),
+            None => {
+                entries.push(Entry { names: vec![lane.name.clone()], prose: text::lane(&lane.status), ink: ink(lane) });
+            }
+        }
+        before = Some(lane);
+    }
+    page.list(&entries);
 }
 
 /// The kernels of one operation; `among_others` where the run has more.
@@ -343,8 +362,9 @@ fn all_findings(page: &mut Page, ledger: &Ledger) {
 }
 
 /// A finding, what explains it in at most so many bytes a sentence, and the command that shows it again.
-fn one_finding(page: &mut Page, Alike { finding, others, .. }: &Alike<'_>, run: &str, most: usize) {
-    page.line(2, &text::finding(finding), Ink::Bad);
+fn one_finding(page: &mut Page, Alike { first, others, .. }: &Alike<'_>, run: &str, most: usize) {
+    let finding = first.finding;
+    page.line(2, &first.line(), Ink::Bad);
     if let Some(others) = others {
         page.prose(4, &text::cut(others, most), Ink::Notable);
     }

@@ -2,6 +2,7 @@
 
 use crate::sample::{agreement, broken, figures, holding, planned, size};
 use tiebreak_reports::files::{LEDGER, ReadError, read_ledger, write_all};
+use tiebreak_reports::html::Earlier;
 use tiebreak_reports::ledger::*;
 
 type Edit = fn(&mut Ledger);
@@ -123,10 +124,10 @@ fn a_whole_ledger_is_no_contradiction() {
 #[test]
 fn a_file_that_contradicts_itself_is_not_read() {
     let dir = tempfile::tempdir().expect("a directory");
-    let written = write_all(dir.path(), &holding(), &[]).expect("it can be written");
+    let written = write_all(dir.path(), &holding(), &[], Earlier::default()).expect("it can be written");
     assert!(read_ledger(&written.ledger).is_ok());
     let edited = Ledger { verdict: Verdict::Holds, ..broken() };
-    write_all(dir.path(), &edited, &[]).expect("it can be written");
+    write_all(dir.path(), &edited, &[], Earlier::default()).expect("it can be written");
     let error = read_ledger(&dir.path().join(LEDGER)).expect_err("it contradicts itself");
     assert!(matches!(error, ReadError::Contradiction { .. }));
     assert!(error.to_string().contains("contradicts itself: its verdict is holds, and it has 5 findings; "), "{error}");

@@ -3,6 +3,7 @@ use expect_test::expect;
 use std::fs;
 use std::path::Path;
 use tiebreak_reports::files::*;
+use tiebreak_reports::html::Earlier;
 use tiebreak_reports::ledger::Mismatch;
 
 fn names(dir: &Path) -> Vec<String> {
@@ -21,8 +22,8 @@ fn message(error: impl std::fmt::Display, dir: &Path) -> String {
 fn the_files_and_nothing_else_in_a_new_directory() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("a/b");
-    let written = write_all(&out, &sample::broken(), &sample::mismatches()).unwrap();
-    assert_eq!(names(&out), [DETAILS, JUNIT, LEDGER, MISMATCHES, REPORT, SUMMARY]);
+    let written = write_all(&out, &sample::broken(), &sample::mismatches(), Earlier::default()).unwrap();
+    assert_eq!(names(&out), [DETAILS, SARIF, JUNIT, LEDGER, MISMATCHES, REPORT, SUMMARY]);
     assert_eq!(written.ledger, out.join(LEDGER));
     assert_eq!(written.junit, out.join(JUNIT));
 }
@@ -33,7 +34,7 @@ fn a_ledger_comes_back_as_it_was() {
     for mut ledger in [sample::holding(), sample::broken()] {
         ledger.seconds = 0.1 + 0.2;
         ledger.seed = u64::MAX;
-        let written = write_all(dir.path(), &ledger, &[]).unwrap();
+        let written = write_all(dir.path(), &ledger, &[], Earlier::default()).unwrap();
         assert_eq!(read_ledger(&written.ledger).unwrap(), ledger);
     }
 }
@@ -42,7 +43,7 @@ fn a_ledger_comes_back_as_it_was() {
 fn mismatches_come_back_by_kernel_and_simplest_first() {
     let dir = tempfile::tempdir().unwrap();
     let mut mismatches = sample::mismatches();
-    let written = write_all(dir.path(), &sample::holding(), &mismatches).unwrap();
+    let written = write_all(dir.path(), &sample::holding(), &mismatches, Earlier::default()).unwrap();
     let mut reader = csv::Reader::from_path(&written.mismatches).unwrap();
     assert_eq!(reader.headers().unwrap(), &MISMATCH_COLUMNS[..]);
     let back: Vec<Mismatch> = reader.deserialize().map(Result::unwrap).collect();
@@ -57,7 +58,7 @@ fn mismatches_come_back_by_kernel_and_simplest_first() {
 #[test]
 fn no_mismatches_are_a_header() {
     let dir = tempfile::tempdir().unwrap();
-    let written = write_all(dir.path(), &sample::holding(), &[]).unwrap();
+    let written = write_all(dir.path(), &sample::holding(), &[], Earlier::default()).unwrap();
     expect![[r#"
         op,kernel,lane,against,scheme,case,got,expected,class,command
     "#]]
@@ -68,9 +69,9 @@ fn no_mismatches_are_a_header() {
 fn the_same_ledger_gives_the_same_bytes() {
     let [one, two] = [(), ()].map(|()| tempfile::tempdir().unwrap());
     let mut mismatches = sample::mismatches();
-    write_all(one.path(), &sample::broken(), &mismatches).unwrap();
+    write_all(one.path(), &sample::broken(), &mismatches, Earlier::default()).unwrap();
     mismatches.rotate_left(3);
-    write_all(two.path(), &sample::broken(), &mismatches).unwrap();
+    write_all(two.path(), &sample::broken(), &mismatches, Earlier::default()).unwrap();
     for name in names(one.path()) {
         let [a, b] = [&one, &two].map(|dir| fs::read(dir.path().join(&name)).unwrap());
         assert_eq!(a, b, "{name}");
@@ -87,7 +88,7 @@ fn a_directory_below_a_file_is_refused_before_and_after_the_run() {
         "cannot create the output directory DIR/file/out: Not a directory (os error 20); name another with --out DIR"
     ]
     .assert_eq(&message(&early, dir.path()));
-    let late = write_all(&out, &sample::holding(), &[]).unwrap_err();
+    let late = write_all(&out, &sample::holding(), &[], Earlier::default()).unwrap_err();
     assert_eq!(late.to_string(), early.to_string());
 }
 
@@ -131,7 +132,7 @@ fn all_or_none() {
     fs::write(dir.path().join(LEDGER), "of the run before").unwrap();
     let blocked = format!(".{JUNIT}.{}.tmp", std::process::id());
     fs::create_dir(dir.path().join(&blocked)).unwrap();
-    write_all(dir.path(), &sample::holding(), &[]).unwrap_err();
+    write_all(dir.path(), &sample::holding(), &[], Earlier::default()).unwrap_err();
     assert_eq!(names(dir.path()), [blocked.as_str(), LEDGER]);
     assert_eq!(fs::read_to_string(dir.path().join(LEDGER)).unwrap(), "of the run before");
 }

@@ -157,7 +157,7 @@ fn a_figure_has_alternative_text_units_numbers_and_commands() {
 #[test]
 fn the_csv_files_are_those_of_this_run() {
     let dir = tempfile::tempdir().unwrap();
-    write_all(dir.path(), &with_figures(sample::holding()), &[]).unwrap();
+    write_all(dir.path(), &with_figures(sample::holding()), &[], Earlier::default()).unwrap();
     let read = |name: &str| std::fs::read_to_string(dir.path().join("figures").join(name));
     expect![[r#"
         scheme,shift,delta,x,m,exact,reference,result
@@ -246,7 +246,31 @@ fn numbers_that_are_none_are_left_out_of_a_drawing() {
     assert!(alone(&short).contains("</html>"));
     short.figures.iter_mut().for_each(|figure| figure.columns.clear());
     let dir = tempfile::tempdir().unwrap();
-    files::write_all(dir.path(), &short, &[]).unwrap();
+    files::write_all(dir.path(), &short, &[], Earlier::default()).unwrap();
+}
+
+/// Three lanes that were not installed were three red paragraphs.
+#[test]
+fn lanes_that_may_be_absent_are_one_line() {
+    let mut ledger = sample::holding();
+    let absent = |name: &str| tiebreak_reports::ledger::Lane { name: name.into(), ..ledger.lanes[2].clone() };
+    let more = ["mlir-x86", "mlir-aarch64"].map(absent);
+    ledger.lanes.extend(more);
+    let page = alone(&ledger);
+    let part = part(&page, "<section id=\"where\">", "</section>");
+    let line = "<p class=\"note\">aarch64-native, mlir-x86, mlir-aarch64 not run: the host is x86_64 (allowed)</p>";
+    assert!(part.matches("not run").count() == 1 && part.contains(line) && !part.contains("bad"), "{part}");
+    let tables = tiebreak_reports::table::render(&ledger, Default::default(), Default::default());
+    assert!(
+        tables.contains("  aarch64-native, mlir-x86, mlir-aarch64  not run: the host is x86_64 (allowed)\n"),
+        "{tables}"
+    );
+    // One that must run is a row, and red.
+    let broken = alone(&sample::broken());
+    assert!(
+        broken.contains("<td class=\"bad\" data-label") || broken.contains("<td class=\"bad\">not run"),
+        "{broken}"
+    );
 }
 
 #[test]

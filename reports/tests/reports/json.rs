@@ -98,6 +98,7 @@ fn the_documented_form_is_the_real_one() {
     ledger.positions = vec![sample::position()];
     ledger.catalogue[0].unanswered = 3;
     ledger.unchecked = vec![Unchecked { op: "fpm".into(), lane: "mine".into() }];
+    ledger.code = [("fpm tvm-relay".to_owned(), "impls/src/fpm/tvm_relay.rs".to_owned())].into();
     ledger.figures = sample::figures()[..1].to_vec();
     let real: Value = serde_json::from_str(&render(&ledger)).unwrap();
     let [real, documented] = [real, documented()].map(|value| {

@@ -33,15 +33,15 @@ fn totals_are_of_what_contracts_judged() {
     for (name, text) in [
         ("screen", render(&ledger, Detail::Screen, Style::default())),
         ("tables", render(&ledger, Detail::Tables, Style::default())),
-        ("summary", summary::render(&ledger)),
+        ("summary", summary::render(&ledger, html::Earlier::default())),
         ("page", page.clone()),
     ] {
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&said), "{name}: {text}");
     }
     // Of the operation and of each lane.
     assert!(
-        summary::render(&ledger)
-            .contains(&format!("fpm: 3 kernels in 2 lanes, {JUDGED} inputs, exhaustive: exact, 1 not judged"))
+        summary::render(&ledger, html::Earlier::default())
+            .contains(&format!("\n| fpm | 3 | 2 | {JUDGED} exhaustive | exact, 1 not judged | "))
     );
     assert!(render(&ledger, Detail::Screen, Style::default()).contains("2 kernels  8,589,933,592 inputs"));
     assert!(page.contains("8,589,933,592"));
@@ -101,7 +101,7 @@ fn what_quick_effort_spares_is_said_on_each_screen() {
         ("screen", render(&ledger, Detail::Screen, Style::default())),
         ("tables", render(&ledger, Detail::Tables, Style::default())),
         ("details", markdown::render(&ledger)),
-        ("summary", summary::render(&ledger)),
+        ("summary", summary::render(&ledger, html::Earlier::default())),
     ] {
         assert!(text.contains("aarch64-qemu: quick effort left out 350 of 400 cases of 1 kernel ("), "{name}: {text}");
     }

@@ -12,6 +12,7 @@ mod junit;
 mod left_out;
 mod markdown;
 mod sample;
+mod sarif;
 mod screen;
 mod summary;
 mod table;

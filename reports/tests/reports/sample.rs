@@ -177,6 +177,7 @@ pub(crate) fn holding() -> Ledger {
         self_checks: checks(&["host", "aarch64-qemu"]),
         meanings: [("double-rounding".to_owned(), "Two roundings where one is promised.".to_owned())].into(),
         findings: Vec::new(),
+        code: BTreeMap::new(),
         figures: Vec::new(),
     }
 }

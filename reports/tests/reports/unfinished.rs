@@ -2,6 +2,7 @@
 
 use crate::sample;
 use quick_junit::Report;
+use tiebreak_reports::html::Earlier;
 use tiebreak_reports::ledger::{Ledger, Verdict};
 use tiebreak_reports::table::{Detail, Style};
 use tiebreak_reports::{files, json, junit, markdown, table};
@@ -31,7 +32,7 @@ fn a_reviewer_reads_why_and_that_there_is_no_verdict() {
 #[test]
 fn a_program_reads_neither_holds_nor_broken() {
     let dir = tempfile::tempdir().unwrap();
-    let written = files::write_all(dir.path(), &interrupted(), &[]).unwrap();
+    let written = files::write_all(dir.path(), &interrupted(), &[], Earlier::default()).unwrap();
     assert_eq!(files::read_ledger(&written.ledger).unwrap(), interrupted());
     for text in [std::fs::read_to_string(&written.ledger).unwrap(), json::render(&interrupted())] {
         assert!(

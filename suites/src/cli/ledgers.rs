@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tiebreak_reports::files::{self, read_ledger};
 use tiebreak_reports::ledger::{Ledger, Verdict};
 use tiebreak_reports::table::{Detail, render, render_diff};
-use tiebreak_reports::{diff, json, markdown};
+use tiebreak_reports::{annotations, diff, json, markdown, sarif};
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -19,6 +19,21 @@ enum Format {
     Json,
     /// GitHub Markdown, for a comment.
     Markdown,
+}
+
+/// Output format of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shown {
+    /// A table for the terminal.
+    Table,
+    /// JSON, for programs.
+    Json,
+    /// GitHub Markdown, complete.
+    Markdown,
+    /// The findings in SARIF 2.1.0.
+    Sarif,
+    /// The findings as annotations of GitHub Actions.
+    Github,
 }
 
 /// Arguments of `show`.
@@ -32,7 +47,7 @@ pub(super) struct ShowArgs {
     verbose: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
-    format: Format,
+    format: Shown,
 }
 
 /// Arguments of `diff`.
@@ -55,9 +70,11 @@ pub(super) fn show(args: &ShowArgs) -> Result<()> {
     let ops: BTreeSet<&str> = ledger.rows.iter().map(|row| &*row.op).collect();
     let detail = if args.verbose || ops.len() < 2 { Detail::Tables } else { Detail::Screen };
     match args.format {
-        Format::Table => print(&render(&ledger, detail, style())),
-        Format::Json => print(&json::render(&ledger)),
-        Format::Markdown => print(&markdown::render(&ledger)),
+        Shown::Table => print(&render(&ledger, detail, style())),
+        Shown::Json => print(&json::render(&ledger)),
+        Shown::Markdown => print(&markdown::render(&ledger)),
+        Shown::Sarif => print(&sarif::render(&ledger)),
+        Shown::Github => print(&annotations::render(&ledger)),
     }
 }
 

@@ -16,7 +16,7 @@ use tiebreak_impls::library::{HEADER, Promise};
 use tiebreak_impls::protocol::Own;
 
 /// Names of the lanes.
-const LIBRARY: &str = "library";
+pub(super) const LIBRARY: &str = "library";
 const PROGRAM: &str = "program";
 
 /// The options of a worker that name the library and the program.
@@ -85,6 +85,11 @@ pub(super) fn part(text: &str) -> Result<(String, Value), String> {
 }
 
 impl Args {
+    /// The library, if one is given.
+    pub(super) fn file(&self) -> Option<&Path> {
+        self.place.library.as_deref()
+    }
+
     /// The lane of the library or program, if one is given. `ops` are the operations asked for.
     pub(super) fn lane(&self, ops: &[String], lanes: &Lanes) -> Result<Option<Entry>> {
         let Some(place) = self.place.written() else { return Ok(None) };

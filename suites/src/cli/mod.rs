@@ -2,6 +2,7 @@
 
 mod atlas;
 mod audit;
+mod base;
 mod bite;
 mod bounds;
 mod built;
@@ -25,6 +26,7 @@ mod out_lock;
 mod prove;
 mod report;
 mod rewrites;
+mod schema;
 mod space;
 mod threads;
 mod unfinished;
@@ -116,6 +118,8 @@ enum Action {
     Completions(installed::CompletionsArgs),
     /// Print tiebreak.h, the interface of `verify --library`.
     Header,
+    /// Print the JSON Schema of a form of `--format json`, or of ledger.json.
+    Schema(schema::Args),
     /// Write manual pages.
     #[command(hide = true)]
     Man(installed::ManArgs),
@@ -227,6 +231,7 @@ fn run(action: Action) -> Result<bool> {
         Action::Rewrites(args) => rewrites::run(&args).map(|()| true),
         Action::Completions(args) => installed::completions(&args).map(|()| true),
         Action::Header => library::header().map(|()| true),
+        Action::Schema(args) => schema::run(&args).map(|()| true),
         Action::Man(args) => installed::man(&args).map(|()| true),
         Action::Worker(args) => worker::run(&args).map(|()| true),
     }

@@ -1,14 +1,13 @@
 //! `report`: the page of a run, and the index of published ones, from ledgers alone.
 
 use super::ledgers::{ended, read as read_ledger};
-use super::print;
+use super::{base, print};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use tiebreak_common::called;
 use tiebreak_reports::files::{self, LEDGER, REPORT, write_report};
 use tiebreak_reports::html::Earlier;
 use tiebreak_reports::html::index::{self, Entry, Holds};
-use tiebreak_reports::ledger::{Ledger, Verdict};
 use tiebreak_reports::read;
 
 /// Arguments of `report`.
@@ -46,27 +45,12 @@ fn draw_one(args: &Args) -> Result<()> {
     let mut earlier = before.iter().map(|path| ended(path)).collect::<Result<Vec<_>>>()?;
     earlier.extend(args.against.iter().map(|path| ended(path)).collect::<Result<Vec<_>>>()?);
     if args.ledgers.is_empty() && args.against.is_none() {
-        earlier.extend(published(&ledger));
+        earlier.extend(base::published(&ledger));
     }
     let beside = if last.is_dir() { last.as_path() } else { last.parent().unwrap_or(Path::new("")) };
     let out = args.out.as_deref().unwrap_or(beside);
     let page = write_report(out, &ledger, Earlier { runs: &earlier })?;
     print(&format!("{}\n", page.display()))
-}
-
-/// Where a project keeps the reports that it publishes.
-const PUBLISHED: &str = "reports/published";
-
-/// The latest published run of the same command before this one. None in a directory without published runs.
-fn published(ledger: &Ledger) -> Option<Ledger> {
-    let entries = entries(Path::new(PUBLISHED)).ok()?;
-    let runs = entries.into_iter().filter_map(|entry| match entry.holds {
-        Holds::Run(ledger) => Some(*ledger),
-        Holds::Other { .. } => None,
-    });
-    let date = |run: &Ledger| run.environment.as_ref().map(|environment| environment.date.clone());
-    let is_before = |old: &Ledger| old.verdict != Verdict::Unfinished && date(old) < date(ledger);
-    runs.filter(|old| old.command == ledger.command && is_before(old)).max_by_key(date)
 }
 
 fn draw_index(directory: &Path) -> Result<()> {

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tiebreak_reports::files::{self, WriteError};
+use tiebreak_reports::html::Earlier;
 use tiebreak_reports::ledger::Environment;
 
 /// What the files say until something else is known.
@@ -53,7 +54,7 @@ impl Unfinished {
     fn write(&self, why: &str) -> Result<(), WriteError> {
         let Outcome { mut ledger, mismatches } = self.kept.unfinished(&self.heading, why);
         ledger.environment = Some(self.environment.clone());
-        files::write_all(&self.out, &ledger, &mismatches).map(drop)
+        files::write_all(&self.out, &ledger, &mismatches, Earlier::default()).map(drop)
     }
 
     fn interrupted(&self, signal: &str) {
@@ -80,10 +81,10 @@ impl Unfinished {
         self.write(&format!("{error:#}"))
     }
 
-    /// Writes the outcome.
-    pub(super) fn ended(&self, outcome: &Outcome) -> Result<(), WriteError> {
+    /// Writes the outcome, compared with earlier runs.
+    pub(super) fn ended(&self, outcome: &Outcome, earlier: Earlier<'_>) -> Result<(), WriteError> {
         let _locked = self.locked();
         interrupt::nothing_on_signal();
-        files::write_all(&self.out, &outcome.ledger, &outcome.mismatches).map(drop)
+        files::write_all(&self.out, &outcome.ledger, &outcome.mismatches, earlier).map(drop)
     }
 }

@@ -2,10 +2,11 @@
 
 use super::compilers::Compilers;
 use super::unfinished::Unfinished;
-use super::{Format, built, library, note, print, style, threads};
+use super::{Format, base::Base, built, library, note, print, style, threads};
 use crate::audit;
 use crate::budget::Effort;
-use crate::lane::config::Lanes;
+use crate::code;
+use crate::lane::config::{HOST, Lanes};
 use crate::operation::{Asked, Layer, Parameter, ReferenceOption};
 use crate::parameters::{self, SHIFTS};
 use crate::shell::quoted;
@@ -20,8 +21,9 @@ use tiebreak_impls::quantized::Quantized;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::names::unknown;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_reports::html::Earlier;
 use tiebreak_reports::json;
-use tiebreak_reports::ledger::{LeftOut, Verdict};
+use tiebreak_reports::ledger::{Ledger, LeftOut, Verdict};
 use tiebreak_reports::table::{self, Detail};
 
 /// Arguments of `verify`.
@@ -79,7 +81,11 @@ pub(super) struct Args {
     /// Threads, and workers of each lane [default: all cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// Directory for report.html, ledger.json, mismatches.csv, summary.md, details.md and junit.xml
+    /// Ledger to compare with: report.html, summary.md and the screen say what changed [default: latest run of the same command in
+    /// reports/published]
+    #[arg(long, value_name = "LEDGER")]
+    base: Option<PathBuf>,
+    /// Directory for report.html, ledger.json, mismatches.csv, summary.md, details.md, junit.xml and findings.sarif
     #[arg(long, value_name = "DIR", default_value = "tiebreak-out")]
     out: PathBuf,
     /// Output format
@@ -204,12 +210,14 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let ready = threads::start(args.jobs).and_then(|()| built::check());
     let heading =
         Heading { command: command(args).whole(), seed: args.seed, effort: args.effort, begun: Instant::now() };
+    // Before the files are marked: they may be those of this run.
+    let base = Base::read(args.base.as_deref());
     let files = Unfinished::begin(&args.out, heading, kept.clone())?;
     if is_drawn(&arguments()) {
         note(&format!("seed {0}, drawn at random: --seed {0} runs the same cases again", args.seed));
     }
-    let mut outcome = match ready.and_then(|()| outcome(args, &kept)) {
-        Ok(outcome) => outcome,
+    let (mut outcome, base) = match ready.and(base).and_then(|base| Ok((outcome(args, &kept)?, base))) {
+        Ok(ended) => ended,
         Err(error) => {
             files.failed(&error)?;
             return Err(error);
@@ -219,11 +227,16 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     if is_whole(args) {
         outcome.ledger.figures = figures::of(&outcome.ledger);
     }
+    let library = args.library.file().map(|file| (library::LIBRARY, file));
+    let of_caller = callers_lanes(args).is_some();
+    outcome.ledger.code = code::of(&outcome.ledger, library, |lane| lane == HOST || !of_caller);
+    let earlier: Vec<Ledger> = base.of(&outcome.ledger).into_iter().collect();
+    let earlier = Earlier { runs: &earlier };
     // Both are tried: what is computed is lost neither to a full disk nor to a standard output that takes nothing.
-    let written = files.ended(&outcome);
+    let written = files.ended(&outcome, earlier);
     let files_line = if written.is_ok() { table::format_files(&args.out, style()) } else { String::new() };
     let printed = print(&match args.format {
-        Format::Table => table::render(&outcome.ledger, detail(args)?, style()) + &files_line,
+        Format::Table => table::render_compared(&outcome.ledger, earlier, detail(args)?, style()) + &files_line,
         Format::Json => json::render(&outcome.ledger),
     });
     written?;
@@ -408,6 +421,11 @@ fn arguments() -> Vec<String> {
     std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
+/// The lanes file of the caller, if it is not that of the project.
+fn callers_lanes(args: &Args) -> Option<String> {
+    args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES))
+}
+
 /// This call, without the lanes file of its front and with the seed that was drawn.
 fn command(args: &Args) -> Command {
     let mut arguments = arguments();
@@ -417,7 +435,7 @@ fn command(args: &Args) -> Command {
     if arguments.first().is_some_and(|a| a == "--lanes") && arguments.get(1).is_some_and(|f| f.ends_with(OWN_LANES)) {
         arguments.drain(..2);
     }
-    let file = args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES));
+    let file = callers_lanes(args);
     let lanes = args.library.written().or_else(|| Some(format!("--lanes {}", quoted(&file?))));
     let lanes: Vec<String> = lanes.into_iter().chain(args.compilers.written()).collect();
     let lanes = (!lanes.is_empty()).then(|| lanes.join(" "));

@@ -11,7 +11,7 @@ use tiebreak_impls::protocol::{Answer, Hello, Job};
 use tiebreak_impls::worker::{Kernels, Runner, serve_with};
 use tiebreak_reports::space::Ledger;
 use tiebreak_reports::table::{self, Detail, Style};
-use tiebreak_reports::{diff, html, json, junit, ledger, markdown, summary};
+use tiebreak_reports::{annotations, diff, html, json, junit, ledger, markdown, sarif, summary};
 
 /// Words read and written of a batch that is run.
 const RUN: usize = 1 << 12;
@@ -56,8 +56,10 @@ pub fn ledger(text: &[u8]) {
     };
     html::render(&ledger, html::Earlier::default());
     markdown::render(&ledger);
-    summary::render(&ledger);
+    summary::render(&ledger, html::Earlier::default());
     junit::render(&ledger);
+    sarif::render(&ledger);
+    annotations::render(&ledger);
     table::render(&ledger, Detail::Screen, Style::default());
     table::render(&ledger, Detail::Tables, Style::default());
     json::render(&ledger);

@@ -51,6 +51,62 @@ fn a_run_with_a_planted_bug_is_worse_than_one_without() {
     assert_eq!(again.stdout.lines().collect::<Vec<_>>(), printed);
 }
 
+/// `--base`: what changed is on the screen, in the summary and on the page, before everything but the findings. A base that is the run's own directory is read before
+/// it is written.
+#[test]
+fn a_run_states_what_changed_since_its_base() {
+    let (honest_dir, lying_dir) = (tempfile::tempdir(), tempfile::tempdir());
+    let (honest_dir, lying_dir) = (honest_dir.expect("a directory"), lying_dir.expect("a directory"));
+    let worker = worker("host-worker");
+    let lie = json!([{"kernel": "tvm-relay", "ties": true}]);
+    let lanes = lanes_with(honest_dir.path(), "mine", &worker);
+    let honest = run(&lanes).exits(0);
+    assert!(!honest.stdout.contains("\nChanged\n") && honest.file("summary.md").contains("**Changed:** not known"));
+    let lying = lanes_with(lying_dir.path(), "mine", &corruptor(lying_dir.path(), &worker, &lie));
+    let base = honest.out().display().to_string();
+    let asked = ["--lane=mine", "--op=fpm", "--kernel=tvm-relay", "--kernel=gemmlowp-scalar", "--effort=quick"];
+    let broken = verify_in(&lying, &[&asked[..], &["--base", &base]].concat()).exits(1);
+    let (summary, page) = (broken.file("summary.md"), broken.file("report.html"));
+    assert!(broken.stdout.contains("\nChanged\n  1 worse, 0 gone"), "{}", broken.printed());
+    assert!(broken.stdout.contains("  worse: fpm tvm-relay (mine): finding "), "{}", broken.printed());
+    assert!(
+        summary.contains("**Changed:** 1 worse") && summary.contains("\n- worse: fpm tvm-relay (mine): "),
+        "{summary}"
+    );
+    assert!(page.contains("<p class=\"bad\">1 worse") && page.find("id=\"new\"") < page.find("id=\"findings\""));
+    // The same run again, over its own files.
+    let mut again = program();
+    again.arg("verify").arg("--lanes").arg(&lanes).args(asked).args(["--base", &base, "--out", &base]);
+    let same = again.output().expect("tiebreak starts");
+    let printed = String::from_utf8_lossy(&same.stdout).into_owned();
+    assert!(same.status.success() && printed.contains("  Equal: the same share"), "{printed}");
+    let missing = verify_in(&lanes, &[&asked[..], &["--base", "no-such-ledger.json"]].concat()).exits(2);
+    assert!(missing.stderr.contains("no-such-ledger.json"), "{}", missing.printed());
+}
+
+/// Without `--base` a run is compared with the latest published run of the same command, whatever the program is called and wherever the files go.
+#[test]
+fn the_base_of_a_published_command_is_its_published_run() {
+    let asked = ["verify", "--op=transform", "--lane=host", "--effort=quick"];
+    let dir = tempfile::tempdir().expect("a directory");
+    let verify = |more: &[&str]| {
+        let output = program().args(asked).args(more).current_dir(dir.path()).output().expect("tiebreak starts");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let first = verify(&["--out=reports/published/first"]);
+    assert!(!first.contains("\nChanged\n"), "{first}");
+    let path = dir.path().join("reports/published/first/ledger.json");
+    let mut ledger: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).expect("it is there")).expect("JSON");
+    ledger["command"] = "cargo xtask verify --op=transform --lane=host --effort=quick --jobs 2".into();
+    ledger["environment"]["date"] = "2000-01-01T00:00:00Z".into();
+    std::fs::write(&path, ledger.to_string()).expect("it can be written");
+    let second = verify(&[]);
+    assert!(second.contains("Changed\n  Equal: ") && second.contains("Against the run of 2000-01-01"), "{second}");
+    assert!(!verify(&["--seed=2"]).contains("Against the run of"));
+}
+
 #[test]
 fn a_run_that_did_not_end_is_not_compared() {
     let run = verify(&["--op=transform", "--lane=host", "--effort=quick"]).exits(0);

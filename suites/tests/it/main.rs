@@ -2,6 +2,7 @@
 //!
 //! They need the lanes of `cargo xtask test`. A lane that is missing is a failure here: nothing passes by being skipped.
 
+mod action;
 mod additions;
 mod agreement;
 mod anchors;
@@ -22,6 +23,7 @@ mod check_worker;
 mod class_names;
 mod classes;
 mod clocks;
+mod code;
 mod common;
 mod corrupt_lanes;
 mod coverage;
@@ -68,6 +70,7 @@ mod readers;
 mod registry;
 mod reports;
 mod rewrites;
+mod schemas;
 mod scratch;
 mod scratch_tensors;
 mod sentences;

@@ -135,7 +135,7 @@ fn the_files_agree() {
         assert!(markdown.contains(kernel) && markdown.contains(ledger["verdict"].as_str().expect("a word")));
         let names: BTreeSet<_> =
             std::fs::read_dir(run.out()).expect("it is there").map(|e| e.expect("listed").file_name()).collect();
-        assert_eq!(names.len(), 6, "{names:?}");
+        assert_eq!(names.len(), 7, "{names:?}");
     }
 }
 

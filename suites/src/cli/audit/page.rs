@@ -5,12 +5,18 @@ use super::rows::{channel_row, commands, facts, lanes, not_audited, share, worst
 use crate::audit::report::Audit;
 use anyhow::Result;
 use askama::Template;
+use tiebreak_reports::html::STYLE;
 use tiebreak_reports::text;
 
-/// A page without scripts and without links to elsewhere: tables that scroll on their own, light or dark as the reader's system is.
+/// Rows from which on a table is opened by a click.
+const LONG: usize = 40;
+
+/// A page without scripts and without links to elsewhere, in the style of a run's page: tables that scroll on their own and are lists on a narrow
+/// screen, light or dark as the reader's system is.
 #[derive(Template)]
 #[template(path = "audit.html")]
 struct Page<'a> {
+    style: &'static str,
     audit: &'a Audit,
     answers: Vec<String>,
     facts: Vec<String>,
@@ -28,6 +34,21 @@ struct List {
 impl List {
     fn new(title: impl Into<String>, header: &[&'static str], rows: Vec<Vec<String>>) -> Self {
         Self { title: title.into(), header: header.to_vec(), rows }
+    }
+
+    fn is_long(&self) -> bool {
+        self.rows.len() >= LONG
+    }
+
+    fn head(&self, at: &usize) -> &'static str {
+        self.header.get(*at).copied().unwrap_or_default()
+    }
+
+    /// True for a column of counts, rates and other numbers.
+    fn is_number(&self, at: &usize) -> bool {
+        let is_digit = |c: char| c.is_ascii_digit() || ",.-+%e ".contains(c);
+        let cells = || self.rows.iter().filter_map(|row| row.get(*at)).filter(|cell| !cell.is_empty());
+        cells().next().is_some() && cells().all(|cell| cell.chars().all(is_digit))
     }
 }
 
@@ -75,6 +96,6 @@ pub(super) fn render(audit: &Audit) -> Result<String> {
     }
     lists.retain(|list| !list.rows.is_empty());
     let facts = versions(audit).into_iter().chain(facts(audit)).collect();
-    let page = Page { audit, answers: answers(audit), facts, lists, commands: commands(audit) };
+    let page = Page { style: STYLE, audit, answers: answers(audit), facts, lists, commands: commands(audit) };
     Ok(page.render()?)
 }

@@ -69,6 +69,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
         "compiles mdBook for minutes; the tests of `links` check the pages and their links without it",
     ),
     ("cargo xtask show tiebreak-out", Parsed, "needs a run; those of `ledgers` are printed again"),
+    (
+        "cargo xtask verify --op fpm --base before/ledger.json",
+        Parsed,
+        "needs two runs; `a_run_states_what_changed_since_its_base` compares them",
+    ),
     ("cargo xtask report tiebreak-out", Parsed, "needs a run; those of `pages` are drawn"),
     (
         "cargo xtask diff before/ledger.json after/ledger.json --format markdown",
