@@ -88,9 +88,8 @@ fn types(job: &Job, domain: &Value, function: &Function) -> Option<Vec<String>> 
 
 /// Names of the operands in the header, with the words of each.
 fn operands(job: &Job, input: usize) -> Option<Vec<(&'static str, usize)>> {
-    let two = |names: [&'static str; 2], first: usize| {
-        Some(vec![(names[0], first), (names[1], input.checked_sub(first)?)])
-    };
+    let two =
+        |names: [&'static str; 2], first: usize| Some(vec![(names[0], first), (names[1], input.checked_sub(first)?)]);
     match job {
         Job::Fpm { .. } => Some(vec![("x", input)]),
         Job::Requantize { .. } => Some(vec![("acc", input)]),

@@ -9,6 +9,8 @@ pub(super) struct Limits {
     pub(super) count: usize,
     /// Bytes of all of them.
     pub(super) bytes: usize,
+    /// Targets that each further candidate must add.
+    pub(super) gain: usize,
 }
 
 /// How candidates are compared.
@@ -42,7 +44,8 @@ fn greedy(shows: &[Vec<bool>], bytes: &[usize], limits: Limits, mut chosen: Vec<
             By::Gain => (*gain as u64, Reverse(bytes[*at]), Reverse(*at)),
             By::Density => ((*gain as u64) << 32 >> (bytes[*at].max(1).ilog2()), Reverse(bytes[*at]), Reverse(*at)),
         };
-        let gains = (0..bytes.len()).filter(fits).map(|at| (gain(at), at)).filter(|(gain, _)| *gain > 0);
+        let gains =
+            (0..bytes.len()).filter(fits).map(|at| (gain(at), at)).filter(|(gain, _)| *gain >= limits.gain.max(1));
         let Some((_, best)) = gains.max_by_key(worth) else { break };
         spent += bytes[best];
         left.retain(|of| !of[best]);
@@ -68,7 +71,7 @@ pub(super) fn needed(shows: &[Vec<bool>], bytes: &[usize], mut chosen: Vec<usize
 mod tests {
     use super::*;
 
-    const ALL: Limits = Limits { count: 100, bytes: 1000 };
+    const ALL: Limits = Limits { count: 100, bytes: 1000, gain: 1 };
 
     /// Targets in candidates, each a row of a target.
     fn rows(rows: &[&str]) -> Vec<Vec<bool>> {
@@ -91,6 +94,7 @@ mod tests {
         let bytes = [900, 200, 200];
         assert_eq!(cover(&shows, &bytes, Limits { bytes: 500, ..ALL }, Vec::new()), [2, 1]);
         assert_eq!(cover(&shows, &bytes, Limits { count: 1, ..ALL }, Vec::new()), [0]);
+        assert_eq!(cover(&shows, &bytes, Limits { gain: 2, ..ALL }, Vec::new()), [0]);
         assert!(cover(&shows, &bytes, Limits { count: 0, ..ALL }, Vec::new()).is_empty());
     }
 

@@ -9,17 +9,28 @@ mod pool;
 mod targets;
 
 use crate::lane::Lane;
-use crate::operation::{Element, Mutant, NamedScheme, Operation, find, is_compiled, job, kernels, label, mutants, promise};
+use crate::operation::{
+    Element, Kernel, Mutant, NamedScheme, Operation, find, is_compiled, job, kernels, label, mutants, promise,
+};
+use crate::self_check::{Measure, planted};
 use anyhow::{Result, bail, ensure};
 use cover::{Limits, cover, needed};
 use pool::{Entry, Pool, Sources};
 use serde_json::Value as Json;
 use std::collections::HashSet;
 use targets::{Alternative, Seen, alternatives, in_order, seen};
+use tiebreak_common::budget::Effort;
 use tiebreak_common::{called, parallel};
+use tiebreak_impls::operation::TensorOperation as _;
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger;
+
+/// Injected faults that a further vector must show.
+const FAULTS: usize = 4;
+
+/// Largest case in which faults are injected, in bytes.
+const TRIED: usize = 512;
 
 /// What a caller wants.
 #[derive(Clone, Debug)]
@@ -111,6 +122,10 @@ pub struct Vectors {
     pub schemes: Share,
     /// Causes that would change a result on some case of the pool.
     pub causes: Share,
+    /// The kernel in which faults of one place were injected, if one promises the scheme.
+    pub faulty: Option<&'static str>,
+    /// Injected faults.
+    pub faults: Share,
 }
 
 impl Vectors {
@@ -151,11 +166,14 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
     let of_alternatives: Vec<Vec<bool>> =
         parallel::map(&alternatives, |other| entries.iter().map(|entry| other.differs(entry)).collect());
     let bytes: Vec<usize> = entries.iter().map(|entry| entry.bytes).collect();
-    let shows: Vec<Vec<bool>> = of_bugs.iter().map(|of| of.iter().map(|seen| *seen == Seen::Differs).collect()).collect();
-    let limits = Limits { count: wanted.count, bytes: wanted.bytes };
+    let shows: Vec<Vec<bool>> =
+        of_bugs.iter().map(|of| of.iter().map(|seen| *seen == Seen::Differs).collect()).collect();
+    let limits = Limits { count: wanted.count, bytes: wanted.bytes, gain: 1 };
     let mut chosen = needed(&shows, &bytes, cover(&shows, &bytes, limits, Vec::new()));
     // What room is left tells the scheme from others.
     chosen = cover(&of_alternatives, &bytes, limits, chosen);
+    let (faulty, of_faults) = faults::<O>(wanted, &name, entries, &lane);
+    chosen = cover(&of_faults, &bytes, Limits { gain: FAULTS, ..limits }, chosen);
     let detects = in_order::<O>(bugs, &chosen.iter().map(|at| &entries[*at]).collect::<Vec<_>>(), &lane);
     let vector = |(place, at): (usize, &usize)| {
         let of_bug = detects.iter().zip(bugs).filter(|(of, _)| of[place]).map(|(_, bug)| bug.kernel.name).collect();
@@ -163,11 +181,11 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
         entries[*at].vector(of_bug, others)
     };
     let vectors: Vec<Vector> = chosen.iter().enumerate().map(vector).collect::<Result<_>>()?;
-    let why = |at: usize| pool.why(at, &of_bugs[at], wanted);
-    let unreached: Vec<Unreached> = (0..bugs.len())
-        .filter(|at| !detects[*at].contains(&true))
-        .map(|at| Unreached { mutant: bugs[at].kernel.name, why: why(at) })
-        .collect();
+    let alive = (0..bugs.len()).filter(|at| !detects[*at].contains(&true));
+    let alive = alive.map(|at| Unreached { mutant: bugs[at].kernel.name, why: pool.why(at, &of_bugs[at], wanted) });
+    let processes = processes::<O>(&name);
+    let all = bugs.len() + processes.len();
+    let unreached: Vec<Unreached> = alive.chain(processes).collect();
     let share = |is: fn(&Alternative<O>) -> bool| {
         let kind = || alternatives.iter().zip(&of_alternatives).filter(|(other, of)| is(other) && of.contains(&true));
         Share { reached: kind().filter(|(_, of)| chosen.iter().any(|at| of[*at])).count(), of: kind().count() }
@@ -176,11 +194,55 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
         op: O::OP,
         scheme: name,
         vectors,
-        mutants: Share { reached: bugs.len() - unreached.len(), of: bugs.len() },
+        mutants: Share { reached: all - unreached.len(), of: all },
         unreached,
         schemes: share(|other| other.is_scheme),
         causes: share(|other| !other.is_scheme),
+        faulty,
+        faults: Share {
+            reached: of_faults.iter().filter(|of| chosen.iter().any(|at| of[*at])).count(),
+            of: of_faults.len(),
+        },
     })
+}
+
+/// Known bugs of the process: no result shows them.
+fn processes<O: Operation>(name: &str) -> Vec<Unreached> {
+    let of_scheme = O::Impl::process_mutants()
+        .iter()
+        .filter(|kernel| promise::<O>(kernel).is_ok_and(|scheme| label::<O>(&scheme) == name));
+    let why = "it crashes, hangs, writes where it must not, or gives another number of results, which `verify` detects";
+    of_scheme.map(|kernel| Unreached { mutant: kernel.name, why: why.to_owned() }).collect()
+}
+
+/// The kernel in which faults are injected, with a row for each fault: the entries that show it.
+fn faults<O: Operation>(
+    wanted: &Wanted,
+    name: &str,
+    entries: &[Entry<O>],
+    lane: &Lane,
+) -> (Option<&'static str>, Vec<Vec<bool>>) {
+    let promised = |kernel: &&Kernel<O>| {
+        !is_compiled::<O>(&kernel.contract.domain)
+            && lane.isa_path(O::OP, kernel.name).is_some()
+            && promise::<O>(kernel).is_ok_and(|scheme| label::<O>(&scheme) == name)
+            && wanted.like.as_ref().is_none_or(|like| like == kernel.name)
+    };
+    let takes = |kernel: &&'static Kernel<O>| entries.iter().filter(|e| e.is_of(&kernel.contract.domain)).count();
+    let Some(kernel) = kernels::<O>().iter().filter(promised).max_by_key(takes) else { return (None, Vec::new()) };
+    let places: Vec<usize> = (0..entries.len())
+        .filter(|at| entries[*at].is_of(&kernel.contract.domain) && entries[*at].bytes <= TRIED)
+        .collect();
+    let cases: Vec<_> = places.iter().map(|at| &entries[*at].case).collect();
+    let measure = Measure { lane, effort: Effort::Quick, seed: wanted.seed, sample: 1 };
+    // A kernel that differs from its contract shows nothing of faults.
+    let Ok(rows) = planted::alone::<O>(kernel, &cases, &measure) else { return (None, Vec::new()) };
+    let whole = |row: Vec<bool>| {
+        let mut out = vec![false; entries.len()];
+        places.iter().zip(row).for_each(|(at, shows)| out[*at] = shows);
+        out
+    };
+    (Some(kernel.name), rows.into_iter().map(whole).collect())
 }
 
 /// The scheme of that name; where no policy is named, with that of most known bugs, and then of most kernels, that promise it.
@@ -191,10 +253,12 @@ fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
     }
     let of_name = |label: &String| label.split(':').next() == Some(name);
     let promised = |all: Vec<String>| -> Vec<String> { all.into_iter().filter(of_name).collect() };
-    let of_bugs = promised(mutants::<O>().iter().filter_map(|m| Some(label::<O>(&promise::<O>(&m.kernel).ok()?))).collect());
+    let of_bugs =
+        promised(mutants::<O>().iter().filter_map(|m| Some(label::<O>(&promise::<O>(&m.kernel).ok()?))).collect());
     let of_kernels = promised(kernels::<O>().iter().filter_map(|k| Some(label::<O>(&promise::<O>(k).ok()?))).collect());
     let times = |all: &[String], label: &String| all.iter().filter(|other| *other == label).count();
-    let most = of_bugs.iter().chain(&of_kernels).max_by_key(|label| (times(&of_bugs, label), times(&of_kernels, label)));
+    let most =
+        of_bugs.iter().chain(&of_kernels).max_by_key(|label| (times(&of_bugs, label), times(&of_kernels, label)));
     Ok(most.map_or(Ok(named), |label| O::Scheme::named(label))?)
 }
 
@@ -204,7 +268,8 @@ fn promises<O: Operation>(mutant: &Mutant<O>, name: &str) -> bool {
 
 /// The domain of a kernel.
 fn like<O: Operation>(name: &str) -> Result<&'static O::Domain> {
-    let kernel = find::<O>(name).ok_or_else(|| unknown("kernel", name, kernels::<O>().iter().map(|kernel| kernel.name)))?;
+    let kernel =
+        find::<O>(name).ok_or_else(|| unknown("kernel", name, kernels::<O>().iter().map(|kernel| kernel.name)))?;
     if is_compiled::<O>(&kernel.contract.domain) {
         bail!("{name} is made by a compiler and runs in lanes of its modules; name another kernel");
     }

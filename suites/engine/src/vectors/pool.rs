@@ -177,9 +177,8 @@ impl<O: Operation> Sources<'_, O> {
     /// The cases of a domain's short plan that are not too large to look for inputs in.
     fn searched(&self, domain: &'static O::Domain) -> Vec<Entry<O>> {
         let specs = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), self.seed);
-        let fits = |params: &O::Params| {
-            O::sizes(domain, params).is_ok_and(|sizes| sizes.input() + sizes.outputs <= SEARCHED)
-        };
+        let fits =
+            |params: &O::Params| O::sizes(domain, params).is_ok_and(|sizes| sizes.input() + sizes.outputs <= SEARCHED);
         let numbered: Vec<_> = specs.iter().enumerate().filter(|(_, spec)| spec.turn.is_all()).collect();
         let made = parallel::map(&numbered, |(at, spec)| {
             let case = spec.case::<O>(domain, self.seed, *at).filter(|case| fits(&case.params))?;
@@ -207,7 +206,8 @@ impl<O: Operation> Sources<'_, O> {
             }
         }
         if differing.is_empty() {
-            let fails = failure.map(|reason| format!("it gives no results, and no other result than the right one: {reason}"));
+            let fails =
+                failure.map(|reason| format!("it gives no results, and no other result than the right one: {reason}"));
             return (Vec::new(), fails.or_else(|| Some("no small case of the short plan shows it".to_owned())));
         }
         differing.sort_by_key(|(entry, _)| entry.bytes);
@@ -239,7 +239,8 @@ impl<O: Operation> Sources<'_, O> {
     ) -> Result<Option<Witness<O::Params>>, String> {
         let Ok(expected) = O::expected(self.scheme, case) else { return Ok(None) };
         let mut lease = self.lane.lease();
-        let given = outs::<O>(&mut lease, bug.kernel.name, case, expected.len()).map_err(|failure| failure.to_string())?;
+        let given =
+            outs::<O>(&mut lease, bug.kernel.name, case, expected.len()).map_err(|failure| failure.to_string())?;
         let words = O::element(domain, &case.params, O::TENSORS.len()).words();
         let wrong = expected.iter().zip(&given).position(|(right, got)| right.is_some_and(|right| right != *got));
         Ok(wrong.map(|at| Witness {

@@ -30,7 +30,8 @@ pub(super) fn header(vectors: &Vectors, again: &str) -> Result<String> {
     out += " * returns how many there are. A code other than TIEBREAK_OK, a changed operand and a write behind the results are wrong, too.\n */\n";
     out += &format!("#ifndef {guard}\n#define {guard}\n\n");
     out += "#include \"tiebreak.h\"\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n\n";
-    out += "#ifndef TIEBREAK_VECTORS_ALIGNED\n#ifdef __cplusplus\n#define TIEBREAK_VECTORS_ALIGNED alignas(64)\n#else\n";
+    out +=
+        "#ifndef TIEBREAK_VECTORS_ALIGNED\n#ifdef __cplusplus\n#define TIEBREAK_VECTORS_ALIGNED alignas(64)\n#else\n";
     out += "#define TIEBREAK_VECTORS_ALIGNED _Alignas(64)\n#endif\n#endif\n";
     for (symbol, all) in &of_symbols {
         let name = symbol.strip_prefix("tiebreak_").unwrap_or(symbol);
@@ -52,7 +53,11 @@ fn identifier(text: &str) -> String {
 
 /// What a vector is about, as a literal.
 fn literal(vector: &Vector) -> String {
-    let text = format!("{}: detects {}", typed(vector), if vector.detects.is_empty() { "other schemes".to_owned() } else { vector.detects.join(", ") });
+    let text = format!(
+        "{}: detects {}",
+        typed(vector),
+        if vector.detects.is_empty() { "other schemes".to_owned() } else { vector.detects.join(", ") }
+    );
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
@@ -74,7 +79,8 @@ fn constants(prefix: &str, One { at, vector, call }: &One<'_>) -> String {
 fn tested(prefix: &str, function: &str, all: &[One<'_>]) -> String {
     let first = &all[0].call;
     let (params, results) = (first.params, &first.results);
-    let members = |array: &Array| format!("    const {} *{};\n    size_t {}_len;\n", array.stored, array.name, array.name);
+    let members =
+        |array: &Array| format!("    const {} *{};\n    size_t {}_len;\n", array.stored, array.name, array.name);
     let operands: String = first.operands.iter().map(members).collect();
     let list = format!("{prefix}_list");
     let mut out = format!(

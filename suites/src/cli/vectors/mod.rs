@@ -47,7 +47,7 @@ enum Form {
     CHeader,
     /// JSON, for programs.
     Json,
-    /// CSV, a line for each vector.
+    /// CSV, a line for each vector, as `eval` and `judge` read it; `id` has the known bugs that it detects.
     Csv,
     /// Constants for Rust.
     Rust,
@@ -88,6 +88,14 @@ fn of(share: Share, what: &str) -> String {
     format!("{} of {}", share.reached, plural(share.of, what))
 }
 
+/// The faults that the vectors show of those injected in a kernel.
+fn injected(vectors: &Vectors) -> String {
+    let kernel = |kernel: &str| {
+        format!("; of faults of one place in {kernel} they detect {} of {}", vectors.faults.reached, vectors.faults.of)
+    };
+    vectors.faulty.map_or_else(String::new, kernel)
+}
+
 /// What the vectors show, and what none shows.
 fn summary(vectors: &Vectors) -> String {
     let size = format!(
@@ -97,12 +105,13 @@ fn summary(vectors: &Vectors) -> String {
         count(vectors.bytes() as u64)
     );
     let mut out = format!(
-        "{} {}: {size}; they detect {}, and tell the scheme from {} and from {}",
+        "{} {}: {size}; they detect {}, and tell the scheme from {} and from {}{}",
         vectors.op,
         vectors.scheme,
         of(vectors.mutants, "known bug"),
         of(vectors.schemes, "other scheme"),
         of(vectors.causes, "cause"),
+        injected(vectors),
     );
     for unreached in &vectors.unreached {
         out += &format!("\nnot detected: {}: {}", unreached.mutant, unreached.why);
@@ -153,7 +162,7 @@ fn as_json(vectors: &Vectors, seed: u64) -> Json {
     json!({
         "op": vectors.op, "scheme": vectors.scheme, "seed": seed, "bytes": vectors.bytes(),
         "results": vectors.results(), "mutants": share(vectors.mutants), "schemes": share(vectors.schemes),
-        "causes": share(vectors.causes), "not_detected": unreached.collect::<Vec<_>>(),
+        "causes": share(vectors.causes), "faults": share(vectors.faults), "faulty": vectors.faulty, "not_detected": unreached.collect::<Vec<_>>(),
         "vectors": vectors.vectors.iter().map(one).collect::<Vec<_>>(),
     })
 }
@@ -170,5 +179,5 @@ fn as_csv(vectors: &Vectors) -> Result<String> {
             vector.detects.join(" "),
         ]
     };
-    csv_of(["op", "scheme", "type", "case", "expected", "detects"], vectors.vectors.iter().map(record))
+    csv_of(["op", "scheme", "type", "case", "expected", "id"], vectors.vectors.iter().map(record))
 }
