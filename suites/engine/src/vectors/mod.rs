@@ -45,7 +45,12 @@ pub struct Wanted {
     pub bytes: usize,
     /// Seed of the plans.
     pub seed: u64,
+    /// Whether a form can express a call: parameters, domain, operands and results; all of them if nothing is said.
+    pub fits: Option<Fits>,
 }
+
+/// Whether a form can express a call.
+pub type Fits = fn(&Job, &Json, &[i32], &[i32]) -> bool;
 
 /// A tensor of a vector.
 #[derive(Clone, Debug)]
@@ -157,8 +162,7 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
     );
     let alternatives = alternatives::<O>(&scheme, domains[0]);
     let (bugs, domains) = (&bugs[..], &domains[..]);
-    let sources =
-        Sources { scheme: &scheme, bugs, domains, alternatives: &alternatives, lane: &lane, seed: wanted.seed };
+    let sources = Sources { scheme: &scheme, bugs, domains, alternatives: &alternatives, lane: &lane, wanted };
     let pool = Pool::of(&sources);
     let entries = &pool.entries;
     let of_bugs: Vec<Vec<Seen>> =
@@ -211,7 +215,7 @@ fn processes<O: Operation>(name: &str) -> Vec<Unreached> {
     let of_scheme = O::Impl::process_mutants()
         .iter()
         .filter(|kernel| promise::<O>(kernel).is_ok_and(|scheme| label::<O>(&scheme) == name));
-    let why = "it crashes, hangs, writes where it must not, or gives another number of results, which `verify` detects";
+    let why = "it is right on a case alone: it crashes, hangs, gives another number of results, or depends on calls before; `verify` detects it";
     of_scheme.map(|kernel| Unreached { mutant: kernel.name, why: why.to_owned() }).collect()
 }
 

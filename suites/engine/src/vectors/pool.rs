@@ -4,7 +4,7 @@ use crate::case::{catalogue, text};
 use crate::lane::Lane;
 use crate::operation::asked::Asked;
 use crate::operation::case::Case;
-use crate::operation::{Element, Mutant, Operation, Witness, is_compiled};
+use crate::operation::{Element, Mutant, Operation, Witness, is_compiled, job};
 use crate::plan::plans;
 use crate::run::answers::outs;
 use crate::run::shrink::shrink_by;
@@ -63,16 +63,23 @@ pub(super) struct Sources<'a, O: Operation> {
     pub(super) domains: &'a [&'static O::Domain],
     pub(super) alternatives: &'a [Alternative<O>],
     pub(super) lane: &'a Lane,
-    pub(super) seed: u64,
+    pub(super) wanted: &'a Wanted,
 }
 
 impl<O: Operation> Entry<O> {
-    /// A candidate, if the scheme gives every result of the case a value, the same by both forms, and the case has a text.
-    fn of(domain: &'static O::Domain, scheme: &O::Scheme, case: Case<O::Params>) -> Option<Self> {
+    /// A candidate, if the scheme gives every result of the case a value, the same by both forms, the case has a text, and the caller's form can express it.
+    fn of(domain: &'static O::Domain, sources: &Sources<'_, O>, case: Case<O::Params>) -> Option<Self> {
+        let scheme = sources.scheme;
         let expected: Vec<i32> = O::expected(scheme, &case).ok()?.into_iter().collect::<Option<_>>()?;
         let exact: Vec<i32> = O::exact(scheme, &case).ok()?.into_iter().collect::<Option<_>>()?;
         if expected.is_empty() || expected != exact || !O::covers(domain, &case.params) {
             return None;
+        }
+        if let Some(fits) = sources.wanted.fits {
+            let domain = serde_json::to_value(domain).ok()?;
+            if !fits(&job::<O>("vector", &case.params), &domain, &case.payload(), &expected) {
+                return None;
+            }
         }
         let text = text::complete::<O>(domain, &case, &[None, None, None])?;
         let bytes = bytes::<O>(domain, &case, expected.len());
@@ -142,7 +149,7 @@ impl<O: Operation> Pool<O> {
         for domain in sources.domains {
             let texts = catalogue::texts(O::CATALOGUE).unwrap_or_default();
             let cases = texts.iter().filter_map(|text| text::parse::<O>(text, domain).ok());
-            let entries = cases.filter_map(|case| Entry::<O>::of(domain, sources.scheme, case));
+            let entries = cases.filter_map(|case| Entry::<O>::of(domain, sources, case));
             entries.filter(|entry| entry.bytes <= 4 * SMALL).for_each(|entry| pool.add(entry));
         }
         pool
@@ -176,13 +183,13 @@ impl<O: Operation> Pool<O> {
 impl<O: Operation> Sources<'_, O> {
     /// The cases of a domain's short plan that are not too large to look for inputs in.
     fn searched(&self, domain: &'static O::Domain) -> Vec<Entry<O>> {
-        let specs = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), self.seed);
+        let specs = plans::plan::<O>(domain, &Asked::default(), &Effort::Quick.budget(), self.wanted.seed);
         let fits =
             |params: &O::Params| O::sizes(domain, params).is_ok_and(|sizes| sizes.input() + sizes.outputs <= SEARCHED);
         let numbered: Vec<_> = specs.iter().enumerate().filter(|(_, spec)| spec.turn.is_all()).collect();
         let made = parallel::map(&numbered, |(at, spec)| {
-            let case = spec.case::<O>(domain, self.seed, *at).filter(|case| fits(&case.params))?;
-            Entry::of(domain, self.scheme, case)
+            let case = spec.case::<O>(domain, self.wanted.seed, *at).filter(|case| fits(&case.params))?;
+            Entry::of(domain, self, case)
         });
         made.into_iter().flatten().collect()
     }
@@ -219,7 +226,7 @@ impl<O: Operation> Sources<'_, O> {
     fn shrunk(&self, bug: &Mutant<O>, entry: &Entry<O>, first: Witness<O::Params>) -> Option<Entry<O>> {
         let domain = entry.domain;
         let mut shows = |case: &Case<O::Params>| {
-            let posed = Entry::<O>::of(domain, self.scheme, case.clone())?;
+            let posed = Entry::<O>::of(domain, self, case.clone())?;
             if !posed.is_of(&bug.kernel.contract.domain) {
                 return None;
             }
@@ -227,7 +234,7 @@ impl<O: Operation> Sources<'_, O> {
         };
         let alone = O::alone(&first.case, domain, first.index).into_iter().find_map(|(case, _)| shows(&case));
         let witness = shrink_by::<O>(domain, &Asked::default(), alone.unwrap_or(first), &mut shows);
-        Entry::of(domain, self.scheme, witness.case)
+        Entry::of(domain, self, witness.case)
     }
 
     /// A wrong result of a known bug, if it gives one.
@@ -257,9 +264,9 @@ impl<O: Operation> Sources<'_, O> {
             let at = other.first_difference(&entry.case, &entry.expected)?;
             let index = at / O::element(entry.domain, &entry.case.params, O::TENSORS.len()).words();
             let alone = O::alone(&entry.case, entry.domain, index).into_iter();
-            let small = alone.filter_map(|(case, _)| Entry::of(entry.domain, self.scheme, case));
+            let small = alone.filter_map(|(case, _)| Entry::of(entry.domain, self, case));
             let small = small.filter(|entry| other.differs(entry)).min_by_key(|entry| entry.bytes);
-            small.or_else(|| Entry::of(entry.domain, self.scheme, entry.case.clone()))
+            small.or_else(|| Entry::of(entry.domain, self, entry.case.clone()))
         };
         plans.iter().flat_map(|entries| entries.iter().take(CASES)).find_map(one)
     }

@@ -117,7 +117,7 @@ impl Operation for FixedPointMultiply {
     }
 
     fn rational(_: &Promised, case: &Case<Batch>) -> Option<Vec<Option<Rational>>> {
-        Some(each(case, |_, x, p| Some(exact(x.into(), p))))
+        Some(each(case, |_, x, p| Some(exact(x, p))))
     }
 
     fn exact(scheme: &Promised, case: &Case<Batch>) -> Result<Expected, Unposable> {

@@ -2,15 +2,22 @@
 
 use super::{summary, typed};
 use crate::engine::vectors::{Vector, Vectors};
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use tiebreak_impls::library::source::{Array, Call, call};
+use tiebreak_impls::protocol::Job;
 
 /// A vector as C calls a function with it.
 struct One<'a> {
     at: usize,
     vector: &'a Vector,
     call: Call,
+}
+
+/// Whether `tiebreak.h` has a call.
+pub(super) fn fits(job: &Job, domain: &Value, input: &[i32], results: &[i32]) -> bool {
+    call(job, domain, input, results).is_ok()
 }
 
 /// The header. An error if `tiebreak.h` has no function of the operation.
@@ -22,12 +29,19 @@ pub(super) fn header(vectors: &Vectors, again: &str) -> Result<String> {
         let call = call.map_err(|why| anyhow!("{why}; --format json has the same vectors"))?;
         of_symbols.entry(call.symbol.clone()).or_default().push(One { at, vector, call });
     }
+    if of_symbols.is_empty() {
+        bail!(
+            "tiebreak.h has no function of {} that these vectors fit; --format json has vectors of every type",
+            vectors.op
+        );
+    }
     let scheme = identifier(&vectors.scheme);
     let guard = format!("TIEBREAK_VECTORS_{}_{scheme}_H", vectors.op).to_uppercase();
     let about: String = summary(vectors).lines().map(|line| format!(" * {}\n", comment(line))).collect();
     let mut out = format!("/*\n * Test vectors, made by `{} --format c-header`.\n *\n{about} *\n", comment(again));
     out += " * tiebreak_vectors_* calls a kernel with every vector of its types, prints to `log` (if it is not NULL) each vector of which a result is wrong, and\n";
-    out += " * returns how many there are. A code other than TIEBREAK_OK, a changed operand and a write behind the results are wrong, too.\n */\n";
+    out += " * returns how many there are. A changed operand and a write behind the results are wrong, too. Vectors for which the kernel returns\n";
+    out += " * TIEBREAK_OUTSIDE_DOMAIN are counted apart; if there is no other vector, all of them are wrong.\n */\n";
     out += &format!("#ifndef {guard}\n#define {guard}\n\n");
     out += "#include \"tiebreak.h\"\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n\n";
     out +=
@@ -106,7 +120,7 @@ fn tested(prefix: &str, function: &str, all: &[One<'_>]) -> String {
     }
     let len = most(&|call| call.results.elements.len());
     out += &format!("    TIEBREAK_VECTORS_ALIGNED static {} out_memory[{len} + 32];\n", results.passed);
-    out += "    size_t wrong = 0, v, at;\n\n";
+    out += "    size_t wrong = 0, outside = 0, v, at;\n\n";
     out += &format!("    for (v = 0; v < sizeof {list} / sizeof {list}[0]; v++) {{\n");
     out += "        const unsigned char *behind;\n        int code, changed = 0;\n";
     out += &format!("        {} *out = out_memory + {list}[v].misalign;\n", results.passed);
@@ -131,13 +145,15 @@ fn tested(prefix: &str, function: &str, all: &[One<'_>]) -> String {
         "        for (at = 0; at < {list}[v].out_len; at++)\n            if (memcmp(&out[at], &{list}[v].out[at], sizeof *out) != 0)\n                break;\n"
     );
     out += &format!(
-        "        if (code == TIEBREAK_OK && !changed && at == {list}[v].out_len)\n            continue;\n        wrong++;\n        if (log == NULL)\n            continue;\n"
+        "        if (code == TIEBREAK_OK && !changed && at == {list}[v].out_len)\n            continue;\n        if (code == TIEBREAK_OUTSIDE_DOMAIN && !changed) {{\n            outside++;\n            continue;\n        }}\n        wrong++;\n        if (log == NULL)\n            continue;\n"
     );
     out += &format!("        fprintf(log, \"vector %lu, %s\\n\", (unsigned long)v, {list}[v].what);\n");
     out += "        if (code != TIEBREAK_OK)\n            fprintf(log, \"  code %d\\n\", code);\n";
     out += &format!("        else if (at < {list}[v].out_len)\n            {};\n", difference(results, &list));
     out += "        if (changed)\n            fprintf(log, \"  it changed an operand, or wrote behind its results\\n\");\n";
-    out + "    }\n    return wrong;\n}\n"
+    out += "    }\n    if (outside > 0 && log != NULL)\n";
+    out += "        fprintf(log, \"outside the kernel's domain: %lu of %lu vectors\\n\", (unsigned long)outside, (unsigned long)v);\n";
+    out + "    return outside == v ? v : wrong;\n}\n"
 }
 
 /// Prints the first wrong result.

@@ -1,10 +1,29 @@
 //! `vectors`: few test vectors of a scheme, for tests that run without this program.
+//!
+//! `--format json` prints an object:
+//!
+//! ```json
+//! {
+//!   "op": "requantize", "scheme": "gemmlowp-double:wrap", "seed": 1,
+//!   "bytes": 568, "results": 47,                  // of all vectors
+//!   "mutants": {"reached": 5, "of": 5},           // known bugs that promise the scheme
+//!   "not_detected": [{"mutant": NAME, "why": TEXT}],
+//!   "schemes": {"reached": 57, "of": 57},         // other schemes that give other results on some candidate
+//!   "causes": {"reached": 201, "of": 201},        // causes of differences that would show on some candidate
+//!   "faulty": "tflite-requantize-i8",             // the kernel in which faults of one place are injected, or null
+//!   "faults": {"reached": 19, "of": 119},
+//!   "vectors": [{
+//!     "op": .., "scheme": .., "type": "i8", "case": TEXT, "expected": [..],   // as a line of `judge` has them
+//!     "detects": [NAME], "excludes": [SCHEME], "causes": 12, "bytes": 84
+//!   }]
+//! }
+//! ```
 
 mod c;
 mod text;
 
 use super::{csv_of, note, print, table};
-use crate::engine::vectors::{Share, Vector, Vectors, Wanted};
+use crate::engine::vectors::{Fits, Share, Vector, Vectors, Wanted};
 use crate::verify::{OPERATIONS, OPS};
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
@@ -63,6 +82,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         count: args.count as usize,
         bytes: args.bytes as usize,
         seed: args.seed,
+        fits: (args.format == Form::CHeader).then_some(c::fits as Fits),
     };
     let vectors = op.vectors(&wanted)?;
     match args.format {
