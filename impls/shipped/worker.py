@@ -18,12 +18,13 @@ class Kernel:
     `run` takes the parameters and the inputs as int32, and returns the results as int32.
     """
 
-    def __init__(self, op, name, like, run, scheme=None):
-        self.op, self.name, self.like, self.run, self.scheme = op, name, like, run, scheme
+    def __init__(self, op, name, like, run, scheme=None, domain=None):
+        self.op, self.name, self.like, self.run, self.scheme, self.domain = op, name, like, run, scheme, domain
 
     def offer(self, isa_path):
         offer = {"op": self.op, "kernel": self.name, "isa_path": isa_path, "like": self.like}
-        return offer | ({"scheme": self.scheme} if self.scheme else {})
+        given = {"scheme": self.scheme, "domain": self.domain}
+        return offer | {key: value for key, value in given.items() if value}
 
 
 def answer(header, payload=b""):

@@ -24,6 +24,7 @@ mod setup;
 mod shipped;
 mod test;
 mod tools;
+mod trace;
 mod workspace;
 
 use anyhow::Result;
@@ -49,6 +50,8 @@ enum Command {
     Setup(setup::Arguments),
     /// List every lane: installed or not, its version, and the command that installs it
     Lanes(shipped::Arguments),
+    /// Run a model in two sets of LiteRT's kernels, and say in which layer they part and whether the audit predicts it
+    Trace(trace::Arguments),
     /// Run the findings of shipped libraries again, each by its smallest input
     Findings(findings::Arguments),
     /// Check format, lints and tests, on the host and on aarch64
@@ -92,6 +95,7 @@ fn run(arguments: &[OsString]) -> Result<ExitCode> {
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Lanes(arguments) => shipped::list(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
         Command::Findings(arguments) => findings::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

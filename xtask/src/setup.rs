@@ -45,6 +45,8 @@ enum Extra {
     Onnxruntime,
     /// tract-linalg from crates.io, for the lane tract
     Tract,
+    /// ai-edge-litert from PyPI
+    Litert,
     /// rten-gemm from crates.io, for the lanes rten and rten-avx2
     Rten,
 }
@@ -91,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             (Extra::Xnnpack, "xnnpack"),
             (Extra::Onednn, "onednn"),
             (Extra::Onnxruntime, "onnxruntime"),
+            (Extra::Litert, "litert"),
             (Extra::Tract, "tract"),
             (Extra::Rten, "rten"),
         ];

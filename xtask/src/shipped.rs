@@ -21,7 +21,7 @@ enum Driver {
     /// A package of Rust, a workspace of its own with its lock file; its manifest pins this crate.
     Cargo { library: &'static str },
     /// A script for Python, in an environment of its own with what its `requirements.txt` pins by hash.
-    Python { script: &'static str },
+    Python { script: &'static str, package: &'static str },
 }
 
 /// A library as a lane.
@@ -92,7 +92,7 @@ pub(crate) const LIBRARIES: &[Library] = &[
         about: "ONNX Runtime's CPU kernels: QuantizeLinear, DequantizeLinear, MatMulInteger, QLinearAdd, QLinearMul",
         directory: "onnxruntime",
         packages: &["python3", "python3-venv"],
-        driver: Driver::Python { script: "worker.py" },
+        driver: Driver::Python { script: "worker.py", package: "onnxruntime" },
         started: &[],
     },
     #[cfg(target_arch = "x86_64")]
@@ -101,8 +101,16 @@ pub(crate) const LIBRARIES: &[Library] = &[
         about: "the same on an emulated CPU that has AVX2 and no VNNI, for which ONNX Runtime chooses other kernels",
         directory: "onnxruntime",
         packages: &["python3", "python3-venv", "qemu-user"],
-        driver: Driver::Python { script: "worker.py" },
+        driver: Driver::Python { script: "worker.py", package: "onnxruntime" },
         started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
+    },
+    Library {
+        name: "litert",
+        about: "LiteRT's operators with the reference kernels, the optimized ones and XNNPACK: CONV_2D, FULLY_CONNECTED, QUANTIZE, ADD, ..",
+        directory: "litert",
+        packages: &["python3", "python3-venv"],
+        driver: Driver::Python { script: "worker.py", package: "ai-edge-litert" },
+        started: &[],
     },
     Library {
         name: "tract",
@@ -167,6 +175,15 @@ impl Library {
         self.installed(workspace).is_some()
     }
 
+    /// The command of its worker; an error names the command that installs it.
+    pub(crate) fn command(&self, workspace: &Workspace) -> Result<Vec<String>> {
+        let installed = self.installed(workspace).with_context(|| {
+            let with = self.directory;
+            format!("the lane {} is not installed; `cargo xtask setup --with {with}` installs it", self.name)
+        })?;
+        Ok(installed.command)
+    }
+
     /// Installs and builds it.
     fn provide(&self, workspace: &Workspace) -> Result<()> {
         let place = self.place(workspace);
@@ -184,11 +201,11 @@ impl Library {
                 let program = rust(workspace, &sources, &target, self.directory)?;
                 (pinned_crate(&sources.join("Cargo.toml"), library)?, vec![text(&program)])
             }
-            Driver::Python { script } => {
+            Driver::Python { script, package } => {
                 let own = workspace.target.join("tiebreak/shipped/python").join(self.directory);
                 let python = environment(&sources, &own)?;
                 let command = vec![text(&python), text(&sources.join(script))];
-                (pinned(&sources.join("requirements.txt"), self.directory)?, command)
+                (pinned(&sources.join("requirements.txt"), package)?, command)
             }
         };
         let command = self.started.iter().map(|word| (*word).to_owned()).chain(command).collect();
@@ -272,11 +289,7 @@ pub(crate) fn provide(workspace: &Workspace, names: &[&str]) -> Result<()> {
 /// The lanes of the libraries that a call names. A library that is not installed is an error, with the command that installs it.
 pub(crate) fn named(workspace: &Workspace, lanes: &[String]) -> Result<Vec<Lane>> {
     let lane = |library: &&'static Library| {
-        let installed = library.installed(workspace).with_context(|| {
-            let with = library.directory;
-            format!("the lane {} is not installed; `cargo xtask setup --with {with}` installs it", library.name)
-        })?;
-        Ok(Lane { name: library.name, command: Some(installed.command), ..Lane::default() })
+        Ok(Lane { name: library.name, command: Some(library.command(workspace)?), ..Lane::default() })
     };
     LIBRARIES
         .iter()
@@ -360,10 +373,10 @@ mod tests {
                     assert!(pinned_crate(&sources.join("Cargo.toml"), library).is_ok());
                     assert!(sources.join("Cargo.lock").is_file(), "{library}");
                 }
-                Driver::Python { script, .. } => {
+                Driver::Python { script, package } => {
                     assert!(sources.join(script).is_file(), "{}", library.name);
                     let requirements = fs::read_to_string(sources.join("requirements.txt")).expect("requirements");
-                    assert!(pinned(&sources.join("requirements.txt"), library.directory).is_ok());
+                    assert!(pinned(&sources.join("requirements.txt"), package).is_ok());
                     let lines = || requirements.lines().filter(|line| line.contains("=="));
                     assert!(
                         lines().count() > 0 && lines().all(|line| line.contains("--hash=sha256:")),

@@ -7,11 +7,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Libraries, by the names of their lanes.
-const LIBRARIES: [&str; 7] =
-    ["gemmlowp", "gemmlowp-scalar", "xnnpack", "onednn", "onednn-avx2", "onnxruntime", "onnxruntime-avx2"];
+const LIBRARIES: [&str; 11] = [
+    "gemmlowp",
+    "gemmlowp-scalar",
+    "xnnpack",
+    "onednn",
+    "onednn-avx2",
+    "onnxruntime",
+    "onnxruntime-avx2",
+    "litert",
+    "tract",
+    "rten",
+    "rten-avx2",
+];
 
 /// Kernels that break their contract on x86-64, as `docs/src/findings.md` says of each; every other one holds.
-const BROKEN: [(&str, &str); 26] = [
+const BROKEN: [(&str, &str); 39] = [
     ("gemmlowp", "shipped-gemmlowp"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-u8"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-i16"),
@@ -38,7 +49,52 @@ const BROKEN: [(&str, &str); 26] = [
     ("onnxruntime-avx2", "shipped-onnxruntime-qlinearadd-i8"),
     ("onnxruntime-avx2", "shipped-onnxruntime-qlinearadd-u8"),
     ("onnxruntime-avx2", "shipped-onnxruntime-matmulinteger-u8i8"),
+    ("litert", "shipped-litert-optimized-depthwise-conv-2d"),
+    ("litert", "shipped-litert-optimized-quantize"),
+    ("litert", "shipped-litert-optimized-dequantize"),
+    ("litert", "shipped-litert-optimized-add-i8"),
+    ("litert", "shipped-litert-optimized-add-u8"),
+    ("litert", "shipped-litert-optimized-mul-i8"),
+    ("litert", "shipped-litert-optimized-mul-u8"),
+    ("litert", "shipped-litert-reference-quantize"),
+    ("litert", "shipped-litert-xnnpack-conv-2d"),
+    ("litert", "shipped-litert-xnnpack-depthwise-conv-2d"),
+    ("litert", "shipped-litert-xnnpack-fully-connected"),
+    ("litert", "shipped-litert-xnnpack-quantize"),
+    ("rten-avx2", "shipped-rten-gemm"),
 ];
+
+/// Matrix kernels of tract whose scaling is wrong for the least accumulator, or for ties (findings 22 and 23).
+const TRACT: [&str; 2] = ["shipped-tract-avx2-mmm-i32-8x8-", "shipped-tract-avx512vnni-mmm-i32-16x16-"];
+
+fn is_broken(lane: &str, kernel: &str) -> bool {
+    BROKEN.contains(&(lane, kernel)) || lane == "tract" && TRACT.iter().any(|prefix| kernel.starts_with(prefix))
+}
+
+/// Kernels of tract that this CPU has: the scalar, and matrix kernels by five policies for ties and as a product.
+fn of_tract() -> usize {
+    5 + 6 * (1 + usize::from(has_avx2()) + usize::from(has_avx512_vnni()))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    std::is_x86_feature_detected!("avx2")
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512_vnni() -> bool {
+    std::is_x86_feature_detected!("avx512vnni")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx512_vnni() -> bool {
+    false
+}
 
 /// Whether this machine has the instructions without which ONNX Runtime and oneDNN sum products in saturating pairs (findings 5 and 7).
 #[cfg(target_arch = "x86_64")]
@@ -87,12 +143,14 @@ fn each_library_gives_what_the_findings_say() {
         *differ += row["differ"].as_u64().expect("a count");
     }
     println!("{judged:#?}");
-    assert_eq!(judged.len(), 2 * 12 + 2 * 9 + 6 + 2 * 4, "kernels in lanes");
+    assert_eq!(judged.len(), 2 * 12 + 2 * 9 + 6 + 2 * 4 + 35 + of_tract() + 2, "kernels in lanes");
     for ((lane, kernel), [inputs, differ]) in &judged {
         let in_pairs = kernel == "shipped-onnxruntime-matmulinteger-u8i8" || kernel.starts_with("shipped-onednn");
         let saturates = in_pairs && !has_vnni();
-        let broken = saturates || BROKEN.contains(&(lane, kernel));
-        assert!(*inputs > 50_000 && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
+        let broken = saturates || is_broken(lane, kernel);
+        // LiteRT's layers take multipliers that are products of two floats, of several channels those of 24 bits; products of tract have no zero points.
+        let least = if ["litert", "tract"].contains(&lane.as_str()) { 2_000 } else { 50_000 };
+        assert!(*inputs > least && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
     }
     let saturated = items(&ledger, "findings").iter().find(|f| f["kernel"] == "shipped-onnxruntime-matmulinteger-u8i8");
     assert_eq!(saturated.map(|f| &f["class"]), Some(&json!("16-bit-saturation")), "finding 5");
@@ -144,12 +202,11 @@ fn findings_of_shipped_libraries_are_shown_by_one_input() {
     assert!(run.stdout.contains("got 1, gemmlowp-double"), "{}", run.printed());
 }
 
-/// A corrupt build of a library: one result of a vector is one too large.
 /// What an adapter claims is among the schemes that `identify` leaves of all schemes of the operation, unless the kernel breaks its contract.
 #[test]
 fn the_claims_of_adapters_are_what_identify_finds() {
     let mut counts = [0, 0];
-    for library in ["gemmlowp", "xnnpack", "onnxruntime"] {
+    for library in ["gemmlowp", "xnnpack", "onnxruntime", "litert", "tract", "rten"] {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let Some(file) = installed(dir.path(), &[library]) else { continue };
         let file = file.to_string_lossy().into_owned();
@@ -161,7 +218,7 @@ fn the_claims_of_adapters_are_what_identify_finds() {
             let claimed = kernel["claimed"].as_str().unwrap_or_default();
             let left: Vec<&str> = kernel["left"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             let is_left = left.iter().any(|label| label.split(':').next() == claimed.split(':').next());
-            let broken = BROKEN.contains(&(library, name));
+            let broken = is_broken(library, name);
             println!("{library} {name}: {claimed}, of which {left:?} are left");
             assert!(is_left || broken, "{library} {name} claims {claimed}; left are {left:?}");
             counts[usize::from(is_left)] += 1;
@@ -173,6 +230,41 @@ fn the_claims_of_adapters_are_what_identify_finds() {
     }
 }
 
+/// A real model in LiteRT's reference and optimized kernels: each layer that is the first to differ is one of which the audit says so, and so is the channel.
+#[test]
+fn differences_of_a_real_model_are_those_that_the_audit_predicts() {
+    let model = target().join("tiebreak/models/hey_jarvis.tflite");
+    let (Some(worker), true) = (worker_of("litert"), model.exists()) else {
+        return not_run(
+            "LiteRT or the model is not there; `cargo xtask setup --with litert --with models` installs both",
+        );
+    };
+    let words: Vec<PathBuf> = serde_json::from_value(worker["command"].clone()).expect("a command");
+    let (model, kernels) = (model.to_string_lossy(), ["tflite-reference", "tflite-optimized"]);
+    let script = words[1].with_file_name("trace.py");
+    let mut python = std::process::Command::new(&words[0]);
+    let run = python.arg(script).arg(&*model).args(kernels).args(["--samples", "300"]).output().expect("python starts");
+    let traced: Value = serde_json::from_slice(&run.stdout).unwrap_or_else(|e| panic!("{e}: {run:?}"));
+    let run = tiebreak(&["audit", &model, "--from", kernels[0], "--to", kernels[1], "--format", "json"]);
+    let audit: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()));
+    let layer = |index: u64| {
+        let layers = items(&audit["comparisons"][0], "layers");
+        layers.iter().find(|layer| layer["index"] == index).unwrap_or_else(|| panic!("layer {index} is not audited"))
+    };
+    println!("{}", traced["first"]);
+    let differing = traced["first_layers"].as_object().expect("layers");
+    assert!(!differing.is_empty(), "no layer differs: {traced}");
+    for index in differing.keys() {
+        let layer = layer(index.parse().expect("a number"));
+        assert!(layer["totals"]["differ"].as_u64() > Some(0), "the audit holds layer {index} unchanged");
+    }
+    let first = &traced["first"];
+    let channels = items(layer(first["layer"].as_u64().expect("a layer")), "channels");
+    let channel = channels.iter().find(|channel| channel["channel"] == first["channel"]).expect("the channel");
+    assert!(channel["differ"].as_u64() > Some(0), "{channel}");
+}
+
+/// A corrupt build of a library: one result of a vector is one too large.
 #[test]
 fn a_library_with_one_wrong_position_is_shown_there() {
     let dir = tempfile::tempdir().expect("a temporary directory");

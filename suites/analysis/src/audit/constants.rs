@@ -52,8 +52,8 @@ fn of(products: &Products<'_>) -> Option<Constants> {
     }
     // The reference kernels have no fixed-point multiplier for matrix products.
     let runtime = Side::Runtime(Runtime::find("tflite-optimized").expect("a runtime"));
-    let way = runtime.products(Sums::of(products))?;
     let multiplier = |channel: usize| {
+        let way = runtime.products(Sums::of(products, channel))?;
         let (_, multiplier) = way.of(&scales(products, channel)).ok()?;
         multiplier.map(|(multiplier, shift)| Channel { multiplier, shift })
     };

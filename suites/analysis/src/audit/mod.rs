@@ -245,29 +245,32 @@ fn compared(arithmetic: &Arithmetic<'_>, examined: &Examined, left: Side, right:
             let ways = [of(left)?, of(right)?];
             let range = output.range();
             let output = Output { zero_point: rescale.output.zero_point, min: *range.start(), max: *range.end() };
-            channels(ways, &output, &examined.reaches, |_| rescale_scales(rescale))
+            channels(|_| ways, &output, &examined.reaches, |_| rescale_scales(rescale))
         }
         Arithmetic::Products(products) => {
-            let sums = Sums::of(products);
-            let of = |side: Side| side.products(sums).ok_or_else(|| missing(side, "the product of u8"));
+            let of = |side: Side, channel: usize| side.products(Sums::of(products, channel));
+            for side in [left, right] {
+                of(side, 0).ok_or_else(|| missing(side, "the product of u8"))?;
+            }
             let (min, max) = products.clamp;
             let output = Output { zero_point: products.output.zero_point, min, max };
-            channels([of(left)?, of(right)?], &output, &examined.reaches, |channel| scales(products, channel))
+            let ways = |channel| [left, right].map(|side| of(side, channel).expect("no channel alone has no way"));
+            channels(ways, &output, &examined.reaches, |channel| scales(products, channel))
         }
     }
 }
 
 fn channels(
-    ways: [Way; 2],
+    ways: impl Fn(usize) -> [Way; 2] + Sync,
     output: &Output,
     reaches: &[Reach],
     scales: impl Fn(usize) -> Scales + Sync,
 ) -> Result<Compared, String> {
-    // The left scheme with the derivation of the right side.
-    let moved = Way { derivation: ways[1].derivation, ..ways[0] };
-    let same = ways[0].derivation.name == ways[1].derivation.name;
     let of = |(channel, reach): (usize, &Reach)| {
-        let scales = scales(channel);
+        let (scales, ways) = (scales(channel), ways(channel));
+        // The left scheme with the derivation of the right side.
+        let moved = Way { derivation: ways[1].derivation, ..ways[0] };
+        let same = ways[0].derivation.name == ways[1].derivation.name;
         let requantizer = |way: &Way| way.of(&scales).map_err(|error| format!("channel {channel}: {error}"));
         let counted = |a: &Requantizer, b: &Requantizer| {
             compare::channel(a, b, output, reach).map_err(|reason| format!("channel {channel}: {reason}"))
@@ -296,8 +299,20 @@ fn channels(
         reaches.par_iter().enumerate().map(of).collect::<Result<_, String>>()?;
     let mut derivation = Totals::default();
     counted.iter().for_each(|(_, totals)| derivation.add(totals));
-    let labels = ways.map(|way| format!("{} {}", way.derivation.name, way.rescaling.label()));
+    let labels = [0, 1].map(|side| labels(side, reaches.len(), &ways));
     Ok((labels, counted.into_iter().map(|(counts, _)| counts).collect(), derivation))
+}
+
+/// The ways of a side, each once, in the order of channels.
+fn labels(side: usize, channels: usize, ways: &impl Fn(usize) -> [Way; 2]) -> String {
+    let mut labels: Vec<String> = Vec::new();
+    for way in (0..channels).map(|channel| ways(channel)[side]) {
+        let label = format!("{} {}", way.derivation.name, way.rescaling.label());
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    labels.join(", ")
 }
 
 fn layer((index, op, name): (usize, String, String), arithmetic: &Arithmetic<'_>, examined: Examined) -> Layer {

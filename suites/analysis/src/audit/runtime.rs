@@ -91,13 +91,19 @@ pub struct Sums {
     pub per_channel: bool,
     /// True if activations and weights are unsigned bytes.
     pub bytes: bool,
+    /// True if the channel is behind the last whole vector of [`VECTOR`] channels.
+    pub is_behind: bool,
 }
 
+/// Channels of a vector of LiteRT's optimized depthwise kernels; those behind the last whole one take other code.
+const VECTOR: usize = 8;
+
 impl Sums {
-    /// Those of a layer.
-    pub fn of(products: &Products<'_>) -> Self {
+    /// Those of a channel of a layer.
+    pub fn of(products: &Products<'_>, channel: usize) -> Self {
         let bytes = [products.input.element, products.weights.element] == [Element::U8; 2];
-        Self { kind: products.kind, per_channel: products.per_channel(), bytes }
+        let is_behind = channel >= products.weights.channels / VECTOR * VECTOR;
+        Self { kind: products.kind, per_channel: products.per_channel(), bytes, is_behind }
     }
 }
 
@@ -265,7 +271,9 @@ mod tests {
             for (kind, per_channel, bytes) in kinds.iter().flat_map(|k| {
                 [(false, false), (true, false), (false, true)].map(|(per_channel, bytes)| (*k, per_channel, bytes))
             }) {
-                side.products(Sums { kind, per_channel, bytes });
+                for is_behind in [false, true] {
+                    side.products(Sums { kind, per_channel, bytes, is_behind });
+                }
             }
             for (input, output) in elements.iter().flat_map(|i| elements.map(|o| (*i, o))) {
                 side.rescale(input, output);

@@ -53,9 +53,11 @@ fn reference_single(sums: Sums) -> Option<Names> {
     })
 }
 
-/// Kernels over ruy and vector instructions. The depthwise one of bytes without sign is not among them.
+/// Kernels over ruy and vector instructions. The depthwise one of bytes without sign is not among them; that of int8 rounds the channels behind
+/// its last whole vector as the reference does (finding 24).
 fn optimized(sums: Sums) -> Option<Names> {
     Some(match sums {
+        Sums { kind: Kind::Depthwise, bytes: false, is_behind: true, .. } => ("f64", "gemmlowp-double:wrap"),
         Sums { kind: Kind::Depthwise, bytes: true, .. } => ("f32-f64", "gemmlowp-double:wrap"),
         Sums { bytes: true, .. } | Sums { kind: Kind::Dense, per_channel: false, .. } => {
             ("f32-f64", "sqrdmulh-srshl:wrap")

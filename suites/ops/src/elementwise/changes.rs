@@ -25,6 +25,7 @@ pub(super) fn changes<A: Arithmetic>(scheme: Scheme<Definition<A>>) -> Vec<Chang
     if let Some(own) = (A::SCHEMES.parts)(scheme.definition) {
         out.extend(A::changes(scheme));
         out.push(wrapped(scheme));
+        out.extend(VECTORS.into_iter().flat_map(|vector| narrowed(scheme, vector)));
         out.extend(others(scheme, own));
     }
     out
@@ -60,6 +61,37 @@ fn wrapped<A: Arithmetic>(scheme: Scheme<Definition<A>>) -> Change<Elementwise<A
         let results = Elementwise::<A>::at(&scheme, case, &wide).filter(|_| p.storage.bits == 8)?;
         Some(results.into_iter().map(|v| v.map(|v| p.storage.wrap(v.into()) as i32)).collect())
     })
+}
+
+/// Elements of the vectors that a narrow register holds.
+const VECTORS: [usize; 4] = [1, 8, 16, 32];
+
+/// The result before its zero point, and the zero point, as int16 takes them.
+type Narrow = fn(i32, i32) -> i16;
+
+/// Results that pass through int16 on their way to the clamp, in whole vectors: LiteRT's AVX2 code of ADD and of MUL.
+fn narrowed<A: Arithmetic>(scheme: Scheme<Definition<A>>, vector: usize) -> Vec<Change<Elementwise<A>>> {
+    let ways: [(&'static str, Narrow); 2] = [
+        ("results wrap to int16 before the clamp", |v, zero_point| v.wrapping_add(zero_point) as i16),
+        ("results saturate to int16, and the zero point is added with wrap", |v, zero_point| {
+            (v.clamp(i16::MIN.into(), i16::MAX.into()) + zero_point) as i16
+        }),
+    ];
+    let cause = |(because, narrow): (&'static str, Narrow)| {
+        let because = if vector == 1 { because.to_owned() } else { format!("{because}, in whole vectors of {vector}") };
+        Change::predicts(Class::Wrap16, because, move |case: &Case<Params>| {
+            let p = Elementwise::<A>::parameters(&case.params);
+            let storage = Storage { bits: 32, signed: true };
+            let wide = Parameters::<A> { storage, min: storage.min() as i32, max: storage.max() as i32, ..p };
+            let (own, whole) = (Elementwise::<A>::at(&scheme, case, &p)?, Elementwise::<A>::at(&scheme, case, &wide)?);
+            let zero_point = p.out.zero_point;
+            let narrow = |v: i32| i32::from(narrow(v.wrapping_sub(zero_point), zero_point)).clamp(p.min, p.max);
+            let body = own.len() - own.len() % vector;
+            let wraps = |(i, (own, v)): (usize, (Option<i32>, Option<i32>))| if i < body { v.map(narrow) } else { own };
+            (p.storage.bits == 8).then(|| own.into_iter().zip(whole).enumerate().map(wraps).collect())
+        })
+    };
+    ways.map(cause).into()
 }
 
 /// Every other scheme, with the class of what separates it from this one.

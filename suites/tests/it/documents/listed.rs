@@ -29,6 +29,11 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
     ("cargo xtask lanes", Xtask, "lists what is installed, and runs nothing else"),
+    (
+        "cargo xtask trace target/tiebreak/models/hey_jarvis.tflite --samples 300",
+        Xtask,
+        "needs LiteRT and a model; `differences_of_a_real_model_are_those_that_the_audit_predicts` runs the same script",
+    ),
     ("cargo xtask findings", Xtask, "needs installed libraries; each case is a run that the tests of `shipped` have"),
     (
         "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane xnnpack --lane onednn --lane onednn-avx2 --lane onnxruntime --lane onnxruntime-avx2 --effort quick",

@@ -24,7 +24,7 @@ fn every_layer_of_a_tflite_model_is_counted_through_all_activations() {
         let audit = audited(&tflite(), left, right);
         assert_eq!(audit.kind, "tflite");
         let ways = |kind, per_channel| {
-            let sums = Sums { kind, per_channel, bytes: false };
+            let sums = Sums { kind, per_channel, bytes: false, is_behind: false };
             [left, right].map(|side| side.products(sums).expect("a scheme"))
         };
         let stated = |weight, bias, weights, relu| Stated {
@@ -103,7 +103,7 @@ fn every_layer_of_an_onnx_model_is_counted_through_all_activations() {
         let audit = audited(&onnx::every().model(), left, right);
         assert_eq!(audit.kind, "onnx");
         let ways = |kind, per_channel| {
-            let sums = Sums { kind, per_channel, bytes: false };
+            let sums = Sums { kind, per_channel, bytes: false, is_behind: false };
             [left, right].map(|side| side.products(sums).expect("a scheme"))
         };
         let stated = |weight, bias, weights, least| Stated {

@@ -23,7 +23,8 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Dequantize>> {
     // One step alone comes before all of them.
     let mut out = single::changes(scheme);
     out.extend(whole.into_iter().flat_map(|other| rounded_as(scheme, other)));
-    out.extend(by_terms.into_iter().map(|other| distributed(scheme, other)));
+    out.extend(by_terms.iter().map(|other| distributed(scheme, *other)));
+    out.extend(by_terms.into_iter().flat_map(|other| VECTORS.map(|vector| in_vectors(scheme, other, vector))));
     out.extend(zero_points(scheme));
     out.extend(mistaken(scheme));
     out.push(narrow(scheme));
@@ -85,6 +86,22 @@ fn rounded_as(scheme: Scheme, other: Scheme) -> Vec<Change<Dequantize>> {
 fn distributed(scheme: Scheme, other: Scheme) -> Change<Dequantize> {
     let because = "each term is multiplied by the scale, and rounded, by itself";
     Change::scheme(Class::Distributed, because, other).leading(leading(scheme, other))
+}
+
+/// Elements of a vector, behind the last of which code may do otherwise.
+const VECTORS: [usize; 4] = [4, 8, 16, 32];
+
+/// As [`distributed`], in whole vectors alone: LiteRT's AVX2 code of DEQUANTIZE.
+fn in_vectors(scheme: Scheme, other: Scheme, vector: usize) -> Change<Dequantize> {
+    let because = format!("in whole vectors of {vector} each term is multiplied by the scale, and rounded, by itself");
+    Change::predicts(Class::Distributed, because, move |case: &Case<Params>| {
+        let body = each(case, |q, stored| other.expected(q, stored)).ok()?;
+        let mut out = each(case, |q, stored| scheme.expected(q, stored)).ok()?;
+        let elements = case.tensors[0].len();
+        let words = out.len() / elements.max(1) * (elements - elements % vector);
+        out[..words].copy_from_slice(&body[..words]);
+        Some(out)
+    })
 }
 
 /// The last step rounds to the expressed type by another rule.

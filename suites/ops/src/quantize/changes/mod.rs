@@ -24,6 +24,7 @@ pub(super) fn changes(scheme: &Scheme) -> Vec<Change<Quantize>> {
     let mut out = not_numbers(scheme);
     let Some(own) = Parts::of(scheme.definition.steps) else { return out };
     out.extend(narrowing(scheme, own));
+    out.extend(converted(scheme, own));
     let changes = own.changes();
     let (steps, parts): (Vec<&PartChange>, Vec<_>) = changes.iter().partition(|change| change.part == Part::Steps);
     out.extend(parts.into_iter().flat_map(|change| changed(scheme, *change)));
@@ -187,6 +188,25 @@ fn narrowing(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
         })
     };
     orders.into_iter().map(cause).collect()
+}
+
+/// The conversion of x86 (`cvttss2si`): what is beyond int32 becomes the least int32; then the zero point is added with wrap.
+fn converted(scheme: Scheme, own: Parts) -> Option<Change<Quantize>> {
+    let own = Wide::of(own).filter(|own| own.after)?;
+    let because = "a quotient beyond int32 becomes the least int32, and the zero point is added with wrap";
+    Some(Change::predicts(Class::Wrap, because, move |case: &Case<Params>| {
+        let one = |q: &Quantization, x: u64| {
+            let kept = scheme.expected(q, x).value()?;
+            let Some(rounded) = own.at(q, x).filter(|_| q.format == Format::F32) else { return Some(kept) };
+            // An f32 is never the greatest int32: that is where larger ones are clamped to.
+            let converted = match i32::try_from(rounded - q.zero_point) {
+                Ok(v) if v != i32::MAX => v,
+                _ => i32::MIN,
+            };
+            Some(i64::from(converted.wrapping_add(q.zero_point as i32)).clamp(q.min, q.max))
+        };
+        each(case, one).ok()
+    }))
 }
 
 /// Other parameters than the element's, or another type.

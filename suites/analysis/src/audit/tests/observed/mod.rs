@@ -76,7 +76,7 @@ fn products() -> Vec<(Sums, &'static str, Vec<Sum>)> {
                 (element(line, "element") == Element::U8) == bytes && !line[&name].is_empty()
             };
             let sums: Vec<Sum> = lines.iter().filter(mine).map(of).collect();
-            all.push((Sums { kind, per_channel: scales == "channel", bytes }, column, sums));
+            all.push((Sums { kind, per_channel: scales == "channel", bytes, is_behind: false }, column, sums));
         }
     }
     all
@@ -127,7 +127,7 @@ fn a_matrix_product_rounds_once_in_the_reference_and_twice_in_the_optimized_kern
         Some(build::Tensor { shape: vec![1], kind: 2, data: i32::to_le_bytes(bias).into(), ..Default::default() });
     let bytes = build::model(&[dense]);
     let [reference, optimized] = [runtime("tflite-reference"), runtime("tflite-optimized")];
-    let sums = Sums { kind: Kind::Dense, per_channel: false, bytes: false };
+    let sums = Sums { kind: Kind::Dense, per_channel: false, bytes: false, is_behind: false };
     let [input, weight, output] = [0.929_411_77, 3.555_873_6e-5, 0.056_128_275].map(exact);
     let scales = Scales { input, weight, output };
     let output = Output { zero_point: -128, min: -128, max: 127 };
@@ -151,6 +151,21 @@ fn a_matrix_product_rounds_once_in_the_reference_and_twice_in_the_optimized_kern
     let ways = |left: Side, right: Side| [left, right].map(|side| side.products(sums).expect("a scheme"));
     stated.check(ways(reference, optimized), &there);
     stated.check(ways(optimized, reference), &back);
+}
+
+/// Finding 24: of nine channels of a depthwise convolution in LiteRT 2.3.0, with the accumulator -2 and a scale of 1/4, the optimized kernels give eight
+/// times 0 and then -1.
+#[test]
+fn depthwise_channels_behind_whole_vectors_round_as_the_reference() {
+    let [input, weight, output] = [1.0, 0.25, 1.0].map(exact);
+    let scales = Scales { input, weight, output };
+    let output = Output { zero_point: 0, min: -128, max: 127 };
+    let result = |is_behind: bool| {
+        let sums = Sums { kind: Kind::Depthwise, per_channel: true, bytes: false, is_behind };
+        let (scheme, _) = runtime("tflite-optimized").products(sums)?.of(&scales).ok()?;
+        scheme.exact(Some(&output), -2)
+    };
+    assert_eq!([false, true].map(result), [Some(0), Some(-1)]);
 }
 
 /// An operation on two tensors, or a rescaling, as the audit compares it: the witness of a constant is the observation.
@@ -217,7 +232,7 @@ fn onnx_operators_are_what_the_package_computes() {
             "QLinearMul" => Binary::Mul,
             op => {
                 let kind = if op == "QGemm" { Kind::Dense } else { Kind::Convolution };
-                let sums = Sums { kind, per_channel: line["scales"] == "channel", bytes: false };
+                let sums = Sums { kind, per_channel: line["scales"] == "channel", bytes: false, is_behind: false };
                 let way = side.products(sums).expect("a scheme");
                 let [input, weight] = [lhs, rhs].map(|tensor| exact(tensor.scale));
                 let scales = Scales { input, weight, output: exact(output.scale) };

@@ -1,0 +1,74 @@
+"""Models of LiteRT of one operator."""
+
+import dataclasses
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+
+@dataclasses.dataclass
+class Tensor:
+    """A tensor; one with `data` is a constant, all others but the last are inputs of the model."""
+
+    shape: list
+    kind: int
+    scales: object
+    zero_points: list
+    axis: int = 0
+    data: np.ndarray | None = None
+
+    def packed(self, buffer):
+        tensor, quantization = schema.TensorT(), schema.QuantizationParametersT()
+        tensor.shape, tensor.type, tensor.buffer = self.shape, self.kind, buffer
+        if len(self.scales):
+            quantization.scale, quantization.zeroPoint = [float(scale) for scale in self.scales], self.zero_points
+            quantization.quantizedDimension = self.axis
+            tensor.quantization = quantization
+        return tensor
+
+
+def options(operator):
+    """The options of an operator that needs some."""
+    if operator == "QUANTIZE":
+        return schema.QuantizeOptionsT()
+    if operator == "DEQUANTIZE":
+        return schema.DequantizeOptionsT()
+    given = {
+        "ADD": schema.AddOptionsT,
+        "MUL": schema.MulOptionsT,
+        "CONV_2D": schema.Conv2DOptionsT,
+        "DEPTHWISE_CONV_2D": schema.DepthwiseConv2DOptionsT,
+        "FULLY_CONNECTED": schema.FullyConnectedOptionsT,
+    }[operator]()
+    if "CONV_2D" in operator:
+        given.padding, given.strideH, given.strideW = schema.Padding.VALID, 1, 1
+    if operator == "DEPTHWISE_CONV_2D":
+        given.depthMultiplier = 1
+    return given
+
+
+def model(operator, tensors, version):
+    """The bytes of a model of one operator, whose tensors are its inputs in order and its output."""
+    graph, node, code = schema.SubGraphT(), schema.OperatorT(), schema.OperatorCodeT()
+    code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, operator)
+    code.version = version
+    last = len(tensors) - 1
+    node.inputs, node.outputs, node.builtinOptions = list(range(last)), [last], options(operator)
+    node.builtinOptionsType = getattr(schema.BuiltinOptions, type(node.builtinOptions).__name__[:-1])
+    graph.inputs = [index for index in range(last) if tensors[index].data is None]
+    graph.outputs, graph.operators = [last], [node]
+    buffers = [schema.BufferT()]
+    graph.tensors = []
+    for tensor in tensors:
+        index = 0
+        if tensor.data is not None:
+            index = len(buffers)
+            buffers.append(schema.BufferT())
+            buffers[index].data = np.frombuffer(tensor.data.tobytes(), np.uint8)
+        graph.tensors.append(tensor.packed(index))
+    whole = schema.ModelT()
+    whole.version, whole.operatorCodes, whole.subgraphs, whole.buffers = 3, [code], [graph], buffers
+    builder = flatbuffers.Builder(0)
+    builder.Finish(whole.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
