@@ -81,9 +81,15 @@ fn types(job: &Job, domain: &Value, function: &Function) -> Option<Vec<String>> 
             _ => params.quantized.storage.name(),
         }),
         Job::Add { params, .. } | Job::Mul { params, .. } => Some(params.element.name().to_owned()),
-        _ => domain[*field].as_str().map(str::to_owned),
+        _ => named(domain, field)?.as_str().map(str::to_owned),
     };
     function.fields.iter().map(name).collect()
+}
+
+/// A field of a domain, which may be a part of another field.
+fn named<'a>(domain: &'a Value, field: &str) -> Option<&'a Value> {
+    let fields = domain.as_object()?;
+    fields.get(field).or_else(|| fields.values().find_map(|inner| named(inner, field)))
 }
 
 /// Names of the operands in the header, with the words of each.
@@ -223,6 +229,8 @@ mod tests {
         let of = |lhs: &str, rhs: &str| call(&job, &serde_json::json!({"lhs": lhs, "rhs": rhs}), &[1, 2], &[2]);
         assert_eq!(of("u8", "i8").expect("a call").symbol, "tiebreak_matmul_u8_i8");
         assert_eq!(of("u8", "i8").expect("a call").operands[1].stored, "int8_t");
+        let nested = serde_json::json!({"grouped": true, "operands": {"lhs": "u8", "rhs": "u8"}});
+        assert_eq!(super::call(&job, &nested, &[1, 2], &[2]).expect("a call").symbol, "tiebreak_matmul_u8_u8");
         assert!(of("i8", "u8").is_err_and(|why| why.contains("for these types")));
     }
 }

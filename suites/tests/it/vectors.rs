@@ -45,7 +45,9 @@ fn few_vectors_detect_every_known_bug() {
 #[test]
 fn vectors_are_lines_that_judge_finds_equal() {
     let dir = tempfile::tempdir().expect("a directory");
-    for (op, scheme) in [("matmul", "exact"), ("quantize", "onnx"), ("add", "tflite"), ("requantize", "ties-up")] {
+    for (op, scheme) in
+        [("matmul", "exact"), ("conv2d", "exact"), ("quantize", "onnx"), ("add", "tflite"), ("requantize", "ties-up")]
+    {
         let found = vectors(&["--op", op, "--scheme", scheme]);
         let mut lines: Vec<Value> = found["vectors"].as_array().expect("a list").clone();
         for line in &mut lines {

@@ -103,9 +103,17 @@ impl<O: Operation> Entry<O> {
 
 /// The element types that a domain names, in the order of its fields.
 fn types<O: Operation>(domain: &O::Domain) -> Option<String> {
-    let Ok(Json::Object(fields)) = serde_json::to_value(domain) else { return None };
-    let names: Vec<&str> = fields.values().filter_map(Json::as_str).filter(|name| TYPES.contains(name)).collect();
+    let mut names = Vec::new();
+    named(&serde_json::to_value(domain).ok()?, &mut names);
     (!names.is_empty()).then(|| names.join(","))
+}
+
+fn named(domain: &Json, names: &mut Vec<String>) {
+    match domain {
+        Json::String(name) if TYPES.contains(&name.as_str()) => names.push(name.clone()),
+        Json::Object(fields) => fields.values().for_each(|field| named(field, names)),
+        _ => {}
+    }
 }
 
 /// Bytes of a case with its results: of each element those of its type, and four of each number among the parameters.
