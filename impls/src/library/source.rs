@@ -50,7 +50,7 @@ pub fn call(job: &Job, domain: &Value, input: &[i32], results: &[i32]) -> Result
     let mut of = Vec::new();
     for (at, (name, len)) in lengths.iter().enumerate() {
         let (own, others) = rest.split_at_checked(*len).ok_or_else(|| format!("the {op} has too few inputs"))?;
-        of.push(array(name, function.types.get(at).copied().filter(|_| !is_of_results(op)), own));
+        of.push(array(name, operand(op, function, at), own));
         rest = others;
     }
     let (arrays, fields) = parameters(job, input.len())?;
@@ -68,9 +68,15 @@ pub fn call(job: &Job, domain: &Value, input: &[i32], results: &[i32]) -> Result
     })
 }
 
-/// Whether the types in a function's name are those of its results alone.
-fn is_of_results(op: &str) -> bool {
-    op == "requantize"
+/// Type of an operand; none of int32.
+fn operand(op: &str, function: &Function, at: usize) -> Option<&'static str> {
+    match op {
+        // The type in the name is that of the results.
+        "requantize" => None,
+        // Both operands have one type.
+        "add" | "mul" => function.types.first().copied(),
+        _ => function.types.get(at).copied(),
+    }
 }
 
 /// What the types of a function are for a job.
