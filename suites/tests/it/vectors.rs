@@ -132,13 +132,13 @@ fn a_header_tests_a_kernel_in_c() {
             "--op mul --scheme pytorch --like pytorch-qmul-i8",
             "casts.c",
             &[("tiebreak_vectors_pytorch_mul_i8", "tiebreak_mul_i8")],
-            ("", ""),
+            ("nearbyintf(product * multiplier)", "roundf(product * multiplier)"),
         ),
         (
             "--op matmul --scheme exact --like arm-sadalp",
             "matmul.cpp",
             &[("tiebreak_vectors_exact_wrap_matmul_i8_i8", "tiebreak_matmul_i8_i8")],
-            ("l + 4 <= p->k", "l + 4 < p->k - 1"),
+            ("for (; l < p->k; l++)", "for (; l + 1 < p->k; l++)"),
         ),
     ];
     for (of, file, calls, change) in rows {
