@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A lane in thirty lines: any program that speaks the protocol of impls/src/protocol/mod.rs can be judged.
+"""A lane in thirty lines: any program that speaks the protocol of docs/src/protocol.md can be judged.
 
     cargo xtask verify --lanes docs/example-lanes.json --lane example --op fpm --kernel tflite-single --effort quick
 """

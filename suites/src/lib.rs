@@ -6,6 +6,7 @@
 
 pub mod cli;
 pub mod fuzzing;
+pub mod program;
 
 pub use tiebreak_analysis::{atlas, audit, figures, fingerprint, model, rewrites, space};
 pub use tiebreak_common::{

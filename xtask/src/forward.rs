@@ -57,6 +57,7 @@ pub(crate) const FORWARDED: &[Forwarded] = &[
     forwarded("diff", Wants::Never),
     forwarded("report", Wants::Never),
     forwarded("check-type", Wants::Never),
+    forwarded("check-worker", Wants::Never),
     forwarded("bounds", Wants::Named),
     forwarded("rewrites", Wants::Never),
     forwarded("header", Wants::Never),

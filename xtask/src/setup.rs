@@ -43,10 +43,12 @@ enum Extra {
     Onednn,
     /// ONNX Runtime from PyPI, for the lanes onnxruntime and onnxruntime-avx2
     Onnxruntime,
+    /// LiteRT from PyPI, for the lane litert
+    Litert,
+    /// TensorFlow Lite Micro from PyPI, for the lane tflite-micro
+    TfliteMicro,
     /// tract-linalg from crates.io, for the lane tract
     Tract,
-    /// ai-edge-litert from PyPI
-    Litert,
     /// rten-gemm from crates.io, for the lanes rten and rten-avx2
     Rten,
 }
@@ -94,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             (Extra::Onednn, "onednn"),
             (Extra::Onnxruntime, "onnxruntime"),
             (Extra::Litert, "litert"),
+            (Extra::TfliteMicro, "tflite-micro"),
             (Extra::Tract, "tract"),
             (Extra::Rten, "rten"),
         ];

@@ -112,6 +112,15 @@ pub(crate) const LIBRARIES: &[Library] = &[
         driver: Driver::Python { script: "worker.py", package: "ai-edge-litert" },
         started: &[],
     },
+    #[cfg(target_arch = "x86_64")]
+    Library {
+        name: "tflite-micro",
+        about: "TensorFlow Lite Micro's kernels of the same operators",
+        directory: "tflite-micro",
+        packages: &["python3", "python3-venv"],
+        driver: Driver::Python { script: "worker.py", package: "tflite-micro" },
+        started: &[],
+    },
     Library {
         name: "tract",
         about: "tract-linalg: Scaler, the same scaling in its matrix kernels, their int8 products",

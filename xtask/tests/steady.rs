@@ -74,6 +74,12 @@ const ALLOWED: &[(&str, Unsteady, usize, &str)] = &[
         2,
         "a bound of the time that a run waits in vain is what is tested",
     ),
+    (
+        "suites/tests/it/check_worker.rs",
+        AssertsTime,
+        1,
+        "that a silent worker is named within seconds is what is tested",
+    ),
     ("suites/tests/it/common.rs", Sleeps, 1, "waits until something is there"),
     ("suites/tests/it/processes.rs", Sleeps, 1, "a worker is killed at its work, whatever it has come to"),
     (

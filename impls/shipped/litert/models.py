@@ -4,7 +4,11 @@ import dataclasses
 
 import flatbuffers
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
+
+try:
+    from ai_edge_litert import schema_py_generated as schema
+except ImportError:
+    from tflite_micro.tensorflow.lite.micro.python import schema_py_generated as schema
 
 
 @dataclasses.dataclass

@@ -1,217 +1,57 @@
-"""LiteRT's kernels as a lane: each operator with the reference kernels, with the optimized ones, and with XNNPACK's delegate.
+"""LiteRT's kernels as a lane: each operator with the reference kernels, with the optimized ones, and with XNNPACK's delegate."""
 
-Accumulators come in as biases of a convolution or a fully connected layer whose weights are zeros, one output channel each.
-"""
-
-import functools
 import importlib.metadata
-import pathlib
-import sys
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from models import Tensor, model  # noqa: E402
-from worker import Kernel, OutsideDomain, serve  # noqa: E402
+from calls import OutsideDomain, conversions, elementwises, layers, rescales
+from worker import serve
 
 KERNELS = {
     "reference": OpResolverType.BUILTIN_REF,
     "optimized": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
     "xnnpack": OpResolverType.AUTO,
 }
-TYPES = {
-    "f32": (schema.TensorType.FLOAT32, np.float32),
-    "i8": (schema.TensorType.INT8, np.int8),
-    "u8": (schema.TensorType.UINT8, np.uint8),
-    "i16": (schema.TensorType.INT16, np.int16),
-    "i32": (schema.TensorType.INT32, np.int32),
-}
-# A scale of a float has 24 bits; this many products of two are tried to reach a multiplier of 31.
-CANDIDATES = (np.arange(1 << 12) * 2.0**-12 * 0.9 + 1 + 2.0**-13).astype(np.float32)
-
-
-def run(kernels, content, *inputs):
-    interpreter = Interpreter(model_content=content, experimental_op_resolver_type=KERNELS[kernels], num_threads=1)
-    try:
-        interpreter.allocate_tensors()
-    except RuntimeError as refused:
-        raise OutsideDomain(f"LiteRT does not prepare this operator: {refused}") from refused
-    for details, values in zip(interpreter.get_input_details(), inputs, strict=True):
-        interpreter.set_tensor(details["index"], values.astype(details["dtype"]).reshape(details["shape"]))
-    interpreter.invoke()
-    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"]).reshape(-1)
-
-
-def normalized(reals):
-    """Multipliers of 31 bits, as QuantizeMultiplier has them of doubles from 1 to 2."""
-    return np.rint(reals * 2.0**30).astype(np.int64)
-
-
-@functools.lru_cache(maxsize=4096)
-def two_scales(multiplier, combine):
-    """Two floats whose product or quotient, in double, gives this multiplier; exactly, if the multiplier has 24 bits."""
-    if multiplier % 128 == 0:
-        return np.float32(1), np.float32(multiplier * 2.0**-30)
-    real = multiplier * 2.0**-30
-    others = (real / CANDIDATES if combine is np.multiply else real * CANDIDATES).astype(np.float32)
-    reached = combine(others.astype(np.float64), CANDIDATES.astype(np.float64))
-    found = np.flatnonzero(normalized(reached) == multiplier)
-    if not found.size:
-        raise OutsideDomain(f"no two scales give the multiplier {multiplier}")
-    return CANDIDATES[found[0]], others[found[0]]
-
-
-def powers(shifts):
-    """2^(s - 1): the factor that is left of m * 2^(s - 31) if m * 2^-30 is in the scales."""
-    return np.ldexp(np.float32(1), np.array(shifts) - 1).astype(np.float32)
-
-
-def layer(kernels, operator, multipliers, shifts, accumulators, zero_point):
-    """One layer whose output channels have these multipliers, shifts and accumulators."""
-    count = len(accumulators)
-    if len(set(multipliers)) == 1:
-        input_scale, weight = two_scales(multipliers[0], np.multiply)
-        weights = np.full(count, weight)
-    elif any(m % 128 for m in multipliers):
-        raise OutsideDomain("the scales of several channels are floats of 24 bits")
-    else:
-        input_scale, weights = np.float32(1), np.array([m * 2.0**-30 for m in multipliers], dtype=np.float32)
-    weights = weights * powers(shifts)
-    x, w, y, axis = {
-        "CONV_2D": ([1, 1, 1, 1], [count, 1, 1, 1], [1, 1, 1, count], 0),
-        "DEPTHWISE_CONV_2D": ([1, 1, 1, count], [1, 1, 1, count], [1, 1, 1, count], 3),
-        "FULLY_CONNECTED": ([1, 1], [count, 1], [1, count], 0),
-    }[operator]
-    int8, int32 = TYPES["i8"][0], TYPES["i32"][0]
-    tensors = [
-        Tensor(x, int8, [input_scale], [0]),
-        Tensor(w, int8, weights, [0] * count, axis, np.zeros(w, np.int8)),
-        Tensor([count], int32, weights * input_scale, [0] * count, 0, np.array(accumulators, np.int32)),
-        Tensor(y, int8, [1.0], [zero_point]),
-    ]
-    return run(kernels, model(operator, tensors, 3), np.zeros(x))
-
-
-def channels_of(params):
-    channels = params["channels"]
-    count = params["len"]
-    return [[channels[i % len(channels)][key] for i in range(count)] for key in ("multiplier", "shift")]
-
-
-def requantize(kernels, operator, exact):
-    def call(params, inputs):
-        multipliers, shifts = channels_of(params)
-        if exact and any(m % 128 for m in multipliers):
-            raise OutsideDomain("this kernel multiplies by a real number, which a multiplier of more than 24 bits is not")
-        # One output channel alone has the scale of the layer, which other code derives.
-        pad = 2 if len(inputs) == 1 else 1
-        given = [list(values) * pad for values in (multipliers, shifts, inputs)]
-        return layer(kernels, operator, *given, params["zero_point"])[: len(inputs)]
-
-    return call
-
-
-def rescale(kernels, output):
-    def call(params, inputs):
-        [channel] = params["channels"]
-        out_scale, in_scale = two_scales(channel["multiplier"], np.divide)
-        in_scale = in_scale * powers([channel["shift"]])[0]
-        tensors = [
-            Tensor([len(inputs)], TYPES["i32"][0], [in_scale], [0]),
-            Tensor([len(inputs)], TYPES[output][0], [out_scale], [params["zero_point"]]),
-        ]
-        return run(kernels, model("QUANTIZE", tensors, 1), inputs)
-
-    return call
-
-
-def stored(kernels, quantized):
-    """Type, scales and zero points. XNNPACK's delegate refuses scales that are not normal, and as the output of QUANTIZE they end the process."""
-    kind = ("i" if quantized["storage"]["signed"] else "u") + str(quantized["storage"]["bits"])
-    if kernels == "xnnpack" and min(quantized["scales"]) < np.finfo(np.float32).smallest_normal:
-        raise OutsideDomain("XNNPACK takes normal scales")
-    return TYPES[kind][0], quantized["scales"], quantized["zero_points"]
-
-
-def quantize(kernels):
-    def call(params, inputs):
-        kind, scale, zero_point = stored(kernels, params["quantized"])
-        shape = [len(inputs)]
-        tensors = [Tensor(shape, TYPES["f32"][0], [], []), Tensor(shape, kind, scale, zero_point)]
-        return run(kernels, model("QUANTIZE", tensors, 1), inputs.view(np.float32))
-
-    return call
-
-
-def dequantize(kernels):
-    def call(params, inputs):
-        kind, scale, zero_point = stored(kernels, params["quantized"])
-        shape = [len(inputs)]
-        tensors = [Tensor(shape, kind, scale, zero_point), Tensor(shape, TYPES["f32"][0], [], [])]
-        return run(kernels, model("DEQUANTIZE", tensors, 1), inputs).view(np.int32)
-
-    return call
-
-
-def elementwise(kernels, operator):
-    def call(params, inputs):
-        shape, kind = [params["len"]], TYPES[params["element"]][0]
-        operands = [params[name] for name in ("lhs", "rhs", "out")]
-        tensors = [Tensor(shape, kind, [operand["scale"]], [operand["zero_point"]]) for operand in operands]
-        return run(kernels, model(operator, tensors, 2), *np.split(inputs, 2))
-
-    return call
-
-
-# Scheme of each operator's rounding: what `identify` leaves, and of DEPTHWISE_CONV_2D what it leaves of whole vectors.
+OPERATORS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+# What `identify` leaves of each operator, and of the optimized DEPTHWISE_CONV_2D what it leaves of whole vectors.
 SCHEMES = {
-    "reference": {"CONV_2D": "gemmlowp-double:wrap", "DEPTHWISE_CONV_2D": "gemmlowp-double:wrap", "FULLY_CONNECTED": "ties-away"},
-    "optimized": dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), "sqrdmulh-srshl:wrap"),
-    "xnnpack": dict.fromkeys(("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), "ties-even"),
+    "reference": dict.fromkeys(OPERATORS, "gemmlowp-double:wrap") | {"FULLY_CONNECTED": "ties-away"},
+    "optimized": dict.fromkeys(OPERATORS, "sqrdmulh-srshl:wrap"),
+    "xnnpack": dict.fromkeys(OPERATORS, "ties-even"),
 }
+TFLITE = {f"{op}-{element}": f"tflite-{op}-{element}" for op in ("add", "mul") for element in ("i8", "u8", "i16")}
 # XNNPACK's delegate leaves operators to the optimized kernels if the ratio of their scales is outside the domain of these kernels.
-LIKE = {
-    "xnnpack": {"add-i8": "xnnpack-qs8-vadd", "add-u8": "xnnpack-qu8-vadd", "mul-i8": "xnnpack-qs8-vmul", "mul-u8": "xnnpack-qu8-vmul"},
-}
+XNNPACK = {"add-i8": "xnnpack-qs8-vadd", "add-u8": "xnnpack-qu8-vadd", "mul-i8": "xnnpack-qs8-vmul", "mul-u8": "xnnpack-qu8-vmul"}
 
 
-def layers(kernels, name):
-    domain = {"output": "i8", "multipliers": [1 << 30, (1 << 31) - 1], "shifts": [-31, 7], "bias": False, "clamp": False}
-    for operator, scheme in SCHEMES[kernels].items():
-        call = requantize(kernels, operator, exact=not scheme.endswith(":wrap"))
-        of = name + operator.lower().replace("_", "-")
-        yield Kernel("requantize", of, "tflite-requantize-i8", call, scheme, domain)
-    if kernels == "xnnpack":
-        return
-    for output in ("i8", "i16"):
-        one = domain | {"output": output, "per_channel": False}
-        like = "gemmlowp-scale-fixedpoint-exponent-" + output
-        yield Kernel("requantize", f"{name}quantize-i32-{output}", like, rescale(kernels, output), domain=one)
+def runner(kernels):
+    def run(content, *inputs):
+        interpreter = Interpreter(model_content=content, experimental_op_resolver_type=KERNELS[kernels], num_threads=1)
+        try:
+            interpreter.allocate_tensors()
+        except RuntimeError as refused:
+            raise OutsideDomain(f"LiteRT does not prepare this operator: {refused}") from refused
+        for details, values in zip(interpreter.get_input_details(), inputs, strict=True):
+            interpreter.set_tensor(details["index"], values.astype(details["dtype"]).reshape(details["shape"]))
+        interpreter.invoke()
+        return interpreter.get_tensor(interpreter.get_output_details()[0]["index"]).reshape(-1)
 
-
-def conversions(kernels, name):
-    per_layer = {"finest": ["layer"]}
-    own = "xnnpack" if kernels == "xnnpack" else "tflite"
-    bounds = {"bounds": False} if kernels == "xnnpack" else {}
-    yield Kernel("quantize", name + "quantize", own + "-quantize", quantize(kernels), domain=per_layer | bounds)
-    bytes_alone = per_layer | {"storage": ["i8", "u8"]}
-    yield Kernel("dequantize", name + "dequantize", own + "-dequantize", dequantize(kernels), domain=bytes_alone)
-
-
-def elementwises(kernels, name):
-    for operator in ("add", "mul"):
-        for element in ("i8", "u8") if kernels == "xnnpack" else ("i8", "u8", "i16"):
-            of = f"{operator}-{element}"
-            like = LIKE.get(kernels, {}).get(of, "tflite-" + of)
-            yield Kernel(operator, name + of, like, elementwise(kernels, operator.upper()), domain={"clamp": False})
+    return run
 
 
 def all_kernels():
-    for kernels in KERNELS:
-        for part in (layers, conversions, elementwises):
-            yield from part(kernels, f"shipped-litert-{kernels}-")
+    for kernels, schemes in SCHEMES.items():
+        run, name = runner(kernels), f"shipped-litert-{kernels}-"
+        yield from layers(run, name, schemes)
+        if kernels == "xnnpack":
+            # The delegate refuses scales that are not normal, and ends the process if the output of QUANTIZE has one (finding 27).
+            normal = float(np.finfo(np.float32).smallest_normal)
+            yield from conversions(run, name, "xnnpack", normal, bounds=False)
+            yield from elementwises(run, name, XNNPACK)
+        else:
+            yield from rescales(run, name)
+            yield from conversions(run, name)
+            yield from elementwises(run, name, TFLITE)
 
 
 serve(f"litert {importlib.metadata.version('ai-edge-litert')}", list(all_kernels()))

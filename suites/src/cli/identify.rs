@@ -42,11 +42,10 @@ const SHOWN: usize = 6;
 /// Arguments of `identify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Shared library that exports functions of tiebreak.h
-    #[arg(long, value_name = "FILE", required_unless_present = "lane")]
-    library: Option<PathBuf>,
+    #[command(flatten)]
+    place: library::Place,
     /// Lane: host, aarch64-qemu, or a name from the lanes file
-    #[arg(long, value_name = "NAME", conflicts_with = "library")]
+    #[arg(long, value_name = "NAME", conflicts_with = "place")]
     lane: Option<String>,
     /// Lanes file
     #[arg(long, value_name = "FILE.json", overrides_with = "lanes")]
@@ -79,14 +78,14 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         }
     }
     let mut lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
-    let name = match &args.library {
-        Some(file) => {
-            let entry = library::entry(file, &Promise { ops: args.op.clone(), ..Promise::default() }, &lanes)?;
-            lanes.lanes.push(entry);
-            library::LANE
-        }
-        None => args.lane.as_deref().context("a lane")?,
+    let entry = args.place.entry(&Promise { ops: args.op.clone(), ..Promise::default() }, &lanes)?;
+    let name = match &entry {
+        Some(entry) => entry.name.as_str(),
+        None => args.lane.as_deref().context(
+            "which kernels? Name their place: --library <FILE>, --program <CMD> with its --op, or --lane <NAME>",
+        )?,
     };
+    lanes.lanes.extend(entry.clone());
     let lane = Lane::open(name, &lanes)?.map_err(|reason| anyhow!("the lane {name} cannot run: {reason}"))?;
     let offers = offers(args, &lane)?;
     let mut all = Vec::new();
@@ -219,15 +218,9 @@ fn some(names: &[String]) -> String {
 /// The command that judges the kernel by a scheme.
 fn verify(args: &Args, found: &Identified, scheme: &str) -> String {
     let program = called::program();
-    match &args.library {
-        Some(file) => {
-            let file = quoted(&file.display().to_string());
-            format!(
-                "{program} verify --library {file} --op {} --scheme {} --like {}",
-                found.op,
-                quoted(scheme),
-                found.like
-            )
+    match args.place.written() {
+        Some(place) => {
+            format!("{program} verify {place} --op {} --scheme {} --like {}", found.op, quoted(scheme), found.like)
         }
         None => {
             let promise =

@@ -1,6 +1,8 @@
-//! `--library`: a shared library of the caller's as a lane, by the interface of `tiebreak.h`; and `header`, which prints that.
+//! `--library`: a shared library of the caller's as a lane, by the interface of `tiebreak.h`; `--program`: a program that reads and writes lines; and `header`,
+//! which prints the interface.
 
 use crate::lane::config::{Entry, Lanes};
+use crate::program;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -8,15 +10,18 @@ use std::io::Read;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use tiebreak_common::called;
+use tiebreak_common::identity::find_program;
 use tiebreak_common::shell::quoted;
 use tiebreak_impls::library::{HEADER, Promise};
 use tiebreak_impls::protocol::Own;
 
-/// Name of the lane.
-pub(super) const LANE: &str = "library";
+/// Names of the lanes.
+const LIBRARY: &str = "library";
+const PROGRAM: &str = "program";
 
-/// The option of a worker that names the library.
-pub(super) const OPTION: &str = "--library";
+/// The options of a worker that name the library and the program.
+const OPTION: &str = "--library";
+const PROGRAM_OPTION: &str = "--program";
 
 /// The lane that runs a library for aarch64 on another machine.
 const EMULATED: &str = "aarch64-qemu";
@@ -24,25 +29,53 @@ const EMULATED: &str = "aarch64-qemu";
 /// Seconds for which a library may be silent over a batch: a batch takes milliseconds.
 const NATIVE_PATIENCE: NonZeroU64 = NonZeroU64::new(3).expect("not 0");
 
-/// Options of `verify` that make a library a lane.
+/// Options of `verify` that make a library or a program a lane.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "A library of your own")]
+#[command(next_help_heading = "A library or a program of your own")]
 pub(super) struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// Scheme that the kernels promise, NAME or NAME:wrap, NAME:saturate; `tiebreak schemes` lists schemes
+    #[arg(long, value_name = "NAME", requires = "place")]
+    scheme: Option<String>,
+    /// Kernel of this project whose contract, domain and plan the kernels have; without it, the first that promises the scheme
+    #[arg(long, value_name = "KERNEL", requires = "place")]
+    like: Option<String>,
+    /// Name of the kernel in every report [default: file name, operation and types, such as mine-requantize-i8]
+    #[arg(long, value_name = "NAME", requires = "place")]
+    name: Option<String>,
+    /// Part of the domain that the kernels take, such as 'shifts=[-31,0]', 'bias=false' or 'depth=[1,4096]'; may be repeated
+    #[arg(long, value_name = "FIELD=JSON", requires = "place", value_parser = part)]
+    domain: Vec<(String, Value)>,
+}
+
+/// Where kernels of the caller's are.
+#[derive(Debug, clap::Args)]
+#[group(id = "place", multiple = false)]
+pub(super) struct Place {
     /// Shared library that exports functions of tiebreak.h, which `tiebreak header` prints; they run in the lane `library`
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
-    /// Scheme that the functions promise, NAME or NAME:wrap, NAME:saturate; `tiebreak schemes` lists schemes
-    #[arg(long, value_name = "NAME", requires = "library")]
-    scheme: Option<String>,
-    /// Kernel of this project whose contract, domain and plan the functions have; without it, the first that promises the scheme
-    #[arg(long, value_name = "KERNEL", requires = "library")]
-    like: Option<String>,
-    /// Name of the kernel in every report [default: file name, operation and types, such as mine-requantize-i8]
-    #[arg(long, value_name = "NAME", requires = "library")]
-    name: Option<String>,
-    /// Part of the domain that the functions take, such as 'shifts=[-31,0]', 'bias=false' or 'depth=[1,4096]'; may be repeated
-    #[arg(long, value_name = "FIELD=JSON", requires = "library", value_parser = part)]
-    domain: Vec<(String, Value)>,
+    /// Program that reads one case a line and writes one result a line, such as 'python3 k.py', for the operation of --op; it runs in the lane `program`
+    #[arg(long, value_name = "CMD")]
+    program: Option<String>,
+}
+
+impl Place {
+    /// The lane of the library or program, if one is given.
+    pub(super) fn entry(&self, promise: &Promise, lanes: &Lanes) -> Result<Option<Entry>> {
+        match (&self.library, &self.program) {
+            (Some(file), _) => library(file, promise, lanes).map(Some),
+            (_, Some(command)) => written_lines(command, promise, lanes).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The option as a text.
+    pub(super) fn written(&self) -> Option<String> {
+        let library = self.library.as_ref().map(|file| format!("{OPTION} {}", quoted(&file.display().to_string())));
+        library.or_else(|| Some(format!("{PROGRAM_OPTION} {}", quoted(self.program.as_ref()?))))
+    }
 }
 
 /// The value parser of `FIELD=JSON`; what is no JSON is a text.
@@ -52,25 +85,24 @@ pub(super) fn part(text: &str) -> Result<(String, Value), String> {
 }
 
 impl Args {
-    /// The lane of the library, if one is given. `ops` are the operations asked for, `worker` starts this program as a worker.
+    /// The lane of the library or program, if one is given. `ops` are the operations asked for.
     pub(super) fn lane(&self, ops: &[String], lanes: &Lanes) -> Result<Option<Entry>> {
-        let Some(file) = &self.library else { return Ok(None) };
+        let Some(place) = self.place.written() else { return Ok(None) };
         if self.scheme.is_none() && self.like.is_none() {
+            let whose = if self.place.library.is_some() { "do its functions" } else { "does it" };
             bail!(
-                "{OPTION} {}: which scheme do its functions promise? Add --scheme NAME (`{} schemes` lists them) or --like KERNEL",
-                quoted(&file.display().to_string()),
+                "{place}: which scheme {whose} promise? Add --scheme NAME (`{} schemes` lists them) or --like KERNEL",
                 called::program()
             );
         }
         let domain: Map<String, Value> = self.domain.iter().cloned().collect();
         let own = Own { scheme: self.scheme.clone(), like: self.like.clone(), domain };
-        entry(file, &Promise { ops: ops.to_vec(), name: self.name.clone(), own }, lanes).map(Some)
+        self.place.entry(&Promise { ops: ops.to_vec(), name: self.name.clone(), own }, lanes)
     }
 
     /// These options as a text.
     pub(super) fn written(&self) -> Option<String> {
-        let file = self.library.as_ref()?.display().to_string();
-        let mut words = vec![format!("{OPTION} {}", quoted(&file))];
+        let mut words = vec![self.place.written()?];
         let one =
             |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name} {}", quoted(value)));
         words.extend(one("scheme", &self.scheme));
@@ -84,23 +116,49 @@ impl Args {
 }
 
 /// The lane of a library.
-pub(super) fn entry(file: &Path, promise: &Promise, lanes: &Lanes) -> Result<Entry> {
+fn library(file: &Path, promise: &Promise, lanes: &Lanes) -> Result<Entry> {
     let mut command = worker(file, lanes)?;
     command.extend([OPTION.to_owned(), file.display().to_string(), serde_json::to_string(promise)?]);
     // Emulated code may be silent for as long as any.
     let native = architecture(file)?.is_none_or(|arch| arch == std::env::consts::ARCH);
     let patience_seconds = native.then_some(NATIVE_PATIENCE);
-    Ok(Entry { name: LANE.to_owned(), command: Some(command), patience_seconds, ..Entry::default() })
+    Ok(Entry { name: LIBRARY.to_owned(), command: Some(command), patience_seconds, ..Entry::default() })
+}
+
+/// The lane of a program that reads and writes lines. Its words are arguments of the worker, so that the files among them are identified.
+fn written_lines(line: &str, promise: &Promise, lanes: &Lanes) -> Result<Entry> {
+    let shown = quoted(line);
+    let words = shlex::split(line).filter(|words| !words.is_empty());
+    let words = words.with_context(|| {
+        format!("{PROGRAM_OPTION} {shown}: write the program and its arguments as a shell takes them, such as 'python3 k.py'")
+    })?;
+    let names = program::OPS.join(", ");
+    match &promise.ops[..] {
+        [op] if program::OPS.contains(&op.as_str()) => {}
+        [op] => {
+            bail!("{PROGRAM_OPTION} {shown}: a program has no lines for {op}; operations that have lines are {names}")
+        }
+        _ => bail!("{PROGRAM_OPTION} {shown}: which operation does it have? Name one by --op, of {names}"),
+    }
+    if find_program(Path::new(&words[0])).is_none() {
+        bail!("{PROGRAM_OPTION} {shown}: there is no program `{}`; name one with its directory or in PATH", words[0]);
+    }
+    let mut command = own_worker(lanes)?;
+    command.extend([PROGRAM_OPTION.to_owned(), serde_json::to_string(promise)?, "--".to_owned()]);
+    command.extend(words);
+    Ok(Entry { name: PROGRAM.to_owned(), command: Some(command), ..Entry::default() })
+}
+
+/// This program as a worker.
+fn own_worker(lanes: &Lanes) -> Result<Vec<String>> {
+    lanes.own_worker.clone().context("the file of this program is unknown, so it cannot be started as a worker")
 }
 
 /// The command of the worker that can load the file.
 fn worker(file: &Path, lanes: &Lanes) -> Result<Vec<String>> {
     let arch = architecture(file)?;
     if arch.is_none_or(|arch| arch == std::env::consts::ARCH) {
-        return lanes
-            .own_worker
-            .clone()
-            .context("the file of this program is unknown, so it cannot be started as a worker");
+        return own_worker(lanes);
     }
     let (shown, arch) = (file.display(), arch.unwrap_or_default());
     let entry = lanes.lanes.iter().find(|entry| entry.name == EMULATED && arch == "aarch64");

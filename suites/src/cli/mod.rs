@@ -8,6 +8,8 @@ mod built;
 mod case;
 mod census;
 mod check_type;
+mod check_worker;
+mod compilers;
 mod date;
 mod environment;
 mod explain;
@@ -93,6 +95,8 @@ enum Action {
     Prove(prove::Args),
     /// Verify and explain a type or an op of MLIR's quant dialect.
     CheckType(check_type::Args),
+    /// Check that a worker speaks the protocol, within five seconds. Exit code 1 if it does not, with the first problem and what to do
+    CheckWorker(check_worker::Args),
     /// Identify a library's rounding from sample outputs.
     Fingerprint(fingerprint::Args),
     /// Identify the scheme of each kernel of a lane or a library, by asking it. Exit code 1 if a kernel follows no scheme
@@ -217,6 +221,7 @@ fn run(action: Action) -> Result<bool> {
         Action::Explain(args) => explain::run(&args).map(|()| true),
         Action::Census(args) => census::run(&args).map(|()| true),
         Action::CheckType(args) => check_type::run(&args).map(|()| true),
+        Action::CheckWorker(args) => check_worker::run(&args),
         Action::Show(args) => ledgers::show(&args).map(|()| true),
         Action::Diff(args) => ledgers::compare(&args),
         Action::Report(args) => report::run(&args).map(|()| true),

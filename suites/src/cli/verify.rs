@@ -1,5 +1,6 @@
 //! `verify`.
 
+use super::compilers::Compilers;
 use super::unfinished::Unfinished;
 use super::{Format, built, library, note, print, style, threads};
 use crate::audit;
@@ -102,6 +103,8 @@ pub(super) struct Args {
     lanes: Option<PathBuf>,
     #[command(flatten)]
     library: library::Args,
+    #[command(flatten)]
+    compilers: Compilers,
 }
 
 /// Note on the printed output, at the end of the help.
@@ -265,9 +268,10 @@ fn request(args: &Args) -> Result<Request> {
     }
     let reference = Scheme::parse(&args.reference)?.label();
     let mut known_lanes = Lanes { own_worker: super::worker::command(), ..Lanes::given(args.lanes.as_deref())? };
+    args.compilers.replace(&mut known_lanes)?;
     let library = args.library.lane(&args.op, &known_lanes)?;
-    let alone = library.is_some() && args.lane.is_empty();
-    let lanes = if alone { vec![library::LANE.to_owned()] } else { once(&args.lane) };
+    let alone = library.as_ref().filter(|_| args.lane.is_empty());
+    let lanes = alone.map_or_else(|| once(&args.lane), |library| vec![library.name.clone()]);
     known_lanes.lanes.extend(library);
     for name in &args.allow_not_run {
         if !known_lanes.names().any(|known| known == name) && !Lanes::KNOWN.contains(&name.as_str()) {
@@ -415,6 +419,8 @@ fn command(args: &Args) -> Command {
     }
     let file = args.lanes.as_ref().map(|file| file.display().to_string()).filter(|file| !file.ends_with(OWN_LANES));
     let lanes = args.library.written().or_else(|| Some(format!("--lanes {}", quoted(&file?))));
+    let lanes: Vec<String> = lanes.into_iter().chain(args.compilers.written()).collect();
+    let lanes = (!lanes.is_empty()).then(|| lanes.join(" "));
     let reference = (args.reference != "ties-up").then(|| format!("--reference {}", quoted(&args.reference)));
     let rounding = args.rounding.name();
     let rounding = (rounding != USUAL_ROUNDING).then(|| format!("--rounding {}", quoted(rounding)));

@@ -1,6 +1,7 @@
-//! `worker`: the kernels of lane `host`, or of a library, for another process. A run starts it for what has to begin in a fresh process; it is in no list of
+//! `worker`: the kernels of lane `host`, of a library, or of a program, for another process. A run starts it for what has to begin in a fresh process; it is in no list of
 //! commands.
 
+use crate::program::Program;
 use anyhow::{Context, Result};
 use std::io::{self, BufReader};
 use std::path::PathBuf;
@@ -16,6 +17,12 @@ pub(super) struct Args {
     /// Shared library whose functions run, and what it promises, in JSON
     #[arg(long, num_args = 2, value_names = ["FILE", "PROMISE"])]
     library: Option<Vec<String>>,
+    /// What the program promises that follows, in JSON
+    #[arg(long, value_name = "PROMISE", conflicts_with = "library", requires = "command")]
+    program: Option<String>,
+    /// Program that reads and writes lines, and its arguments
+    #[arg(last = true, requires = "program", value_name = "CMD")]
+    command: Vec<String>,
 }
 
 /// How to start this program as a worker, where its file is known.
@@ -28,8 +35,14 @@ pub(super) fn run(args: &Args) -> Result<()> {
     // A kernel's panic is an answer with its message.
     std::panic::set_hook(Box::new(|_| {}));
     let (reader, writer) = (BufReader::with_capacity(1 << 16, io::stdin().lock()), io::stdout().lock());
-    let served = match args.library.as_deref() {
-        Some([file, promise]) => worker::serve_with(&Library::promised(&PathBuf::from(file), promise)?, reader, writer),
+    let served = match (args.library.as_deref(), &args.program) {
+        (Some([file, promise]), _) => {
+            worker::serve_with(&Library::promised(&PathBuf::from(file), promise)?, reader, writer)
+        }
+        (_, Some(promise)) => {
+            let promise = serde_json::from_str(promise).context("the promise")?;
+            worker::serve_with(&Program::start(&args.command, &promise)?, reader, writer)
+        }
         _ => return crate::lane::serve(reader, writer).context(PIPES),
     };
     served.context(PIPES)

@@ -17,6 +17,9 @@ struct Bug {
 const REQUANTIZE: Bug =
     Bug { name: "", file: "requantize.c", promise: ["requantize", "gemmlowp-double"], changes: &[], class: "" };
 const QUANTIZE: Bug = Bug { file: "casts.c", promise: ["quantize", "tflite"], ..REQUANTIZE };
+const DEQUANTIZE: Bug = Bug { file: "casts.c", promise: ["dequantize", "ideal"], ..REQUANTIZE };
+const ADD: Bug = Bug { file: "casts.c", promise: ["add", "pytorch"], ..REQUANTIZE };
+const MUL: Bug = Bug { file: "casts.c", promise: ["mul", "pytorch"], ..REQUANTIZE };
 const MATMUL: Bug = Bug { file: "matmul.cpp", promise: ["matmul", "exact:wrap"], ..REQUANTIZE };
 const CONV2D: Bug = Bug { file: "depthwise.c", promise: ["conv2d", "exact:wrap"], ..REQUANTIZE };
 
@@ -30,7 +33,47 @@ const TAIL: &str = "for (; l < p->k; l++) sum += product(l);";
 const BLOCK: &str = "for (; l + 4 <= p->k; l += 4)";
 const OUTSIDE: &str = "column >= p->left + p->width) continue;";
 
+const STORED: &str = "out[i] = (float)((double)(float)p->scale[channel] * (stored[i] - p->zero_point[channel]));";
+const SUM: &str = "out[i] = clamped((double)nearbyintf(sum * inverse) + p->out.zero_point, p->min, p->max);";
+const PRODUCT: &str = "out[i] = clamped((double)nearbyintf(product * multiplier) + p->out.zero_point, p->min, p->max);";
+
 const BUGS: &[Bug] = &[
+    Bug {
+        name: "finding 25 of LiteRT: the conversion of x86",
+        changes: &[(
+            ROUNDED,
+            "int32_t q = scaled >= -2147483648.0f && scaled < 2147483648.0f ? (int32_t)scaled : INT32_MIN;\n        out[i] = clamped((double)(int32_t)((uint32_t)q + (uint32_t)p->zero_point[channel]), p->min, p->max);",
+        )],
+        class: "wrap",
+        ..QUANTIZE
+    },
+    Bug {
+        name: "finding 28 of LiteRT: terms multiplied apart in whole vectors of 8",
+        changes: &[(
+            STORED,
+            "float scale = (float)p->scale[channel];\n        volatile float term = scale * (float)stored[i], zero = scale * (float)p->zero_point[channel];\n        if (i < p->len - p->len % 8) out[i] = term - zero;\n        else out[i] = (float)((double)scale * (stored[i] - p->zero_point[channel]));",
+        )],
+        class: "distributed",
+        ..DEQUANTIZE
+    },
+    Bug {
+        name: "finding 29 of LiteRT: the sum wraps to int16",
+        changes: &[(
+            SUM,
+            "double v = fmin(fmax((double)nearbyintf(sum * inverse) + p->out.zero_point, INT32_MIN), INT32_MAX);\n        out[i] = clamped((int16_t)(int32_t)v, p->min, p->max);",
+        )],
+        class: "16-bit-wrap",
+        ..ADD
+    },
+    Bug {
+        name: "finding 29 of LiteRT: the zero point is added in int16",
+        changes: &[(
+            PRODUCT,
+            "double v = fmin(fmax((double)nearbyintf(product * multiplier), INT16_MIN), INT16_MAX);\n        out[i] = clamped((int16_t)((int32_t)v + p->out.zero_point), p->min, p->max);",
+        )],
+        class: "16-bit-wrap",
+        ..MUL
+    },
     Bug {
         name: "zero point subtracted",
         changes: &[("+ p->zero_point;", "- p->zero_point;")],

@@ -119,6 +119,36 @@ fn a_replaced_compiler_is_called_with_a_warm_cache() {
     assert_eq!(objects.iter().map(made).collect::<Vec<_>>(), times, "what the shipped tools made is still kept");
 }
 
+/// J: a compiler that the command line names is called, though the cache has what the shipped one made; the printed command names it again.
+#[test]
+fn a_compiler_of_the_command_line_is_called_with_a_warm_cache() {
+    let warm = Installed::new();
+    warm.run().exits(0);
+    let real = warm.real();
+    warm.replace();
+    let own = warm.path("mlir-opt");
+    let file = lanes(
+        warm.dir.path(),
+        &[{
+            let mut lane = warm.lane.clone();
+            lane["modules"]["mlir_opt"] = json!(real);
+            lane
+        }],
+    );
+    let named = ["--mlir-opt", &own.to_string_lossy().into_owned()].map(str::to_owned);
+    let arguments = ["--op=quantize", "--kernel=mlir-opt-qcast-o0", "--lane", NATIVE, "--effort=quick", "--type", TYPE];
+    verify_in(&file, &arguments).exits(0);
+    let all: Vec<&str> = arguments.into_iter().chain(named.iter().map(String::as_str)).collect();
+    let run = verify_in(&file, &all).exits(1);
+    let ledger = run.ledger();
+    let findings = items(&ledger, "findings");
+    assert!(findings.iter().all(|finding| finding["kernel"] == "mlir-opt-qcast-o0"), "{ledger}");
+    let command = findings[0]["witness"]["command"].as_str().expect("a command");
+    assert!(command.contains(&named.join(" ")), "{command}");
+    let absent = verify_in(&file, &["--op=quantize", "--mlir-opt", "/nowhere/mlir-opt"]).exits(2);
+    assert!(absent.stderr.contains("--mlir-opt /nowhere/mlir-opt: the program does not start"), "{}", absent.printed());
+}
+
 /// Invariant 11: compiler, libraries and worker, with the hash that `sha256sum` gives.
 #[test]
 fn the_ledger_says_what_made_a_lane() {

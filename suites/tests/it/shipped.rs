@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Libraries, by the names of their lanes.
-const LIBRARIES: [&str; 11] = [
+const LIBRARIES: [&str; 12] = [
     "gemmlowp",
     "gemmlowp-scalar",
     "xnnpack",
@@ -16,13 +16,14 @@ const LIBRARIES: [&str; 11] = [
     "onnxruntime",
     "onnxruntime-avx2",
     "litert",
+    "tflite-micro",
     "tract",
     "rten",
     "rten-avx2",
 ];
 
 /// Kernels that break their contract on x86-64, as `docs/src/findings.md` says of each; every other one holds.
-const BROKEN: [(&str, &str); 39] = [
+const BROKEN: [(&str, &str); 40] = [
     ("gemmlowp", "shipped-gemmlowp"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-u8"),
     ("gemmlowp", "shipped-gemmlowp-fixedpoint-i16"),
@@ -61,6 +62,7 @@ const BROKEN: [(&str, &str); 39] = [
     ("litert", "shipped-litert-xnnpack-depthwise-conv-2d"),
     ("litert", "shipped-litert-xnnpack-fully-connected"),
     ("litert", "shipped-litert-xnnpack-quantize"),
+    ("tflite-micro", "shipped-tflite-micro-quantize"),
     ("rten-avx2", "shipped-rten-gemm"),
 ];
 
@@ -143,13 +145,13 @@ fn each_library_gives_what_the_findings_say() {
         *differ += row["differ"].as_u64().expect("a count");
     }
     println!("{judged:#?}");
-    assert_eq!(judged.len(), 2 * 12 + 2 * 9 + 6 + 2 * 4 + 35 + of_tract() + 2, "kernels in lanes");
+    assert_eq!(judged.len(), 2 * 12 + 2 * 9 + 6 + 2 * 4 + 35 + 11 + of_tract() + 2, "kernels in lanes");
     for ((lane, kernel), [inputs, differ]) in &judged {
         let in_pairs = kernel == "shipped-onnxruntime-matmulinteger-u8i8" || kernel.starts_with("shipped-onednn");
         let saturates = in_pairs && !has_vnni();
         let broken = saturates || is_broken(lane, kernel);
         // LiteRT's layers take multipliers that are products of two floats, of several channels those of 24 bits; products of tract have no zero points.
-        let least = if ["litert", "tract"].contains(&lane.as_str()) { 2_000 } else { 50_000 };
+        let least = if ["litert", "tflite-micro", "tract"].contains(&lane.as_str()) { 2_000 } else { 50_000 };
         assert!(*inputs > least && (*differ > 0) == broken, "{lane} {kernel}: {differ} of {inputs} differ");
     }
     let saturated = items(&ledger, "findings").iter().find(|f| f["kernel"] == "shipped-onnxruntime-matmulinteger-u8i8");
@@ -206,7 +208,7 @@ fn findings_of_shipped_libraries_are_shown_by_one_input() {
 #[test]
 fn the_claims_of_adapters_are_what_identify_finds() {
     let mut counts = [0, 0];
-    for library in ["gemmlowp", "xnnpack", "onnxruntime", "litert", "tract", "rten"] {
+    for library in ["gemmlowp", "xnnpack", "onnxruntime", "litert", "tflite-micro", "tract", "rten"] {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let Some(file) = installed(dir.path(), &[library]) else { continue };
         let file = file.to_string_lossy().into_owned();
@@ -262,6 +264,48 @@ fn differences_of_a_real_model_are_those_that_the_audit_predicts() {
     let channels = items(layer(first["layer"].as_u64().expect("a layer")), "channels");
     let channel = channels.iter().find(|channel| channel["channel"] == first["channel"]).expect("the channel");
     assert!(channel["differ"].as_u64() > Some(0), "{channel}");
+}
+
+/// K: what the audit says of LiteRT's layers is what `identify` leaves of its lane, whole vectors and what is behind them apart.
+#[test]
+fn the_audit_and_the_lane_name_the_same_schemes() {
+    let model = target().join("tiebreak/models/hey_jarvis.tflite");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(file) = installed(dir.path(), &["litert"]).filter(|_| model.exists()) else {
+        return not_run(
+            "LiteRT or the model is not there; `cargo xtask setup --with litert --with models` installs both",
+        );
+    };
+    let (model, file) = (model.to_string_lossy(), file.to_string_lossy().into_owned());
+    let kernels = ["tflite-reference", "tflite-optimized"];
+    let audit = tiebreak(&["audit", &model, "--from", kernels[0], "--to", kernels[1], "--format", "json"]);
+    let audit: Value = serde_json::from_str(&audit.stdout).unwrap_or_else(|e| panic!("{e}: {}", audit.printed()));
+    let mut said = BTreeMap::new();
+    for layer in items(&audit["comparisons"][0], "layers") {
+        let operator = layer["op"].as_str().expect("an operator").to_lowercase().replace('_', "-");
+        for (kernels, side) in [("reference", "left"), ("optimized", "right")] {
+            let labels = layer[side].as_str().expect("derivations and schemes").split(", ");
+            let schemes: Vec<String> = labels.filter_map(|label| Some(label.split(' ').nth(1)?.to_owned())).collect();
+            said.insert(format!("shipped-litert-{kernels}-{operator}"), schemes);
+        }
+    }
+    let mut compared = 0;
+    for (kernel, schemes) in said.iter().filter(|(kernel, _)| !kernel.ends_with("-quantize")) {
+        let lane = ["--lanes", &file, "--lane", "litert", "--op", "requantize", "--format", "json"];
+        let run = tiebreak(&[&["identify", "--kernel", kernel], &lane[..]].concat());
+        let found: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|e| panic!("{e}: {}", run.printed()));
+        let found = &found[0];
+        let left = items(found, "left").iter().chain([&found["apart"]["body"], &found["apart"]["tail"]]);
+        let left: Vec<&str> = left.filter_map(Value::as_str).collect();
+        println!("{kernel}: the audit says {schemes:?}, left are {left:?}");
+        for scheme in schemes {
+            // The audit takes the real multiplier; the lane has those that a multiplier of 24 bits is exactly.
+            let scheme = if scheme == "f64-product-away" { "ties-away" } else { scheme };
+            assert!(left.contains(&scheme), "{kernel}: {scheme} is not among {left:?}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 7, "two kinds of kernels, three operators, and one that has two schemes");
 }
 
 /// A corrupt build of a library: one result of a vector is one too large.

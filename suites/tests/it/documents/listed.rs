@@ -28,15 +28,22 @@ pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask doctor", Xtask, "looks for tools and runs nothing else"),
     ("cargo xtask setup --with mlir", Xtask, "installs packages"),
     ("cargo xtask setup --with shipped", Xtask, "installs packages"),
+    ("cargo xtask setup --with litert", Xtask, "installs packages"),
+    ("cargo xtask setup --with litert --with models", Xtask, "installs packages"),
     ("cargo xtask lanes", Xtask, "lists what is installed, and runs nothing else"),
     (
         "cargo xtask trace target/tiebreak/models/hey_jarvis.tflite --samples 300",
         Xtask,
         "needs LiteRT and a model; `differences_of_a_real_model_are_those_that_the_audit_predicts` runs the same script",
     ),
+    (
+        "cargo xtask verify --op quantize --lane mlir-x86 --mlir-opt build/bin/mlir-opt",
+        Parsed,
+        "needs a compiler of the reader's; `a_compiler_of_the_command_line_is_called_with_a_warm_cache` runs one",
+    ),
     ("cargo xtask findings", Xtask, "needs installed libraries; each case is a run that the tests of `shipped` have"),
     (
-        "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane xnnpack --lane onednn --lane onednn-avx2 --lane onnxruntime --lane onnxruntime-avx2 --effort quick",
+        "cargo xtask verify --lane gemmlowp --lane gemmlowp-scalar --lane xnnpack --lane onednn --lane onednn-avx2 --lane onnxruntime --lane onnxruntime-avx2 --lane litert --lane tflite-micro --lane tract --lane rten --lane rten-avx2 --effort quick",
         Parsed,
         "needs installed libraries; the tests of `shipped` run it where they are",
     ),

@@ -1,0 +1,218 @@
+//! The lines of a batch: `NAME=VALUE` words, always the same names in the same order, and lists as `[1,2,3]`.
+//!
+//! An operation that works on each element by itself has a line for each element; a matrix product or a convolution is one line.
+
+use std::fmt::{Display, Write as _};
+use std::io::Write as _;
+use tiebreak_impls::conv2d;
+use tiebreak_impls::elementwise;
+use tiebreak_impls::execute::Lengths;
+use tiebreak_impls::fpm;
+use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::matmul;
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::quantized::{self, Expressed};
+use tiebreak_impls::requantize;
+use tiebreak_impls::shape::Sizes;
+
+/// Operations that have lines.
+pub const OPS: [&str; 8] = ["fpm", "requantize", "quantize", "dequantize", "add", "mul", "matmul", "conv2d"];
+
+/// What the answers to the lines of a batch are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Lines.
+    pub lines: usize,
+    /// Results of each line.
+    pub results: usize,
+    /// The type of results that are reals; otherwise they are integers.
+    pub real: Option<Expressed>,
+}
+
+/// Writes the lines of a job, each with its end.
+pub fn lines(job: &Job, input: &[i32], to: &mut Vec<u8>) -> Result<Form, JobError> {
+    let each = |lines| Form { lines, results: 1, real: None };
+    match job {
+        Job::Fpm { params, .. } => {
+            channels(&by_channel(params), input, to);
+            Ok(each(input.len()))
+        }
+        Job::Requantize { params, .. } => {
+            channels(&requantized(params), input, to);
+            Ok(each(input.len()))
+        }
+        Job::Quantize { params, .. } => {
+            let (heads, expressed) = (casts(params), params.quantized.expressed);
+            for (i, words) in input.chunks(expressed.words()).enumerate() {
+                to.extend_from_slice(heads[params.scale_of(i)].as_bytes());
+                let _ = writeln!(to, "{}", Real(value(expressed, words)));
+            }
+            Ok(each(input.len() / expressed.words()))
+        }
+        Job::Dequantize { params, .. } => {
+            let heads = casts(params);
+            for (i, stored) in input.iter().enumerate() {
+                to.extend_from_slice(heads[params.scale_of(i)].as_bytes());
+                let _ = writeln!(to, "{}", unsigned(*stored, params));
+            }
+            Ok(Form { real: Some(params.quantized.expressed), ..each(input.len()) })
+        }
+        Job::Add { params, .. } | Job::Mul { params, .. } => {
+            let head = operands(params);
+            let (lhs, rhs) = input.split_at(params.len);
+            for (lhs, rhs) in lhs.iter().zip(rhs) {
+                let _ = writeln!(to, "{head}lhs={lhs} rhs={rhs}");
+            }
+            Ok(each(params.len))
+        }
+        Job::Matmul { params, .. } => {
+            let (lhs, rhs) = input.split_at(params.m * params.k);
+            let matmul::Params { m, n, k, lhs_offset, rhs_offset } = params;
+            let (lhs, rhs) = (List(lhs), List(rhs));
+            let _ =
+                writeln!(to, "m={m} n={n} k={k} lhs_offset={lhs_offset} rhs_offset={rhs_offset} lhs={lhs} rhs={rhs}");
+            Ok(Form { lines: 1, results: params.sizes()?.outputs, real: None })
+        }
+        Job::Conv2d { params, .. } => {
+            let sizes = params.sizes()?;
+            let (image, weights) = input.split_at(sizes.inputs[0]);
+            let _ = writeln!(to, "{}input={} weights={}", convolution(params)?, List(image), List(weights));
+            Ok(Form { lines: 1, results: sizes.outputs, real: None })
+        }
+        other => Err(missing(other)),
+    }
+}
+
+/// Words that a job over `len` results reads and writes.
+pub(super) fn lengths(job: &Job, len: usize) -> Result<Lengths, JobError> {
+    let of = |sizes: Sizes| Lengths { input: sizes.input(), output: sizes.outputs };
+    let found = match job {
+        Job::Fpm { .. } => Lengths { input: len, output: len },
+        Job::Requantize { params, .. } => Lengths { input: params.len, output: params.len },
+        Job::Quantize { params, .. } => of(params.quantize_sizes()?),
+        Job::Dequantize { params, .. } => of(params.dequantize_sizes()?),
+        Job::Add { params, .. } | Job::Mul { params, .. } => Lengths { input: 2 * params.len, output: params.len },
+        Job::Matmul { params, .. } => of(params.sizes()?),
+        Job::Conv2d { params, .. } => of(params.sizes()?),
+        other => return Err(missing(other)),
+    };
+    if found.output == len { Ok(found) } else { Err(JobError::Results { asked: len, given: found.output }) }
+}
+
+fn missing(job: &Job) -> JobError {
+    JobError::Module(format!("{} has no lines; operations that have are {}", job.names().0, OPS.join(", ")))
+}
+
+/// Each accumulator behind the words of its channel.
+fn channels(heads: &[String], input: &[i32], to: &mut Vec<u8>) {
+    for (x, head) in input.iter().zip(heads.iter().cycle()) {
+        to.extend_from_slice(head.as_bytes());
+        let _ = writeln!(to, "{x}");
+    }
+}
+
+fn by_channel(params: &fpm::Params) -> Vec<String> {
+    let q = params.q;
+    params.channels.iter().map(|c| format!("m={} s={} q={q} x=", c.multiplier, c.shift)).collect()
+}
+
+fn requantized(params: &requantize::Params) -> Vec<String> {
+    let requantize::Params { zero_point, min, max, .. } = params;
+    let both = params.channels.iter().zip(&params.bias);
+    let one = |(c, bias): (&fpm::Channel, &i32)| {
+        format!("m={} s={} bias={bias} zero_point={zero_point} min={min} max={max} x=", c.multiplier, c.shift)
+    };
+    both.map(one).collect()
+}
+
+/// The words before an element, for each scale.
+fn casts(params: &quantized::Params) -> Vec<String> {
+    let quantized = &params.quantized;
+    let quantized::Quantized { storage, min, max, expressed, .. } = quantized;
+    let both = quantized.scales.iter().zip(&quantized.zero_points);
+    let one = |(scale, zero_point): (&quantized::Scale, &i64)| {
+        let (expressed, storage) = (expressed.name(), storage.name());
+        format!(
+            "expressed={expressed} storage={storage} scale={} zero_point={zero_point} min={min} max={max} x=",
+            Real(scale.0)
+        )
+    };
+    both.map(one).collect()
+}
+
+/// A stored value as its type has it.
+fn unsigned(stored: i32, params: &quantized::Params) -> i64 {
+    params.quantized.storage.low_bits(stored.into())
+}
+
+fn operands(params: &elementwise::Params) -> String {
+    let mut head = format!("element={} ", params.element.name());
+    for (name, operand) in [("lhs", params.lhs), ("rhs", params.rhs), ("out", params.out)] {
+        let _ = write!(head, "{name}_scale={} {name}_zero_point={} ", Real(operand.scale.0), operand.zero_point);
+    }
+    let _ = write!(head, "min={} max={} ", params.min, params.max);
+    head
+}
+
+fn convolution(params: &conv2d::Params) -> Result<String, JobError> {
+    let (out_height, out_width) = params.output()?;
+    let words = [
+        ("batches", params.batches),
+        ("height", params.height),
+        ("width", params.width),
+        ("channels", params.channels),
+        ("kernel_h", params.kernel_h),
+        ("kernel_w", params.kernel_w),
+        ("out_channels", params.out_channels),
+        ("groups", params.groups),
+        ("stride_h", params.stride_h),
+        ("stride_w", params.stride_w),
+        ("dilation_h", params.dilation_h),
+        ("dilation_w", params.dilation_w),
+        ("top", params.top),
+        ("bottom", params.bottom),
+        ("left", params.left),
+        ("right", params.right),
+        ("out_height", out_height),
+        ("out_width", out_width),
+    ];
+    let sizes: String = words.iter().map(|(name, size)| format!("{name}={size} ")).collect();
+    let (input, weights) = (params.input_zero_point, params.weight_zero_point);
+    Ok(format!("{sizes}input_zero_point={input} weight_zero_point={weights} "))
+}
+
+/// The value of an element, which is a double.
+fn value(expressed: Expressed, words: &[i32]) -> f64 {
+    let low = words[0] as u32;
+    match expressed {
+        Expressed::F16 => half::f16::from_bits(low as u16).to_f64(),
+        Expressed::Bf16 => half::bf16::from_bits(low as u16).to_f64(),
+        Expressed::F32 => f32::from_bits(low).into(),
+        Expressed::F64 => f64::from_bits(u64::from(words[1] as u32) << 32 | u64::from(low)),
+    }
+}
+
+/// A real in the shortest decimal digits that are this double: exactly the value, whether it is read as its own type or as a double.
+struct Real(f64);
+
+impl Display for Real {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_nan() { to.write_str("nan") } else { write!(to, "{:?}", self.0) }
+    }
+}
+
+/// A tensor, row-major.
+struct List<'a>(&'a [i32]);
+
+impl Display for List<'_> {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("[")?;
+        for (i, value) in self.0.iter().enumerate() {
+            if i > 0 {
+                to.write_str(",")?;
+            }
+            write!(to, "{value}")?;
+        }
+        to.write_str("]")
+    }
+}

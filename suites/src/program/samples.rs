@@ -1,0 +1,216 @@
+//! One small batch for each operation. Its results are exact, so that every scheme gives the same: the page of the protocol shows the batches, and `check-worker`
+//! and the text pipe ask a program for them first.
+
+use tiebreak_impls::conv2d;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::elementwise;
+use tiebreak_impls::fpm::{self, Channel};
+use tiebreak_impls::protocol::{Batch, Job, Source};
+use tiebreak_impls::quantized::{self, Container, Expressed, Granularity, I8, Quantized, Scale, Storage};
+use tiebreak_impls::{dot, instruction, matmul, requantize, transform};
+
+/// The kernel that the page of the protocol shows for each operation.
+pub const KERNELS: [(&str, &str); 11] = [
+    ("fpm", "tvm-relay-per-channel"),
+    ("requantize", "tflite-requantize-i8"),
+    ("quantize", "tflite-quantize"),
+    ("dequantize", "tflite-dequantize"),
+    ("add", "tflite-add-i8"),
+    ("mul", "tflite-mul-i8"),
+    ("matmul", "gemmlowp-reference"),
+    ("conv2d", "tflite-reference"),
+    ("dot", "nvidia-dp4a-s8"),
+    ("instruction", "sqrdmulh.s32"),
+    ("transform", "tvm-im2col"),
+];
+
+/// What a batch may have. A kernel that takes less is asked for less.
+#[derive(Clone, Copy, Debug)]
+pub struct Fitting {
+    /// Channels of fpm and of requantize.
+    pub channels: usize,
+    /// Type of the results of requantize, and of the operands of add and mul.
+    pub element: Element,
+    /// Stored type of quantize and of dequantize.
+    pub storage: Storage,
+    /// Type of the reals of quantize and of dequantize.
+    pub expressed: Expressed,
+    /// Whether the bias and the zero points may be other than 0.
+    pub offsets: bool,
+}
+
+impl Fitting {
+    /// What the page of the protocol shows.
+    pub const SHOWN: Self =
+        Self { channels: 2, element: Element::I8, storage: I8, expressed: Expressed::F32, offsets: true };
+    /// What most kernels take.
+    pub const PLAIN: Self = Self { channels: 1, offsets: false, ..Self::SHOWN };
+}
+
+/// A batch, and its inputs as a payload has them.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Operation, kernel and parameters.
+    pub job: Job,
+    /// Number of results.
+    pub len: usize,
+    /// The inputs.
+    pub input: Vec<i32>,
+}
+
+impl Sample {
+    /// The first results alone, of an operation without a shape.
+    pub fn first(mut self, len: usize) -> Self {
+        self.input.truncate(len);
+        self.len = self.input.len();
+        if let Job::Requantize { params, .. } = &mut self.job {
+            params.len = self.len;
+        }
+        self
+    }
+
+    /// The request.
+    pub fn batch(&self) -> Batch {
+        let source = Source::Payload { bytes: size_of_val(&self.input[..]) };
+        Batch { job: self.job.clone(), len: self.len, source, misalign: 0 }
+    }
+
+    /// The exact results, where every scheme of the operation gives them: of fpm, and of requantize without offsets.
+    pub fn exact(&self) -> Option<Vec<i32>> {
+        let channels = match &self.job {
+            Job::Fpm { params, .. } => &params.channels,
+            Job::Requantize { params, .. } if params.zero_point == 0 && params.bias.iter().all(|bias| *bias == 0) => {
+                &params.channels
+            }
+            _ => return None,
+        };
+        let one = |(i, x): (usize, &i32)| x >> (1 - channels[i % channels.len()].shift);
+        Some(self.input.iter().enumerate().map(one).collect())
+    }
+}
+
+/// Accumulators: a quarter and an eighth of each are integers of 8 bits without a sign, and the last two have other bytes in the other order.
+const ACCUMULATORS: [i32; 5] = [0, 8, 16, 504, 264];
+
+/// The batch of an operation for a kernel; `None` for a name that is no operation.
+pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
+    let kernel = kernel.to_owned();
+    let of = |job, len, input: &[i32]| Sample { job, len, input: input.to_vec() };
+    let elements = ACCUMULATORS.len();
+    Some(match op {
+        "fpm" => {
+            let params = fpm::Params { q: 31, channels: channels(fitting) };
+            of(Job::Fpm { kernel, params }, elements, &ACCUMULATORS)
+        }
+        "requantize" => of(Job::Requantize { kernel, params: requantized(fitting) }, elements, &ACCUMULATORS),
+        "quantize" => {
+            let reals = [-1.0, -0.25, 0.0, 0.5, 1.75];
+            let input: Vec<i32> = reals.iter().flat_map(|real| words(fitting.expressed, *real)).collect();
+            of(Job::Quantize { kernel, params: cast(fitting, reals.len()) }, reals.len(), &input)
+        }
+        "dequantize" => {
+            let stored = [0, 1, 2, 3, 7];
+            let len = stored.len() * fitting.expressed.words();
+            of(Job::Dequantize { kernel, params: cast(fitting, stored.len()) }, len, &stored)
+        }
+        "add" | "mul" => {
+            let params = elementwise(fitting);
+            let job = if op == "add" { Job::Add { kernel, params } } else { Job::Mul { kernel, params } };
+            of(job, params.len, &[2, 4, 6, 8, 4, 2])
+        }
+        "matmul" => {
+            let (lhs_offset, rhs_offset) = if fitting.offsets { (-1, -2) } else { (0, 0) };
+            let params = matmul::Params { m: 2, n: 2, k: 3, lhs_offset, rhs_offset };
+            of(Job::Matmul { kernel, params }, 4, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+        }
+        "conv2d" => of(Job::Conv2d { kernel, params: image(fitting) }, 4, &[1, 2, 3, 4, 5, 6, 7, 8]),
+        "dot" => of(Job::Dot { kernel, params: dot::Params { len: 1 } }, 1, &[100, 1, 2, 3, 4, 5, 6, 7, 8]),
+        "instruction" => {
+            let (a, b) = ([1 << 30, -3, 0, i32::MIN], [1 << 30, 1 << 30, 7, i32::MIN]);
+            let job = Job::Instruction { kernel, params: instruction::Params { vectors: 1 } };
+            of(job, a.len() + 1, &[a, b].concat())
+        }
+        "transform" => {
+            let params = transform::Params::Conv2d(conv2d::Params {
+                height: 2,
+                width: 2,
+                kernel_h: 2,
+                right: 1,
+                input_zero_point: -1,
+                ..conv2d::Params::default()
+            });
+            of(Job::Transform { kernel, params }, 6, &[1, 2, 3, 4])
+        }
+        _ => return None,
+    })
+}
+
+/// Channel `c` divides by 2^(2 + c).
+fn channels(fitting: Fitting) -> Vec<Channel> {
+    (1..=fitting.channels as i32).map(|c| Channel { multiplier: 1 << 30, shift: -c }).collect()
+}
+
+fn requantized(fitting: Fitting) -> requantize::Params {
+    let (min, max) = fitting.element.range().into_inner();
+    let (bias, zero_point) = if fitting.offsets { (16, 3) } else { (0, 0) };
+    let bias = (0..fitting.channels).map(|c| if c % 2 == 0 { bias } else { -bias }).collect();
+    requantize::Params { len: ACCUMULATORS.len(), channels: channels(fitting), bias, zero_point, min, max }
+}
+
+fn cast(fitting: Fitting, len: usize) -> quantized::Params {
+    let (min, max) = fitting.storage.range().into_inner();
+    let quantized = Quantized {
+        storage: fitting.storage,
+        min,
+        max,
+        expressed: fitting.expressed,
+        granularity: Granularity::Layer,
+        scales: vec![Scale(0.25)],
+        zero_points: vec![if fitting.offsets { 1 } else { 0 }],
+    };
+    quantized::Params { quantized, container: Container::Ranked, shape: vec![len] }
+}
+
+/// A real of few binary digits as a payload has it.
+fn words(expressed: Expressed, real: f64) -> Vec<i32> {
+    match expressed {
+        Expressed::F16 => vec![half::f16::from_f64(real).to_bits().into()],
+        Expressed::Bf16 => vec![half::bf16::from_f64(real).to_bits().into()],
+        Expressed::F32 => vec![(real as f32).to_bits() as i32],
+        Expressed::F64 => {
+            let bits = real.to_bits();
+            vec![bits as i32, (bits >> 32) as i32]
+        }
+    }
+}
+
+fn elementwise(fitting: Fitting) -> elementwise::Params {
+    let (min, max) = fitting.element.range().into_inner();
+    let operand = |scale, zero_point| elementwise::Operand {
+        scale: Scale(scale),
+        zero_point: if fitting.offsets { zero_point } else { 0 },
+    };
+    elementwise::Params {
+        element: fitting.element,
+        len: 3,
+        lhs: operand(0.5, 2),
+        rhs: operand(0.5, 0),
+        out: operand(0.5, -1),
+        min,
+        max,
+    }
+}
+
+/// A row of four elements, a filter of two by one, and two channels of the output.
+fn image(fitting: Fitting) -> conv2d::Params {
+    let (input_zero_point, weight_zero_point) = if fitting.offsets { (1, 2) } else { (0, 0) };
+    conv2d::Params {
+        height: 2,
+        width: 2,
+        kernel_h: 2,
+        out_channels: 2,
+        input_zero_point,
+        weight_zero_point,
+        ..conv2d::Params::default()
+    }
+}
